@@ -1,0 +1,1 @@
+"""The interface as data: the OpenAPI description, its operations and the clauses beside it."""

@@ -1,0 +1,55 @@
+"""Where the promises lie: beside the library in a checkout, inside it in an installed package."""
+
+from pathlib import Path
+
+from contracts.errors import UsageError
+
+ROOT_FILE = "registry.yaml"
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def openapi_directory(package: Path = _PACKAGE) -> Path:
+    """Find the directory that holds the OpenAPI description and the clause catalogue.
+
+    A checkout keeps it at its root; a wheel carries the same files as ``contracts/_promises/openapi``. The
+    checkout comes first, so that an edited description is never shadowed by an older packaged copy.
+
+    Args:
+        package: directory of the ``contracts`` package; only tests pass another one.
+
+    Returns:
+        The directory, which is known to hold the root file.
+
+    Raises:
+        UsageError: neither place holds the root file.
+
+    """
+    candidates = (package.parent / "openapi", package / "_promises" / "openapi")
+    for directory in candidates:
+        if (directory / ROOT_FILE).is_file():
+            return directory
+    raise _absent(f"the OpenAPI description {ROOT_FILE}", candidates)
+
+
+def cases_directory(package: Path = _PACKAGE) -> Path:
+    """Find the directory of the contract cases, by the same rule as the description.
+
+    Args:
+        package: directory of the ``contracts`` package; only tests pass another one.
+
+    Raises:
+        UsageError: neither place is there.
+
+    """
+    candidates = (package.parent / "tests" / "contract", package / "_promises" / "cases")
+    for directory in candidates:
+        if directory.is_dir():
+            return directory
+    raise _absent("the folder of the contract cases", candidates)
+
+
+def _absent(what: str, candidates: tuple[Path, Path]) -> UsageError:
+    tried = " nor ".join(str(directory) for directory in candidates)
+    return UsageError(
+        f"{what} is neither in {tried}; install registry-contracts again, or run it from a checkout"
+    )
