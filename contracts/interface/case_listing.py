@@ -1,0 +1,92 @@
+"""Which case tests which clause, found by letting pytest collect the cases without running any.
+
+The module is also the small pytest plugin that does the finding: a process of its own collects, so that
+asking from inside another pytest run changes nothing there.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import SuiteError
+
+MARK = "contract"
+_OPTION = "--list-cases"
+_SHOWN_LINES = 12
+_FOUND = pytest.StashKey[dict[str, dict[str, None]]]()
+_GOOD_ENDINGS = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+
+
+def cases_by_clause(folder: Path, settings: Path) -> Mapping[str, tuple[str, ...]]:
+    """List the cases of a folder by the clauses they declare.
+
+    Args:
+        folder: folder of the cases, such as ``tests/contract``.
+        settings: the ``pyproject.toml`` with pytest's settings.
+
+    Returns:
+        The names of the cases by clause id, both sorted; a name is the file relative to the folder, two
+        colons and the function, whatever the realms and operations it runs in.
+
+    Raises:
+        SuiteError: pytest could not collect the cases; holds the end of what it said.
+
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        listing = Path(scratch) / "cases.json"
+        ended = _collect(folder.resolve(), settings.resolve(), listing)
+        if ended.returncode not in _GOOD_ENDINGS or not listing.is_file():
+            said = "\n".join((ended.stdout + ended.stderr).strip().splitlines()[-_SHOWN_LINES:])
+            raise SuiteError(f"the cases in {folder} cannot be collected; pytest says:\n{said}")
+        found: dict[str, list[str]] = json.loads(listing.read_text(encoding="utf-8"))
+    return {clause: tuple(sorted(names)) for clause, names in sorted(found.items())}
+
+
+def _collect(folder: Path, settings: Path, listing: Path) -> subprocess.CompletedProcess[str]:
+    plugins = ["-p", "contracts.plugin", "-p", __name__, "-p", "no:cacheprovider"]
+    places = ["-c", str(settings), "--rootdir", str(settings.parent), f"{_OPTION}={listing}"]
+    chosen = ["--target", "sandbox", "--profile", "full"]
+    # Variables of another run, or of a target, would change what is collected.
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "REGISTRY_"))
+    }
+    return subprocess.run(  # noqa: S603 - our own interpreter, no shell
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", *plugins, *places, *chosen, str(folder)],
+        cwd=settings.parent,
+        env=kept,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the asking process say where the list goes."""
+    parser.addoption(_OPTION, metavar="FILE", help="write which case declares which clause to FILE, as JSON")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Note the clauses of an item, before any selection drops it."""
+    found = item.config.stash.setdefault(_FOUND, {})
+    for mark in item.iter_markers(MARK):
+        for clause in mark.kwargs["clauses"]:
+            found.setdefault(clause, {})[_name(item)] = None
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Write the list."""
+    found = session.config.stash.setdefault(_FOUND, {})
+    text = json.dumps({clause: list(names) for clause, names in found.items()})
+    Path(session.config.getoption(_OPTION)).write_text(text, encoding="utf-8")
+
+
+def _name(item: pytest.Item) -> str:
+    folder = Path(str(item.config.args[0]))
+    function = item.nodeid.partition("::")[2].partition("[")[0]
+    return f"{item.path.relative_to(folder).as_posix()}::{function}"

@@ -1,0 +1,141 @@
+"""The catalogue answers the suite's questions, and a mistake in one of its files is told in one line."""
+
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import SuiteError, UsageError
+from contracts.interface.catalogue import Catalogue, load_catalogue
+from contracts.interface.clauses import matches, read_clauses
+from contracts.interface.description import Description, load_description
+from contracts.interface.operations import DOCUMENT_REALMS
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return load_catalogue()
+
+
+@pytest.fixture(scope="module")
+def description() -> Description:
+    return load_description()
+
+
+@pytest.mark.parametrize(
+    ("operation", "fault", "clause"),
+    [
+        ("saveDraft", "path.uid:too-short", "uid-too-short"),
+        ("listAttachments", "path.uid:too-short", "uid-rule-without-effect"),
+        ("createContact", "body.emails.0:wrong-kind", "contact-kind-emails"),
+        ("createContact", "body.organization.en:wrong-kind", "contact-kind-organization"),
+        ("createContact", "body.header.languages.1:wrong-kind", "contact-kind-header"),
+        ("updateWorkflowRecord", "header.Authorization:malformed", "workflow-invalid-token"),
+        ("updateContact", "header.Authorization:malformed", "token-invalid-refused"),
+        ("createWorkflowRecord", "body.document.title:wrong-kind", "workflow-document-content"),
+        ("createWorkflowRecord", "body.document:wrong-kind", "workflow-document-kind"),
+    ],
+)
+def test_a_fault_finds_its_most_specific_clause(
+    catalogue: Catalogue, operation: str, fault: str, clause: str
+) -> None:
+    found = catalogue.for_fault(operation, fault)
+    assert found is catalogue.clause(clause)
+
+
+def test_a_fault_nobody_speaks_about_finds_no_clause(catalogue: Catalogue) -> None:
+    assert catalogue.for_fault("createContact", "path.uid:too-short") is None
+    assert catalogue.for_fault("noSuchOperation", "body:malformed") is None
+
+
+def test_a_star_covers_exactly_one_member() -> None:
+    assert matches("body.emails.*:wrong-kind", "body.emails.*:wrong-kind")
+    assert not matches("body.emails.*:wrong-kind", "body.emails:wrong-kind")
+    assert not matches("body.emails.*:wrong-kind", "body.emails.0.deeper:wrong-kind")
+    assert not matches("body.emails.*:wrong-kind", "body.emails.0:missing")
+
+
+def test_an_unknown_clause_brings_the_closest_one(catalogue: Catalogue) -> None:
+    with pytest.raises(UsageError, match="unknown clause 'uid-hyphn'; did you mean 'uid-hyphen'"):
+        catalogue.clause("uid-hyphn")
+
+
+def test_the_catalogue_is_read_once() -> None:
+    assert load_catalogue() is load_catalogue()
+
+
+def test_messages_name_the_realm(catalogue: Catalogue) -> None:
+    message = catalogue.clause("workflow-schema-unknown").message_in("chm-dev")
+    assert message == "Schema not configured for the given realm chm-dev."
+    assert catalogue.clause("uid-hyphen").message_in("chm-dev") is None
+
+
+def test_realms_follow_from_the_operations_unless_named(catalogue: Catalogue) -> None:
+    assert catalogue.clause("token-issued").realms == ("any",)
+    assert catalogue.clause("uid-hyphen").realms == DOCUMENT_REALMS
+    assert catalogue.clause("workflow-anonymous").realms == (*DOCUMENT_REALMS, "ort-dev")
+    assert catalogue.clause("realm-ort-on-draft").realms == ("ort-dev",)
+
+
+# Mistakes in a file of the catalogue.
+
+GOOD = """\
+- id: one-clause
+  level: must
+  operations: [saveDraft]
+  source: Limits
+  wording: Something holds.
+"""
+
+
+def test_a_small_catalogue_loads(tmp_path: Path, description: Description) -> None:
+    (tmp_path / "small.yaml").write_text(GOOD, encoding="utf-8")
+    (clause,) = load_catalogue(tmp_path, description)
+    assert (clause.id, clause.family, clause.place) == ("one-clause", "small", "small.yaml:1")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (GOOD + GOOD, r"small.yaml:6: one-clause stands already at small.yaml:1"),
+        (GOOD + "  colour: red\n", r"small.yaml:1: unknown key 'colour'; known are id"),
+        (GOOD + "  level: should\n", r"small.yaml:6: the key 'level' stands twice"),
+        (GOOD + "  needs: [realm]\n", r"small.yaml:1: one-clause: unknown need 'realm'"),
+        (GOOD + "  needs: []\n", r"small.yaml:1: needs is not a list of texts"),
+        (GOOD + "  realms: [xyz-dev]\n", r"small.yaml:1: one-clause: unknown realm 'xyz-dev'"),
+        (
+            GOOD + "  faults: ['path.uid:short']\n",
+            r"small.yaml:1: one-clause: unknown fault word 'path.uid:short'",
+        ),
+        (GOOD + "  faults: ['path.id:missing']\n", r"one-clause: the fault 'path.id:missing' names no path"),
+        (GOOD + "  faults: ['a:b', 'a:b']\n", r"small.yaml:1: faults names something twice"),
+        (GOOD + "  status: 200\n", r"small.yaml:1: one-clause: the status 200 is not a number from 400"),
+        (GOOD.replace("must", "maybe"), r"small.yaml:1: one-clause: unknown level 'maybe'; use must"),
+        (GOOD.replace("saveDraft", "safeDraft"), r"unknown operation 'safeDraft'; did you mean 'saveDraft'"),
+        (GOOD.replace("one-clause", "4.2"), r"small.yaml:1: id is not a text"),
+        (GOOD.replace("one-clause", "One_Clause"), r"small.yaml:1: One_Clause: the id is not kebab-case"),
+        (GOOD.replace("  source: Limits\n", ""), r"small.yaml:1: the key 'source' is missing"),
+        ("one-clause\n", r"small.yaml:1: is not a list of clauses"),
+        ("", r"small.yaml:1: is not a list of clauses"),
+        ("- one-clause\n", r"small.yaml:1: a clause is a mapping"),
+        (GOOD + "  ? [a]\n  : b\n", r"small.yaml:6: a key is not a word"),
+        (GOOD + "- id: [\n", r"small.yaml:\d+: is not YAML"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line_with_its_place(
+    tmp_path: Path, description: Description, text: str, said: str
+) -> None:
+    (tmp_path / "small.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(SuiteError, match=said) as caught:
+        load_catalogue(tmp_path, description)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_empty_folder_is_no_catalogue(tmp_path: Path, description: Description) -> None:
+    with pytest.raises(SuiteError, match="holds no clause"):
+        load_catalogue(tmp_path, description)
+
+
+def test_a_file_that_is_not_text_is_told(tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SuiteError, match=r"small.yaml:1: cannot be read"):
+        list(read_clauses(tmp_path / "small.yaml"))
