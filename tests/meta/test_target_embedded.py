@@ -1,0 +1,161 @@
+"""The embedded sandbox's launcher: it is ready or says why, and never outlives the run."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
+import pytest
+
+from contracts.errors import SuiteError, UsageError
+from contracts.target import embedded
+from contracts.target.embedded import EmbeddedSandbox
+
+READY = "print('sandbox ready at http://127.0.0.1:4321', flush=True);"
+WAIT = "import sys; sys.stdin.read()"
+
+# Prints the sandbox's address, then ends in the way that the argument says, without leaving the with block.
+OWNER = """
+import os, signal, sys
+from contracts.target.embedded import EmbeddedSandbox
+sandbox = EmbeddedSandbox().__enter__()
+print(sandbox.base_url, flush=True)
+sys.stdin.readline()
+if sys.argv[1] == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+if sys.argv[1] == "exception":
+    raise RuntimeError
+"""
+
+# Starts one that never looks at stdin, and ends without leaving the with block.
+UNWATCHED = f"""
+import sys
+from contracts.target.embedded import EmbeddedSandbox
+command = [sys.executable, "-c", {READY + "import signal; signal.pause()"!r}]
+print(EmbeddedSandbox(command=command).__enter__()._process.pid)
+"""
+
+
+def fake(code: str, ready_seconds: float = 15.0) -> EmbeddedSandbox:
+    return EmbeddedSandbox(command=[sys.executable, "-c", code], ready_seconds=ready_seconds)
+
+
+def process_of(sandbox: EmbeddedSandbox) -> subprocess.Popen[str]:
+    assert sandbox._process is not None
+    return sandbox._process
+
+
+def test_address_comes_from_the_ready_line() -> None:
+    with fake("print('starting');" + READY + WAIT) as sandbox:
+        assert sandbox.base_url == "http://127.0.0.1:4321"
+
+
+def test_there_is_no_address_outside_the_block() -> None:
+    sandbox = fake(READY + WAIT)
+    with pytest.raises(SuiteError, match="not running"):
+        _ = sandbox.base_url
+    with sandbox:
+        process = process_of(sandbox)
+    assert process.returncode is not None
+    with pytest.raises(SuiteError, match="not running"):
+        _ = sandbox.base_url
+
+
+def test_it_is_stopped_when_the_block_raises() -> None:
+    processes = []
+
+    def fails_inside() -> None:
+        with fake(READY + WAIT) as sandbox:
+            processes.append(process_of(sandbox))
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fails_inside()
+    assert processes[0].returncode is not None
+
+
+def test_a_second_stop_does_nothing() -> None:
+    with fake(READY + WAIT) as sandbox:
+        sandbox.stop()
+    sandbox.stop()
+
+
+def test_one_that_ignores_the_polite_signal_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "STOP_SECONDS", 0.2)
+    deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+    with fake(deaf + READY + "signal.pause()") as sandbox:
+        process = process_of(sandbox)
+    assert process.returncode == -9
+
+
+def test_one_that_ends_early_is_quoted_on_one_line() -> None:
+    code = "import sys; sys.stderr.write('one\\n\\ntwo\\nthree\\nno module named x\\n'); sys.exit(3)"
+    with pytest.raises(SuiteError) as caught:
+        fake(code).__enter__()
+    assert str(caught.value) == (
+        "the embedded sandbox ended before it was ready; its last words: two | three | no module named x"
+    )
+
+
+def test_one_that_stays_silent_is_given_up_and_stopped() -> None:
+    sandbox = fake(WAIT, ready_seconds=0.3)
+    with pytest.raises(SuiteError, match=r"is not ready after 0\.3 s; its last words: nothing"):
+        sandbox.__enter__()
+    assert sandbox._process is None
+
+
+def test_a_talkative_one_is_never_blocked() -> None:
+    talk = "import sys; sys.stdout.write('x\\n' * 500_000); sys.stderr.write('y\\n' * 500_000)"
+    with fake(READY + talk) as sandbox:
+        assert process_of(sandbox).wait(30) == 0
+
+
+def test_it_does_not_hear_the_credentials_of_live_targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGISTRY_PASSWORD", "hunter2")
+    code = "import os, sys; sys.exit(str([name for name in os.environ if 'REGISTRY' in name]))"
+    with pytest.raises(SuiteError, match=r"last words: \[\]$"):
+        fake(code).__enter__()
+
+
+def test_ctrl_c_in_the_terminal_does_not_reach_it() -> None:
+    """A signal of the terminal goes to a whole session; the run still needs the sandbox to clean up."""
+    with fake(READY + WAIT) as sandbox:
+        assert os.getsid(process_of(sandbox).pid) == process_of(sandbox).pid
+
+
+def test_one_that_does_not_watch_the_run_is_stopped_at_its_exit() -> None:
+    command = [sys.executable, "-c", UNWATCHED]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(ended.stdout), 0)
+
+
+def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "find_spec", lambda name: None if name == "uvicorn" else object())
+    with pytest.raises(UsageError, match=r"pip install 'registry-contracts\[sandbox\]'"):
+        EmbeddedSandbox().__enter__()
+
+
+def test_more_options_reach_the_sandbox() -> None:
+    with pytest.raises(SuiteError, match="--no-such-option"):
+        EmbeddedSandbox(arguments=["--no-such-option"]).__enter__()
+
+
+@pytest.mark.parametrize("end", ["exit", "exception", "killed"])
+def test_it_never_outlives_the_run(end: str) -> None:
+    """A connection held open to the sandbox ends when, and only when, its process does."""
+    command = [sys.executable, "-c", OWNER, end]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as owner:
+        assert owner.stdout is not None
+        address = urlsplit(owner.stdout.readline().strip())
+        assert address.port is not None
+        with socket.create_connection(("127.0.0.1", address.port), timeout=20) as connection:
+            owner.communicate("\n", timeout=20)
+            # A reset is just as ended.
+            with contextlib.suppress(ConnectionResetError):
+                assert connection.recv(1) == b""
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", address.port), timeout=20)
