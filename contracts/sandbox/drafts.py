@@ -1,0 +1,149 @@
+"""Draft versions: save, get, info, exists, delete and list.
+
+A draft belongs to one realm: the same uid in two realms is two drafts. Anyone signed in may read a draft;
+saving and deleting is for the owner of the record (silent; the workflow rows speak of such rights).
+"""
+
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from contracts.sandbox.identity import Account
+from contracts.sandbox.listing import page_request
+from contracts.sandbox.query import query_value
+from contracts.sandbox.realms import Realm
+from contracts.sandbox.records import DRAFT, Records, Version, new_version
+from contracts.sandbox.refusals import Reason, Refusal, bad_request, forbidden, not_found
+
+if TYPE_CHECKING:
+    from contracts.sandbox.service import Service
+
+COLLECTIONS = frozenset({"my", "mydrafts"})
+_NO_DRAFT = "there is no draft of this document in the realm"
+
+
+class DraftOperations:
+    """Answers the six draft operations.
+
+    Args:
+        service: the parts of the sandbox.
+
+    """
+
+    def __init__(self, service: "Service") -> None:
+        self.service = service
+
+    async def save(self, request: Request) -> Response:
+        """Create the draft, or replace it; its content is stored as it came, without validation."""
+        service = self.service
+        caller, uid, realm = self._addressed(request)
+        kind = service.realms.schema(request, realm)
+        body = await service.body.read_object(request)
+        with service.storage.transaction() as records:
+            self.require_right(records, caller, realm, uid)
+            created = records.version(realm.name, uid, DRAFT) is None
+            stored = self.keep(
+                records, caller=caller, realm=realm, uid=uid, schema=kind.name, content=body.text
+            )
+        habits = service.habits
+        status = habits.draft_created_status if created else habits.draft_updated_status
+        return service.answers.written(service.metadata.of_version(stored), status)
+
+    async def get(self, request: Request) -> Response:
+        """Answer the full content of the draft."""
+        return self.service.answers.content(self._found(request).content)
+
+    async def info(self, request: Request) -> Response:
+        """Answer the metadata of the draft."""
+        return JSONResponse(self.service.metadata.of_version(self._found(request)))
+
+    async def exists(self, request: Request) -> Response:
+        """Tell whether a draft exists, without content."""
+        found = self._found(request)
+        if self.service.habits.head_length:
+            return self.service.answers.content(found.content)
+        return Response(media_type="application/json")
+
+    async def delete(self, request: Request) -> Response:
+        """Remove the draft version only; a published version stays."""
+        service = self.service
+        caller, uid, realm = self._addressed(request)
+        with service.storage.transaction() as records:
+            present = records.version(realm.name, uid, DRAFT)
+            if present is None:
+                raise Refusal(Reason.DELETE_MISSING, _NO_DRAFT)
+            self.require_right(records, caller, realm, uid)
+            records.remove_draft(realm.name, uid)
+        return service.answers.written(
+            service.metadata.of_version(present), service.habits.draft_deleted_status
+        )
+
+    async def list(self, request: Request) -> Response:
+        """Answer a page of the realm's drafts; a collection narrows it to the caller's own."""
+        service = self.service
+        caller = service.identity.require(request)
+        realm = service.realms.of_documents(request)
+        page = page_request(request, prefix="$")
+        owner = self.collection_owner(request, caller)
+        with service.storage.transaction() as records:
+            rows = service.listing.drafts(records, realm.name, owner, page)
+        return service.answers.listed([service.metadata.of_row(row) for row in rows])
+
+    def collection_owner(self, request: Request, caller: Account) -> str | None:
+        """Return whose drafts the collection asks for; ``None``: everybody's.
+
+        Raises:
+            Refusal: the collection is neither ``my`` nor ``mydrafts``.
+
+        """
+        collection = query_value(request, "collection")
+        if collection is None:
+            return None
+        if collection not in COLLECTIONS:
+            raise bad_request("collection must be my or mydrafts")
+        return caller.name
+
+    def require_right(self, records: Records, caller: Account, realm: Realm, uid: str) -> None:
+        """Refuse a caller who may not create this record, or not change it.
+
+        Raises:
+            Refusal: the account may not write, or somebody else owns the record.
+
+        """
+        owner = records.owner(realm.name, uid)
+        rights = self.service.rights
+        if owner is None and not rights.may_create(caller):
+            raise forbidden("this account may not create drafts")
+        if owner is not None and not rights.may_update(caller, owner):
+            raise forbidden("this account may not change this draft")
+
+    def keep(
+        self, records: Records, *, caller: Account, realm: Realm, uid: str, schema: str, content: str
+    ) -> Version:
+        """Store a draft's JSON text and return the draft."""
+        return records.store(
+            new_version(
+                realm=realm.name,
+                identifier=uid,
+                state=DRAFT,
+                schema=schema,
+                owner=caller.name,
+                content=content,
+                moment=self.service.clock.now(),
+            )
+        )
+
+    def _addressed(self, request: Request) -> tuple[Account, str, Realm]:
+        service = self.service
+        caller = service.identity.require(request)
+        uid = service.identifiers.from_path(request)
+        return caller, uid, service.realms.of_documents(request)
+
+    def _found(self, request: Request) -> Version:
+        _, uid, realm = self._addressed(request)
+        with self.service.storage.transaction() as records:
+            draft = records.version(realm.name, uid, DRAFT)
+        if draft is None:
+            raise not_found(_NO_DRAFT)
+        return draft

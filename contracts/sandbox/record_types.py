@@ -1,0 +1,182 @@
+"""Record types: the fields a document of each schema has.
+
+``contact`` is the table of the interface document (Contact record), row by row. The other types are the
+sandbox's own: small tables of the same kinds, so that a submission has something to be validated against.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+COUNTRIES = frozenset({"ca", "fr", "ke", "jp", "br"})
+"""Identifiers of the sandbox's country terms; any other is an unexpected term."""
+
+
+class Kind(Enum):
+    """Kinds of value (Contact record, "Value kinds"), and three more for the sandbox's own types."""
+
+    STRING = "string"
+    LSTRING = "lstring"
+    TERM = "Term"
+    LINK = "Link"
+    REFERENCE = "Reference"
+    HEADER = "Header"
+    INTEGER = "integer"
+    BOOLEAN = "boolean"
+    DATE = "date"
+
+
+@dataclass(frozen=True)
+class Field:
+    """One row of a record type's table.
+
+    Attributes:
+        name: the field's name.
+        kind: kind of its value, or of each of its values.
+        mandatory: it must be there.
+        many: the value is an array.
+        terms: the only identifiers a Term may carry; empty admits all.
+        known: a Reference must name a record that exists in the realm.
+
+    """
+
+    name: str
+    kind: Kind
+    mandatory: bool = False
+    many: bool = False
+    terms: frozenset[str] = frozenset()
+    known: bool = False
+
+
+@dataclass(frozen=True)
+class RecordType:
+    """A schema and its table."""
+
+    name: str
+    fields: tuple[Field, ...]
+
+    def field(self, name: str) -> Field | None:
+        """Return the field of that name, or ``None``."""
+        return next((field for field in self.fields if field.name == name), None)
+
+
+_HEADER = Field("header", Kind.HEADER)
+_TITLE = Field("title", Kind.LSTRING, mandatory=True)
+_COUNTRY = Field("country", Kind.TERM, mandatory=True, terms=COUNTRIES)
+
+CONTACT = RecordType(
+    "contact",
+    (
+        _HEADER,
+        Field("prefix", Kind.LSTRING),
+        Field("firstName", Kind.STRING, mandatory=True),
+        Field("middleName", Kind.STRING),
+        Field("lastName", Kind.STRING, mandatory=True),
+        Field("gender", Kind.TERM),
+        Field("designation", Kind.LSTRING),
+        Field("organization", Kind.LSTRING, mandatory=True),
+        Field("organizationAcronym", Kind.LSTRING),
+        Field("department", Kind.LSTRING),
+        Field("organizationType", Kind.TERM),
+        Field("address", Kind.LSTRING),
+        Field("city", Kind.LSTRING),
+        Field("state", Kind.LSTRING),
+        Field("postalCode", Kind.LSTRING),
+        _COUNTRY,
+        Field("phones", Kind.STRING, many=True),
+        Field("faxes", Kind.STRING, many=True),
+        Field("emails", Kind.STRING, mandatory=True, many=True),
+        Field("websites", Kind.LINK, many=True),
+        Field("addressType", Kind.STRING),
+        Field("relevantInformation", Kind.LSTRING),
+        Field("relevantDocuments", Kind.LINK, many=True),
+        Field("type", Kind.STRING, mandatory=True),
+        Field("government", Kind.TERM),
+        Field("contactOrganization", Kind.REFERENCE, mandatory=True, known=True),
+    ),
+)
+
+_DOCUMENTS = Field("documents", Kind.LINK, many=True)
+_KEYWORDS = Field("keywords", Kind.TERM, many=True)
+_SUMMARY = Field("summary", Kind.LSTRING)
+
+ABS_PERMIT = RecordType(
+    "absPermit",
+    (
+        _HEADER,
+        _TITLE,
+        _COUNTRY,
+        Field("permitNumber", Kind.STRING, mandatory=True),
+        Field("issuedOn", Kind.DATE, mandatory=True),
+        Field("confidential", Kind.BOOLEAN),
+        Field("issuingAuthority", Kind.REFERENCE),
+        _KEYWORDS,
+        _DOCUMENTS,
+    ),
+)
+ABS_CHECKPOINT = RecordType(
+    "absCheckpoint",
+    (_HEADER, _TITLE, _COUNTRY, Field("emails", Kind.STRING, mandatory=True, many=True), _SUMMARY),
+)
+ABS_MEASURE = RecordType(
+    "absMeasure",
+    (_HEADER, _TITLE, _COUNTRY, Field("adoptedOn", Kind.DATE), _SUMMARY, _DOCUMENTS),
+)
+BCH_DECISION = RecordType(
+    "bchDecision",
+    (
+        _HEADER,
+        _TITLE,
+        _COUNTRY,
+        Field("decisionNumber", Kind.STRING, mandatory=True),
+        Field("decidedOn", Kind.DATE, mandatory=True),
+        Field("organisms", Kind.REFERENCE, many=True),
+        _KEYWORDS,
+        _DOCUMENTS,
+    ),
+)
+BCH_ORGANISM = RecordType(
+    "bchOrganism",
+    (
+        _HEADER,
+        Field("scientificName", Kind.STRING, mandatory=True),
+        Field("commonName", Kind.LSTRING),
+        _KEYWORDS,
+    ),
+)
+BCH_LABORATORY = RecordType(
+    "bchLaboratory",
+    (_HEADER, _TITLE, _COUNTRY, Field("emails", Kind.STRING, mandatory=True, many=True), _DOCUMENTS),
+)
+CHM_PROFILE = RecordType(
+    "chmProfile",
+    (
+        _HEADER,
+        _TITLE,
+        _COUNTRY,
+        Field("overview", Kind.LSTRING, mandatory=True),
+        Field("established", Kind.INTEGER),
+        _KEYWORDS,
+        Field("websites", Kind.LINK, many=True),
+    ),
+)
+CHM_NEWS = RecordType("chmNews", (_HEADER, _TITLE, _SUMMARY, Field("publishedOn", Kind.DATE), _DOCUMENTS))
+CHM_MEETING = RecordType(
+    "chmMeeting",
+    (_HEADER, _TITLE, _COUNTRY, Field("startsOn", Kind.DATE, mandatory=True), Field("places", Kind.INTEGER)),
+)
+ORT_REPORT = RecordType(
+    "ortReport",
+    (
+        _HEADER,
+        _TITLE,
+        _COUNTRY,
+        Field("reportingPeriod", Kind.STRING, mandatory=True),
+        Field("final", Kind.BOOLEAN),
+        _SUMMARY,
+        _DOCUMENTS,
+    ),
+)
+ORT_TARGET = RecordType("ortTarget", (_HEADER, _TITLE, _COUNTRY, Field("dueYear", Kind.INTEGER), _SUMMARY))
+ORT_ANNEX = RecordType(
+    "ortAnnex", (_HEADER, _TITLE, Field("report", Kind.REFERENCE, mandatory=True), _DOCUMENTS)
+)

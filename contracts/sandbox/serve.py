@@ -1,0 +1,108 @@
+"""Starting the sandbox: options, the listening socket, the one line that says it is ready, and the end."""
+
+import argparse
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from contracts.errors import UsageError
+from contracts.sandbox.settings import ONE_GIGABYTE, Settings
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+DEFAULT_PORT = 8765
+USAGE_ERROR = 4
+_HIGHEST_PORT = 65535
+
+
+class _Options(argparse.ArgumentParser):
+    """Options whose faults are usage errors of the whole program."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see --help")
+
+
+def main(argv: list[str]) -> int:
+    """Serve the sandbox until SIGTERM or Ctrl-C.
+
+    Args:
+        argv: the options, without the program's name.
+
+    Returns:
+        Exit code: 0 after a clean end, 4 when the options, the port or the folder cannot be used.
+
+    """
+    try:
+        options = _parser().parse_args(argv)
+        settings = _settings(options)
+        with _listening(options.host, options.port) as listener:
+            return _serve(settings, listener)
+    except UsageError as problem:
+        sys.stderr.write(f"sandbox: {problem}\n")
+        return USAGE_ERROR
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Options(prog="sandbox", description="Serve the embedded document registry.", allow_abbrev=False)
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    port_help = f"port; 0 takes a free one ({DEFAULT_PORT})"
+    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=port_help)
+    parser.add_argument("--data", type=Path, metavar="DIR", help="keep data here over a restart")
+    size_help = "largest attachment (1 GB)"
+    parser.add_argument("--size-limit", type=int, default=ONE_GIGABYTE, metavar="BYTES", help=size_help)
+    lifetime_help = "how long a token is valid (3600)"
+    parser.add_argument("--token-lifetime", type=float, default=3600, metavar="SECONDS", help=lifetime_help)
+    return parser
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    if not 0 <= options.port <= _HIGHEST_PORT:
+        raise UsageError(f"--port must be from 0 to {_HIGHEST_PORT}, not {options.port}")
+    if options.size_limit < 0:
+        raise UsageError(f"--size-limit must be 0 bytes or more, not {options.size_limit}")
+    if not 0 < options.token_lifetime <= 10 * 365 * 86400:
+        raise UsageError(
+            f"--token-lifetime must be between 0 seconds and ten years, not {options.token_lifetime}"
+        )
+    return Settings(data=options.data, size_limit=options.size_limit, token_lifetime=options.token_lifetime)
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as problem:
+        raise UsageError(f"--host {host} is no address of this machine: {problem.strerror}") from problem
+    with listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(address)
+            listener.listen(2048)
+        except OSError as problem:
+            reason = problem.strerror
+            raise UsageError(
+                f"cannot listen on {host} port {port}: {reason}; choose another --port, 0 takes a free one"
+            ) from problem
+        yield listener
+
+
+def _serve(settings: Settings, listener: socket.socket) -> int:
+    # Loaded late: a wrong option is answered at once.
+    from contracts.sandbox.app import create_app  # noqa: PLC0415
+    from contracts.sandbox.server import make_server  # noqa: PLC0415
+
+    app: Starlette = create_app(settings)
+    make_server(app, lambda: _announce(listener)).run(sockets=[listener])
+    return 0
+
+
+def _announce(listener: socket.socket) -> None:
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    sys.stdout.write(f"sandbox ready at http://{shown}:{port}\n")
+    sys.stdout.flush()

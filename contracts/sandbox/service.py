@@ -1,0 +1,89 @@
+"""The parts of one sandbox, put together in one place.
+
+Each rule is a small object and an attribute here; operations reach the others through the service when they
+are called. Whoever wants a sandbox that differs in one point replaces that one attribute.
+"""
+
+from contracts.sandbox.answers import Answers
+from contracts.sandbox.attachments import AttachmentOperations
+from contracts.sandbox.authentication import AuthenticationOperations
+from contracts.sandbox.body import BodyReader
+from contracts.sandbox.clock import Clock
+from contracts.sandbox.contacts import ContactOperations
+from contracts.sandbox.docs_page import DocsPage
+from contracts.sandbox.drafts import DraftOperations
+from contracts.sandbox.files import FileStore
+from contracts.sandbox.habits import Habits
+from contracts.sandbox.identifiers import IdentifierRule
+from contracts.sandbox.identity import Identity, Rights, TokenBook
+from contracts.sandbox.listing import Listing
+from contracts.sandbox.metadata import Metadata
+from contracts.sandbox.realms import RealmBook
+from contracts.sandbox.seeds import Seeds
+from contracts.sandbox.settings import Settings
+from contracts.sandbox.storage import Storage
+from contracts.sandbox.submissions import SubmissionCheck
+from contracts.sandbox.temporary import TemporaryOperations
+from contracts.sandbox.thumbnails import Thumbnails
+from contracts.sandbox.validation import Validator
+from contracts.sandbox.workflow import WorkflowOperations
+
+
+class Service:
+    """Everything one sandbox is made of.
+
+    Args:
+        settings: where data is kept, and the limits.
+        habits: choices where the document is silent.
+
+    Raises:
+        UsageError: the data folder cannot be used.
+
+    """
+
+    def __init__(self, settings: Settings, habits: Habits) -> None:
+        self.settings = settings
+        self.habits = habits
+        self._rules(settings, habits)
+        self._operations()
+        self.files = FileStore(settings.data)
+        self.storage = Storage(settings.data)
+        self.seeds = Seeds(self)
+
+    def _rules(self, settings: Settings, habits: Habits) -> None:
+        self.clock = Clock(habits.timestamp_digits)
+        self.answers = Answers(habits)
+        self.metadata = Metadata(habits, self.clock)
+        self.identifiers = IdentifierRule()
+        self.identity = Identity(TokenBook(self.clock, settings.token_lifetime))
+        self.rights = Rights()
+        self.realms = RealmBook(required=habits.realm_required, default=habits.default_realm)
+        self.body = BodyReader(settings.json_limit)
+        self.validator = Validator(
+            self.identifiers,
+            schema_must_agree=habits.header_schema_must_agree,
+            empty_string_is_missing=habits.empty_mandatory_string_refused,
+        )
+        self.submissions = SubmissionCheck(
+            self.validator, unknown_refused=habits.unknown_submission_members_refused
+        )
+        self.listing = Listing(default_top=habits.list_default_top, newest_first=habits.newest_first)
+        self.thumbnails = Thumbnails(habits.thumbnail_pixels)
+
+    def _operations(self) -> None:
+        self.authentication = AuthenticationOperations(self)
+        self.contacts = ContactOperations(self)
+        self.drafts = DraftOperations(self)
+        self.attachments = AttachmentOperations(self)
+        self.temporary = TemporaryOperations(self)
+        self.workflow = WorkflowOperations(self)
+        self.docs = DocsPage(self)
+
+    def start(self) -> None:
+        """Put the published data in place; called before the first request."""
+        self.seeds.plant()
+
+    def close(self) -> None:
+        """Close the database and remove what was only for this process."""
+        self.storage.close()
+        self.files.close()

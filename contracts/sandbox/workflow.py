@@ -1,0 +1,200 @@
+"""Workflow submission: the nine rows of the status table, and the five steps in their order.
+
+Order of what is looked at, first fault wins:
+
+1. anonymous (row 9), before anything else is read;
+2. realm, header before query (rows 1 and 2), then schema (row 3);
+3. the body is one JSON object;
+4. step 1: identifier in use, not existing, or locked (rows 4, 5, 6);
+5. step 2: rights of the caller (rows 7 and 8), securities created;
+6. step 3: content; every fault at once in ``errors``, and nothing is stored;
+7. step 4: the draft is saved; step 5: the workflow begins, which locks the record.
+
+The identifier is the one in the path, else ``document.header.identifier``, else a new one.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from contracts.sandbox.identifiers import decoded_segment
+from contracts.sandbox.identity import Account
+from contracts.sandbox.realms import Realm
+from contracts.sandbox.record_types import RecordType
+from contracts.sandbox.records import Records
+from contracts.sandbox.refusals import Reason, Refusal
+from contracts.sandbox.submissions import Submission, json_text
+
+if TYPE_CHECKING:
+    from contracts.sandbox.service import Service
+
+
+class Row(Enum):
+    """The rows of the table (Errors, "Workflow endpoint status codes"): status and message."""
+
+    REALM_MISSING = (400, "realm param is missing, please provide valid realm in querystring or httpHeaders")
+    REALM_UNKNOWN = (400, "Realm is not configured, please provide valid realm.")
+    SCHEMA_UNKNOWN = (400, "Schema not configured for the given realm ${realm}.")
+    IN_USE = (400, "A document with the identifier exists, please use a different 'identifier'.")
+    NOT_EXISTING = (
+        400,
+        "A document with the identifier does not exist, please provide correct 'identifier' to update.",
+    )
+    LOCKED = (400, "The record is locked for workflow, cannot proceed.")
+    MAY_NOT_UPDATE = (403, "Insufficient rights to update the draft record.")
+    MAY_NOT_CREATE = (403, "Insufficient rights to create a draft record.")
+    ANONYMOUS = (403, "Authorization required, user is anonymous.")
+
+    def refusal(self, realm: str = "") -> Refusal:
+        """Return the refusal of this row, with the realm's name filled in."""
+        status, message = self.value
+        return Refusal(Reason.STATED, message.replace("${realm}", realm), status=status)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Who submits, where, and what kind of record."""
+
+    caller: Account
+    realm: Realm
+    kind: RecordType
+
+
+class WorkflowOperations:
+    """Answers the three workflow operations.
+
+    Args:
+        service: the parts of the sandbox.
+
+    """
+
+    def __init__(self, service: "Service") -> None:
+        self.service = service
+
+    async def create(self, request: Request) -> Response:
+        """Submit a new record, without an identifier in the path."""
+        return await self._submit(request, creating=True, addressed=False)
+
+    async def create_with_identifier(self, request: Request) -> Response:
+        """Submit a new record under the identifier in the path."""
+        return await self._submit(request, creating=True, addressed=True)
+
+    async def update(self, request: Request) -> Response:
+        """Submit a new state of the existing record in the path."""
+        return await self._submit(request, creating=False, addressed=True)
+
+    async def _submit(self, request: Request, *, creating: bool, addressed: bool) -> Response:
+        service = self.service
+        entry = self.enter(request)
+        path_identifier = service.identifiers.from_path(request, "identifier") if addressed else None
+        body = (await service.body.read_object(request)).value
+        submission = Submission(entry.caller, entry.realm, entry.kind, path_identifier, body, creating)
+        with service.storage.transaction() as records:
+            identifier = self.run(submission, records)
+        return self._answer(submission, identifier)
+
+    def _answer(self, submission: Submission, identifier: str) -> Response:
+        habits = self.service.habits
+        status = habits.workflow_created_status if submission.creating else habits.workflow_updated_status
+        record: dict[str, Any] = {
+            habits.identifier_member: identifier,
+            "schema": submission.kind.name,
+            "realm": submission.realm.name,
+        }
+        return self.service.answers.written(record, status)
+
+    def enter(self, request: Request) -> Entry:
+        """Return who submits, in which realm and for which schema.
+
+        Raises:
+            Refusal: rows 9, 1, 2 and 3, in this order.
+
+        """
+        caller = self.require_identity(request)
+        realm = self.require_realm(request)
+        return Entry(caller, realm, self.require_schema(request, realm))
+
+    def require_identity(self, request: Request) -> Account:
+        """Return the caller; refuse an anonymous one with row 9 (Authentication 5)."""
+        caller = self.service.identity.caller(request)
+        if caller is None:
+            raise Row.ANONYMOUS.refusal()
+        return caller
+
+    def require_realm(self, request: Request) -> Realm:
+        """Return the realm of header or query; refuse with row 1 or 2."""
+        name = self.service.realms.given(request)
+        if name is None:
+            raise Row.REALM_MISSING.refusal()
+        realm = self.service.realms.named(name)
+        if realm is None:
+            raise Row.REALM_UNKNOWN.refusal()
+        return realm
+
+    def require_schema(self, request: Request, realm: Realm) -> RecordType:
+        """Return the record type in the path; refuse with row 3."""
+        kind = realm.types.get(decoded_segment(request.path_params["schema"]) or "")
+        if kind is None:
+            raise Row.SCHEMA_UNKNOWN.refusal(realm.name)
+        return kind
+
+    def run(self, submission: Submission, records: Records) -> str:
+        """Perform the five steps in order and return the record's identifier (States and transitions)."""
+        identifier = self.check_identifier(submission, records)
+        self.create_securities(submission, identifier, records)
+        self.validate(submission, records)
+        self.save_draft(submission, identifier, records)
+        self.initiate(submission, identifier, records)
+        return identifier
+
+    def check_identifier(self, submission: Submission, records: Records) -> str:
+        """Step 1: return the identifier; refuse with row 4 (POST), 5 or 6 (PUT)."""
+        identifier = submission.given_identifier(self.service.identifiers)
+        if identifier is None:
+            return self.service.identifiers.mint()
+        exists = records.owner(submission.realm.name, identifier) is not None
+        if submission.creating:
+            if exists:
+                raise Row.IN_USE.refusal()
+            return identifier
+        if not exists:
+            raise Row.NOT_EXISTING.refusal()
+        if records.is_locked(submission.realm.name, identifier):
+            raise Row.LOCKED.refusal()
+        return identifier
+
+    def create_securities(self, submission: Submission, identifier: str, records: Records) -> None:
+        """Step 2: settle who may write the record; refuse with row 7 (PUT) or 8 (POST)."""
+        rights = self.service.rights
+        if submission.creating:
+            if not rights.may_create(submission.caller):
+                raise Row.MAY_NOT_CREATE.refusal()
+            return
+        owner = records.owner(submission.realm.name, identifier)
+        if owner is None or not rights.may_update(submission.caller, owner):
+            raise Row.MAY_NOT_UPDATE.refusal()
+
+    def validate(self, submission: Submission, records: Records) -> None:
+        """Step 3: refuse faulty content with every fault in ``errors``."""
+        faults = self.service.submissions.faults(submission, records)
+        if faults:
+            raise Refusal(Reason.INVALID_CONTENT, "The submission is not valid.", faults=faults)
+
+    def save_draft(self, submission: Submission, identifier: str, records: Records) -> None:
+        """Step 4: save the document as the record's draft."""
+        self.service.drafts.keep(
+            records,
+            caller=submission.caller,
+            realm=submission.realm,
+            uid=identifier,
+            schema=submission.kind.name,
+            content=json_text(submission.body["document"]),
+        )
+
+    def initiate(self, submission: Submission, identifier: str, records: Records) -> None:
+        """Step 5: begin the workflow; from now on the record is locked."""
+        moment = self.service.clock.now()
+        records.lock(submission.realm.name, identifier, submission.caller.name, moment)
