@@ -1,0 +1,106 @@
+"""One request and its answer, as the judging side sees them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from contracts.errors import EnvironmentFault
+
+#: How much of a body a sentence quotes; the full (bounded) body stands in the traffic log.
+QUOTED_CHARACTERS = 300
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the service sent back: status, headers by lower-case name, and the body's bytes."""
+
+    status: int
+    reason: str
+    headers: Mapping[str, str]
+    content: bytes
+    url: str
+    hops: int = 0
+
+    @property
+    def success(self) -> bool:
+        """2xx, or an unfollowed redirect, which some services use for downloads (design 4.2)."""
+        return 200 <= self.status < 400
+
+    @property
+    def refusal(self) -> bool:
+        """4xx: the request was turned down."""
+        return 400 <= self.status < 500
+
+    @property
+    def media_type(self) -> str:
+        """The media type without parameters, in lower case; empty when the answer names none."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @cached_property
+    def text(self) -> str:
+        """The body as text; bytes that are not UTF-8 are shown as replacement characters."""
+        return self.content.decode("utf-8", errors="replace")
+
+    @cached_property
+    def json(self) -> Any:
+        """The body read as JSON, or None when it is not JSON (an empty body, an image, a page)."""
+        try:
+            return json.loads(self.content)
+        except (ValueError, RecursionError):
+            return None
+
+    def quote(self) -> str:
+        """Status and the beginning of the body, fit for a sentence."""
+        shown = self.text[:QUOTED_CHARACTERS] + ("…" if len(self.text) > QUOTED_CHARACTERS else "")
+        return f"{self.status} {shown}".strip()
+
+
+@dataclass
+class Exchange:
+    """One request with its answer or the fault that stood in its way.
+
+    Attributes:
+        id: Unique within the run.
+        case: Node id of the case, or a word in brackets for the suite's own housekeeping.
+        attempt: 1 for the first run of a case, higher for confirmations.
+        operation: The `operationId`, or None when the path is not in the description.
+        retries: How often the request was repeated because of the environment.
+        seconds: From the first byte sent to the last byte read, of the last try.
+        fault: What the environment did, in a few words; None when the service answered.
+    """
+
+    id: str
+    case: str
+    attempt: int
+    realm: str
+    role: str
+    operation: str | None
+    method: str
+    url: str
+    request_headers: Mapping[str, str]
+    request_body: bytes | None
+    seconds: float = 0.0
+    retries: int = 0
+    fault: str | None = None
+    response: Answer | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def answer(self) -> Answer:
+        """The service's answer.
+
+        Raises:
+            EnvironmentFault: when the environment gave none (design 4.7).
+        """
+        if self.fault is not None or self.response is None:
+            raise EnvironmentFault(f"{self.operation or self.method}: {self.fault or 'no answer'}")
+        return self.response
+
+    @property
+    def label(self) -> str:
+        """`PUT saveDraft` and the like, for sentences."""
+        return f"{self.method} {self.operation or self.url}"

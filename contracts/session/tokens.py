@@ -1,0 +1,106 @@
+"""One token per role and run, shared by all workers through a private file, renewed before it expires."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from filelock import FileLock
+
+#: A token this close to its end is renewed before it is used.
+_MARGIN = timedelta(seconds=20)
+_FRACTION = re.compile(r"\.(\d+)")
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token, or the reason why the service gave none.
+
+    Attributes:
+        value: The bearer token; empty when there is none.
+        expires: ISO 8601, as given; empty when unreadable.
+        refusal: Why there is no token; empty when there is one.
+        issued: When it was asked for, ISO 8601.
+        status: The status of the answer; None when there was none.
+    """
+
+    value: str = ""
+    expires: str = ""
+    refusal: str = ""
+    issued: str = ""
+    status: int | None = None
+
+    @property
+    def ending(self) -> bool:
+        """Whether the token is over or will be in a moment; a short-lived one is used for half its life."""
+        end, start = read_timestamp(self.expires), read_timestamp(self.issued)
+        if end is None or start is None:
+            return False
+        return datetime.now(UTC) > end - min(_MARGIN, max((end - start) / 2, timedelta()))
+
+
+class TokenStore:
+    """Tokens of a run by role.
+
+    Args:
+        folder: Private folder (0700) outside the reports, shared by the workers.
+        issue: Asks the service for a token of a role.
+        learn: Told of every token, whoever asked for it, so that it is blanked out of what is written.
+    """
+
+    def __init__(self, folder: Path, issue: Callable[[str], Token], learn: Callable[[str], None]) -> None:
+        self._folder = folder
+        self._issue = issue
+        self._learn = learn
+        self._known: dict[str, Token] = {}
+
+    def token(self, role: str) -> Token:
+        """The role's token, issued on first use by whichever worker comes first."""
+        known = self._known.get(role)
+        if known is not None and not known.ending:
+            return known
+        path = self._folder / f"token-{role}.json"
+        with FileLock(f"{path}.lock"):
+            token = _read(path)
+            if token is None or token.ending:
+                token = self._issue(role)
+                _write(path, token)
+        self._learn(token.value)
+        self._known[role] = token
+        return token
+
+    def forget(self, role: str, refused: str) -> None:
+        """Drop a token that no longer works, unless another worker has renewed it already."""
+        self._known.pop(role, None)
+        path = self._folder / f"token-{role}.json"
+        with FileLock(f"{path}.lock"):
+            stored = _read(path)
+            if stored is not None and stored.value == refused:
+                path.unlink()
+
+
+def read_timestamp(text: str) -> datetime | None:
+    """A moment from ISO 8601 text with any number of fraction digits, or None."""
+    trimmed = _FRACTION.sub(lambda match: "." + match.group(1)[:6].ljust(6, "0"), text)
+    try:
+        moment = datetime.fromisoformat(trimmed)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _read(path: Path) -> Token | None:
+    if not path.exists():
+        return None
+    return Token(**json.loads(path.read_text(encoding="utf-8")))
+
+
+def _write(path: Path, token: Token) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(asdict(token), file)
