@@ -1,0 +1,195 @@
+"""Arrangements: what has to be there before a claim can be made. One that fails blocks the case, nothing more."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, cast
+
+from contracts.generation.samples import Samples
+from contracts.judging import readers
+from contracts.judging.claims import usable
+from contracts.judging.outcomes import Blocked, Untested
+from contracts.session.actor import Actor
+from contracts.session.exchange import Answer, Exchange
+from contracts.session.namespace import SUITE_PREFIX, Namespace, is_valid_uid
+
+#: How long an effect may take to show: services may index or lock a moment later.
+PATIENCE_SECONDS = 8.0
+_LOOK_AGAIN_SECONDS = 0.25
+
+T = TypeVar("T")
+
+
+class Shelf(Protocol):
+    """Where arrangements that cases share are kept; the plugin's worker is one."""
+
+    namespace: Namespace
+    shared: dict[tuple[str, str], Any]
+
+    def keep(self, identifier: str) -> None:
+        """Keep a draft until the end of the run."""
+
+    def take(self, counter: str) -> int:
+        """The next number of a counter that all workers of the run share, from 0."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A draft that was saved: its uid, the document as it was sent, and the exchange that saved it."""
+
+    uid: str
+    document: dict[str, Any]
+    exchange: Exchange
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """An attachment that was created, with the id that makes follow-up calls work."""
+
+    uid: str
+    id: int
+    filename: str
+    content: bytes
+
+    @property
+    def path(self) -> dict[str, str]:
+        """Its path parameters."""
+        return {"uid": self.uid, "attachmentId": str(self.id), "filename": self.filename}
+
+
+class Arrangement:
+    """Arranges preconditions in one realm.
+
+    Raises (all methods):
+        Blocked: an operation that the arrangement needs did not do its part.
+        Untested: a setting is missing.
+        EnvironmentFault: the environment stood in the way.
+    """
+
+    def __init__(self, shelf: Shelf, realm: str, samples: Samples) -> None:
+        self._shelf = shelf
+        self._realm = realm
+        self._samples = samples
+
+    def draft(self, actor: Actor, uid: str | None = None, document: dict[str, Any] | None = None) -> Draft:
+        """Save a draft under a fresh identifier, or under `uid`."""
+        uid = uid or self._shelf.namespace.uid()
+        document = document if document is not None else self._samples.draft(uid)
+        exchange = actor.send(
+            "saveDraft", path={"uid": uid}, query={"schema": self._samples.contact_schema}, json=document
+        )
+        done(exchange)
+        return Draft(uid, document, exchange)
+
+    def shared_draft(self, actor: Actor) -> Draft:
+        """A draft that cases read and never change."""
+        return self._once(f"draft of {actor.role}", lambda: self._kept_draft(actor))
+
+    def _kept_draft(self, actor: Actor) -> Draft:
+        draft = self.draft(actor)
+        self._shelf.keep(draft.uid)
+        return draft
+
+    def attachment(
+        self, actor: Actor, uid: str, filename: str = "note.txt", content: bytes = b"a note\n"
+    ) -> Attachment:
+        """Create an attachment of a document and find out its id."""
+        before = self.attachment_ids(actor, uid)
+        path = {"uid": uid, "filename": filename}
+        exchange = actor.send("createAttachment", path=path, body=content)
+        answer = done(exchange)
+        named = list(readers.integers(answer.json)) if answer.json is not None else []
+        listed = [number for number in self.attachment_ids(actor, uid) if number not in before]
+        for number in dict.fromkeys([*listed, *named]):
+            attachment = Attachment(uid, number, filename, content)
+            if actor.send("attachmentExists", path=attachment.path).answer.success:
+                return attachment
+        raise Blocked("attachmentExists", "no number in the answers is an attachment id that works")
+
+    def attachment_ids(self, actor: Actor, uid: str) -> list[int]:
+        """Every whole number in a document's attachment list; ids are among them."""
+        answer = actor.send("listAttachments", path={"uid": uid}).answer
+        return list(readers.integers(answer.json)) if answer.success else []
+
+    def shared_attachment(self, actor: Actor) -> Attachment:
+        """An attachment that cases read and never change."""
+        return self._once(
+            f"attachment of {actor.role}", lambda: self.attachment(actor, self.shared_draft(actor).uid)
+        )
+
+    def contact(self, actor: Actor) -> str:
+        """The identifier of a contact record of the actor's that can be updated; one for each realm, reused by runs."""
+        return self._once(f"contact of {actor.role}", lambda: self._contact(actor))
+
+    def _contact(self, actor: Actor) -> str:
+        identifier = f"{SUITE_PREFIX}keep-{actor.role}-contact-{self._realm}"
+        record, query = self._samples.contact(identifier), {"schema": self._samples.contact_schema}
+        if self._updates(actor, identifier):
+            return identifier
+        created = actor.send("createContact", query=query, json=record)
+        minted: list[str] = [value for value in readers.values(usable(created).json) if is_valid_uid(value)]
+        for candidate in dict.fromkeys([identifier, *minted]):
+            self._shelf.namespace.claim(candidate)
+            if self._updates(actor, candidate):
+                return candidate
+        done(created)
+        raise Blocked(
+            "updateContact", "a contact that was just created cannot be updated under any name it was given"
+        )
+
+    def _updates(self, actor: Actor, identifier: str) -> bool:
+        record, query = self._samples.contact(identifier), {"schema": self._samples.contact_schema}
+        exchange = actor.send("updateContact", path={"uid": identifier}, query=query, json=record)
+        return usable(exchange).success
+
+    def submission(self, actor: Actor) -> str:
+        """The identifier of a record that was submitted through the workflow; one for each realm and run."""
+        return self._once(f"submission of {actor.role}", lambda: self._submission(actor))
+
+    def _submission(self, actor: Actor) -> str:
+        identifier = self._shelf.namespace.uid()
+        self._shelf.keep(identifier)
+        path = {"schema": self._samples.workflow_schema, "identifier": identifier}
+        done(
+            actor.send(
+                "createWorkflowRecordWithIdentifier", path=path, json=self._samples.submission(identifier)
+            )
+        )
+        return identifier
+
+    def temporary_file(self) -> str:
+        """An unused temporary file id; each is given out once in a run, whichever worker asks."""
+        offered = self._samples.setting("temporary_files")
+        taken = self._shelf.take(f"temporary-{self._realm}")
+        if taken >= len(offered):
+            raise Untested(f"setting realm.{self._realm}.temporary_files has no unused id left")
+        return str(offered[taken])
+
+    def eventually(self, look: Callable[[], bool]) -> bool:
+        """Whether an effect shows within a few seconds; looks again while it does not."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not look():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_LOOK_AGAIN_SECONDS)
+        return True
+
+    def _once(self, name: str, make: Callable[[], T]) -> T:
+        key = (self._realm, name)
+        if key not in self._shelf.shared:
+            self._shelf.shared[key] = make()
+        return cast(T, self._shelf.shared[key])
+
+
+def done(exchange: Exchange) -> Answer:
+    """The answer of a request that had to succeed.
+
+    Raises:
+        Blocked: it did not.
+    """
+    answer = usable(exchange)
+    if not answer.success:
+        raise Blocked(exchange.operation or exchange.method, f"answered {answer.quote()}")
+    return answer

@@ -1,0 +1,149 @@
+"""Valid records of a realm, built from the interface document and from what the settings tell."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Final, cast
+
+from contracts.judging.outcomes import Untested
+from contracts.target.model import RealmSettings
+
+#: The 26 fields of a contact record by kind, in the order of the interface document.
+CONTACT_FIELDS: Final[dict[str, str]] = {
+    "header": "Header",
+    "prefix": "lstring",
+    "firstName": "string",
+    "middleName": "string",
+    "lastName": "string",
+    "gender": "Term",
+    "designation": "lstring",
+    "organization": "lstring",
+    "organizationAcronym": "lstring",
+    "department": "lstring",
+    "organizationType": "Term",
+    "address": "lstring",
+    "city": "lstring",
+    "state": "lstring",
+    "postalCode": "lstring",
+    "country": "Term",
+    "phones": "array of string",
+    "faxes": "array of string",
+    "emails": "array of string",
+    "websites": "array of Link",
+    "addressType": "string",
+    "relevantInformation": "lstring",
+    "relevantDocuments": "array of Link",
+    "type": "string",
+    "government": "Term",
+    "contactOrganization": "Reference",
+}
+MANDATORY_FIELDS: Final = (
+    "firstName",
+    "lastName",
+    "organization",
+    "country",
+    "emails",
+    "type",
+    "contactOrganization",
+)
+#: A kind that no field of a record has: an array in an array.
+WRONG_KIND: Final = [[17]]
+
+
+class Samples:
+    """Valid records for one realm; each call gives a fresh copy.
+
+    Raises (all methods):
+        Untested: the settings lack what the record needs; the text names it.
+    """
+
+    def __init__(self, settings: RealmSettings, realm: str) -> None:
+        self._settings = settings
+        self._realm = realm
+
+    def setting(self, name: str) -> Any:
+        """A setting of the realm."""
+        value = getattr(self._settings, name)
+        if not value:
+            raise Untested(f"setting realm.{self._realm}.{name} is missing")
+        return value
+
+    @property
+    def contact_schema(self) -> str:
+        """Schema name of contact records."""
+        return str(self.setting("contact_schema"))
+
+    @property
+    def workflow_schema(self) -> str:
+        """A schema that the realm's workflow knows."""
+        return str(self.setting("workflow_schema"))
+
+    def header(self, schema: str, identifier: str) -> dict[str, Any]:
+        """A record's header."""
+        return {"identifier": identifier, "schema": schema, "languages": ["en"]}
+
+    def contact(self, identifier: str | None = None) -> dict[str, Any]:
+        """A contact record with its mandatory fields and, when given, its identifier."""
+        record: dict[str, Any] = {
+            "firstName": "Wangari",
+            "lastName": "Maathai",
+            "organization": {"en": "Green Belt Movement"},
+            "country": {"identifier": self.setting("country_terms")[0]},
+            "emails": ["wangari.maathai@example.test"],
+            "type": "person",
+            "contactOrganization": {"identifier": self.setting("contact_organization")},
+        }
+        if identifier is not None:
+            record["header"] = self.header(self.contact_schema, identifier)
+        return record
+
+    def full_contact(self, identifier: str) -> dict[str, Any]:
+        """A contact record with all 26 fields."""
+        term = {"identifier": self.setting("country_terms")[0]}
+        full = {
+            "prefix": {"en": "Prof."},
+            "middleName": "Muta",
+            "gender": {"identifier": "female"},
+            "designation": {"en": "Founder"},
+            "organizationAcronym": {"en": "GBM"},
+            "department": {"en": "Board"},
+            "organizationType": {"identifier": "ngo"},
+            "address": {"en": "Kilimani Lane 1"},
+            "city": {"en": "Nairobi"},
+            "state": {"en": "Nairobi County"},
+            "postalCode": {"en": "00505"},
+            "phones": ["+254 20 387 3057"],
+            "faxes": ["+254 20 387 3058"],
+            "websites": [{"url": "https://example.test/"}],
+            "addressType": "office",
+            "relevantInformation": {"en": "Available in English and French."},
+            "relevantDocuments": [{"url": "https://example.test/report.pdf"}],
+            "government": term,
+        }
+        return self.contact(identifier) | full
+
+    def draft(self, identifier: str, **members: Any) -> dict[str, Any]:
+        """A record to save as a draft: the document does not show its body, so a whole contact record serves.
+
+        Args:
+            members: Fields to replace or add.
+        """
+        return self.full_contact(identifier) | members
+
+    def document(self, identifier: str) -> dict[str, Any]:
+        """A valid document of the realm's workflow schema."""
+        self.setting("workflow_document")
+        return cast(dict[str, Any], self._settings.filled_document(identifier))
+
+    def submission(self, identifier: str, **members: Any) -> dict[str, Any]:
+        """A valid workflow submission; `members` are additionalInfo and batchId."""
+        return {"document": self.document(identifier), **members}
+
+    def faulty_submission(self, identifier: str) -> dict[str, Any]:
+        """A submission whose document breaks its schema: every member but the header has a wrong kind."""
+        document = self.document(identifier)
+        return {"document": {name: _spoilt(name, value) for name, value in document.items()}}
+
+
+def _spoilt(name: str, value: Any) -> Any:
+    return value if name == "header" else copy.deepcopy(WRONG_KIND)

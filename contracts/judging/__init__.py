@@ -1,0 +1,1 @@
+"""Judging: claims, tolerant readers, universal checks and confirmation; functions from exchanges to findings."""

@@ -1,0 +1,169 @@
+"""Tolerant readers: they find what the document promises wherever a service chose to put it (design 4.3).
+
+Response records are not shown in the interface document, so extra members, envelopes and nesting are all fine.
+A reader that finds two candidates says so by raising `Ambiguous`; the case is then inconclusive, not failed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+from contracts.session.exchange import Answer
+
+#: Deeper than any answer of a service in its right mind; keeps hostile nesting from costing us.
+_DEEPEST = 64
+_EDGE = " \t\r\n\"'.,;:!?()[]{}<>“”‘’`"
+
+
+class Ambiguous(Exception):
+    """An answer can be read in two ways; the text says which."""
+
+
+def values(value: Any, depth: int = 0) -> Iterator[Any]:
+    """Every value inside a JSON value, itself first, breadth of members before depth not guaranteed."""
+    yield value
+    if depth >= _DEEPEST:
+        return
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for member in members:
+        yield from values(member, depth + 1)
+
+
+def carries_identifier(answer: Answer, identifier: str) -> bool:
+    """Whether an answer names this identifier: as a value anywhere in the body, or in its Location header."""
+    if identifier in answer.headers.get("location", ""):
+        return True
+    body = answer.json
+    if body is None:
+        return identifier in answer.text
+    return any(value == identifier for value in values(body) if isinstance(value, str))
+
+
+def says(answer: Answer, message: str) -> bool:
+    """Whether a message stands anywhere in the body, white space and surrounding punctuation aside."""
+    wanted = _plain(message)
+    body = answer.json
+    texts = [value for value in values(body) if isinstance(value, str)] if body is not None else []
+    return any(wanted in _plain(text) for text in [*texts, answer.text])
+
+
+def _plain(text: str) -> str:
+    """A text as it reads: white space folded, punctuation at its ends and curly quotes aside."""
+    folded = unicodedata.normalize("NFC", text).replace("’", "'").replace("‘", "'")
+    return re.sub(r"\s+", " ", folded).strip(_EDGE)
+
+
+def errors(answer: Answer) -> list[Any] | None:
+    """The `errors` array: a member of the body, or of an object in it; None when there is none.
+
+    Raises:
+        Ambiguous: several members called `errors` hold different arrays.
+    """
+    found = [
+        value["errors"]
+        for value in values(answer.json)
+        if isinstance(value, dict) and isinstance(value.get("errors"), list)
+    ]
+    if len(found) > 1 and any(other != found[0] for other in found[1:]):
+        raise Ambiguous("the answer holds several different errors arrays")
+    return found[0] if found else None
+
+
+def records(answer: Answer) -> list[dict[str, Any]] | None:
+    """The records of a list: a bare array, or the only array of objects in an envelope; None when there is none.
+
+    An empty array counts when it is the only array of the envelope.
+
+    Raises:
+        Ambiguous: the envelope holds several arrays of objects.
+    """
+    body = answer.json
+    if isinstance(body, list):
+        return body if all(isinstance(item, dict) for item in body) else None
+    if not isinstance(body, dict):
+        return None
+    arrays = [value for value in _envelope_members(body) if isinstance(value, list)]
+    filled = [array for array in arrays if array and all(isinstance(item, dict) for item in array)]
+    if len(filled) > 1:
+        raise Ambiguous("the list answer holds several arrays of objects")
+    if filled:
+        return filled[0]
+    return [] if any(not array for array in arrays) else None
+
+
+def _envelope_members(body: dict[str, Any]) -> Iterator[Any]:
+    """Members of an envelope and of objects directly inside it (`{"response": {"docs": []}}`)."""
+    for member in body.values():
+        yield member
+        if isinstance(member, dict):
+            yield from member.values()
+
+
+def names(record: dict[str, Any], identifier: str) -> bool:
+    """Whether a record of a list is the one with this identifier, under whatever member it stands."""
+    return any(value == identifier for value in values(record) if isinstance(value, str))
+
+
+def holds_document(answer: Answer, document: dict[str, Any]) -> bool:
+    """Whether a document stands in the body: at the top, or nested under any member; extra members are fine."""
+    return any(includes(value, document) for value in values(answer.json) if isinstance(value, dict))
+
+
+def includes(seen: Any, wanted: Any) -> bool:
+    """Whether `seen` holds everything in `wanted`: objects may have more members, all else is equal.
+
+    Numbers are compared by value (1 and 1.0 are one number in JSON); booleans are no numbers.
+    """
+    if isinstance(wanted, dict):
+        return isinstance(seen, dict) and all(
+            name in seen and includes(seen[name], member) for name, member in wanted.items()
+        )
+    if isinstance(wanted, list):
+        return (
+            isinstance(seen, list)
+            and len(seen) == len(wanted)
+            and all(includes(there, here) for there, here in zip(seen, wanted, strict=True))
+        )
+    if isinstance(wanted, bool) or isinstance(seen, bool):
+        return seen is wanted
+    return bool(seen == wanted)
+
+
+def difference(answer: Answer, document: dict[str, Any]) -> str:
+    """Where the best candidate in the body first departs from a document, for the `seen` side of a finding."""
+    candidates = [value for value in values(answer.json) if isinstance(value, dict)]
+    if not candidates:
+        return f"no JSON object in the answer ({answer.quote()})"
+    best = max(candidates, key=lambda value: len(value.keys() & document.keys()))
+    return _first_difference(best, document, "document") or "nothing differs"
+
+
+def _first_difference(seen: Any, wanted: Any, place: str) -> str | None:
+    if isinstance(wanted, dict) and isinstance(seen, dict):
+        for name, member in wanted.items():
+            if name not in seen:
+                return f"{place}.{name} is missing"
+            found = _first_difference(seen[name], member, f"{place}.{name}")
+            if found:
+                return found
+        return None
+    if includes(seen, wanted):
+        return None
+    return f"{place} is {_short(seen)} where {_short(wanted)} was saved"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def integers(value: Any) -> Iterator[int]:
+    """Every whole number inside a JSON value, also one written as text (an attachment's id may be either)."""
+    for inner in values(value):
+        if isinstance(inner, int) and not isinstance(inner, bool):
+            yield inner
+        elif isinstance(inner, str) and inner.isascii() and inner.isdigit() and len(inner) <= 18:
+            yield int(inner)
