@@ -1,0 +1,75 @@
+"""The commands, loaded on demand so that each starts as fast as it can, and one way to end badly."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Final
+
+import click
+
+from contracts.errors import RegistryContractsError, UsageError
+
+#: Exit codes of design section 3 that a command can end with before any run.
+_USAGE: Final = 4
+_ERROR: Final = 3
+_INTERRUPTED: Final = 2
+
+#: Command → the module of `contracts.cli` that holds it, and its line in the help.
+COMMANDS: Final = {
+    "run": ("running", "judge a target; without settings, the embedded sandbox"),
+    "sandbox": ("serving", "serve the embedded sandbox until Ctrl-C"),
+}
+
+
+class _Commands(click.Group):
+    """A group that imports a command's module when the command is named."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Name the commands, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """Load one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"contracts.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="registry-contracts")
+def program() -> None:
+    """Prove, against a live environment, whether the document registry keeps its interface."""
+
+
+def main() -> None:
+    """Run a command and exit with its code; every known trouble is one line on stderr."""
+    sys.exit(_guarded())
+
+
+def _guarded() -> int:
+    try:
+        return int(program.main(standalone_mode=False) or 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return _USAGE
+    except click.ClickException as error:
+        return _complain(error.format_message(), _USAGE)
+    except UsageError as error:
+        return _complain(str(error), _USAGE)
+    except RegistryContractsError as error:
+        return _complain(str(error), _ERROR)
+    except (click.Abort, KeyboardInterrupt):
+        return _complain("interrupted", _INTERRUPTED)
+
+
+def _complain(text: str, code: int) -> int:
+    click.echo(f"registry-contracts: {text}", err=True)
+    return code

@@ -1,0 +1,13 @@
+"""The pytest plugin: `pytest --target … --profile … --realm …` gives the same run as `registry-contracts run`.
+
+Active only for items marked `contract`; everything else in a pytest run stays as pytest has it.
+"""
+
+pytest_plugins = (
+    "contracts.plugin.options",
+    "contracts.plugin.controller",
+    "contracts.plugin.collection",
+    "contracts.plugin.protocol",
+    "contracts.plugin.fixtures",
+    "contracts.plugin.terminal",
+)

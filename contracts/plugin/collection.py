@@ -1,0 +1,134 @@
+"""Which cases run: one item for each realm (and operation) a case covers, selected by profile and options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from contracts.errors import RegistryContractsError
+from contracts.interface.catalogue import Catalogue, load_catalogue
+from contracts.interface.description import Description, load_description
+from contracts.interface.location import cases_directory
+from contracts.plugin.options import SELECTION, TARGET, Selection
+from contracts.target.model import ANY_REALM, DEVELOPMENT_REALMS
+
+MARK = "contract"
+#: Reasons for cells that no case of this run can reach, by (clause, realm).
+UNREACHED = pytest.StashKey[dict[tuple[str, str], str]]()
+
+
+def marks(node: pytest.Item) -> Iterator[pytest.Mark]:
+    """The contract marks of a case: its own and those of its parameters."""
+    return node.iter_markers(MARK)
+
+
+def clauses_of(item: pytest.Item) -> tuple[str, ...]:
+    """Ids of the clauses an item tests, in the order declared."""
+    found = [clause for mark in marks(item) for clause in mark.kwargs["clauses"]]
+    if any(mark.kwargs["faults"] for mark in marks(item)):
+        found += _about_faults(operations_of(item, load_catalogue()))
+    return tuple(dict.fromkeys(found))
+
+
+def _about_faults(operations: Iterable[str]) -> Iterator[str]:
+    for operation in operations:
+        yield from (clause.id for clause in load_catalogue().by_operation(operation) if clause.faults)
+
+
+def case_of(item: pytest.Item) -> str:
+    """A case's id: the same from a checkout, from an installed wheel and from any working folder."""
+    file = item.path.relative_to(cases_directory()).as_posix()
+    return f"{file}::{item.nodeid.partition('::')[2]}"
+
+
+def realm_of(item: pytest.Item) -> str:
+    """The realm an item runs in."""
+    callspec = getattr(item, "callspec", None)
+    return str(callspec.params["realm"]) if callspec and "realm" in callspec.params else ANY_REALM
+
+
+def operations_of(item: pytest.Item, catalogue: Catalogue) -> tuple[str, ...]:
+    """Operations an item exercises: its parameter, what its marks name, or those of its clauses."""
+    callspec = getattr(item, "callspec", None)
+    if callspec and "operation" in callspec.params:
+        return (str(callspec.params["operation"]),)
+    named = [operation for mark in marks(item) for operation in mark.kwargs["operations"]]
+    declared = [clause for mark in marks(item) for clause in mark.kwargs["clauses"]]
+    of_clauses = [name for clause in declared for name in catalogue.clause(clause).operations]
+    return tuple(dict.fromkeys(named or of_clauses))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a case its realms, and its operations where it asks for them."""
+    if not any(marks(metafunc.definition)):
+        return
+    catalogue, description = load_catalogue(), load_description()
+    operations = _declared_operations(metafunc.definition, catalogue)
+    realms = _realms(metafunc.config)
+    if "operation" in metafunc.fixturenames:
+        pairs = [
+            pytest.param(realm, operation, id=f"{realm}-{operation}")
+            for operation in operations
+            for realm in _realms_of(operation, description, realms)
+        ]
+        metafunc.parametrize(("realm", "operation"), pairs)
+    elif "realm" in metafunc.fixturenames:
+        found = dict.fromkeys(
+            realm for operation in operations for realm in _realms_of(operation, description, realms)
+        )
+        metafunc.parametrize("realm", list(found))
+
+
+def _declared_operations(definition: pytest.Item, catalogue: Catalogue) -> tuple[str, ...]:
+    try:
+        return operations_of(definition, catalogue)
+    except RegistryContractsError as error:
+        raise pytest.UsageError(f"{definition.nodeid}: {error}") from None
+
+
+def _realms(config: pytest.Config) -> tuple[str, ...]:
+    target, selection = config.stash[TARGET], config.stash[SELECTION]
+    offered = target.realms if target else DEVELOPMENT_REALMS
+    return tuple(realm for realm in offered if not selection.realms or realm in selection.realms)
+
+
+def _realms_of(operation: str, description: Description, realms: Iterable[str]) -> Iterator[str]:
+    has = description.operations[operation].realms
+    return iter(has) if has == (ANY_REALM,) else (realm for realm in realms if realm in has)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep what the selection asks for; start the long cases first."""
+    catalogue, selection = load_catalogue(), config.stash[SELECTION]
+    kept: list[pytest.Item] = []
+    dropped: list[pytest.Item] = []
+    reasons: dict[tuple[str, str], str] = {}
+    for item in items:
+        reason = _reason_to_drop(item, selection, catalogue) if any(marks(item)) else None
+        (dropped if reason else kept).append(item)
+        if reason:
+            reasons |= {(clause, realm_of(item)): reason for clause in clauses_of(item)}
+    for item in kept:
+        for clause in clauses_of(item):
+            reasons.pop((clause, realm_of(item)), None)
+    config.stash[UNREACHED] = reasons
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+    items[:] = sorted(kept, key=_cost, reverse=True)
+
+
+def _reason_to_drop(item: pytest.Item, selection: Selection, catalogue: Catalogue) -> str | None:
+    profile = min((mark.kwargs["profile"] for mark in marks(item)), key=list(type(selection.profile)).index)
+    if not selection.profile.includes(profile):
+        return f"out of the profile {selection.profile}"
+    if selection.clauses and not set(selection.clauses) & set(clauses_of(item)):
+        return "not selected by --clause"
+    if selection.operations and not set(selection.operations) & set(operations_of(item, catalogue)):
+        return "not selected by --operation"
+    return None
+
+
+def _cost(item: pytest.Item) -> int:
+    return max((mark.kwargs["requests"] for mark in marks(item)), default=0)

@@ -1,0 +1,108 @@
+"""Fixtures of the cases: actors, claims, arrangements and settings, each for one attempt at one case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.faults import faults, one_of_each
+from contracts.generation.grafting import Bases, Exercise
+from contracts.generation.samples import Samples
+from contracts.judging.attempts import Attempt
+from contracts.judging.claims import Claims, Observer
+from contracts.judging.outcomes import Untested
+from contracts.judging.probing import Probe
+from contracts.plugin.collection import case_of, clauses_of
+from contracts.plugin.marks import Profile
+from contracts.plugin.worker import WORKER, Worker
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+from contracts.target.model import RealmSettings
+
+#: The attempt under way, on the item's stash.
+ATTEMPT = pytest.StashKey[Attempt]()
+
+
+@pytest.fixture
+def worker(request: pytest.FixtureRequest) -> Worker:
+    """This process's share of the run."""
+    return request.config.stash[WORKER]
+
+
+@pytest.fixture
+def attempt(request: pytest.FixtureRequest) -> Attempt:
+    """The attempt under way."""
+    found: Attempt = request.node.stash[ATTEMPT]
+    return found
+
+
+@pytest.fixture
+def claim(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt) -> Claims:
+    """Makes claims: `claim("clause-id").refused(exchange)`."""
+    return Claims(attempt, worker.catalogue, clauses_of(request.node))
+
+
+@pytest.fixture
+def observe(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt) -> Observer:
+    """Records what is seen at silent points: `observe("clause-id", "operation", seen)`."""
+    return Observer(attempt, worker.catalogue, clauses_of(request.node))
+
+
+@pytest.fixture
+def settings(worker: Worker, realm: str) -> RealmSettings:
+    """The target's settings for the realm."""
+    return worker.target.realm_settings(realm)
+
+
+@pytest.fixture
+def fresh(worker: Worker) -> Namespace:
+    """The run's namespace: `fresh.uid()` gives an identifier that nobody has used."""
+    return worker.namespace
+
+
+@pytest.fixture
+def samples(settings: RealmSettings, realm: str) -> Samples:
+    """Valid records of the realm, as far as the settings tell."""
+    return Samples(settings, realm)
+
+
+@pytest.fixture
+def arrange(worker: Worker, realm: str, samples: Samples) -> Arrangement:
+    """Preconditions; one that fails makes the case inconclusive."""
+    return Arrangement(worker, realm, samples)
+
+
+@pytest.fixture
+def bases(worker: Worker, author: Actor, arrange: Arrangement, samples: Samples) -> Bases:
+    """Valid requests of the realm's operations, as the author."""
+    return Bases(author, arrange, samples, worker.namespace, worker.target.accounts[author.role])
+
+
+@pytest.fixture
+def probe(worker: Worker, attempt: Attempt, author: Actor, bases: Bases, operation: str, realm: str) -> Probe:
+    """Judges generated faults of the operation: one of each kind in the gate, all of them later."""
+    thorough = worker.selection.profile.includes(Profile.NIGHTLY)
+    chosen = faults(operation, realm) if thorough else one_of_each(operation, realm)
+    exercise = Exercise(operation, bases, author, worker.namespace)
+    return Probe(operation, attempt, worker.catalogue, exercise, chosen)
+
+
+def _actor(role: str) -> Any:
+    @pytest.fixture(name=role)
+    def actor(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt, realm: str) -> Actor:
+        """Build the actor of this role in the case's realm."""
+        missing = worker.target.missing(f"account.{role}", realm)
+        if missing:
+            raise Untested(missing)
+        return worker.actor(role, realm, case_of(request.node), attempt)
+
+    return actor
+
+
+author = _actor("author")
+other = _actor("other")
+restricted = _actor("restricted")
+nau = _actor("nau")
+anonymous = _actor("anonymous")

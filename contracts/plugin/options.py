@@ -1,0 +1,132 @@
+"""Command-line options of a run and what they select."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import RegistryContractsError, UsageError
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import load_description
+from contracts.plugin.marks import Profile
+from contracts.target.model import DEVELOPMENT_REALMS, PRODUCTION_REALMS, Target
+from contracts.target.settings import load_target
+
+#: The seed of profiles that must do the same thing twice.
+FIXED_SEED = 1
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a run is asked to judge.
+
+    Attributes:
+        target: Settings file or name; None for the variables or else the sandbox.
+        realms, clauses, operations: Empty for all.
+    """
+
+    target: str | None
+    profile: Profile
+    realms: tuple[str, ...]
+    clauses: tuple[str, ...]
+    operations: tuple[str, ...]
+    seed: int
+    strict: bool
+    reports: Path
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options of a contract run."""
+    group = parser.getgroup("contract", "registry contracts")
+    add = group.addoption
+    add(
+        "--target",
+        metavar="FILE|NAME",
+        help="target settings; without: REGISTRY_… variables, else the sandbox",
+    )
+    add("--profile", metavar="PROFILE", default="gate", help="smoke, gate (default), nightly or full")
+    add(
+        "--realm", metavar="REALM", action="append", default=[], help="judge only this realm; may be repeated"
+    )
+    add("--clause", metavar="ID", action="append", default=[], help="judge only this clause; may be repeated")
+    add("--operation", metavar="ID", action="append", default=[], help="only this operation; may be repeated")
+    add("--seed", metavar="N", type=int, help="seed of generated data; by default fixed in smoke and gate")
+    add("--reports", metavar="DIR", default="reports", help="folder for the evidence; default: reports")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the mark and turn what the person asked for into a selection, or into one clear line."""
+    config.addinivalue_line(
+        "markers", "contract: a case of the contract suite; use contracts.plugin.marks.contract"
+    )
+    try:
+        selection = read_selection(config)
+        target = load_target(selection.target, os.environ, Path.cwd())
+        _check_realms(selection.realms, target)
+    except RegistryContractsError as error:
+        raise pytest.UsageError(str(error)) from None
+    config.stash[SELECTION] = selection
+    config.stash[TARGET] = target
+
+
+SELECTION = pytest.StashKey[Selection]()
+#: The target that the settings name; None for the embedded sandbox.
+TARGET = pytest.StashKey[Target | None]()
+
+
+def read_selection(config: pytest.Config) -> Selection:
+    """The selection that the options ask for.
+
+    Raises:
+        UsageError: an unknown profile, realm, clause or operation.
+    """
+    option = config.getoption
+    catalogue, description = load_catalogue(), load_description()
+    profile = _known("profile", [option("--profile")], list(Profile))[0]
+    operations = _known("operation", option("--operation"), list(description.operations))
+    clauses = tuple(catalogue.clause(clause).id for clause in option("--clause"))
+    return Selection(
+        target=option("--target"),
+        profile=Profile(profile),
+        realms=tuple(option("--realm")),
+        clauses=clauses,
+        operations=operations,
+        seed=_seed(config, Profile(profile)),
+        # pytest has an option of this name; here it also means: no must clause left out for want of a setting.
+        strict=bool(config.getini("strict")),
+        reports=Path(option("--reports")),
+    )
+
+
+def _seed(config: pytest.Config, profile: Profile) -> int:
+    """The seed asked for, the controller's under xdist, or one that fits the profile."""
+    workerinput = getattr(config, "workerinput", None)
+    if workerinput and "contract_seed" in workerinput:
+        return int(workerinput["contract_seed"])
+    asked = config.getoption("--seed")
+    if asked is not None:
+        return int(asked)
+    return FIXED_SEED if Profile.GATE.includes(profile) else secrets.randbelow(2**32)
+
+
+def _known(what: str, asked: list[str], known: list[str]) -> tuple[str, ...]:
+    for name in asked:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}"
+            raise UsageError(f"unknown {what} '{name}'; {hint}")
+    return tuple(asked)
+
+
+def _check_realms(asked: tuple[str, ...], target: Target | None) -> None:
+    for realm in asked:
+        if realm in PRODUCTION_REALMS:
+            raise UsageError(f"'{realm}' is a production realm, which is refused; use {realm}-dev")
+    realms = list(target.realms if target else DEVELOPMENT_REALMS)
+    _known("realm", list(asked), realms)

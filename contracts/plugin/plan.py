@@ -1,0 +1,81 @@
+"""What the controller decides once and every worker is told: folders, the run's token, where the target is."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from contracts.errors import UsageError
+from contracts.plugin.marks import Profile
+from contracts.plugin.options import Selection
+from contracts.session.namespace import new_run_token
+from contracts.target.embedded import EmbeddedSandbox, sandbox_target
+from contracts.target.model import Target
+
+#: The true limit of the interface document, which the sandbox enforces in the profile `full`.
+ONE_GIGABYTE = 1024**3
+#: A small limit makes the clause cheap to judge on the embedded sandbox.
+SMALL_LIMIT = 6 * 1024**2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Facts of a run that its workers share; JSON-able, without secrets.
+
+    Attributes:
+        folder: Run folder in the reports.
+        private: Folder (0700) outside the reports for tokens and pace.
+        sandbox_url: Base URL of the embedded sandbox; None for a target of the settings.
+    """
+
+    folder: str
+    private: str
+    token: str
+    started: str
+    sandbox_url: str | None
+    size_limit: int
+
+    def as_input(self) -> dict[str, Any]:
+        """The plan as xdist can send it."""
+        return asdict(self)
+
+    def target(self, settings: Target | None) -> Target:
+        """The target to aim at."""
+        if self.sandbox_url is None and settings is not None:
+            return settings
+        return sandbox_target(self.sandbox_url or "", self.size_limit)
+
+
+def make_plan(selection: Selection, settings: Target | None) -> tuple[Plan, EmbeddedSandbox | None]:
+    """Create the run's folders and start the embedded sandbox when it is the target.
+
+    Raises:
+        UsageError: the reports folder cannot be written, or the sandbox cannot be started.
+    """
+    token = new_run_token()
+    now = datetime.now(UTC)
+    name = settings.name if settings else "sandbox"
+    folder = _run_folder(selection.reports, f"{now:%Y%m%d-%H%M%S}-{name}-{token}")
+    private = tempfile.mkdtemp(prefix="registry-contracts-")
+    limit = ONE_GIGABYTE if selection.profile is Profile.FULL else SMALL_LIMIT
+    sandbox = EmbeddedSandbox(size_limit=limit) if settings is None else None
+    url = sandbox.__enter__().base_url if sandbox else None
+    return Plan(str(folder), private, token, now.isoformat(), url, limit), sandbox
+
+
+def _run_folder(reports: Path, name: str) -> Path:
+    folder = reports / name
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        why = error.strerror
+        raise UsageError(
+            f"cannot write reports to '{reports}': {why}; choose another with --reports"
+        ) from None
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"cannot write reports to '{reports}'; choose another with --reports")
+    return folder

@@ -1,0 +1,269 @@
+"""How a case is run: attempts on fresh data until a contradiction is confirmed or dismissed (design 4.6)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+from hypothesis.errors import Flaky
+
+from contracts.errors import EnvironmentFault
+from contracts.evidence.outcomes import Verdict
+from contracts.interface.catalogue import Level
+from contracts.judging import reproduction, universal
+from contracts.judging.attempts import Attempt
+from contracts.judging.confirmation import MOST_REPLAYS, Confirmed, confirm
+from contracts.judging.outcomes import Blocked, Contradiction, Untested
+from contracts.judging.readers import Ambiguous
+from contracts.plugin.collection import case_of, clauses_of, marks, operations_of, realm_of
+from contracts.plugin.fixtures import ATTEMPT
+from contracts.plugin.worker import WORKER, Worker
+
+#: Ends of a case that say nothing against the service.
+INCONCLUSIVE = (Blocked, EnvironmentFault, Ambiguous)
+CONTRADICTED = (Contradiction, Flaky)
+#: Key of the case's verdict among a report's user properties.
+VERDICT = "contract"
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How one attempt ended: a verdict before confirmation, and why."""
+
+    verdict: Verdict
+    reason: str | None = None
+    blocked: Blocked | None = None
+
+
+ENDING = pytest.StashKey[Ending]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run a contract case; other items go their usual way."""
+    if not any(marks(item)):
+        return None
+    worker = item.config.stash[WORKER]
+    if worker.door.broken:
+        item.session.shouldstop = f"circuit breaker: {worker.door.broken}"
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    _announce(item, worker)
+    reports = _run(item, nextitem, worker)
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> list[pytest.TestReport]:
+    started, clock = datetime.now(UTC), time.perf_counter()
+    attempts: list[Attempt] = []
+    first, ending = _attempt(item, nextitem, worker, attempts)
+    reports = first
+    while _needs_replay(attempts):
+        replay, latest = _attempt(item, nextitem, worker, attempts)
+        if not attempts[-1].keys:
+            reports, ending = replay, latest
+    findings = list(confirm(attempts))
+    if any(finding.confirmed for finding in findings):
+        reports, ending = first, Ending(_worst(findings, worker))
+    elif ending.verdict in (Verdict.FAIL, Verdict.ADVISORY):
+        reports = first
+        ending = Ending(Verdict.INCONCLUSIVE, f"a contradiction that did not come back: {ending.reason}")
+    _write_findings(item, worker, attempts, findings)
+    _write_case(item, worker, attempts, ending, started, time.perf_counter() - clock)
+    _mark(reports, ending, findings, worker)
+    worker.clean()
+    return reports
+
+
+def _attempt(
+    item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempts: list[Attempt]
+) -> tuple[list[pytest.TestReport], Ending]:
+    """Run the item once, and let the universal checks look at its exchanges."""
+    attempt = Attempt(len(attempts) + 1)
+    attempts.append(attempt)
+    item.stash[ATTEMPT] = attempt
+    item.stash[ENDING] = Ending(Verdict.PASS)
+    # Also on the reports of subtests, which go out while the case runs.
+    item.user_properties[:] = [(VERDICT, "")]
+    reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    universal.judge(attempt, worker.catalogue)
+    return reports, _ending(item.stash[ENDING], attempt)
+
+
+def _ending(raised: Ending, attempt: Attempt) -> Ending:
+    """The attempt's verdict: what was raised, or what its assertions amount to."""
+    if raised.verdict is not Verdict.PASS:
+        return raised
+    if attempt.evidence:
+        return Ending(Verdict.ADVISORY)
+    if attempt.held:
+        return raised
+    if attempt.observations:
+        return Ending(Verdict.OBSERVED)
+    return Ending(Verdict.ERROR, "the case ended without an assertion or an observation")
+
+
+def _needs_replay(attempts: list[Attempt]) -> bool:
+    """Whether something contradicted in the first attempt has neither been seen again nor looked for enough."""
+    open_keys = attempts[0].keys - attempts[0].confirmed.keys()
+    seen_again = {key for attempt in attempts[1:] for key in attempt.keys}
+    return bool(open_keys - seen_again) and len(attempts) <= MOST_REPLAYS
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn what a case raised into its ending, and a contradiction's traceback into two plain sentences."""
+    report = yield
+    if call.excinfo is None or not any(marks(item)):
+        return report
+    error = call.excinfo.value
+    if isinstance(error, CONTRADICTED):
+        _end(item, Ending(Verdict.FAIL, str(error).partition("\n")[0]))
+        report.longrepr = str(error)
+    elif isinstance(error, INCONCLUSIVE):
+        _skip(
+            item,
+            report,
+            Ending(Verdict.INCONCLUSIVE, str(error), error if isinstance(error, Blocked) else None),
+        )
+    elif isinstance(error, Untested):
+        _skip(item, report, Ending(Verdict.UNTESTED, str(error)))
+    elif isinstance(error, pytest.skip.Exception):
+        _end(item, Ending(Verdict.UNTESTED, str(error)))
+    else:
+        _end(item, Ending(Verdict.ERROR, f"{type(error).__name__}: {error}"))
+    return report
+
+
+def _end(item: pytest.Item, ending: Ending) -> None:
+    """Note how the attempt ended; of several endings, those of subtests included, the worst counts."""
+    if ending.verdict.rank < item.stash[ENDING].verdict.rank:
+        item.stash[ENDING] = ending
+
+
+def _skip(item: pytest.Item, report: pytest.TestReport, ending: Ending) -> None:
+    _end(item, ending)
+    report.outcome = "skipped"
+    path, line, _ = item.location
+    report.longrepr = (path, line or 0, f"{ending.verdict}: {ending.reason}")
+
+
+def _worst(findings: list[Confirmed], worker: Worker) -> Verdict:
+    levels = {worker.catalogue.clause(each.evidence.clause).level for each in findings if each.confirmed}
+    return Verdict.FAIL if Level.MUST in levels else Verdict.ADVISORY
+
+
+def _announce(item: pytest.Item, worker: Worker) -> None:
+    worker.journal.write("begin", **_identity(item, worker))
+
+
+def _identity(item: pytest.Item, worker: Worker) -> dict[str, Any]:
+    function = getattr(item, "function", None)
+    return {
+        "case": case_of(item),
+        "name": getattr(item, "originalname", item.name).removeprefix("test_").replace("_", " "),
+        "doc": " ".join((getattr(function, "__doc__", None) or "").split()),
+        "realm": realm_of(item),
+        "clauses": list(clauses_of(item)),
+        "operations": list(operations_of(item, worker.catalogue)),
+    }
+
+
+def _write_findings(
+    item: pytest.Item, worker: Worker, attempts: list[Attempt], findings: list[Confirmed]
+) -> None:
+    exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
+    realm = realm_of(item)
+    for finding in findings:
+        evidence = finding.evidence
+        worker.journal.write(
+            "finding",
+            clause=evidence.clause,
+            realm=realm,
+            operation=evidence.operation,
+            case=case_of(item),
+            role=evidence.role,
+            expected=worker.redactor.text(evidence.expected),
+            seen=worker.redactor.text(evidence.seen),
+            confirmed=finding.confirmed,
+            rate=[finding.reproduced, finding.attempts],
+            exchanges=list(evidence.exchanges),
+            curl=reproduction.curls(exchanges, evidence.exchanges, worker.redactor),
+            command=reproduction.command(
+                target=worker.selection.target or worker.target.name,
+                realm=realm,
+                clause=evidence.clause,
+                seed=worker.selection.seed,
+            ),
+        )
+
+
+def _write_case(
+    item: pytest.Item,
+    worker: Worker,
+    attempts: list[Attempt],
+    ending: Ending,
+    started: datetime,
+    seconds: float,
+) -> None:
+    # The assertions of the attempt that the ending speaks of: a dismissed first attempt must not count.
+    counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
+    keys = sorted(counted.held.keys() | counted.contradicted.keys())
+    realm, blocked = realm_of(item), ending.blocked
+    for observation in counted.observations:
+        worker.journal.write(
+            "observation",
+            clause=observation.clause,
+            realm=realm,
+            operation=observation.operation,
+            case=case_of(item),
+            seen=observation.seen,
+        )
+    worker.journal.write(
+        "case",
+        **_identity(item, worker),
+        profile=str(worker.selection.profile),
+        outcome=str(ending.verdict),
+        reason=worker.redactor.text(ending.reason) if ending.reason else None,
+        blocked_by={"operation": blocked.operation, "realm": realm, "cause": blocked.cause}
+        if blocked
+        else None,
+        attempts=len(attempts),
+        started=started.isoformat(),
+        seconds=seconds,
+        requests=sum(len(attempt.exchanges) for attempt in attempts),
+        assertions=[
+            {
+                "clause": clause,
+                "operation": operation,
+                "held": counted.held[(clause, operation)],
+                "contradicted": counted.contradicted[(clause, operation)],
+            }
+            for clause, operation in keys
+        ],
+    )
+
+
+def _mark(
+    reports: list[pytest.TestReport], ending: Ending, findings: list[Confirmed], worker: Worker
+) -> None:
+    """Put the verdict on the reports; a universal finding fails a case that ended well."""
+    for report in reports:
+        report.user_properties.append((VERDICT, str(ending.verdict)))
+    if ending.verdict in (Verdict.FAIL, Verdict.ERROR) and not any(report.failed for report in reports):
+        call = next((report for report in reports if report.when == "call"), reports[0])
+        call.outcome = "failed"
+        lines = [str(Contradiction(finding.evidence)) for finding in findings if finding.confirmed]
+        call.longrepr = worker.redactor.text("\n".join(lines) or ending.reason or "")
+    for report in reports:
+        if isinstance(report.longrepr, str):
+            report.longrepr = worker.redactor.text(report.longrepr)
