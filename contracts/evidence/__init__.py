@@ -1,0 +1,1 @@
+"""Evidence: what a run saw, kept in journals, judged into verdicts and written as reports."""

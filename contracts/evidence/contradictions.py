@@ -1,0 +1,133 @@
+"""Findings as a report shows them: equal contradictions put together, each with a stable id."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from contracts.evidence.record import Case, SeenFinding
+
+
+class Standing(StrEnum):
+    """What a finding does to the verdict of its clause; members stand worst first."""
+
+    FAIL = "fail"
+    ADVISORY = "advisory"
+    UNCONFIRMED = "unconfirmed"
+    OBSERVED = "observed"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One contradiction of one clause on one operation in one realm, with the best evidence of all seen.
+
+    `reproduced` of `attempts` replays showed it again. `cases` are the node ids of the cases that saw it.
+    """
+
+    id: str
+    clause: str
+    realm: str
+    operation: str | None
+    standing: Standing
+    role: str | None
+    expected: str
+    seen: str
+    confirmed: bool
+    reproduced: int
+    attempts: int
+    cases: tuple[str, ...]
+    exchanges: tuple[str, ...]
+    curl: tuple[str, ...]
+    command: str
+
+    @property
+    def intermittent(self) -> bool:
+        """Whether the contradiction was confirmed, but not by every replay."""
+        return self.confirmed and self.reproduced < self.attempts
+
+    @property
+    def rate(self) -> str:
+        """How often the contradiction came back, in words."""
+        times = f"{self.reproduced} of {self.attempts}"
+        if not self.confirmed:
+            return f"not confirmed: came back in {times} replays"
+        return (
+            f"intermittent: came back in {times} replays"
+            if self.intermittent
+            else f"came back in {times} replays"
+        )
+
+
+def finding_id(clause: str, realm: str, operation: str | None) -> str:
+    """Return the id of a finding: ten hexadecimal digits, the same in every run."""
+    return hashlib.sha256(f"{clause}|{realm}|{operation or ''}".encode()).hexdigest()[:10]
+
+
+def put_together(seen: Iterable[SeenFinding], levels: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Put equal contradictions together.
+
+    Args:
+        seen: what the cases saw.
+        levels: clause id to level; a clause that is not there counts as a must, which hides nothing.
+
+    Returns:
+        One finding per clause, realm and operation: worst standing first, then by clause, operation, realm.
+
+    """
+    groups: dict[str, list[SeenFinding]] = defaultdict(list)
+    for each in seen:
+        groups[finding_id(each.clause, each.realm, each.operation)].append(each)
+    findings = [_merge(key, group, levels.get(group[0].clause, "must")) for key, group in groups.items()]
+    ranks = {standing: rank for rank, standing in enumerate(Standing)}
+    return tuple(sorted(findings, key=lambda f: (ranks[f.standing], f.clause, f.operation or "", f.realm)))
+
+
+def blocked_cases(cases: Iterable[Case], findings: Iterable[Finding]) -> dict[str, str]:
+    """Map the id of each case that something blocked to the id of the finding on that operation and realm."""
+    by_place: dict[tuple[str | None, str], str] = {}
+    for finding in findings:
+        by_place.setdefault((finding.operation, finding.realm), finding.id)
+    links = {}
+    for case in cases:
+        if case.blocked_by is None or case.blocked_by.operation is None:
+            continue
+        found = by_place.get((case.blocked_by.operation, case.blocked_by.realm or case.realm))
+        if found is not None:
+            links[case.id] = found
+    return links
+
+
+def _merge(key: str, group: list[SeenFinding], level: str) -> Finding:
+    best = max(group, key=_weight)
+    return Finding(
+        id=key,
+        clause=best.clause,
+        realm=best.realm,
+        operation=best.operation,
+        standing=_standing(level, best.confirmed),
+        role=best.role,
+        expected=best.expected,
+        seen=best.seen,
+        confirmed=best.confirmed,
+        reproduced=best.reproduced,
+        attempts=best.attempts,
+        cases=tuple(dict.fromkeys(each.case for each in group)),
+        exchanges=best.exchanges,
+        curl=best.curl,
+        command=best.command,
+    )
+
+
+def _weight(seen: SeenFinding) -> tuple[bool, float, bool, int, int]:
+    """Order evidence: confirmed, reproduced more often, with exchanges to show, and the shorter sequence."""
+    rate = seen.reproduced / seen.attempts if seen.attempts else 0.0
+    return seen.confirmed, rate, bool(seen.exchanges), -len(seen.exchanges), -len(seen.seen)
+
+
+def _standing(level: str, confirmed: bool) -> Standing:
+    if level == "silent":
+        return Standing.OBSERVED
+    if not confirmed:
+        return Standing.UNCONFIRMED
+    return Standing.FAIL if level == "must" else Standing.ADVISORY

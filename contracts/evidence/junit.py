@@ -1,0 +1,97 @@
+"""`junit.xml`: one suite per realm, for the test tabs of build servers."""
+
+from pathlib import Path
+
+from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
+from junitparser.junitparser import FinalResult
+
+from contracts.evidence.contradictions import Finding
+from contracts.evidence.outcomes import Verdict
+from contracts.evidence.plain import printable
+from contracts.evidence.record import Case, RunRecord
+from contracts.evidence.verdicts import RunVerdict
+
+FILE_NAME = "junit.xml"
+
+
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+    """Write `junit.xml`.
+
+    A case that failed is a failure, one that broke an error; inconclusive and untested cases are skipped,
+    with the reason as message; an advisory passes and says so in its output. Format: the Ant JUnit schema as
+    `junitparser` writes it.
+    """
+    xml = JUnitXml(f"registry-contracts: {printable(record.run.target)}")
+    for realm in dict.fromkeys([*record.run.realms, *(case.realm for case in record.cases)]):
+        suite = TestSuite(printable(realm))
+        suite.timestamp = record.run.started
+        suite.add_property("target", printable(record.run.target))
+        suite.add_property("base_url", printable(record.run.base_url))
+        suite.add_property("profile", printable(record.run.profile))
+        suite.add_property("seed", printable(str(record.run.seed)))
+        suite.add_property("verdict", printable(verdict.sentence))
+        suite.add_testcases([_case(case, verdict) for case in record.cases if case.realm == realm])
+        xml.add_testsuite(suite)
+    if verdict.problems:
+        xml.add_testsuite(_incomplete(verdict))
+    xml.update_statistics()  # type: ignore[no-untyped-call]
+    path = folder / FILE_NAME
+    path.write_bytes(b'<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring())  # type: ignore[no-untyped-call]
+    return path
+
+
+def _case(case: Case, verdict: RunVerdict) -> TestCase:
+    module, _, name = case.id.partition("::")
+    entry = TestCase(
+        name=printable(name or case.id),
+        classname=printable(module.removesuffix(".py").replace("/", ".")),
+        time=round(case.seconds, 3),
+    )
+    result = _result(case, verdict)
+    if result is not None:
+        entry.result = result
+    entry.system_out = printable(_output(case))
+    return entry
+
+
+def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
+    reason = case.reason or (case.blocked_by.cause if case.blocked_by else "no reason was given")
+    if case.outcome is Verdict.FAIL:
+        mine = [finding for finding in verdict.findings if case.id in finding.cases]
+        message = "; ".join(f"{each.clause} ({each.operation}): {each.seen}" for each in mine) or reason
+        failure = Failure(printable(message), "contradiction")
+        failure.text = printable("\n\n".join(map(_finding, mine)))
+        return failure
+    if case.outcome is Verdict.ERROR:
+        return Error(printable(reason), "suite error")
+    if case.outcome in {Verdict.INCONCLUSIVE, Verdict.UNTESTED}:
+        blocking = verdict.blocked.get(case.id)
+        note = f" (blocked by finding {blocking})" if blocking else ""
+        return Skipped(printable(f"{case.outcome}: {reason}{note}"), str(case.outcome))
+    return None
+
+
+def _finding(finding: Finding) -> str:
+    lines = [
+        f"finding {finding.id}: {finding.clause} in {finding.realm} ({finding.operation}), {finding.rate}",
+        f"expected: {finding.expected}",
+        f"seen: {finding.seen}",
+        *finding.curl,
+        finding.command,
+    ]
+    return "\n".join(lines)
+
+
+def _output(case: Case) -> str:
+    lines = [f"{case.outcome}: {case.name}", case.doc, f"clauses: {', '.join(case.clauses)}"]
+    if case.outcome is Verdict.ADVISORY and case.reason:
+        lines.append(case.reason)
+    return "\n".join(line for line in lines if line)
+
+
+def _incomplete(verdict: RunVerdict) -> TestSuite:
+    suite = TestSuite("the run itself")
+    entry = TestCase(name="the evidence is whole", classname="registry-contracts")
+    entry.result = Error(printable("; ".join(verdict.problems)), "suite error")
+    suite.add_testcases([entry])
+    return suite

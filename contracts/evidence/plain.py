@@ -1,0 +1,50 @@
+"""Text from the wire made safe for a file: encodable as UTF-8, without control or direction characters."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+# Control characters but tab and newline, lone surrogates, bidirectional overrides (which reorder what a
+# reader sees) and the two that no XML may hold.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BACKTICKS = re.compile("`+")
+
+
+def printable(text: str) -> str:
+    r"""Return the text with every character that could not be seen written as its escape, like `\x1b`."""
+    return _UNPRINTABLE.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def encodable(value: Any) -> Any:
+    """Return a JSON value with lone surrogates written as their escapes, members and items included."""
+    if isinstance(value, str):
+        return _SURROGATE.sub(_escape, value)
+    if isinstance(value, Mapping):
+        return {encodable(key): encodable(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [encodable(item) for item in value]
+    return value
+
+
+def fenced(text: str, language: str = "") -> str:
+    """Return a Markdown code block that no text can close from within."""
+    longest = max((len(ticks) for ticks in _BACKTICKS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{printable(text)}\n{fence}"
+
+
+def inline(text: str, limit: int = 300) -> str:
+    """Return one line of Markdown, safe in a table cell, at most `limit` characters of the text."""
+    line = " ".join(printable(text).split())
+    line = line if len(line) <= limit else f"{line[: limit - 1]}…"
+    return re.sub(r"([\\`*_\[\]<>|~#&])", r"\\\1", line)
+
+
+def many(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 case`, `2,000 cases`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _escape(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode("ascii")

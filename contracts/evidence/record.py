@@ -1,0 +1,186 @@
+"""The record of a run: what its journals and `run.json` say, put together as plain data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from contracts.evidence.outcomes import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What the controller knows of the run as a whole (`run.json`).
+
+    `started` and `finished` are ISO 8601 texts; `finished` is None when the closing record is absent.
+    `clauses` are the ids selected for the run. `waived` maps a clause id to the reason for doing without it
+    under `strict`.
+    """
+
+    target: str
+    target_kind: str
+    base_url: str
+    profile: str
+    seed: int | str | None
+    realms: tuple[str, ...]
+    clauses: tuple[str, ...]
+    started: str
+    finished: str | None
+    workers: int
+    command: str
+    versions: Mapping[str, str]
+    environment: Mapping[str, Any]
+    interrupted: bool
+    expected_workers: tuple[str, ...]
+    strict: bool = False
+    waived: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the run took, or None when it did not finish."""
+        if self.finished is None:
+            return None
+        return (datetime.fromisoformat(self.finished) - datetime.fromisoformat(self.started)).total_seconds()
+
+    @property
+    def breaker(self) -> str | None:
+        """Why the run was stopped early by the circuit breaker, or None."""
+        reason = self.environment.get("breaker")
+        return str(reason) if reason else None
+
+
+@dataclass(frozen=True, slots=True)
+class AssertionCount:
+    """How often one case held or contradicted one clause on one operation."""
+
+    clause: str
+    operation: str | None
+    held: int
+    contradicted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What stood in the way of a case: an operation in a realm, and the cause in words."""
+
+    operation: str | None
+    realm: str | None
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case that ended, or that a worker died in (`outcome` error)."""
+
+    id: str
+    name: str
+    doc: str
+    realm: str
+    clauses: tuple[str, ...]
+    operations: tuple[str, ...]
+    profile: str | None
+    outcome: Verdict
+    reason: str | None
+    blocked_by: Block | None
+    attempts: int
+    started: str | None
+    seconds: float
+    requests: int
+    assertions: tuple[AssertionCount, ...]
+    worker: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenFinding:
+    """A contradiction as one case saw it; verdicts put equal ones together."""
+
+    clause: str
+    realm: str
+    operation: str | None
+    case: str
+    role: str | None
+    expected: str
+    seen: str
+    confirmed: bool
+    reproduced: int
+    attempts: int
+    exchanges: tuple[str, ...]
+    curl: tuple[str, ...]
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What was seen at a point where the document is silent; `seen` is any JSON value."""
+
+    clause: str
+    realm: str
+    operation: str | None
+    case: str
+    seen: Any
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedExchange:
+    """One request and its response or fault, as the journal holds it (secrets are out already).
+
+    `request` holds method, url, http_version, headers, body; `response` holds status, reason, headers, body.
+    A body is `{text | base64 | neither, size (bytes), sha256, truncated}`; headers are pairs.
+    """
+
+    id: str
+    case: str
+    attempt: int
+    realm: str
+    role: str | None
+    operation: str | None
+    started: str
+    seconds: float
+    request: Mapping[str, Any]
+    response: Mapping[str, Any] | None
+    fault: str | None
+    retries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A thing the run created and did not remove: residue (cannot be) or leftover (was not)."""
+
+    realm: str
+    operation: str | None
+    identifier: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Untested:
+    """A clause that no case could take up in a realm, and why."""
+
+    clause: str
+    realm: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """Everything a report is made from. `problems` says why the record is not whole; empty when it is."""
+
+    run: RunFacts
+    cases: tuple[Case, ...]
+    findings: tuple[SeenFinding, ...]
+    observations: tuple[Observation, ...]
+    exchanges: Mapping[str, RecordedExchange]
+    faults: tuple[Mapping[str, Any], ...]
+    residue: tuple[Left, ...]
+    leftovers: tuple[Left, ...]
+    untested: tuple[Untested, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every worker closed its journal and the run has its closing record."""
+        return not self.problems
+
+    def exchanges_of(self, case: str) -> tuple[RecordedExchange, ...]:
+        """Return the exchanges of a case in the order they were sent."""
+        return tuple(exchange for exchange in self.exchanges.values() if exchange.case == case)

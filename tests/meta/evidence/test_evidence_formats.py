@@ -1,0 +1,119 @@
+"""The machine-readable formats: verdict.json and its schema, HAR, JUnit, Allure."""
+
+import base64
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from junitparser import JUnitXml
+
+from contracts.errors import SuiteError
+from contracts.evidence import verdict_json
+from contracts.evidence.verdicts import RunVerdict
+
+
+@pytest.mark.usefixtures("verdict")
+def test_verdict_json_says_all_that_the_design_asks_for(folder: Path) -> None:
+    content = json.loads((folder / "verdict.json").read_text())
+    jsonschema_rs.meta.validate(
+        json.loads(Path(verdict_json.__file__).parent.joinpath("schemas/verdict.schema.json").read_text())
+    )
+    assert (content["verdict"], content["exit_code"], content["complete"]) == ("fail", 1, True)
+    cells = {
+        each["id"]: {realm: cell["verdict"] for realm, cell in each["realms"].items()}
+        for each in content["clauses"]
+    }
+    assert cells == {
+        "draft-get-content": {"abs-dev": "fail", "bch-dev": "pass"},
+        "draft-delete-removes": {"abs-dev": "inconclusive", "bch-dev": "pass"},
+        "errors-code": {"abs-dev": "advisory"},
+        "draft-info-shape": {"abs-dev": "observed"},
+        "workflow-locked-record": {"abs-dev": "untested"},
+        "token-issued": {"any": "pass"},
+    }
+    assert content["findings"][0]["reproduce"]["command"] == "registry-contracts replay 0123456789"
+    assert [len(content[each]) for each in ("residue", "leftovers", "observations")] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("exit_code",), 0),
+        (("verdict",), "usage"),
+        (("complete",), False),
+        (("surprise",), 1),
+        (("started",), "yesterday"),
+        (("clauses", 0, "realms", "bch-dev", "held"), 0),
+        (("clauses", 0, "realms", "abs-dev", "reason"), None),
+        (("clauses", 0, "level"), "may"),
+        (("findings", 0, "id"), "1"),
+        (("findings", 0, "rate"), [1]),
+        (("deviations",), [{}]),
+    ],
+)
+@pytest.mark.usefixtures("verdict")
+def test_the_schema_refuses_what_no_run_may_say(folder: Path, path: tuple[Any, ...], value: Any) -> None:
+    content = json.loads((folder / "verdict.json").read_text())
+    verdict_json.check(content)
+    place = content
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    with pytest.raises(SuiteError, match="does not fit its schema"):
+        verdict_json.check(content)
+
+
+@pytest.mark.usefixtures("verdict")
+def test_the_har_follows_the_format_and_keeps_binary_content(folder: Path, made_up: SimpleNamespace) -> None:
+    log = json.loads((folder / "traffic.har").read_text())["log"]
+    assert log["version"] == "1.2"
+    assert log["creator"]["name"] == "registry-contracts"
+    first, second, third = log["entries"]
+    for entry in log["entries"]:
+        assert entry.keys() >= {"startedDateTime", "time", "request", "response", "cache", "timings"}
+        assert entry["request"]["httpVersion"] == "HTTP/1.1"
+        assert entry["time"] == sum(each for each in entry["timings"].values() if each > 0) == 12.5
+        assert [each["name"] for each in entry["request"]["queryString"]][-1] == "empty"
+    assert base64.b64decode(first["response"]["content"]["text"]) == made_up.png
+    assert first["response"]["content"]["encoding"] == "base64"
+    assert json.loads(second["response"]["content"]["text"]) == [made_up.hostile]
+    assert base64.b64decode(second["request"]["postData"]["text"]) == made_up.png
+    assert (third["response"]["status"], third["response"]["statusText"]) == (0, "connection reset")
+
+
+@pytest.mark.usefixtures("verdict")
+def test_junit_has_a_suite_per_realm_and_says_why_something_was_skipped(folder: Path) -> None:
+    suites = {suite.name: suite for suite in JUnitXml.fromfile(str(folder / "junit.xml"))}
+    here = suites["abs-dev"]
+    assert list(suites) == ["abs-dev", "bch-dev", "any"]
+    assert (here.tests, here.failures, here.errors, here.skipped) == (5, 1, 0, 2)
+    skipped = [case_.result[0].message for case_ in here if case_.is_skipped]
+    assert skipped[0].startswith("inconclusive: getDraft gives other content (blocked by finding ")
+    assert skipped[1] == "untested: setting realm.abs-dev.locked_identifier is missing"
+
+
+def test_allure_keeps_realms_side_by_side_and_their_histories_apart(
+    folder: Path, verdict: RunVerdict
+) -> None:
+    assert verdict.findings
+    results = [json.loads(path.read_text()) for path in (folder / "allure").glob("*-result.json")]
+    pair = [each for each in results if each["fullName"].endswith("test_draft_get_content")]
+    assert len(pair) == 2
+    assert len({each["testCaseId"] for each in pair}) == 1
+    assert len({each["historyId"] for each in pair}) == 2
+    assert all(each["parameters"][0].keys() == {"name", "value"} for each in pair)
+    failed = next(each for each in pair if each["status"] == "failed")
+    assert len(failed["attachments"]) == 3
+    assert (folder / "allure" / failed["attachments"][0]["source"]).is_file()
+    assert {label["name"] for label in failed["labels"]} >= {
+        "epic",
+        "feature",
+        "story",
+        "parentSuite",
+        "severity",
+        "tag",
+    }
+    assert not [each for each in results if each["status"] != "failed" and each.get("attachments")]

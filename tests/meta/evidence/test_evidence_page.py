@@ -1,0 +1,77 @@
+"""The page for people: hostile content is inert, nothing is fetched, every link leads somewhere."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from contracts.evidence import html
+from contracts.evidence.reports import write_all
+
+
+class Page(HTMLParser):
+    """Collects what a browser would run or fetch, and the text it would show."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.shown = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.shown += data
+
+
+@pytest.fixture
+def page(folder: Path, made_up: SimpleNamespace) -> Page:
+    write_all(folder, ["html"], catalogue=made_up.catalogue)
+    return Page((folder / "index.html").read_text("utf-8"))
+
+
+def test_a_hostile_body_is_shown_and_does_nothing(page: Page) -> None:
+    assert "<script>alert(1)</script>" in page.shown
+    assert "\\x1b[31m\\u202egnp.exe\\ud800" in page.shown
+    assert page.tags.count("script") == 1
+    assert "img" not in page.tags
+    assert not [name for name, _ in page.attributes if name.startswith("on") or name == "style"]
+
+
+def test_the_page_asks_nothing_of_the_network_and_runs_no_script_but_its_own(
+    folder: Path, page: Page
+) -> None:
+    fetched = {value for name, value in page.attributes if name in {"src", "href", "action", "data"}}
+    assert all(value.startswith(("#", "data:,")) for value in fetched)
+    policy = next(value for _, value in page.attributes if value.startswith("default-src"))
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    style = (Path(html.__file__).parent / "templates" / "report.css").read_text()
+    assert "url(" not in style
+    assert "@import" not in style
+    assert (folder / "index.html").stat().st_size < 3_000_000
+
+
+def test_every_link_within_the_page_leads_somewhere(page: Page) -> None:
+    targets = {value for name, value in page.attributes if name == "id"}
+    links = {value[1:] for name, value in page.attributes if name == "href" and value.startswith("#")}
+    assert links <= targets
+    assert any(link.startswith("finding-") for link in links)
+
+
+def test_the_page_names_reason_exit_code_setting_and_what_was_left(page: Page) -> None:
+    shown = " ".join(page.shown.split())
+    for words in (
+        "1 finding in abs-dev: draft-get-content (getDraft)",
+        "1 exit code",
+        "intermittent: came back in 2 of 3 replays".capitalize(),
+        "stood in the way of 1 other case",
+        "setting realm.abs-dev.locked_identifier is missing",
+        "connection reset",
+        "Leftovers can be removed and were not",
+    ):
+        assert words in shown

@@ -1,0 +1,110 @@
+"""Reports as a whole: complete, repeatable, silent on the environment, plain about a run that was cut."""
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from contracts.errors import UsageError
+from contracts.evidence import reports
+from contracts.evidence.__main__ import main
+from contracts.evidence.journal import journal_path
+from contracts.evidence.plain import fenced, inline, printable
+from contracts.evidence.reports import point_latest, write_all
+from contracts.evidence.verdicts import RunVerdict
+
+
+def texts(folder: Path) -> Iterator[tuple[str, str]]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.name.startswith("journal-") and path.name != "run.json":
+            yield path.name, path.read_bytes().decode("utf-8", "strict")
+
+
+def test_every_report_is_written_as_text_that_any_reader_takes(folder: Path, verdict: RunVerdict) -> None:
+    assert verdict.exit_code == 1
+    names = dict(texts(folder))
+    wanted = {"verdict.json", "index.html", "junit.xml", "traffic.har", "observations.json", "summary.md"}
+    assert wanted <= names.keys()
+    assert len(list((folder / "findings").iterdir())) == 2 * len(verdict.findings) == 4
+    for name, text in names.items():
+        if name.endswith((".json", ".har")):
+            json.loads(text)
+
+
+@pytest.mark.usefixtures("verdict")
+def test_no_report_tells_what_stands_in_the_environment(folder: Path, made_up: SimpleNamespace) -> None:
+    assert not [name for name, text in texts(folder) if made_up.in_environment in text]
+
+
+def test_the_same_journals_give_the_same_reports(
+    folder: Path, verdict: RunVerdict, made_up: SimpleNamespace
+) -> None:
+    def stable() -> dict[str, str]:
+        return {name: text for name, text in texts(folder) if not name.endswith("-result.json")}
+
+    first = stable()
+    assert write_all(folder, catalogue=made_up.catalogue) == verdict
+    assert stable() == first
+
+
+def test_a_run_that_was_cut_is_called_incomplete_everywhere(folder: Path, made_up: SimpleNamespace) -> None:
+    path = journal_path(folder, "gw1")
+    path.write_bytes(path.read_bytes()[:-30])
+    verdict = write_all(folder, catalogue=made_up.catalogue)
+    assert verdict.exit_code == 1
+    assert "must not be relied on" in (folder / "index.html").read_text()
+    assert "incomplete" in (folder / "summary.md").read_text()
+    assert json.loads((folder / "verdict.json").read_text())["complete"] is False
+    assert ET.parse(folder / "junit.xml").find(".//testsuite[@name='the run itself']//error") is not None  # noqa: S314
+
+
+def test_rendering_again_leaves_no_stale_finding(folder: Path, made_up: SimpleNamespace) -> None:
+    (folder / "findings").mkdir()
+    (folder / "findings" / "0000000000.md").write_text("an earlier rendering")
+    write_all(folder, ["findings"], catalogue=made_up.catalogue)
+    assert not (folder / "findings" / "0000000000.md").exists()
+
+
+def test_an_unknown_format_is_refused_by_name(folder: Path, made_up: SimpleNamespace) -> None:
+    with pytest.raises(UsageError, match="no report format 'pdf'; known: verdict, html"):
+        write_all(folder, ["pdf"], catalogue=made_up.catalogue)
+
+
+def test_latest_leads_to_the_last_run(folder: Path) -> None:
+    other = folder.with_name("later")
+    other.mkdir()
+    point_latest(folder)
+    assert point_latest(other).resolve() == other.resolve()
+
+
+def test_latest_is_a_text_file_where_there_are_no_links(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("no symbolic links here")
+
+    monkeypatch.setattr(Path, "symlink_to", refuse)
+    assert point_latest(folder).read_text() == "run\n"
+
+
+def test_the_command_ends_with_the_run_s_exit_code(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, made_up: SimpleNamespace
+) -> None:
+    monkeypatch.setattr(reports, "load_catalogue", lambda: made_up.catalogue)
+    runner = CliRunner()
+    done, lost = runner.invoke(main, [str(folder)]), runner.invoke(main, [str(folder.parent / "none")])
+    assert (done.exit_code, done.output.split(":")[0]) == (1, "fail")
+    assert lost.exit_code == 4
+    assert lost.output.startswith("error: ")
+    assert len(lost.output.splitlines()) == 1
+
+
+def test_text_for_people_cannot_break_out() -> None:
+    assert printable("a\x00\ud800\u202e\tb\r\nc") == "a\\x00\\ud800\\u202e\tb\nc"
+    assert fenced("```\nx").startswith("````\n")
+    assert inline("a|b\n<c>", 20) == "a\\|b \\<c\\>"
+    assert inline("long " * 9, 8) == "long lo…"
