@@ -39,7 +39,6 @@ def collect(run_folder: Path) -> RunRecord:
     Raises:
         UsageError: `run.json` or an expected journal is absent, a journal is of another run or was altered,
             or two journals hold the same case.
-
     """
     run = read_run_facts(run_folder)
     journals = {worker: read_journal(journal_path(run_folder, worker)) for worker in run.expected_workers}
@@ -69,13 +68,12 @@ def read_run_facts(run_folder: Path) -> RunFacts:
 
     Raises:
         UsageError: the file is absent, is not JSON, or lacks a field.
-
     """
     path = run_folder / RUN_FILE
     try:
         facts = encodable(json.loads(path.read_text("utf-8")))
     except FileNotFoundError as error:
-        raise UsageError(f"{path} is absent: {run_folder} is not a run folder") from error
+        raise UsageError(f"{path} is absent: not a run folder, or the run was killed") from error
     except ValueError as error:
         raise UsageError(
             f"{path} is not JSON: it is damaged, or the run was killed while writing it"

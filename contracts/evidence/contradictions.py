@@ -73,7 +73,6 @@ def put_together(seen: Iterable[SeenFinding], levels: Mapping[str, str]) -> tupl
 
     Returns:
         One finding per clause, realm and operation: worst standing first, then by clause, operation, realm.
-
     """
     groups: dict[str, list[SeenFinding]] = defaultdict(list)
     for each in seen:

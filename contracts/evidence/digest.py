@@ -76,10 +76,8 @@ def wanting(cells: Iterable[Cell]) -> tuple[Wanting, ...]:
 def _contract(verdict: RunVerdict) -> Lamp:
     standings = Counter(finding.standing for finding in verdict.findings)
     judged = len({cell.clause.id for cell in verdict.cells if cell.assertions})
-    if standings[Standing.FAIL]:
-        return Lamp(
-            "contract", Light.RED, f"{many(standings[Standing.FAIL], 'finding')} against a must clause"
-        )
+    if failing := standings[Standing.FAIL]:
+        return Lamp("contract", Light.RED, f"{many(failing, 'finding')} against must clauses")
     if not judged:
         return Lamp("contract", Light.DARK, "nothing was judged")
     softer = standings[Standing.ADVISORY] + standings[Standing.UNCONFIRMED]

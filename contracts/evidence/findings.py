@@ -29,7 +29,6 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
 
     Returns:
         The folder `findings`, which is there even when nothing was found.
-
     """
     target = folder / FOLDER_NAME
     target.mkdir(exist_ok=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from harfile import Content, Creator, HarFile, PostData, Record, Request, Response, Timings
 
@@ -13,6 +13,7 @@ from contracts.evidence.verdicts import RunVerdict
 
 FILE_NAME = "traffic.har"
 _UNKNOWN_TYPE = "application/octet-stream"
+_URL_CHARACTERS = "%:/?#[]@!$&'()*+,;="
 
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
@@ -55,11 +56,11 @@ def _comment(exchange: RecordedExchange) -> str:
 
 
 def _request(request: Mapping[str, Any]) -> Request:
-    url = request["url"]
-    query = parse_qsl(urlsplit(url).query, keep_blank_values=True)
+    query = parse_qsl(urlsplit(request["url"]).query, keep_blank_values=True)
     return Request(
         method=request["method"],
-        url=url,
+        # A URL that was sent malformed on purpose must still be one for the readers of the archive.
+        url=quote(request["url"], safe=_URL_CHARACTERS),
         httpVersion=f"HTTP/{version(request)}",
         headers=_records(request["headers"]),
         queryString=_records(query),

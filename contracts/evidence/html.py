@@ -15,23 +15,18 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from contracts.evidence import observations
+from contracts.evidence.cards import cards
 from contracts.evidence.cells import Cell, counts_for
-from contracts.evidence.contradictions import Finding
 from contracts.evidence.digest import counts_per_realm, lamps, wanting
-from contracts.evidence.findings import SAYS, shown_exchanges
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.plain import many, printable
 from contracts.evidence.record import Case, RunRecord
-from contracts.evidence.transcript import heading, request_text, response_text
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.clauses import Clause
 from contracts.interface.operations import ANY_REALM
 
 FILE_NAME = "index.html"
-# What keeps the page under 3 MB whatever a run found; the rest is in the files beside it.
-_FINDINGS_WITH_EXCHANGES = 60
-_EXCHANGES_AT_MOST = 8
-_BODY_CHARACTERS = 4_000
+# What a person reads; the rest is in the files beside the page.
 _CASES_AT_MOST = 6
 _LINES_AT_MOST = 200
 _THINNEST = 0.012
@@ -92,7 +87,7 @@ def render(record: RunRecord, verdict: RunVerdict) -> str:
             totals=Counter(cell.verdict for cell in verdict.cells),
             levels=Counter(str(clause.level) for clause in _clauses(verdict).values()),
             per_realm=counts_per_realm(verdict.cells),
-            findings=[_finding(record, verdict, each, at) for at, each in enumerate(verdict.findings)],
+            cards=list(cards(record, verdict)),
             broken=[case for case in record.cases if case.outcome is Verdict.ERROR],
             observations=_observations(record, verdict),
             wanting=wanting(verdict.cells),
@@ -171,27 +166,6 @@ def _case_lines(cell: Cell, by_id: Mapping[str, Case], verdict: RunVerdict) -> t
         count = counts_for(cell.clause.id, case)
         lines.append(CaseLine(case, count.held, count.contradicted, verdict.blocked.get(case.id)))
     return tuple(lines)
-
-
-def _finding(record: RunRecord, verdict: RunVerdict, finding: Finding, place: int) -> dict[str, Any]:
-    exchanges = shown_exchanges(record, finding) if place < _FINDINGS_WITH_EXCHANGES else ()
-    names = {case.id: case.name for case in record.cases}
-    return {
-        "finding": finding,
-        "clause": _clauses(verdict).get(finding.clause),
-        "says": SAYS[finding.standing],
-        "case_names": list(dict.fromkeys(names.get(case, case) for case in finding.cases)),
-        "blocks": sum(blocking == finding.id for blocking in verdict.blocked.values()),
-        "hidden": len(finding.exchanges) - len(exchanges[:_EXCHANGES_AT_MOST]),
-        "exchanges": [
-            {
-                "heading": heading(each),
-                "request": request_text(each, _BODY_CHARACTERS),
-                "response": response_text(each, _BODY_CHARACTERS),
-            }
-            for each in exchanges[:_EXCHANGES_AT_MOST]
-        ],
-    }
 
 
 def _observations(record: RunRecord, verdict: RunVerdict) -> list[dict[str, Any]]:

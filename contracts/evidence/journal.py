@@ -55,7 +55,6 @@ class Journal:
 
     Raises:
         UsageError: the file exists already; a journal is never continued or overwritten.
-
     """
 
     def __init__(self, path: Path, worker: str) -> None:
@@ -96,7 +95,6 @@ class Journal:
 
         Raises:
             SuiteError: unknown kind, missing field, data that JSON cannot hold, or a journal already closed.
-
         """
         required = REQUIRED_FIELDS.get(kind)
         if required is None:
@@ -145,7 +143,6 @@ def read_journal(path: Path) -> list[Event]:
 
     Raises:
         UsageError: the file is absent, is no journal, or was altered (a whole line is not an event).
-
     """
     try:
         lines = path.read_bytes().split(b"\n")

@@ -31,7 +31,6 @@ def put_together(observations: tuple[Observation, ...]) -> list[dict[str, Any]]:
     Returns:
         Members clause, realm, operation, seen and cases (node ids), sorted by all but the last, so that a
         comparison of two runs shows nothing but differences.
-
     """
     cases: dict[tuple[str, str, str, str], set[str]] = {}
     seen: dict[tuple[str, str, str, str], Observation] = {}

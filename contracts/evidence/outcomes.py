@@ -59,7 +59,6 @@ def first_that_holds(holding: Iterable[ExitCode]) -> ExitCode:
 
     Raises:
         ValueError: a code that no run can end with (usage errors end before a run), or none at all.
-
     """
     return min(holding, key=PRECEDENCE.index)
 

@@ -49,7 +49,6 @@ def write_all(
     Raises:
         UsageError: an unknown format, or a folder that is no whole run folder (see `collect`).
         SuiteError: a report does not fit its own schema.
-
     """
     wanted = list(formats)
     for name in wanted:
@@ -68,7 +67,6 @@ def point_latest(run_folder: Path) -> Path:
 
     Returns:
         The symbolic link, or where the file system has none, a text file that holds the folder's name.
-
     """
     latest = run_folder.resolve().parent / LATEST
     fresh = latest.with_name(f".{LATEST}-{os.getpid()}")

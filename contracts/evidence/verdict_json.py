@@ -29,7 +29,6 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
 
     Raises:
         SuiteError: the content does not fit its own schema.
-
     """
     content = build(record, verdict)
     check(content)
@@ -43,7 +42,6 @@ def check(content: Any) -> None:
 
     Raises:
         SuiteError: it does not fit; the message names the first place that does not.
-
     """
     for error in schema_validator().iter_errors(content):
         place = "/".join(str(part) for part in error.instance_path) or "the top"

@@ -54,7 +54,6 @@ def judge(record: RunRecord, catalogue: Iterable[Clause]) -> RunVerdict:
 
     Returns:
         The verdict of the run, with every cell and finding. The same record gives the same verdict.
-
     """
     clauses = {clause.id: clause for clause in catalogue}
     levels = {key: str(clause.level) for key, clause in clauses.items()}

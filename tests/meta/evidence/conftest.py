@@ -141,7 +141,13 @@ def made_up() -> SimpleNamespace:
     """What the made-up run is made of, for the tests to compare with."""
     # The reader writes a lone surrogate as its escape, as no UTF-8 file can hold one.
     shown = HOSTILE.replace("\ud800", "\\ud800")
-    return SimpleNamespace(catalogue=CATALOGUE, hostile=shown, png=PNG, in_environment=IN_ENVIRONMENT)
+    return SimpleNamespace(
+        catalogue=CATALOGUE,
+        hostile=shown,
+        json_text=json.dumps([HOSTILE]),
+        png=PNG,
+        in_environment=IN_ENVIRONMENT,
+    )
 
 
 @pytest.fixture

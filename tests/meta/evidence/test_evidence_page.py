@@ -1,5 +1,6 @@
 """The page for people: hostile content is inert, nothing is fetched, every link leads somewhere."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -7,7 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from contracts.evidence import html
+from contracts.evidence.collecting import collect
 from contracts.evidence.reports import write_all
+from contracts.evidence.verdicts import judge
 
 
 class Page(HTMLParser):
@@ -75,3 +78,21 @@ def test_the_page_names_reason_exit_code_setting_and_what_was_left(page: Page) -
         "Leftovers can be removed and were not",
     ):
         assert words in shown
+
+
+def test_the_page_stays_small_whatever_was_found(folder: Path, made_up: SimpleNamespace) -> None:
+    record = collect(folder)
+    (exchange, *_), (finding, *_) = record.exchanges.values(), record.findings
+    body = {"text": "<" * 100_000, "base64": None, "size": 100_000, "sha256": "", "truncated": False}
+    long = replace(exchange, request={**exchange.request, "body": body})
+    swollen = replace(
+        record,
+        exchanges={"x": long},
+        findings=tuple(
+            replace(finding, operation=f"op{number}", seen="<" * 9_000, exchanges=("x",) * 12)
+            for number in range(600)
+        ),
+    )
+    page = html.render(swollen, judge(swollen, made_up.catalogue))
+    assert len(page.encode()) < 3_000_000
+    assert "400 findings more in" in " ".join(Page(page).shown.split())

@@ -1,0 +1,53 @@
+"""Whole commands, timed from outside as a person would wait for them."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.request import urlopen
+
+_PROGRAM = [sys.executable, "-c", "from contracts.cli import main; main()"]
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Wall-clock seconds of a command, and what else is worth saying."""
+
+    seconds: float
+    note: str = ""
+
+
+def collection() -> Timed:
+    """Collecting every case, without running one."""
+    started = time.perf_counter()
+    words = [sys.executable, "-m", "pytest", "--collect-only", "-q"]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    return Timed(time.perf_counter() - started, done.stdout.strip().splitlines()[-1])
+
+
+def first_answer() -> Timed:
+    """From the command `registry-contracts sandbox` to its first answer over HTTP."""
+    started = time.perf_counter()
+    server = subprocess.Popen([*_PROGRAM, "sandbox", "--port", "0"], stdout=subprocess.PIPE, text=True)
+    try:
+        line = server.stdout.readline() if server.stdout else ""
+        with urlopen(f"{line.split()[-1]}/openapi.json", timeout=10) as answer:  # noqa: S310 - our own loopback server
+            answer.read()
+        return Timed(time.perf_counter() - started)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def smoke() -> Timed:
+    """The profile smoke against the embedded sandbox, reports included."""
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        words = [*_PROGRAM, "run", "--profile", "smoke", "--reports", folder]
+        subprocess.run(words, check=True, capture_output=True)
+        seconds = time.perf_counter() - started
+        verdict = json.loads((Path(folder) / "latest" / "verdict.json").read_text("utf-8"))
+    return Timed(seconds, f"{verdict['environment']['requests']} requests")
