@@ -9,6 +9,8 @@ from contracts.sandbox.habits import Habits
 from contracts.sandbox.refusals import Fault, Reason, Refusal
 
 _JSON = "application/json"
+NO_CONTENT = 204
+UNAUTHORIZED = 401
 
 
 class Answers:
@@ -30,7 +32,7 @@ class Answers:
             status: its success status; 204 carries no body.
 
         """
-        if status == 204 or not self.habits.write_answers_record:
+        if status == NO_CONTENT or not self.habits.write_answers_record:
             return Response(status_code=status)
         return JSONResponse(record, status_code=status)
 
@@ -51,8 +53,10 @@ class Answers:
     def refusal(self, refusal: Refusal) -> Response:
         """Return a refusal: its text, and the ``errors`` array when content was faulty."""
         status = refusal.status or self.status(refusal.reason)
+        if status == NO_CONTENT:
+            return Response(status_code=status)
         body = self.refusal_body(status, refusal.message, refusal.faults)
-        headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+        headers = {"WWW-Authenticate": "Bearer"} if status == UNAUTHORIZED else None
         return JSONResponse(body, status_code=status, headers=headers)
 
     def refusal_body(self, status: int, message: str, faults: Sequence[Fault] = ()) -> dict[str, Any]:

@@ -15,8 +15,10 @@ class Clock:
         self.digits = digits
 
     def now(self) -> datetime:
-        """Return the present moment in UTC, without offset, as the database keeps it."""
-        return datetime.now(UTC).replace(tzinfo=None)
+        """Return the present moment in UTC, without offset, no finer than its written form."""
+        moment = datetime.now(UTC).replace(tzinfo=None)
+        # What a client reads is what it can ask for again in a filter.
+        return moment.replace(microsecond=moment.microsecond - moment.microsecond % 10 ** (6 - self.digits))
 
     def written(self, moment: datetime) -> str:
         """Return a moment as "ISO 8601 UTC timestamp with fractional seconds".

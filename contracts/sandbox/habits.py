@@ -32,7 +32,7 @@ class Habits:
         conflict_status: contact create under an identifier in use.
         too_large_status: an upload or body over its limit.
         media_type_status: a JSON operation with another content type.
-        write_answers_record: successful writes answer the record's metadata; else an empty body.
+        write_answers_record: contact, draft and attachment writes answer the record's metadata; else nothing.
         identifier_member: member that carries a record's identifier.
         attachment_id_member: member that carries an attachment's integer id.
         list_member: member that wraps list items; ``None`` answers the bare array.

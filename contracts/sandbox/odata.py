@@ -15,7 +15,7 @@ from odata_query import ast
 from odata_query.exceptions import InvalidFieldException, ODataException
 from odata_query.grammar import ODataLexer, ODataParser
 from odata_query.sqlalchemy.core import AstToSqlAlchemyCoreVisitor
-from sqlalchemy import func, literal, or_
+from sqlalchemy import DateTime, func, literal, or_
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.sql import ColumnElement
 
@@ -61,6 +61,13 @@ class _Visitor(AstToSqlAlchemyCoreVisitor):
     def visit_DateTime(self, node: ast.DateTime) -> Any:  # noqa: N802 - the library's name
         moment: datetime = node.py_val
         return literal(moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:  # noqa: N802 - the library's name
+        # A moment may be written as a string too, just as the list shows it.
+        field = self.fields.get(node.left.name) if isinstance(node.left, ast.Identifier) else None
+        if field is not None and isinstance(field.type, DateTime) and isinstance(node.right, ast.String):
+            node = ast.Compare(node.comparator, node.left, ast.DateTime(node.right.val))
+        return super().visit_Compare(node)
 
     def func_concat(self, *args: Any) -> Any:
         first, *others = [self.visit(argument) for argument in args]

@@ -14,7 +14,7 @@ from contracts.sandbox.settings import ONE_GIGABYTE, Settings
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-DEFAULT_PORT = 8765
+DEFAULT_PORT = 8080
 USAGE_ERROR = 4
 _HIGHEST_PORT = 65535
 

@@ -63,6 +63,7 @@ def make_server(app: ASGIApp, ready: Callable[[], None]) -> SandboxServer:
         log_level="error",
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         # Longer than clients usually keep an idle connection, so that it is they who close it.
         timeout_keep_alive=75,
         timeout_graceful_shutdown=1,

@@ -59,14 +59,8 @@ class Service:
         self.rights = Rights()
         self.realms = RealmBook(required=habits.realm_required, default=habits.default_realm)
         self.body = BodyReader(settings.json_limit)
-        self.validator = Validator(
-            self.identifiers,
-            schema_must_agree=habits.header_schema_must_agree,
-            empty_string_is_missing=habits.empty_mandatory_string_refused,
-        )
-        self.submissions = SubmissionCheck(
-            self.validator, unknown_refused=habits.unknown_submission_members_refused
-        )
+        self.validator = Validator(self)
+        self.submissions = SubmissionCheck(self)
         self.listing = Listing(default_top=habits.list_default_top, newest_first=habits.newest_first)
         self.thumbnails = Thumbnails(habits.thumbnail_pixels)
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from contracts.sandbox import validation
 from contracts.sandbox.identifiers import IdentifierRule
@@ -12,7 +12,10 @@ from contracts.sandbox.realms import Realm
 from contracts.sandbox.record_types import RecordType
 from contracts.sandbox.records import Records
 from contracts.sandbox.refusals import Fault
-from contracts.sandbox.validation import Expectation, Validator
+from contracts.sandbox.validation import Expectation
+
+if TYPE_CHECKING:
+    from contracts.sandbox.service import Service
 
 ADDITIONAL_INFO_LIMIT = 1000
 BATCH_ID_LIMIT = 100
@@ -55,14 +58,12 @@ class SubmissionCheck:
     Lengths are counted in characters, as the document says, not in bytes.
 
     Args:
-        validator: judges the document.
-        unknown_refused: members beside the three listed are a fault (silent).
+        service: the parts of the sandbox; its validator judges the document.
 
     """
 
-    def __init__(self, validator: Validator, *, unknown_refused: bool = True) -> None:
-        self.validator = validator
-        self.unknown_refused = unknown_refused
+    def __init__(self, service: "Service") -> None:
+        self.service = service
         self.limits = {"additionalInfo": ADDITIONAL_INFO_LIMIT, "batchId": BATCH_ID_LIMIT}
 
     def faults(self, submission: Submission, records: Records) -> list[Fault]:
@@ -92,7 +93,7 @@ class SubmissionCheck:
             return records.owner(submission.realm.name, identifier) is not None
 
         expectation = Expectation(submission.kind, submission.path_identifier, knows)
-        return self.validator.faults(document, expectation)
+        return self.service.validator.faults(document, expectation)
 
     def text_faults(self, body: dict[str, Any], member: str) -> Iterator[Fault]:
         """Yield the faults of an optional text with a limit."""
@@ -105,7 +106,7 @@ class SubmissionCheck:
 
     def unknown_members(self, body: dict[str, Any]) -> Iterator[Fault]:
         """Yield a fault for each member the table of the body does not have."""
-        if self.unknown_refused:
+        if self.service.habits.unknown_submission_members_refused:
             for name in body:
                 if name not in {"document", *self.limits}:
                     yield Fault(validation.INVALID_PROPERTY, (name,))

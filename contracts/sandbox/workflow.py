@@ -18,7 +18,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from contracts.sandbox.identifiers import decoded_segment
 from contracts.sandbox.identity import Account
@@ -104,7 +104,8 @@ class WorkflowOperations:
             "schema": submission.kind.name,
             "realm": submission.realm.name,
         }
-        return self.service.answers.written(record, status)
+        # The document states that this response carries the identifier, so it always has a body.
+        return JSONResponse(record, status)
 
     def enter(self, request: Request) -> Entry:
         """Return who submits, in which realm and for which schema.

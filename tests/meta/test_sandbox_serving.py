@@ -1,0 +1,174 @@
+"""Starting and ending the sandbox: the ready line, usage errors, restarts, and its own pages."""
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from contracts.sandbox.serve import main
+
+
+def test_usage_errors_are_one_line_and_exit_code_4(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "registry.sqlite").write_text("this is no database, and long enough to be read as one " * 50)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for options in (
+            ["--port", port],
+            ["--port", "0", "--data", str(file)],
+            ["--port", "0", "--data", str(file / "below")],
+            ["--port", "0", "--data", "/proc/nowhere"],
+            ["--port", "0", "--data", str(broken)],
+            ["--port", "65536"],
+            ["--port", "-1"],
+            ["--port", "many"],
+            ["--port", "0", "--host", "no.such.host.invalid"],
+            ["--port", "0", "--size-limit", "-1"],
+            ["--port", "0", "--size-limit", "1GB"],
+            ["--port", "0", "--token-lifetime", "0"],
+            ["--port", "0", "--token-lifetime", "nan"],
+            ["--port", "0", "--token-lifetime", "1e300"],
+            ["--unheard"],
+            ["something"],
+        ):
+            assert main(options) == 4, options
+            printed = capsys.readouterr()
+            assert printed.out == ""
+            assert printed.err.startswith("sandbox: ")
+            assert printed.err.count("\n") == 1
+
+
+def test_two_sandboxes_do_not_share_a_folder(
+    start_sandbox: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start_sandbox("--data", str(tmp_path))
+    assert main(["--port", "0", "--data", str(tmp_path)]) == 4
+    assert "another sandbox" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_at_once_and_cleanly(number: signal.Signals) -> None:
+    command = [sys.executable, "-m", "contracts.sandbox", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        match = re.fullmatch(r"sandbox ready at http://127\.0\.0\.1:(\d+)\n", line)
+        assert match
+        # An idle connection must not hold it back.
+        with socket.create_connection(("127.0.0.1", int(match[1])), timeout=20) as connection:
+            connection.sendall(b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert connection.recv(100).startswith(b"HTTP/1.1 404")
+            started = time.monotonic()
+            process.send_signal(number)
+            rest, errors = process.communicate(timeout=20)
+    assert (process.returncode, rest, errors) == (0, "", "")
+    assert time.monotonic() - started < 3
+
+
+def test_nothing_is_left_of_a_sandbox_without_a_folder(
+    start_sandbox: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    sandbox = start_sandbox()
+    assert len(list(tmp_path.iterdir())) == 1
+    assert sandbox.stop() == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_keeps_everything_over_a_restart(
+    start_sandbox: Callable[..., Any], caller: Any, permit: dict[str, Any], tmp_path: Path
+) -> None:
+    data = tmp_path / "new" / "folder"
+    first = start_sandbox("--data", str(data))
+    author = caller(url=first.url)
+    draft = "/api/v2013/documents/kept-over-restart/versions/draft"
+    attachments = "/api/v2013/documents/kept-over-restart/attachments"
+    workflow = "/api/v2023/documents/schemas/absPermit/submitted-record"
+    temporary = "/persist-temporary/sandbox-temporary-abs-dev-01"
+    assert author.put(
+        draft + "?schema=contact", data=b'{"a": 1.0}', headers={"Content-Type": "application/json"}
+    ).ok
+    number = author.post(attachments + "/a.txt", data=b"kept").json()["id"]
+    assert author.post(attachments + temporary).status_code == 201
+    assert author.post(workflow, json={"document": permit}).status_code == 201
+    assert author.delete("/api/v2013/documents/sandbox-published-abs-dev/versions/draft").status_code == 204
+    assert first.stop() == 0
+
+    author = caller(url=start_sandbox("--data", str(data)).url)
+    assert author.get(draft).text == '{"a": 1.0}'
+    assert author.get(f"{attachments}/{number}/a.txt").content == b"kept"
+    assert author.post(attachments + temporary).status_code == 404
+    assert "locked" in author.put(workflow, json={"document": permit}).json()["message"]
+    assert author.get("/api/v2013/documents/sandbox-published-abs-dev/versions/draft").status_code == 404
+
+
+def test_a_killed_upload_does_not_come_back(start_sandbox: Callable[..., Any], tmp_path: Path) -> None:
+    arriving = tmp_path / "files" / "arriving"
+    arriving.mkdir(parents=True)
+    (arriving / "half").write_bytes(b"half of a file")
+    start_sandbox("--data", str(tmp_path))
+    assert list(arriving.iterdir()) == []
+
+
+def test_the_description_is_served_in_both_forms(caller: Any) -> None:
+    client = caller(None, None)
+    description = client.get("/openapi.json").json()
+    assert description["servers"][0]["url"] == client.base
+    assert yaml.safe_load(client.get("/openapi.yaml").text) == description
+
+
+def test_every_described_operation_has_a_route(caller: Any) -> None:
+    from contracts.sandbox.app import OPERATIONS  # noqa: PLC0415
+
+    paths = caller(None).get("/openapi.json").json()["paths"]
+    described = {
+        (operation["operationId"], method.upper(), path)
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+        if isinstance(operation, dict) and "operationId" in operation
+    }
+    assert described == {(name, method, path) for name, method, path, _ in OPERATIONS}
+
+
+@pytest.mark.parametrize("path", ["/docs", "/docs/"])
+def test_the_page_asks_nobody_outside(caller: Any, path: str) -> None:
+    client = caller(None, None)
+    page = client.get(path)
+    assert page.headers["Content-Type"].startswith("text/html")
+    assert "default-src 'self'" in page.headers["Content-Security-Policy"]
+    assert "://" not in page.text
+    for source in re.findall(r'(?:src|href)="([^"]+)"', page.text):
+        assert client.get(source).status_code == 200
+    start = client.get("/docs/start.js").text
+    assert "validatorUrl: null" in start
+    assert "://" not in start
+    assert "url(http" not in client.get("/docs/swagger-ui.css").text
+    assert client.get("/docs/openapi.json").json()["openapi"] == "3.0.3"
+
+
+def test_the_published_data_is_there_in_every_realm(caller: Any) -> None:
+    for realm in ("abs-dev", "bch-dev", "chm-dev"):
+        client = caller(realm=realm)
+        names = {item["identifier"] for item in client.get("/api/v2013/document-drafts").json()}
+        assert {f"sandbox-locked-{realm}", f"sandbox-others-{realm}"} <= names
+        others = client.get(f"/api/v2013/documents/sandbox-others-{realm}/versions/draft/info").json()
+        assert others["owner"] == "other"
+
+
+def test_the_record_answers_head_wherever_it_answers_get(caller: Any) -> None:
+    for path in ("/docs", "/openapi.json", "/api/v2013/document-drafts"):
+        answer = caller().head(path)
+        assert (answer.status_code, answer.content) == (200, b"")
