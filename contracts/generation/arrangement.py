@@ -73,22 +73,39 @@ class Arrangement:
         self._realm = realm
         self._samples = samples
 
-    def draft(self, actor: Actor, uid: str | None = None, document: dict[str, Any] | None = None) -> Draft:
-        """Save a draft under a fresh identifier, or under `uid`."""
+    def draft(
+        self,
+        actor: Actor,
+        uid: str | None = None,
+        document: dict[str, Any] | None = None,
+        schema: str | None = None,
+    ) -> Draft:
+        """Save a draft under a fresh identifier, or under `uid`; of the contact schema, or of `schema`."""
         uid = uid or self._shelf.namespace.uid()
         document = document if document is not None else self._samples.draft(uid)
-        exchange = actor.send(
-            "saveDraft", path={"uid": uid}, query={"schema": self._samples.contact_schema}, json=document
-        )
+        query = {"schema": schema or self._samples.contact_schema}
+        exchange = actor.send("saveDraft", path={"uid": uid}, query=query, json=document)
         done(exchange)
         return Draft(uid, document, exchange)
 
+    def keep(self, uid: str) -> None:
+        """Keep a draft that cases share until the end of the run."""
+        self._shelf.keep(uid)
+
+    def take(self, counter: str, most: int) -> int | None:
+        """The next number of a counter of the realm that all workers share, from 0; None from `most` on."""
+        number = self._shelf.take(f"{counter}-{self._realm}")
+        return number if number < most else None
+
     def shared_draft(self, actor: Actor) -> Draft:
         """A draft that cases read and never change."""
-        return self._once(f"draft of {actor.role}", lambda: self._kept_draft(actor))
+        return self._once(f"draft of {actor.role}", lambda: self.kept_draft(actor))
 
-    def _kept_draft(self, actor: Actor) -> Draft:
-        draft = self.draft(actor)
+    def kept_draft(self, actor: Actor, word: str = "") -> Draft:
+        """Save a draft that stays until the end of the run; `word` opens the random part of its uid."""
+        uid = self._shelf.namespace.uid()
+        uid = uid if not word else f"{self._shelf.namespace.prefix}{word}-{uid[-12:]}"
+        draft = self.draft(actor, uid)
         self._shelf.keep(draft.uid)
         return draft
 
@@ -96,22 +113,16 @@ class Arrangement:
         self, actor: Actor, uid: str, filename: str = "note.txt", content: bytes = b"a note\n"
     ) -> Attachment:
         """Create an attachment of a document and find out its id."""
-        before = self.attachment_ids(actor, uid)
-        path = {"uid": uid, "filename": filename}
-        exchange = actor.send("createAttachment", path=path, body=content)
-        answer = done(exchange)
-        named = list(readers.integers(answer.json)) if answer.json is not None else []
-        listed = [number for number in self.attachment_ids(actor, uid) if number not in before]
-        for number in dict.fromkeys([*listed, *named]):
-            attachment = Attachment(uid, number, filename, content)
-            if actor.send("attachmentExists", path=attachment.path).answer.success:
-                return attachment
-        raise Blocked("attachmentExists", "no number in the answers is an attachment id that works")
+        from contracts.generation.attaching import attach  # noqa: PLC0415 - builds on this module
+
+        return attach(actor, uid, filename, content)
 
     def attachment_ids(self, actor: Actor, uid: str) -> list[int]:
-        """Every whole number in a document's attachment list; ids are among them."""
+        """Every whole number in the records of a document's attachment list; ids are among them."""
         answer = actor.send("listAttachments", path={"uid": uid}).answer
-        return list(readers.integers(answer.json)) if answer.success else []
+        # Figures of an envelope, such as a total, say nothing about an attachment.
+        listed = readers.records(answer) if answer.success else None
+        return [number for record in listed or () for number in readers.integers(record)]
 
     def shared_attachment(self, actor: Actor) -> Attachment:
         """An attachment that cases read and never change."""
@@ -169,18 +180,42 @@ class Arrangement:
 
     def eventually(self, look: Callable[[], bool]) -> bool:
         """Whether an effect shows within a few seconds; looks again while it does not."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while not look():
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(_LOOK_AGAIN_SECONDS)
-        return True
+        return eventually(look)
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What cases of this realm arrange once in a worker and use together, under a name of its own."""
+        return self._once(name, make)
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
         key = (self._realm, name)
         if key not in self._shelf.shared:
             self._shelf.shared[key] = make()
         return cast(T, self._shelf.shared[key])
+
+
+def eventually(look: Callable[[], bool], patience: float = PATIENCE_SECONDS) -> bool:
+    """Whether an effect shows within some seconds; looks again while it does not."""
+    deadline = time.monotonic() + patience
+    while not look():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_LOOK_AGAIN_SECONDS)
+    return True
+
+
+def require(condition: bool, operation: str, cause: str) -> bool:
+    """Go on only when something holds that the case relies on.
+
+    Args:
+        operation: What stands in the way when it does not.
+        cause: What that operation did, in a few words.
+
+    Raises:
+        Blocked: it does not hold.
+    """
+    if not condition:
+        raise Blocked(operation, cause)
+    return condition
 
 
 def done(exchange: Exchange) -> Answer:

@@ -83,7 +83,13 @@ def one_of_each(operation: str, realm: str) -> tuple[Fault, ...]:
     for fault in faults(operation, realm):
         grouped.setdefault(fault.key, []).append(fault)
     turn = sum(map(ord, operation + realm))
-    return tuple(group[turn % len(group)] for group in grouped.values())
+    return tuple(_plainest(group, turn) for group in grouped.values())
+
+
+def _plainest(group: list[Fault], turn: int) -> Fault:
+    """One of a kind, but no number, boolean or null where there is a plainer fault: services read those kindly."""
+    plain = [fault for fault in group if not isinstance(fault.value, int | float | None)]
+    return (plain or group)[turn % len(plain or group)]
 
 
 @lru_cache(maxsize=8)

@@ -44,6 +44,11 @@ class Attempt:
         self.evidence.append(evidence)
 
     @property
+    def dismissed(self) -> set[tuple[str, str]]:
+        """Findings that the case itself looked for again and did not see."""
+        return {key for key, (reproduced, _) in self.confirmed.items() if reproduced < 2}
+
+    @property
     def keys(self) -> set[tuple[str, str]]:
         """The findings this attempt would make."""
         return {evidence.key for evidence in self.evidence}

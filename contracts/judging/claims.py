@@ -5,15 +5,19 @@ A clause without a reached assertion can never pass, so cases assert only throug
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+import re
+from collections.abc import Collection, Iterable
+from typing import Any, Final
 
-from contracts.errors import SuiteError
+from contracts.errors import EnvironmentFault, SuiteError
 from contracts.interface.catalogue import Catalogue, Clause, Level
 from contracts.judging import readers
 from contracts.judging.attempts import Attempt, Observation
 from contracts.judging.outcomes import Blocked, Contradiction, Evidence
 from contracts.session.exchange import Answer, Exchange
+from contracts.session.weather import page_words
+
+_STEPS: Final = re.compile(r"[./\[\]]+")
 
 
 def usable(exchange: Exchange) -> Answer:
@@ -30,6 +34,13 @@ def usable(exchange: Exchange) -> Answer:
     return answer
 
 
+def _no_page(exchanges: Iterable[Exchange]) -> None:
+    for exchange in exchanges:
+        answer = exchange.response
+        if answer is not None and answer.page and answer.refusal:
+            raise EnvironmentFault(f"{exchange.operation or exchange.method}: {page_words(answer)}")
+
+
 class Claim:
     """Assertions about one clause on one operation."""
 
@@ -39,19 +50,21 @@ class Claim:
         self._attempt = attempt
 
     def holds(self, condition: bool, *exchanges: Exchange, expected: str, seen: str) -> None:
-        """Register an assertion that the cause of the case has worked out to true or false.
+        """Register an assertion that the case has worked out to true or false.
 
         Args:
             exchanges: What the condition was read from, in order.
             expected, seen: Both sides, in words for the report.
 
         Raises:
+            EnvironmentFault: the condition is false and an HTML page stands where JSON is due: it may be a gateway's.
             Contradiction: the condition is false and the clause is a must. A should is noted and the case goes on.
         """
         key = (self._clause.id, self._operation)
         if condition:
             self._attempt.held[key] += 1
             return
+        _no_page(exchanges)
         evidence = Evidence(
             clause=self._clause.id,
             operation=self._operation,
@@ -89,6 +102,16 @@ class Claim:
         told = answer.status == self._clause.status and readers.says(answer, message)
         self.holds(told, exchange, expected=f"{self._clause.status} {message!r}", seen=answer.quote())
 
+    def has_status(self, exchange: Exchange) -> None:
+        """The refusal carries the clause's own status, whatever its message."""
+        answer = usable(exchange)
+        self.holds(
+            answer.status == self._clause.status,
+            exchange,
+            expected=str(self._clause.status),
+            seen=answer.quote(),
+        )
+
     def carries(self, exchange: Exchange, identifier: str) -> None:
         """The answer names this identifier, wherever it stands."""
         answer = usable(exchange)
@@ -110,20 +133,19 @@ class Claim:
         )
 
     def reports(self, exchange: Exchange, code: str, field: str) -> None:
-        """The refusal's errors array names this code for this property.
+        """The errors array names this code for this property; any status below 500 (design 4.2).
 
-        A property may be given with its path (`document.firstName`); its last step counts.
+        A property may be given with its path (`document.firstName`, `firstName.en`); any of its steps counts.
         """
         answer = usable(exchange)
         found = readers.errors(answer) or []
         named = any(
             isinstance(error, dict)
             and error.get("code") == code
-            and str(error.get("property", "")).rpartition(".")[2] == field
+            and field in _STEPS.split(str(error.get("property", "")))
             for error in found
         )
-        told = named and not answer.success
-        self.holds(told, exchange, expected=f"errors with {code} for {field}", seen=answer.quote())
+        self.holds(named, exchange, expected=f"errors with {code} for {field}", seen=answer.quote())
 
     def content_refused(self, exchange: Exchange) -> None:
         """Faulty content: an errors array with at least one element; any status below 500 (design 4.2)."""

@@ -60,15 +60,22 @@ class Probe:
         if clause is None or clause.level is Level.SILENT or not firm(fault, self._exercise.usual(fault)):
             self._observe(clause, fault)
             return
+        before = len(self._attempt.evidence)
         first = self._contradicts(clause, fault)
         if first is None:
             return
-        seen = 1
-        for replay in range(2, MOST_REPLAYS + 2):
+        key, seen, replay = first.evidence.key, 1, 1
+        while seen == 1 and replay <= MOST_REPLAYS:
+            replay += 1
             seen += self._contradicts(clause, fault) is not None
-            self._attempt.confirmed[first.evidence.key] = (seen, replay)
-            if seen > 1:
-                raise first
+        known = self._attempt.confirmed.get(key, (0, 0))
+        if seen == 1 and known[0] > 1:
+            # Another fault has shown this already; a sighting that did not come back must not stand in for it.
+            del self._attempt.evidence[before:]
+            return
+        self._attempt.confirmed[key] = max(known, (seen, replay))
+        if seen > 1 and clause.level is Level.MUST:
+            raise first
 
     def _observe(self, clause: Clause | None, fault: Fault) -> None:
         if self._operation in _PERMANENT:

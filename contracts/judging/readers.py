@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from contracts.session.exchange import Answer
@@ -33,21 +33,26 @@ def values(value: Any, depth: int = 0) -> Iterator[Any]:
 
 
 def carries_identifier(answer: Answer, identifier: str) -> bool:
-    """Whether an answer names this identifier: as a value anywhere in the body, or in its Location header."""
-    if identifier in answer.headers.get("location", ""):
-        return True
+    """Whether an answer names this identifier as a word: anywhere in the body, or in its Location header."""
+    word = re.compile(rf"(?<![\w-]){re.escape(identifier)}(?![\w-])", re.ASCII)
     body = answer.json
-    if body is None:
-        return identifier in answer.text
-    return any(value == identifier for value in values(body) if isinstance(value, str))
+    texts = [answer.text] if body is None else [*_texts(body), *_keys(body)]
+    return any(word.search(text) for text in [answer.headers.get("location", ""), *texts])
+
+
+def _texts(body: Any) -> Iterator[str]:
+    return (value for value in values(body) if isinstance(value, str))
+
+
+def _keys(body: Any) -> Iterator[str]:
+    return (name for value in values(body) if isinstance(value, dict) for name in value)
 
 
 def says(answer: Answer, message: str) -> bool:
     """Whether a message stands anywhere in the body, white space and surrounding punctuation aside."""
     wanted = _plain(message)
     body = answer.json
-    texts = [value for value in values(body) if isinstance(value, str)] if body is not None else []
-    return any(wanted in _plain(text) for text in [*texts, answer.text])
+    return any(wanted in _plain(text) for text in [*_texts(body), answer.text])
 
 
 def _plain(text: str) -> str:
@@ -130,6 +135,12 @@ def includes(seen: Any, wanted: Any) -> bool:
     if isinstance(wanted, bool) or isinstance(seen, bool):
         return seen is wanted
     return bool(seen == wanted)
+
+
+def left_over(answer: Answer, document: dict[str, Any], members: Collection[str]) -> set[str]:
+    """Which of `members` stand beside a document in the body: things that were meant to be gone."""
+    found = [value for value in values(answer.json) if isinstance(value, dict) and includes(value, document)]
+    return {name for value in found for name in members if name in value}
 
 
 def difference(answer: Answer, document: dict[str, Any]) -> str:

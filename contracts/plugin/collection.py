@@ -14,6 +14,7 @@ from contracts.plugin.options import SELECTION, TARGET, Selection
 from contracts.target.model import ANY_REALM, DEVELOPMENT_REALMS
 
 MARK = "contract"
+_REALMS = (*DEVELOPMENT_REALMS, ANY_REALM)
 #: Reasons for cells that no case of this run can reach, by (clause, realm).
 UNREACHED = pytest.StashKey[dict[tuple[str, str], str]]()
 
@@ -100,7 +101,7 @@ def _realms_of(operation: str, description: Description, realms: Iterable[str]) 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep what the selection asks for; start the long cases first."""
+    """Keep what the selection asks for; start the long cases first, those that use things up last."""
     catalogue, selection = load_catalogue(), config.stash[SELECTION]
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
@@ -108,7 +109,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         reason = _reason_to_drop(item, selection, catalogue) if any(marks(item)) else None
         (dropped if reason else kept).append(item)
-        if reason:
+        if reason and realm_of(item) in _REALMS:
             reasons |= {(clause, realm_of(item)): reason for clause in clauses_of(item)}
     for item in kept:
         for clause in clauses_of(item):
@@ -121,6 +122,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _reason_to_drop(item: pytest.Item, selection: Selection, catalogue: Catalogue) -> str | None:
     profile = min((mark.kwargs["profile"] for mark in marks(item)), key=list(type(selection.profile)).index)
+    if realm_of(item) not in _REALMS:
+        return "in no realm of this run"  # pytest's stand-in for a case without parameters
     if not selection.profile.includes(profile):
         return f"out of the profile {selection.profile}"
     if selection.clauses and not set(selection.clauses) & set(clauses_of(item)):
@@ -130,5 +133,7 @@ def _reason_to_drop(item: pytest.Item, selection: Selection, catalogue: Catalogu
     return None
 
 
-def _cost(item: pytest.Item) -> int:
-    return max((mark.kwargs["requests"] for mark in marks(item)), default=0)
+def _cost(item: pytest.Item) -> tuple[bool, int]:
+    """What puts an item first, when highest: its length, unless others have to run before it."""
+    last = any(mark.kwargs["last"] for mark in marks(item))
+    return not last, max((mark.kwargs["requests"] for mark in marks(item)), default=0)

@@ -7,9 +7,14 @@ from typing import Any
 import pytest
 
 from contracts.generation.arrangement import Arrangement
+from contracts.generation.contact_requests import ContactRequests
 from contracts.generation.faults import faults, one_of_each
+from contracts.generation.files import Limit, upload_limit
 from contracts.generation.grafting import Bases, Exercise
+from contracts.generation.ordinary import Ordinary
 from contracts.generation.samples import Samples
+from contracts.generation.signing_in import Credentials
+from contracts.generation.workflow_records import WorkflowRecords
 from contracts.judging.attempts import Attempt
 from contracts.judging.claims import Claims, Observer
 from contracts.judging.outcomes import Untested
@@ -75,9 +80,42 @@ def arrange(worker: Worker, realm: str, samples: Samples) -> Arrangement:
 
 
 @pytest.fixture
+def contacts(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, operation: str
+) -> ContactRequests:
+    """Contact records of the author's, sent by the case's operation."""
+    return ContactRequests(operation, author, arrange, samples, fresh)
+
+
+@pytest.fixture
+def records(author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace) -> WorkflowRecords:
+    """Records of the realm that workflow cases need: standing, to be used up, locked."""
+    return WorkflowRecords(author, arrange, samples, fresh)
+
+
+@pytest.fixture
 def bases(worker: Worker, author: Actor, arrange: Arrangement, samples: Samples) -> Bases:
     """Valid requests of the realm's operations, as the author."""
     return Bases(author, arrange, samples, worker.namespace, worker.target.accounts[author.role])
+
+
+@pytest.fixture
+def ordinary(bases: Bases, arrange: Arrangement, samples: Samples, author: Actor) -> Ordinary:
+    """One harmless request of each operation, on something the author can use."""
+    return Ordinary(bases, arrange, samples, author)
+
+
+@pytest.fixture
+def limit(worker: Worker) -> Limit:
+    """Sizes around the target's limit for created attachments."""
+    known = worker.target.attachments.size_limit_bytes
+    return upload_limit(known, everything=worker.selection.profile is Profile.FULL)
+
+
+@pytest.fixture
+def credentials(worker: Worker) -> Credentials:
+    """E-mails and passwords of the target's accounts, as bodies of the request for a token."""
+    return Credentials(worker.target)
 
 
 @pytest.fixture

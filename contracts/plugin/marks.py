@@ -28,6 +28,7 @@ def contract(
     profile: str = Profile.GATE,
     requests: int = 0,
     faults: bool = False,
+    last: bool = False,
 ) -> pytest.MarkDecorator:
     """Mark a case.
 
@@ -38,6 +39,7 @@ def contract(
         profile: The first profile that takes the case in.
         requests: Rough cost, where it is far from the usual handful; lets long cases start early.
         faults: The case also covers every clause that speaks about generated faults of its operation.
+        last: The case uses up what others need, so they run before it.
     """
     return pytest.mark.contract(
         clauses=tuple(clauses),
@@ -45,4 +47,5 @@ def contract(
         profile=Profile(profile),
         requests=requests,
         faults=faults,
+        last=last,
     )

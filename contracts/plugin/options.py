@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import secrets
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,7 @@ class Selection:
     Attributes:
         target: Settings file or name; None for the variables or else the sandbox.
         realms, clauses, operations: Empty for all.
+        sandbox_arguments: More options for the embedded sandbox; only where it is the target.
     """
 
     target: str | None
@@ -38,6 +40,7 @@ class Selection:
     seed: int
     strict: bool
     reports: Path
+    sandbox_arguments: tuple[str, ...] = ()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,6 +59,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--clause", metavar="ID", action="append", default=[], help="judge only this clause; may be repeated")
     add("--operation", metavar="ID", action="append", default=[], help="only this operation; may be repeated")
     add("--seed", metavar="N", type=int, help="seed of generated data; by default fixed in smoke and gate")
+    add(
+        "--sandbox-arguments",
+        metavar="WORDS",
+        default="",
+        help="more options for the embedded sandbox, such as '--variant list-docs'",
+    )
     add("--reports", metavar="DIR", default="reports", help="folder for the evidence; default: reports")
 
 
@@ -69,6 +78,7 @@ def pytest_configure(config: pytest.Config) -> None:
         selection = read_selection(config)
         target = load_target(selection.target, os.environ, Path.cwd())
         _check_realms(selection.realms, target)
+        _check_sandbox_arguments(selection, target)
     except RegistryContractsError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[SELECTION] = selection
@@ -101,6 +111,7 @@ def read_selection(config: pytest.Config) -> Selection:
         # pytest has an option of this name; here it also means: no must clause left out for want of a setting.
         strict=bool(config.getini("strict")),
         reports=Path(option("--reports")),
+        sandbox_arguments=tuple(shlex.split(option("--sandbox-arguments"))),
     )
 
 
@@ -130,3 +141,8 @@ def _check_realms(asked: tuple[str, ...], target: Target | None) -> None:
             raise UsageError(f"'{realm}' is a production realm, which is refused; use {realm}-dev")
     realms = list(target.realms if target else DEVELOPMENT_REALMS)
     _known("realm", list(asked), realms)
+
+
+def _check_sandbox_arguments(selection: Selection, target: Target | None) -> None:
+    if selection.sandbox_arguments and target is not None:
+        raise UsageError("--sandbox-arguments is for the embedded sandbox; take it or the target away")

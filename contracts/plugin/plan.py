@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from contracts.errors import UsageError
+from contracts.errors import RegistryContractsError, UsageError
 from contracts.plugin.marks import Profile
 from contracts.plugin.options import Selection
 from contracts.session.namespace import new_run_token
@@ -54,16 +54,23 @@ def make_plan(selection: Selection, settings: Target | None) -> tuple[Plan, Embe
     """Create the run's folders and start the embedded sandbox when it is the target.
 
     Raises:
-        UsageError: the reports folder cannot be written, or the sandbox cannot be started.
+        UsageError: the reports folder cannot be written, or the sandbox is not installed.
+        SuiteError: the sandbox does not start.
     """
     token = new_run_token()
     now = datetime.now(UTC)
     name = settings.name if settings else "sandbox"
     folder = _run_folder(selection.reports, f"{now:%Y%m%d-%H%M%S}-{name}-{token}")
-    private = tempfile.mkdtemp(prefix="registry-contracts-")
     limit = ONE_GIGABYTE if selection.profile is Profile.FULL else SMALL_LIMIT
-    sandbox = EmbeddedSandbox(size_limit=limit) if settings is None else None
-    url = sandbox.__enter__().base_url if sandbox else None
+    arguments = selection.sandbox_arguments
+    sandbox = EmbeddedSandbox(limit, arguments) if settings is None else None
+    try:
+        url = sandbox.__enter__().base_url if sandbox else None
+    except RegistryContractsError:
+        folder.rmdir()
+        raise
+    # The last step, so that nothing that fails leaves it behind.
+    private = tempfile.mkdtemp(prefix="registry-contracts-")
     return Plan(str(folder), private, token, now.isoformat(), url, limit), sandbox
 
 

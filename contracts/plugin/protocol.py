@@ -23,10 +23,13 @@ from contracts.judging.readers import Ambiguous
 from contracts.plugin.collection import case_of, clauses_of, marks, operations_of, realm_of
 from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker
+from contracts.session.actor import NoTokenError
 
 #: Ends of a case that say nothing against the service.
 INCONCLUSIVE = (Blocked, EnvironmentFault, Ambiguous)
 CONTRADICTED = (Contradiction, Flaky)
+#: Endings that a case raises on purpose.
+EXPECTED = (*CONTRADICTED, *INCONCLUSIVE, Untested)
 #: Key of the case's verdict among a report's user properties.
 VERDICT = "contract"
 
@@ -49,8 +52,10 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if not any(marks(item)):
         return None
     worker = item.config.stash[WORKER]
-    if worker.door.broken:
-        item.session.shouldstop = f"circuit breaker: {worker.door.broken}"
+    halted = worker.halted()
+    if halted:
+        item.session.shouldstop = halted
+        return True
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     _announce(item, worker)
     reports = _run(item, nextitem, worker)
@@ -70,8 +75,9 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
         if not attempts[-1].keys:
             reports, ending = replay, latest
     findings = list(confirm(attempts))
-    if any(finding.confirmed for finding in findings):
-        reports, ending = first, Ending(_worst(findings, worker))
+    confirmed = [finding for finding in findings if finding.confirmed]
+    if confirmed:
+        reports, ending = first, _worse(item, confirmed, ending, worker)
     elif ending.verdict in (Verdict.FAIL, Verdict.ADVISORY):
         reports = first
         ending = Ending(Verdict.INCONCLUSIVE, f"a contradiction that did not come back: {ending.reason}")
@@ -101,7 +107,7 @@ def _ending(raised: Ending, attempt: Attempt) -> Ending:
     """The attempt's verdict: what was raised, or what its assertions amount to."""
     if raised.verdict is not Verdict.PASS:
         return raised
-    if attempt.evidence:
+    if attempt.keys - attempt.dismissed:
         return Ending(Verdict.ADVISORY)
     if attempt.held:
         return raised
@@ -122,26 +128,56 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Turn what a case raised into its ending, and a contradiction's traceback into two plain sentences."""
+    raised = call.excinfo
+    expected = raised is not None and isinstance(raised.value, EXPECTED) and any(marks(item))
+    if raised is not None and expected:
+        call.excinfo = _plain(raised)
     report = yield
-    if call.excinfo is None or not any(marks(item)):
+    call.excinfo = raised
+    if not any(marks(item)):
         return report
-    error = call.excinfo.value
+    if raised is not None:
+        _turn(item, report, raised.value)
+    _redact(report, item.config.stash[WORKER])
+    return report
+
+
+def _plain(raised: pytest.ExceptionInfo[BaseException]) -> pytest.ExceptionInfo[BaseException]:
+    """An ending that pytest words cheaply: a rendered traceback costs more than most cases, and nobody sees it."""
+    skipped = pytest.skip.Exception(str(raised.value)).with_traceback(raised.value.__traceback__)
+    return pytest.ExceptionInfo.from_exception(skipped)
+
+
+def _turn(item: pytest.Item, report: pytest.TestReport, error: BaseException) -> None:
     if isinstance(error, CONTRADICTED):
         _end(item, Ending(Verdict.FAIL, str(error).partition("\n")[0]))
-        report.longrepr = str(error)
+        report.outcome, report.longrepr = "failed", str(error)
     elif isinstance(error, INCONCLUSIVE):
-        _skip(
-            item,
-            report,
-            Ending(Verdict.INCONCLUSIVE, str(error), error if isinstance(error, Blocked) else None),
-        )
+        _skip(item, report, Ending(Verdict.INCONCLUSIVE, str(error), _obstacle(error)))
     elif isinstance(error, Untested):
         _skip(item, report, Ending(Verdict.UNTESTED, str(error)))
     elif isinstance(error, pytest.skip.Exception):
         _end(item, Ending(Verdict.UNTESTED, str(error)))
     else:
         _end(item, Ending(Verdict.ERROR, f"{type(error).__name__}: {error}"))
-    return report
+        # A traceback shows arguments, and these may hold credentials.
+        report.longrepr = report.longreprtext
+
+
+def _redact(report: pytest.TestReport, worker: Worker) -> None:
+    if isinstance(report.longrepr, str):
+        report.longrepr = worker.redactor.text(report.longrepr)
+    elif isinstance(report.longrepr, tuple):
+        path, line, reason = report.longrepr
+        report.longrepr = (path, line, worker.redactor.text(reason))
+    report.sections = [(name, worker.redactor.text(text)) for name, text in report.sections]
+
+
+def _obstacle(error: BaseException) -> Blocked | None:
+    """The operation that stood in the way, where it was one."""
+    if isinstance(error, NoTokenError):
+        return Blocked("createToken", str(error))
+    return error if isinstance(error, Blocked) else None
 
 
 def _end(item: pytest.Item, ending: Ending) -> None:
@@ -155,6 +191,19 @@ def _skip(item: pytest.Item, report: pytest.TestReport, ending: Ending) -> None:
     report.outcome = "skipped"
     path, line, _ = item.location
     report.longrepr = (path, line or 0, f"{ending.verdict}: {ending.reason}")
+
+
+def _worse(item: pytest.Item, confirmed: list[Confirmed], ended: Ending, worker: Worker) -> Ending:
+    """What confirmed findings make of a case that ended so.
+
+    They hide no obstacle: a case that was blocked stays inconclusive beside a should, or beside a finding of the
+    universal checks, which is one of its own and says nothing about the clauses of the case.
+    """
+    found = _worst(confirmed, worker)
+    own = any(finding.evidence.clause in clauses_of(item) for finding in confirmed)
+    if ended.verdict is Verdict.ERROR or (ended.verdict is Verdict.INCONCLUSIVE and not own):
+        return ended
+    return ended if ended.verdict is Verdict.INCONCLUSIVE and found is Verdict.ADVISORY else Ending(found)
 
 
 def _worst(findings: list[Confirmed], worker: Worker) -> Verdict:
@@ -226,7 +275,7 @@ def _write_case(
             realm=realm,
             operation=observation.operation,
             case=case_of(item),
-            seen=observation.seen,
+            seen=worker.redactor.value(observation.seen),
         )
     worker.journal.write(
         "case",
@@ -234,7 +283,11 @@ def _write_case(
         profile=str(worker.selection.profile),
         outcome=str(ending.verdict),
         reason=worker.redactor.text(ending.reason) if ending.reason else None,
-        blocked_by={"operation": blocked.operation, "realm": realm, "cause": blocked.cause}
+        blocked_by={
+            "operation": blocked.operation,
+            "realm": realm,
+            "cause": worker.redactor.text(blocked.cause),
+        }
         if blocked
         else None,
         attempts=len(attempts),
@@ -264,6 +317,3 @@ def _mark(
         call.outcome = "failed"
         lines = [str(Contradiction(finding.evidence)) for finding in findings if finding.confirmed]
         call.longrepr = worker.redactor.text("\n".join(lines) or ending.reason or "")
-    for report in reports:
-        if isinstance(report.longrepr, str):
-            report.longrepr = worker.redactor.text(report.longrepr)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from contracts.evidence.outcomes import Verdict
-from contracts.plugin.controller import PLAN, VERDICT, is_worker
+from contracts.evidence.outcomes import ExitCode, Verdict
+from contracts.plugin.closing import PLAN, TROUBLE, VERDICT
+from contracts.plugin.controller import is_worker
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.protocol import VERDICT as CASE_VERDICT
 
@@ -52,6 +53,11 @@ def _speaks(report: pytest.TestReport | pytest.CollectReport) -> bool:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """The verdict with its reason, the findings in a line each, and where the report stands."""
+    if TROUBLE in config.stash:
+        terminalreporter.section("contract")
+        terminalreporter.write_line(
+            f"verdict: error: {config.stash[TROUBLE]} (exit code {int(ExitCode.ERROR)})"
+        )
     if VERDICT not in config.stash:
         return
     verdict = config.stash[VERDICT]

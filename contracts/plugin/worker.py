@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from filelock import FileLock
@@ -26,8 +28,8 @@ from contracts.session.recording import JournalRecorder
 from contracts.session.redaction import Redactor
 from contracts.session.tokens import TokenStore
 from contracts.session.transport import Transport
-from contracts.target.guard import refuse_request
-from contracts.target.model import Target
+from contracts.target.guard import GuardViolation, refuse_request
+from contracts.target.model import ANONYMOUS, AUTHOR, Target
 
 #: Identifiers that the settings name for the suite to write to; every such write is meant to be refused,
 #: but for spare and existing ones.
@@ -38,6 +40,16 @@ _GRANTS = (
     "published_identifier",
     "spare_identifiers",
 )
+
+
+#: Files in the private folder that stop every worker before its next case.
+BREAKER_FILE = "breaker"
+STOP_FILE = "stop"
+
+
+def counts_path(private: Path, name: str) -> Path:
+    """Where a worker leaves its counts as the last thing it does."""
+    return private / f"counts-{name}.json"
 
 
 class Worker:
@@ -61,6 +73,7 @@ class Worker:
         self.namespace = Namespace(plan.token, _granted(target))
         self.shared: dict[tuple[str, str], Any] = {}
         self.kept: set[str] = set()
+        self._stubborn: set[tuple[str, str]] = set()
         self.door = self._door(private)
         issue = token_issuer(self.door, target, self.description)
         self.tokens = TokenStore(private, issue, self.redactor.learn)
@@ -71,7 +84,10 @@ class Worker:
         ca_bundle = self.target.tls.ca_bundle
         return Door(
             transport=Transport(
-                self.target.base_url, pace.timeout_seconds, str(ca_bundle) if ca_bundle else None
+                self.target.base_url,
+                pace.timeout_seconds,
+                str(ca_bundle) if ca_bundle else None,
+                self._may_follow,
             ),
             guard=lambda method, url, headers: refuse_request(method, url, headers, self.target),
             pace=Pace(
@@ -86,8 +102,26 @@ class Worker:
             on_break=self._note_breaker,
         )
 
+    def _may_follow(self, method: str, url: str) -> bool:
+        """Whether a redirect may be followed: to any host, which gets no credentials, but never to production."""
+        parts = urlsplit(url)
+        there = replace(self.target, base_url=f"{parts.scheme}://{parts.netloc}")
+        try:
+            refuse_request(method, url, {}, there)
+        except GuardViolation:
+            return False
+        return True
+
     def _note_breaker(self, reason: str) -> None:
-        (Path(self.plan.private) / "breaker").write_text(reason, encoding="utf-8")
+        (Path(self.plan.private) / BREAKER_FILE).write_text(reason, encoding="utf-8")
+
+    def halted(self) -> str | None:
+        """Why no further case is to be started, by any worker: the breaker is open somewhere, or a person said so."""
+        for name in (STOP_FILE, BREAKER_FILE):
+            path = Path(self.plan.private) / name
+            if path.exists():
+                return path.read_text(encoding="utf-8") or name
+        return None
 
     def actor(self, role: str, realm: str, case: str, attempt: Attempt) -> Actor:
         """Somebody of this role in this realm, acting for one attempt at a case."""
@@ -116,15 +150,22 @@ class Worker:
         return number
 
     def clean(self, *, everything: bool = False) -> None:
-        """Delete the drafts that are there or may be there, newest first; shared ones only at the end."""
-        if self.door.broken:
-            return
+        """Delete the drafts that are there or may be there, newest first.
+
+        Args:
+            everything: Also the shared ones, and those that a first try did not remove.
+        """
         for entry in self.ledger.removable():
-            if everything or entry.identifier not in self.kept:
+            if self.door.broken:
+                return
+            place = entry.realm, entry.identifier
+            if everything or (entry.identifier not in self.kept and place not in self._stubborn):
+                self._stubborn.add(place)
                 self._delete(entry.role, entry.realm, entry.identifier)
 
     def _delete(self, role: str, realm: str, identifier: str) -> None:
-        actor = self.actor(role, realm, "[cleaning]", Attempt(1))
+        # A draft that the anonymous could save is a finding; it takes an account to remove it.
+        actor = self.actor(AUTHOR if role == ANONYMOUS else role, realm, "[cleaning]", Attempt(1))
         try:
             answer = actor.send("deleteDraft", path={"uid": identifier}).answer
         except EnvironmentFault:
@@ -141,8 +182,8 @@ class Worker:
             self._left("residue", entry)
         self.journal.close()
         self.ledger.close()
-        counts = Path(self.plan.private) / f"counts-{self.name}.json"
-        counts.write_text(json.dumps(self.door.counts), encoding="utf-8")
+        counts = json.dumps({**self.door.counts, "faults": self.door.faults})
+        counts_path(Path(self.plan.private), self.name).write_text(counts, encoding="utf-8")
 
     def _left(self, kind: str, entry: Entry) -> None:
         what = entry.what if entry.state == "created" else f"{entry.what} ({entry.state})"

@@ -26,7 +26,7 @@ logging.getLogger("odata_query").setLevel(logging.ERROR)
 
 Fields = Mapping[str, ColumnElement[Any]]
 
-_ORDER = re.compile(r"\s*([A-Za-z]+)(?:\s+(asc|desc))?\s*", re.ASCII)
+_ORDER = re.compile(r"\s*([A-Za-z_]+)(?:\s+(asc|desc))?\s*", re.ASCII)
 _LONGEST = 8192
 _CONDITIONS = (ast.Compare, ast.BoolOp, ast.Boolean)
 _TESTS = frozenset({"contains", "startswith", "endswith"})

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 8080
 USAGE_ERROR = 4
+LIST = "list"
+"""What takes the place of a variant's name when all of them are to be shown."""
 _HIGHEST_PORT = 65535
 
 
@@ -38,6 +40,8 @@ def main(argv: list[str]) -> int:
     """
     try:
         options = _parser().parse_args(argv)
+        if LIST in options.variant:
+            return _list_variants()
         settings = _settings(options)
         with _listening(options.host, options.port) as listener:
             return _serve(settings, listener)
@@ -56,7 +60,18 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--size-limit", type=int, default=ONE_GIGABYTE, metavar="BYTES", help=size_help)
     lifetime_help = "how long a token is valid (3600)"
     parser.add_argument("--token-lifetime", type=float, default=3600, metavar="SECONDS", help=lifetime_help)
+    variant_help = f"fill silences of the interface otherwise; may be repeated; '{LIST}' shows them all"
+    parser.add_argument("--variant", action="append", default=[], metavar="NAME", help=variant_help)
+    defect_help = "break one clause of the interface; may be repeated"
+    parser.add_argument("--defect", action="append", default=[], metavar="NAME", help=defect_help)
     return parser
+
+
+def _list_variants() -> int:
+    from contracts.sandbox.variants import help_text  # noqa: PLC0415 - only loaded when asked for
+
+    sys.stdout.write(help_text())
+    return 0
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -68,7 +83,13 @@ def _settings(options: argparse.Namespace) -> Settings:
         raise UsageError(
             f"--token-lifetime must be between 0 seconds and ten years, not {options.token_lifetime}"
         )
-    return Settings(data=options.data, size_limit=options.size_limit, token_lifetime=options.token_lifetime)
+    return Settings(
+        data=options.data,
+        size_limit=options.size_limit,
+        token_lifetime=options.token_lifetime,
+        variants=tuple(options.variant),
+        defects=tuple(options.defect),
+    )
 
 
 @contextmanager
@@ -96,9 +117,30 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
     from contracts.sandbox.app import create_app  # noqa: PLC0415
     from contracts.sandbox.server import make_server  # noqa: PLC0415
 
-    app: Starlette = create_app(settings)
+    app: Starlette = altered(settings) if settings.variants or settings.defects else create_app(settings)
     make_server(app, lambda: _announce(listener)).run(sockets=[listener])
     return 0
+
+
+def altered(settings: Settings) -> "Starlette":
+    """Return a sandbox with the variants and the defects of its settings, which has not started yet.
+
+    Raises:
+        UsageError: there is no variant or defect of that name, or the data folder cannot be used.
+
+    """
+    from contracts.sandbox.app import create_app  # noqa: PLC0415 - as above
+    from contracts.sandbox.variants import chosen  # noqa: PLC0415
+
+    alteration = chosen(settings.variants)
+    app = create_app(settings, alteration.habits())
+    alteration.alter(app)
+    if settings.defects:
+        from contracts.sandbox.defects import load  # noqa: PLC0415
+
+        for name in settings.defects:
+            load(name).apply(app.state.service)
+    return app
 
 
 def _announce(listener: socket.socket) -> None:

@@ -15,6 +15,8 @@ class Settings:
         data: folder for the database and the files; ``None`` keeps everything for this process only.
         size_limit: largest attachment accepted by Create, in bytes (Limits: 1 GB).
         token_lifetime: seconds a token stays valid (token lifetime: not shown in the document).
+        variants: names of variants and combinations, see ``contracts.sandbox.variants``.
+        defects: names of defects, see ``contracts.sandbox.defects``.
         json_limit: largest JSON body read, in bytes (silent; guards the memory).
 
     """
@@ -23,3 +25,5 @@ class Settings:
     size_limit: int = ONE_GIGABYTE
     token_lifetime: float = 3600.0
     json_limit: int = 16 * 1024**2
+    variants: tuple[str, ...] = ()
+    defects: tuple[str, ...] = ()

@@ -7,7 +7,9 @@ can make exactly one thing wrong.
 from __future__ import annotations
 
 import json as jsonlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -20,6 +22,8 @@ from contracts.session.tokens import TokenStore
 JSON: Final = "application/json"
 #: Operations for which the document lists no Content-Type.
 WITHOUT_CONTENT_TYPE: Final = frozenset({"listAttachments", "createAttachment", "persistTemporaryFile"})
+#: Where a request names the record it is about.
+_NAMES: Final = ("uid", "identifier")
 
 
 class _Default:
@@ -78,7 +82,7 @@ class Actor:
             raise NoTokenError(f"createToken gave the {self.role} no token: {token.refusal}")
         return token.value
 
-    def send(
+    def send(  # noqa: PLR0913 - every part of a request can be replaced
         self,
         operation: str,
         *,
@@ -89,6 +93,8 @@ class Actor:
         headers: Mapping[str, str | None] | None = None,
         token: str | _Default | None = DEFAULT,
         realm: str | _Default | None = DEFAULT,
+        address: Callable[[str], str] | None = None,
+        summed: bool = False,
     ) -> Exchange:
         """Send one request of an operation and return the exchange.
 
@@ -100,22 +106,49 @@ class Actor:
             headers: Added to the documented ones, or taken out where the value is None.
             token: Bearer token in place of the role's own; None sends no Authorization header.
             realm: Realm header in place of the actor's own; None sends none.
+            address: Rewrites the finished address, which then goes out exactly so: for another spelling of it.
+            summed: Keep only the beginning of the answer's body, and the digest of all of it.
         """
         described = self._description.operations[operation]
         if json is not DEFAULT:
             body = jsonlib.dumps(json, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        pairs = list(query.items() if isinstance(query, Mapping) else query)
+        url = described.url(self._base_url, **(path or {})) + _query(pairs)
         call = Call(
             operation=operation,
             method=described.method,
-            url=described.url(self._base_url, **(path or {})) + _query(query),
+            url=address(url) if address else url,
             headers=self._headers(described, headers or {}, token, realm),
             body=body,
-            identifiers=_identifiers(path or {}, json),
+            identifiers=_identifiers(operation, path or {}, pairs, body),
             writes=not described.safe and operation != "createToken",
+            verbatim=address is not None,
+            summed=summed,
         )
+        exchange = self._sent(call)
+        if isinstance(token, _Default) and not isinstance(body, Iterator) and self._outlived(call, exchange):
+            headers_again = self._headers(described, headers or {}, token, realm)
+            exchange = self._sent(replace(call, headers=headers_again))
+        return exchange
+
+    def _sent(self, call: Call) -> Exchange:
         exchange = self._door.send(call, self._context)
         self._exchanges.append(exchange)
         return exchange
+
+    def _outlived(self, call: Call, exchange: Exchange) -> bool:
+        """Whether a refusal may only mean that the role's own token has expired meanwhile; the token is dropped then.
+
+        A token that is refused although it is fresh is a finding (design 4.7) and stays.
+        """
+        answer = exchange.response
+        if exchange.fault or answer is None or answer.status not in (401, 403) or self.role == "anonymous":
+            return False
+        token = self._tokens.token(self.role, as_it_is=True)
+        if not token.over or call.headers.get("Authorization") != _bearer(token.value):
+            return False
+        self._tokens.forget(self.role, token.value)
+        return True
 
     def _headers(
         self,
@@ -124,32 +157,54 @@ class Actor:
         token: str | _Default | None,
         realm: str | _Default | None,
     ) -> dict[str, str | bytes]:
-        headers: dict[str, str | None] = {"Accept": JSON}
+        headers: dict[str, str | bytes | None] = {"Accept": JSON}
         if operation.id not in WITHOUT_CONTENT_TYPE:
             headers["Content-Type"] = JSON
         if operation.takes_realm:
             headers["Realm"] = self.realm if isinstance(realm, _Default) else realm
         value = self._own_token(operation) if isinstance(token, _Default) else token
-        headers["Authorization"] = None if value is None else f"Bearer {value}"
-        headers.update(changes)
-        return {name: value.encode("utf-8") for name, value in headers.items() if value is not None}
+        headers["Authorization"] = None if value is None else _bearer(value)
+        documented = {name.lower(): name for name in headers}
+        for name, changed in changes.items():
+            headers[documented.get(name.lower(), name)] = changed
+        return {name: _encoded(value) for name, value in headers.items() if value is not None}
 
     def _own_token(self, operation: Operation) -> str | None:
         """Protected operations get the token; where the document is silent a signed-in client sends it too."""
         return None if operation.id == "createToken" else self.token()
 
 
-def _query(query: Mapping[str, str] | Iterable[tuple[str, str]]) -> str:
-    pairs = list(query.items() if isinstance(query, Mapping) else query)
-    return "?" + urlencode(pairs, quote_via=quote, safe="$") if pairs else ""
+def _bearer(token: str) -> bytes:
+    return _encoded(f"Bearer {token}")
 
 
-def _identifiers(path: Mapping[str, str], json: Any) -> tuple[str, ...]:
-    """Identifiers a request would write to: in the path, and in the header member of the record it carries."""
-    named = [path[name] for name in ("uid", "identifier") if path.get(name)]
-    record = json.get("document", json) if isinstance(json, dict) else None
-    header = record.get("header") if isinstance(record, dict) else None
-    inside = header.get("identifier") if isinstance(header, dict) else None
-    if isinstance(inside, str) and inside and inside not in named:
-        named.append(inside)
-    return tuple(named)
+def _encoded(value: str | bytes) -> bytes:
+    return value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
+
+
+def _query(pairs: list[tuple[str, str]]) -> str:
+    return "?" + urlencode(pairs, quote_via=quote, safe="$", errors="surrogatepass") if pairs else ""
+
+
+def _identifiers(
+    operation: str,
+    path: Mapping[str, str],
+    query: list[tuple[str, str]],
+    body: bytes | Iterable[bytes] | None,
+) -> tuple[str, ...]:
+    """Identifiers a request would write to: in the path or query, and in the headers of the records it carries."""
+    named = [path[name] for name in _NAMES if path.get(name)]
+    named += [value for name, value in query if name in _NAMES and value]
+    if isinstance(body, bytes) and operation != "createAttachment":
+        with suppress(ValueError, RecursionError):  # what is no JSON holds no record
+            named += _inside(jsonlib.loads(body))
+    return tuple(dict.fromkeys(named))
+
+
+def _inside(value: Any) -> Iterator[str]:
+    header = value.get("header") if isinstance(value, dict) else None
+    identifier = header.get("identifier") if isinstance(header, dict) else None
+    if isinstance(identifier, str) and identifier:
+        yield identifier
+    for member in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _inside(member)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,7 +19,7 @@ from contracts.session.pace import Pace
 from contracts.session.transport import Transport, TransportFault
 from contracts.session.weather import MOST_TRIES, environment_fault, may_repeat, wait_before
 
-#: This many faulted exchanges in a row, retries included, and the door closes: the environment is down.
+#: This many exchanges in a row that ended in a fault, each after its retries, and the door closes.
 BREAKER_THRESHOLD = 5
 
 
@@ -39,8 +39,12 @@ class Call:
 
     Attributes:
         operation: `operationId`, or None for a path outside the description.
+        body: Bytes, or chunks of them; chunks that can be read only once are never sent twice, and chunks
+            that have a length, in bytes, are announced by it.
         identifiers: Record identifiers that the request would write to, decoded.
         writes: Whether the request may change something.
+        summed: Keep only the beginning of the answer's body, and the digest of all of it.
+        verbatim: The address goes out as written; otherwise the client library decodes what needs no encoding.
     """
 
     operation: str | None
@@ -50,6 +54,8 @@ class Call:
     body: bytes | Iterable[bytes] | None = None
     identifiers: tuple[str, ...] = ()
     writes: bool = False
+    verbatim: bool = False
+    summed: bool = False
 
 
 class Recorder(Protocol):
@@ -96,13 +102,15 @@ class Door:
         self._faults_in_a_row = 0
         self.broken: str | None = None
         self.counts: Counter[str] = Counter()
+        self.faults: Counter[str] = Counter()
 
     def send(self, call: Call, context: Context) -> Exchange:
         """Send one request and return the exchange, faults included.
 
         Raises:
             GuardViolation: the request must never leave; nothing was sent.
-            SuiteError: the request would write outside the run's namespace; nothing was sent.
+            SuiteError: the request would write outside the run's namespace, or HTTP has no way to carry it;
+                nothing was sent.
             EnvironmentFault: the breaker is open; nothing was sent.
         """
         if self.broken:
@@ -111,7 +119,7 @@ class Door:
         self._guard(call.method, prepared.url or "", _texts(prepared.headers))
         entry = self._write_ahead(call, context)
         exchange = self._start(call, prepared, context)
-        self._exchange(exchange, prepared, context)
+        self._exchange(exchange, prepared, context, call)
         if entry is not None:
             self._settle(entry, exchange)
         self._recorder.exchange(exchange, context)
@@ -119,8 +127,19 @@ class Door:
         return exchange
 
     def _prepare(self, call: Call) -> requests.PreparedRequest:
-        request = requests.Request(call.method, call.url, headers=dict(call.headers), data=call.body)
-        return self._transport.http.prepare_request(request)
+        body = call.body
+        if not (isinstance(body, bytes | Iterator | None) or _announced(body)):
+            body = _Chunks(body)
+        request = requests.Request(call.method, call.url, headers=dict(call.headers), data=body)
+        try:
+            prepared = self._transport.http.prepare_request(request)
+        except (requests.exceptions.RequestException, ValueError) as error:
+            # The library's own words may hold the header they are about.
+            why = type(error).__name__
+            raise SuiteError(f"{call.operation or call.method} cannot be sent as written: {why}") from None
+        if call.verbatim:
+            prepared.url = call.url
+        return prepared
 
     def _write_ahead(self, call: Call, context: Context) -> Entry | None:
         if not call.writes:
@@ -148,32 +167,36 @@ class Door:
             request_body=call.body if isinstance(call.body, bytes) else None,
         )
 
-    def _exchange(self, exchange: Exchange, prepared: requests.PreparedRequest, context: Context) -> None:
+    def _exchange(
+        self, exchange: Exchange, prepared: requests.PreparedRequest, context: Context, call: Call
+    ) -> None:
         """Try until the service answers, the environment wins, or a repetition would not be safe."""
+        once = isinstance(call.body, Iterator)
         for attempt in range(1, MOST_TRIES + 1):
-            answer, fault, received = self._try(exchange, prepared)
+            answer, fault, received = self._try(exchange, prepared, summed=call.summed)
             if fault is None:
                 exchange.response = answer
                 return
-            self.counts["faults"] += 1
+            self.faults[fault] += 1
             self._recorder.fault(fault, context)
             status = answer.status if answer else None
-            last = attempt == MOST_TRIES
-            if last or not may_repeat(exchange.method, exchange.operation, received=received, status=status):
+            again = may_repeat(exchange.method, exchange.operation, received=received, status=status)
+            wait = wait_before(attempt + 1, answer)
+            if attempt == MOST_TRIES or not again or (once and received) or wait is None:
                 exchange.response, exchange.fault = answer, fault
                 return
             exchange.retries += 1
             self.counts["retries"] += 1
-            time.sleep(wait_before(attempt + 1, answer))
+            time.sleep(wait)
 
     def _try(
-        self, exchange: Exchange, prepared: requests.PreparedRequest
+        self, exchange: Exchange, prepared: requests.PreparedRequest, *, summed: bool
     ) -> tuple[Answer | None, str | None, bool]:
         self.counts["requests"] += 1
         with self._pace.turn():
             started = time.perf_counter()
             try:
-                answer = self._transport.send(prepared)
+                answer = self._transport.send(prepared, summed=summed)
             except TransportFault as fault:
                 return None, str(fault), fault.sent
             finally:
@@ -198,6 +221,21 @@ class Door:
                 f"{self._faults_in_a_row} requests in a row without an answer, last: {exchange.fault}"
             )
             self._on_break(self.broken)
+
+
+def _announced(body: Iterable[bytes]) -> bool:
+    """Whether chunks tell their length in bytes; of a list, the length is the number of its items."""
+    return isinstance(body, Sized) and not isinstance(body, Sequence)
+
+
+class _Chunks:
+    """Chunks of a body that can be read again for a second try."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = chunks
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._chunks)
 
 
 def _texts(headers: Mapping[str, str | bytes]) -> dict[str, str]:

@@ -16,7 +16,11 @@ QUOTED_CHARACTERS = 300
 
 @dataclass(frozen=True)
 class Answer:
-    """What the service sent back: status, headers by lower-case name, and the body's bytes."""
+    """What the service sent back: status, headers by lower-case name, and the body's bytes.
+
+    Attributes:
+        digest: SHA-256 of the whole body where only its beginning was kept, for bodies too large to hold.
+    """
 
     status: int
     reason: str
@@ -24,6 +28,7 @@ class Answer:
     content: bytes
     url: str
     hops: int = 0
+    digest: str | None = None
 
     @property
     def success(self) -> bool:
@@ -39,6 +44,11 @@ class Answer:
     def media_type(self) -> str:
         """The media type without parameters, in lower case; empty when the answer names none."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def page(self) -> bool:
+        """Whether the body is an HTML page, as gateways, login walls and web frameworks send them."""
+        return self.media_type == "text/html" and self.content.lstrip()[:1] == b"<"
 
     @cached_property
     def text(self) -> str:

@@ -103,7 +103,8 @@ class Ledger:
 
     def _write(self, entry: Entry) -> None:
         self._entries[entry.number] = entry
-        self._file.write(json.dumps(asdict(entry), ensure_ascii=False) + "\n")
+        # In ASCII: an identifier may hold half a surrogate pair, which has no form in UTF-8.
+        self._file.write(json.dumps(asdict(entry)) + "\n")
         self._file.flush()
 
 

@@ -74,7 +74,7 @@ class JournalRecorder:
             return None
         return {
             "status": answer.status,
-            "reason": answer.reason,
+            "reason": self._redactor.text(answer.reason),
             "http_version": "HTTP/1.1",
             "headers": self._headers(answer.headers),
             "body": self._body(answer.content),
@@ -86,13 +86,13 @@ class JournalRecorder:
     def _body(self, content: bytes | None) -> dict[str, Any] | None:
         if content is None:
             return None
-        kept = content[:KEPT_BODY]
-        facts: dict[str, Any] = {"size": len(content), "truncated": len(kept) < len(content)}
+        facts: dict[str, Any] = {"size": len(content), "truncated": len(content) > KEPT_BODY}
         facts["sha256"] = hashlib.sha256(content).hexdigest()
         try:
             # The whole body is searched, so that a secret astride the cut does not leave its first half.
             facts["text"] = self._redactor.text(content.decode("utf-8"))[:KEPT_BODY]
         except UnicodeDecodeError:
+            kept = self._redactor.bytes(content)[:KEPT_BODY]
             facts["base64"] = base64.b64encode(kept).decode("ascii")
         return facts
 

@@ -6,11 +6,13 @@ import json
 import os
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from filelock import FileLock
+
+from contracts.session.weather import GATEWAY_STATUSES
 
 #: A token this close to its end is renewed before it is used.
 _MARGIN = timedelta(seconds=20)
@@ -27,21 +29,39 @@ class Token:
         refusal: Why there is no token; empty when there is one.
         issued: When it was asked for, ISO 8601.
         status: The status of the answer; None when there was none.
+        ahead: Seconds by which the service's clock is ahead of ours.
     """
 
-    value: str = ""
+    value: str = field(default="", repr=False)
     expires: str = ""
     refusal: str = ""
     issued: str = ""
     status: int | None = None
+    ahead: float = 0.0
 
     @property
     def ending(self) -> bool:
         """Whether the token is over or will be in a moment; a short-lived one is used for half its life."""
-        end, start = read_timestamp(self.expires), read_timestamp(self.issued)
-        if end is None or start is None:
-            return False
-        return datetime.now(UTC) > end - min(_MARGIN, max((end - start) / 2, timedelta()))
+        left, whole = self._left(datetime.now(UTC)), self._left(read_timestamp(self.issued))
+        if left is None or whole is None:
+            return self.environment
+        return left < min(_MARGIN, max(whole / 2, timedelta()))
+
+    @property
+    def over(self) -> bool:
+        """Whether the expiration that the service gave has passed, by the service's own clock."""
+        left = self._left(datetime.now(UTC))
+        return left is not None and left <= timedelta()
+
+    @property
+    def environment(self) -> bool:
+        """Whether it was the environment that stood in the way of a token, so that another try may succeed."""
+        return not self.value and (self.status is None or self.status in GATEWAY_STATUSES)
+
+    def _left(self, at: datetime | None) -> timedelta | None:
+        """How long it is valid from a moment of our clock on; None when that cannot be told."""
+        end = read_timestamp(self.expires)
+        return None if end is None or at is None else end - at - timedelta(seconds=self.ahead)
 
 
 class TokenStore:
@@ -59,10 +79,14 @@ class TokenStore:
         self._learn = learn
         self._known: dict[str, Token] = {}
 
-    def token(self, role: str) -> Token:
-        """The role's token, issued on first use by whichever worker comes first."""
+    def token(self, role: str, *, as_it_is: bool = False) -> Token:
+        """The role's token, issued on first use by whichever worker comes first.
+
+        Args:
+            as_it_is: The one in use, also when it ought to be renewed.
+        """
         known = self._known.get(role)
-        if known is not None and not known.ending:
+        if known is not None and (as_it_is or not known.ending):
             return known
         path = self._folder / f"token-{role}.json"
         with FileLock(f"{path}.lock"):

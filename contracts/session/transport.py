@@ -5,8 +5,9 @@ The only module that opens a connection to a target.
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http.cookiejar import DefaultCookiePolicy
 from urllib.parse import urljoin, urlsplit
 
@@ -16,12 +17,25 @@ from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
 
 from contracts.session.exchange import Answer
+from contracts.session.stray import stray_content
 
-#: A longer body is cut: no answer that the interface describes comes near it, but for attachments we uploaded.
+#: A longer body is not read to its end: no answer that the interface describes comes near it.
 LARGEST_BODY = 64 * 1024 * 1024
+#: A service that takes longer to accept a connection is as good as down.
+LONGEST_CONNECT_SECONDS = 5.0
 _CHUNK = 64 * 1024
+_LATE = "no answer within the time limit"
+_ENDLESS = "the answer did not end within the time limit"
+#: Faults that say the service was reached and did not answer in time.
+TIMED_OUT = frozenset({_LATE, _ENDLESS})
 _MOST_REDIRECTS = 5
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CREDENTIALS = ("Authorization", "Realm", "Cookie")
+_PORTS = {"http": 80, "https": 443}
+
+
+def _anywhere(_method: str, _url: str) -> bool:
+    return True
 
 
 class TransportFault(Exception):
@@ -42,11 +56,19 @@ class Transport:
     Args:
         base_url: The target's base URL; decides which proxy of the usual variables is used.
         timeout: Seconds for connecting, between two bytes, and for a whole answer.
-        ca_bundle: File with the certificates of a private authority, or None for the system's.
+        ca_bundle: File with the certificates of a private authority, or None for the usual ones.
+        may_follow: Whether a redirect to this method and address may be followed; one that may not is the answer.
     """
 
-    def __init__(self, base_url: str, timeout: float, ca_bundle: str | None = None) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        timeout: float,
+        ca_bundle: str | None = None,
+        may_follow: Callable[[str, str], bool] = _anywhere,
+    ) -> None:
         self._timeout = timeout
+        self._may_follow = may_follow
         self.http = requests.Session()
         # Netrc entries would replace the Authorization header of a case, and cookies would couple cases.
         self.http.trust_env = False
@@ -55,13 +77,16 @@ class Transport:
         self.http.headers["User-Agent"] = "registry-contracts"
         self.http.headers["Accept-Encoding"] = "gzip, deflate"
         self.http.proxies = dict(get_environ_proxies(base_url))
-        self.http.verify = ca_bundle or True
+        self._verify = ca_bundle or True
         adapter = HTTPAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
         self.http.mount("http://", adapter)
         self.http.mount("https://", adapter)
 
-    def send(self, request: requests.PreparedRequest) -> Answer:
+    def send(self, request: requests.PreparedRequest, *, summed: bool = False) -> Answer:
         """Send a request and read its whole answer.
+
+        Args:
+            summed: Keep only the beginning of the body, and the digest of all of it.
 
         Raises:
             TransportFault: no answer, or none within the time limit.
@@ -69,70 +94,102 @@ class Transport:
         deadline = time.monotonic() + self._timeout
         hops = 0
         while True:
-            answer = self._once(request, deadline, hops)
+            answer = self._once(request, deadline, hops, summed=summed)
             onward = self._redirect(request, answer)
             if onward is None or hops == _MOST_REDIRECTS:
                 return answer
             request, hops = onward, hops + 1
 
-    def _once(self, request: requests.PreparedRequest, deadline: float, hops: int) -> Answer:
+    def _once(self, request: requests.PreparedRequest, deadline: float, hops: int, *, summed: bool) -> Answer:
+        digest = None
         try:
-            response = self.http.send(
+            # Past the session's own `send`, which reads cookies and redirects of whatever kind.
+            response = self.http.get_adapter(request.url or "").send(
                 request,
                 stream=True,
-                timeout=self._timeout,
-                allow_redirects=False,
-                verify=self.http.verify,
+                timeout=(min(self._timeout, LONGEST_CONNECT_SECONDS), self._timeout),
+                verify=self._verify,
                 proxies=self.http.proxies,
             )
             with response:
-                content = self._read(response, deadline)
+                # Looked at first: reading to the end gives the connection back.
+                stray = stray_content(response) if request.method == "HEAD" else b""
+                if summed:
+                    content, digest = self._sum(response)
+                else:
+                    content = self._read(response, self._from_now(request, deadline))
         except requests.exceptions.ConnectTimeout as error:
             raise TransportFault("no connection within the time limit", sent=False) from error
         except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError) as error:
-            raise TransportFault("no answer within the time limit", sent=True) from error
+            raise TransportFault(_LATE, sent=True) from error
         except requests.exceptions.SSLError as error:
-            raise TransportFault("the TLS certificate or handshake was not accepted", sent=False) from error
+            # Only a certificate is sure to be looked at before the request goes out.
+            sent = "CERTIFICATE_VERIFY_FAILED" not in str(error)
+            raise TransportFault("the TLS certificate or handshake was not accepted", sent=sent) from error
         except requests.exceptions.ConnectionError as error:
-            refused = "refused" in str(error) or "resolve" in str(error)
-            raise TransportFault(_connection_words(error), sent=not refused) from error
+            raise TransportFault(_connection_words(error), sent=not _unconnected(error)) from error
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
             raise TransportFault(f"the answer broke off ({type(error).__name__})", sent=True) from error
         headers = {name.lower(): value for name, value in response.headers.items()}
-        return Answer(response.status_code, response.reason or "", headers, content, request.url or "", hops)
+        return Answer(
+            response.status_code, response.reason or "", headers, stray or content, request.url or "", hops, digest
+        )
+
+    def _from_now(self, request: requests.PreparedRequest, deadline: float) -> float:
+        """The deadline of an answer: a streamed body may take any time to send, so its answer's clock starts late."""
+        streamed = not isinstance(request.body, bytes | str | None)
+        return time.monotonic() + self._timeout if streamed else deadline
+
+    def _sum(self, response: requests.Response) -> tuple[bytes, str]:
+        """The beginning of a body of any size, and the SHA-256 of the whole; each read is bounded in time."""
+        found, beginning = hashlib.sha256(), b""
+        while chunk := response.raw.read1(_CHUNK, decode_content=True):
+            found.update(chunk)
+            beginning = beginning or chunk
+        return beginning, found.hexdigest()
 
     def _read(self, response: requests.Response, deadline: float) -> bytes:
         """Read a body up to the size cap and the deadline, whatever length it claims."""
         chunks, size = [], 0
-        for chunk in response.iter_content(_CHUNK):
+        # What has arrived, and never a wait for a full chunk: a body that drips must not outlast the deadline.
+        while chunk := response.raw.read1(_CHUNK, decode_content=True):
             chunks.append(chunk)
             size += len(chunk)
             if size > LARGEST_BODY:
                 raise TransportFault(f"the answer is longer than {LARGEST_BODY} bytes", sent=True)
             if time.monotonic() > deadline:
-                raise TransportFault("the answer did not end within the time limit", sent=True)
+                raise TransportFault(_ENDLESS, sent=True)
         return b"".join(chunks)
 
     def _redirect(self, request: requests.PreparedRequest, answer: Answer) -> requests.PreparedRequest | None:
         """The request that follows a redirect of a read; another host gets it without credentials."""
         location = answer.headers.get("location")
-        if (
-            request.method not in ("GET", "HEAD")
-            or not location
-            or answer.status not in (301, 302, 303, 307, 308)
-        ):
+        if request.method not in ("GET", "HEAD") or not location or answer.status not in _REDIRECTS:
             return None
         onward = request.copy()
-        onward.url = urljoin(request.url or "", location)
-        if _origin(onward.url) != _origin(request.url or ""):
+        try:
+            onward.prepare_url(urljoin(request.url or "", location), None)
+            origin = _origin(onward.url or "")
+        except (requests.exceptions.RequestException, ValueError):
+            return None
+        if origin[0] not in _PORTS or not self._may_follow(request.method, onward.url or ""):
+            return None
+        onward.headers.pop("Host", None)
+        if origin != _origin(request.url or ""):
             for name in _CREDENTIALS:
                 onward.headers.pop(name, None)
         return onward
 
 
-def _origin(url: str) -> tuple[str, str]:
+def _origin(url: str) -> tuple[str, str, int | None]:
     parts = urlsplit(url)
-    return parts.scheme, parts.netloc
+    return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
+
+
+def _unconnected(error: Exception) -> bool:
+    """Whether there was no connection at all, so that nothing can have been received."""
+    reason = getattr(error.args[0] if error.args else None, "reason", None)
+    return isinstance(reason, urllib3.exceptions.NewConnectionError)
 
 
 def _connection_words(error: Exception) -> str:

@@ -21,13 +21,21 @@ _DOWNLOADS = frozenset({"getAttachment", "getAttachmentThumbnail", "attachmentEx
 
 
 def environment_fault(answer: Answer, operation: str | None) -> str | None:
-    """What the environment did in place of the service, in a few words, or None when the service answered."""
+    """What the environment did in place of the service, in a few words, or None when the service answered.
+
+    A page with status 500 is the service's own (design 4.7: a lone 500). A page with a 4xx status may come from
+    either; it is a refusal where one is due, and otherwise the claim ends inconclusive (`contracts.judging.claims`).
+    """
     if answer.status in GATEWAY_STATUSES:
         return f"status {answer.status}"
-    page = answer.media_type == "text/html" and answer.content.lstrip()[:1] == b"<"
-    if page and operation not in _DOWNLOADS:
-        return f"an HTML page with status {answer.status} where JSON is due"
+    if answer.page and operation not in _DOWNLOADS and (answer.success or answer.status > 500):
+        return page_words(answer)
     return None
+
+
+def page_words(answer: Answer) -> str:
+    """What is said of an HTML page in place of an answer."""
+    return f"an HTML page with status {answer.status} where JSON is due"
 
 
 def may_repeat(method: str, operation: str | None, *, received: bool, status: int | None) -> bool:
@@ -42,11 +50,16 @@ def may_repeat(method: str, operation: str | None, *, received: bool, status: in
     return not received or status == 429
 
 
-def wait_before(try_number: int, answer: Answer | None) -> float:
-    """Seconds to wait before try `try_number` (2, 3, …); Retry-After is obeyed up to half a minute."""
+def wait_before(try_number: int, answer: Answer | None) -> float | None:
+    """Seconds to wait before try `try_number` (2, 3, …), at least what Retry-After asks for.
+
+    Returns:
+        None when the service asks for more than half a minute: then it is not asked again.
+    """
     asked = _retry_after(answer.headers.get("retry-after", "")) if answer else None
     backoff = _FIRST_WAIT_SECONDS * float(2 ** (try_number - 2))
-    return min(_LONGEST_WAIT_SECONDS, max(backoff, asked or 0.0))
+    wait = max(backoff, asked or 0.0)
+    return wait if wait <= _LONGEST_WAIT_SECONDS else None
 
 
 def _retry_after(value: str) -> float | None:

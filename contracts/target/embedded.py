@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import IO, Self
 
-from contracts.errors import SuiteError, UsageError
+from contracts.errors import RegistryContractsError, SuiteError, UsageError
 from contracts.target.sandbox import sandbox_target
 
 __all__ = ["DEFAULT_SIZE_LIMIT", "DOCUMENT_SIZE_LIMIT", "EmbeddedSandbox", "sandbox_target"]
@@ -27,6 +27,7 @@ DOCUMENT_SIZE_LIMIT = 1024**3
 READY_SECONDS = 15.0
 STOP_SECONDS = 5.0
 _STDERR_LINES = 3
+_USAGE = 4
 _READY = re.compile(r"sandbox ready at (http://127\.0\.0\.1:\d+)\s*$")
 _EXTRA = ("starlette", "uvicorn", "sqlalchemy", "odata_query", "PIL", "swagger_ui_bundle")
 
@@ -73,7 +74,7 @@ class EmbeddedSandbox:
         """Start it and wait until it is ready.
 
         Raises:
-            UsageError: the `sandbox` extra is not installed.
+            UsageError: the `sandbox` extra is not installed, or its options cannot be used.
             SuiteError: it ended or stayed silent; one line with the end of what it wrote to stderr.
 
         """
@@ -134,13 +135,15 @@ class EmbeddedSandbox:
             raise self._not_ready("ended before it was ready")
         return base_url
 
-    def _not_ready(self, what: str) -> SuiteError:
+    def _not_ready(self, what: str) -> RegistryContractsError:
         lines: list[str] = []
         if self._stderr is not None:
             self._stderr.seek(0)
             text = self._stderr.read().decode("utf-8", "replace")
             lines = [line.strip() for line in text.splitlines() if line.strip()]
         said = " | ".join(lines[-_STDERR_LINES:]) or "nothing"
+        if self._process is not None and self._process.poll() == _USAGE:
+            return UsageError(said)
         return SuiteError(f"the embedded sandbox {what}; its last words: {said}")
 
 

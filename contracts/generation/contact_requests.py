@@ -1,0 +1,87 @@
+"""Sending contacts by either operation, valid but for what a case changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.contact_faults import without
+from contracts.generation.samples import Samples
+from contracts.judging.reporting import Reporting, read_reporting
+from contracts.session.actor import DEFAULT, Actor
+from contracts.session.exchange import Exchange
+from contracts.session.namespace import Namespace
+
+CREATE, UPDATE = "createContact", "updateContact"
+#: Fields whose absence tells how an operation reports; two, so that a fault in one of them does not blur the picture.
+_PROBED = ("firstName", "emails")
+
+
+class ContactRequests:
+    """One contact operation as one actor, with everything but the record in place.
+
+    Create is sent under a fresh identifier in the header, update to a contact that is shared by the cases of a
+    realm, so that refused requests leave nothing behind and accepted updates no more than one record.
+    """
+
+    def __init__(
+        self, operation: str, actor: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace
+    ) -> None:
+        self.operation = operation
+        self._actor = actor
+        self._arrange = arrange
+        self._samples = samples
+        self._fresh = fresh
+        self._uid = arrange.contact(actor) if operation == UPDATE else fresh.uid()
+
+    @property
+    def uid(self) -> str:
+        """The identifier in the path of an update, and in the header of every record."""
+        return self._uid
+
+    def record(self, uid: str | None = None) -> dict[str, Any]:
+        """A record with its header and the mandatory fields."""
+        return self._samples.contact(uid or self._uid)
+
+    def full_record(self, uid: str | None = None) -> dict[str, Any]:
+        """A record with all 26 fields."""
+        return self._samples.full_contact(uid or self._uid)
+
+    def bare_record(self) -> dict[str, Any]:
+        """A record with the mandatory fields and nothing else, no header either."""
+        return self._samples.contact()
+
+    def fresh_uid(self) -> str:
+        """An identifier that nobody has used, for another record than the one of these requests."""
+        return self._fresh.uid()
+
+    def send(
+        self,
+        record: Any = DEFAULT,
+        *,
+        actor: Actor | None = None,
+        query: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        **parts: Any,
+    ) -> Exchange:
+        """Send a record.
+
+        Args:
+            actor: Somebody else than the actor of these requests.
+            query: In place of the schema.
+            body: Bytes in place of a record.
+            parts: Further parts of the request that differ: `token`, `headers`, `realm`.
+        """
+        path = {"uid": self._uid} if self.operation == UPDATE else {}
+        asked = {"schema": self._samples.contact_schema} if query is None else query
+        return (actor or self._actor).send(
+            self.operation, path=path, query=asked, json=record, body=body, **parts
+        )
+
+    def reporting(self) -> Reporting:
+        """How this operation reports faulty records in general; looked up once for each realm and worker."""
+        return self._arrange.once(f"reporting of {self.operation}", self._probe)
+
+    def _probe(self) -> Reporting:
+        return read_reporting({field: self.send(without(self.record(), field)) for field in _PROBED})

@@ -1,0 +1,158 @@
+"""Documents with attachments that many cases read and none changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from contracts.generation import files
+from contracts.generation.arrangement import Arrangement, Attachment, require
+from contracts.generation.attaching import attach, lists
+from contracts.judging.claims import usable
+from contracts.judging.listing import Lister, attachments_of
+from contracts.judging.outcomes import Blocked
+from contracts.session.actor import Actor
+
+#: The shared document's files, neither in rising nor in falling order of names. The last name is in use twice.
+NAMES: Final = ("delta.txt", "bravo.bin", "foxtrot.png", "alpha.txt", "echo.png", "charlie.txt")
+TWICE: Final = NAMES[-1]  #: An attachment id that no document of the suite's has.
+ABSENT: Final = 2_147_483_000
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A document with attachments that many cases read and none changes."""
+
+    uid: str
+    attachments: tuple[Attachment, ...]
+
+    @property
+    def texts(self) -> tuple[Attachment, ...]:
+        """Those that are no pictures."""
+        return tuple(each for each in self.attachments if not each.filename.endswith(".png"))
+
+    @property
+    def pictures(self) -> tuple[Attachment, ...]:
+        """Those that are pictures: a red one and a blue one."""
+        return tuple(each for each in self.attachments if each.filename.endswith(".png"))
+
+
+def folder(arrange: Arrangement, actor: Actor) -> Folder:
+    """The shared document with six attachments, two of them pictures."""
+    return arrange.once(f"folder of {actor.role}", lambda: _fill(arrange, actor, NAMES))
+
+
+def folder_list(arrange: Arrangement, actor: Actor) -> Lister:
+    """The list of the shared document's attachments, which holds just these.
+
+    Raises:
+        Blocked: it holds others too, or lacks one; that is a finding of its own.
+    """
+    shared = folder(arrange, actor)
+    attached = attachments_of(actor, shared.uid)
+    names = [attachment.filename for attachment in shared.attachments]
+
+    def look() -> bool:
+        page = attached.page()
+        whole = page.size == len(names) and all(page.names(name) for name in names)
+        return require(
+            whole, "listAttachments", f"does not list just the attachments of the document: {page.told}"
+        )
+
+    arrange.once("whole list of attachments", look)
+    return attached
+
+
+def lists_own_only(arrange: Arrangement, actor: Actor) -> None:
+    """See once that a document does not list the attachments of another, for claims that nothing was attached.
+
+    Raises:
+        Blocked: it does, which is a finding of its own.
+    """
+    mine = neighbour(arrange, actor)
+    listed = arrange.once("own list of attachments", lambda: attachments_of(actor, mine.uid).page().size)
+    require(listed <= len(mine.attachments), "listAttachments", "lists attachments of other documents")
+
+
+def lists_created(arrange: Arrangement, actor: Actor) -> None:
+    """See once that a document lists an attachment that was created, for claims about others.
+
+    Raises:
+        Blocked: it does not, which is a finding of its own.
+    """
+    single = neighbour(arrange, actor).attachments[0]
+
+    def look() -> bool:
+        found = any(
+            lists(record, single) for record in attachments_of(actor, single.uid).page().records or ()
+        )
+        return require(found, "listAttachments", "does not list an attachment that was created")
+
+    arrange.once("created attachment is listed", look)
+
+
+def gives_back(arrange: Arrangement, actor: Actor, attachment: Attachment) -> None:
+    """See once that an attachment is stored as it was sent, for claims about what is made of it.
+
+    Raises:
+        Blocked: its download differs, which is a finding of its own.
+    """
+
+    def look() -> bool:
+        answer = usable(actor.send("getAttachment", path=attachment.path))
+        same = answer.success and answer.content == attachment.content
+        return require(same, "getAttachment", f"does not give {attachment.filename} back as it was sent")
+
+    arrange.once(f"bytes of {attachment.filename}", look)
+
+
+def tells_absence(arrange: Arrangement, actor: Actor, operation: str) -> None:
+    """See once that an operation does not find an attachment that is not there.
+
+    Raises:
+        Blocked: it finds anything, so that it cannot tell whose an attachment is; that is a finding of its own.
+    """
+    path = folder(arrange, actor).pictures[0].path | {"attachmentId": str(ABSENT)}
+
+    def look() -> bool:
+        absent = not usable(actor.send(operation, path=path)).success
+        return require(absent, operation, "finds an attachment under an identifier that nothing has")
+
+    arrange.once(f"absent {operation}", look)
+
+
+def desk(arrange: Arrangement, actor: Actor) -> str:
+    """The uid of a shared document to attach files to, each under a name of its own."""
+    return arrange.once(f"desk of {actor.role}", lambda: arrange.kept_draft(actor).uid)
+
+
+def neighbour(arrange: Arrangement, actor: Actor) -> Folder:
+    """Another shared document, with one attachment of a name that the first one has too."""
+    return arrange.once(f"second folder of {actor.role}", lambda: _fill(arrange, actor, (TWICE,)))
+
+
+def _fill(arrange: Arrangement, actor: Actor, names: tuple[str, ...]) -> Folder:
+    uid = arrange.kept_draft(actor).uid
+    attachments = tuple(attach(actor, uid, name, _content(name, uid)) for name in names)
+    # A list may be a moment late. Whether it holds them all is for the cases to say.
+    arrange.eventually(lambda: len(list(attachments_of(actor, uid).walk())) >= len(names))
+    return Folder(uid, attachments)
+
+
+def _content(name: str, uid: str) -> bytes:
+    pictures = {"foxtrot.png": files.RED, "echo.png": files.BLUE}
+    return pictures.get(name) or f"{name} of {uid}\n".encode()
+
+
+def stranger(arrange: Arrangement, actor: Actor) -> tuple[Attachment, Folder]:
+    """An attachment, and a document that it does not belong to but that has one of the same name.
+
+    Raises:
+        Blocked: both documents have the same ids, so that one cannot be told from the other.
+    """
+    theirs, mine = neighbour(arrange, actor), folder(arrange, actor)
+    taken = {each.id for each in theirs.attachments}
+    for attachment in reversed(mine.attachments):
+        if attachment.id not in taken:
+            return attachment, theirs
+    raise Blocked("createAttachment", "gives the same ids in both documents")

@@ -1,0 +1,119 @@
+"""Input that no client means to send: bodies that are no JSON, JSON at its edges, long and odd texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from contracts.generation.grafting import Request
+
+_DEEP: Final = 20_000
+_LONG: Final = 6_000
+
+#: Content types that do not announce the JSON body they come with.
+OTHER_CONTENT_TYPES: Final[Mapping[str, str]] = {
+    "text": "text/plain",
+    "form": "application/x-www-form-urlencoded",
+    "xml": "application/xml",
+    "nonsense": ";;/;",
+}
+#: Texts for path segments and query values; half a surrogate pair becomes bytes that are no UTF-8.
+ODD_TEXTS: Final[Mapping[str, str]] = {
+    "right to left": "\u202eabc\u202c",
+    "combining": "e\u0301" * 20,
+    "unassigned": "\U000e0fff",
+    "half a pair": "ab\ud800cd",
+    "control": "a\x01\x7f\x85",
+    "nul": "a\0b",
+    "newlines": "a\r\nX-Injected: 1\r\n\r\nb",
+    "format": "%s%n%x{0}${7*7}{{7*7}}",
+    "quotes": "'\"`;--/*",
+    "steps": "../../..",
+}
+
+
+def long_text() -> str:
+    """A text longer than servers like to see in an address, and shorter than what proxies cut."""
+    return "long-" * (_LONG // 5)
+
+
+def malformed(value: dict[str, Any]) -> dict[str, bytes]:
+    """Texts that are no JSON, though a kind reader would find the value in them.
+
+    Args:
+        value: An object with at least one member that would be accepted if it were sent as it should be.
+
+    Returns:
+        The bodies by what is wrong with them.
+    """
+    text = json.dumps(value)
+    spoilt = {
+        "cut short": text[:-1],
+        "single quotes": _single_quoted(text),
+        "trailing comma": text[:-1] + ",}",
+        "text behind": text + " and more",
+        "two values": text + text,
+        "comment": "/* a note */ " + text,
+        "no quotes": text.replace('"', ""),
+    }
+    return {name: body.encode() for name, body in spoilt.items()}
+
+
+def _single_quoted(text: str) -> str:
+    return text.replace("'", "").replace('"', "'")
+
+
+def at_the_edges(value: dict[str, Any]) -> dict[str, bytes]:
+    """Bodies at the edges of JSON; whether they are taken is not shown, but none may break the service.
+
+    Args:
+        value: An object, the carrier of what is odd.
+    """
+    inside = json.dumps(value)[1:-1]
+    bodies: dict[str, bytes] = {
+        "empty": b"",
+        "blank": b" \n\t ",
+        "null": b"null",
+        "number": b"1",
+        "text": b'"text"',
+        "array": b"[]",
+        "not a number": f'{{"odd": NaN, {inside}}}'.encode(),
+        "infinite": f'{{"odd": -Infinity, {inside}}}'.encode(),
+        "huge number": f'{{"odd": 1e400, "more": {"9" * 400}, {inside}}}'.encode(),
+        "twice": f"{{{inside}, {inside}}}".encode(),
+        "half a pair": f'{{"odd": "\\ud800", "\\udc00": 1, {inside}}}'.encode(),
+        "nul": f'{{"odd": "a\\u0000b", "\\u0000": 1, {inside}}}'.encode(),
+        "prototype": f'{{"__proto__": {{"a": 1}}, "constructor": {{"a": 1}}, {inside}}}'.encode(),
+        "byte order mark": b"\xef\xbb\xbf" + json.dumps(value).encode(),
+        "no utf-8": f'{{"odd": "§", {inside}}}'.encode("latin-1"),
+        "utf-16": json.dumps(value).encode("utf-16"),
+        "long text": json.dumps({"odd": long_text() * 40} | value).encode(),
+        "many members": json.dumps({f"m{number}": number for number in range(3000)} | value).encode(),
+        "deep arrays": b"[" * _DEEP + b"]" * _DEEP,
+        "deep objects": b'{"a":' * _DEEP + b"1" + b"}" * _DEEP,
+        "deep and cut": b'{"a":[' * _DEEP,
+    }
+    return bodies
+
+
+#: Query parameters of the lists that take a text.
+OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "listDrafts": ("$filter", "$top"),
+    "listAttachments": ("filter", "top"),
+}
+
+
+def in_the_path(request: Request, texts: Iterable[str]) -> list[Request]:
+    """The request with each text in one of its path parameters, in turn.
+
+    A uid that a request would write to keeps its own beginning, so that nothing is written elsewhere.
+    """
+    names = list(request.path)
+    changed = []
+    for number, text in enumerate(texts):
+        name = names[number % len(names)]
+        value = request.path[name] + text if name == "uid" else text
+        changed.append(replace(request, path={**request.path, name: value}))
+    return changed

@@ -1,0 +1,203 @@
+"""Comparisons of two requests that differ in one part, so that a finding names the part and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+
+from contracts.errors import EnvironmentFault
+from contracts.judging import readers
+from contracts.judging.claims import Claim, usable
+from contracts.judging.outcomes import Blocked
+from contracts.session.exchange import Answer, Exchange
+
+
+def tolerated(claim: Claim, changed: Exchange, usual: Callable[[], Exchange]) -> None:
+    """Claim that a request is accepted with a change in it.
+
+    Args:
+        usual: Sends the request without the change; asked only when the changed one was not accepted.
+
+    Raises:
+        Contradiction: a must was contradicted: accepted without the change, not with it.
+        Blocked: not accepted without the change either, which is a matter of another clause.
+    """
+    answer = usable(changed)
+    if answer.success:
+        claim.accepted(changed)
+        return
+    plain = usual()
+    if not usable(plain).success:
+        raise Blocked(changed.operation or "", f"answered {plain.answer.quote()} to the usual request")
+    claim.holds(False, changed, plain, expected="accepted like the usual request", seen=answer.quote())
+
+
+def tolerated_of(changed: Exchange, *reasons: tuple[Claim, Callable[[], Exchange]]) -> None:
+    """Claim of one request that it is accepted for several reasons at once.
+
+    Args:
+        reasons: A claim, and the request that differs by what this claim is about; the first that is accepted where
+            the changed one is not names the clause that was contradicted.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: not accepted in any of the ways.
+    """
+    if usable(changed).success:
+        for claim, _ in reasons:
+            claim.accepted(changed)
+        return
+    for claim, usual in reasons:
+        plain = usual()
+        if usable(plain).success:
+            claim.holds(False, changed, plain, expected="accepted", seen=changed.answer.quote())
+    raise Blocked(changed.operation or "", f"answered {changed.answer.quote()}")
+
+
+def each_judged(judge: Callable[[str], None], operations: Iterable[str]) -> None:
+    """Judge every operation of a round, though one of them could not be judged.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked, EnvironmentFault: an operation could not be judged; the first of them, raised at the end.
+    """
+    obstacle: Blocked | EnvironmentFault | None = None
+    for operation in operations:
+        try:
+            judge(operation)
+        except (Blocked, EnvironmentFault) as problem:
+            obstacle = obstacle or problem
+    if obstacle is not None:
+        raise obstacle
+
+
+def taken_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:
+    """Claim that two requests came to the same: accepted both, or refused for the same reasons.
+
+    Serves where an accepted request would leave something that cannot be removed, so that both carry the same fault.
+    """
+    one, two = usable(changed), usable(usual)
+    claim.holds(
+        outcome(one) == outcome(two),
+        usual,
+        changed,
+        expected=f"the same as {two.quote()}",
+        seen=one.quote(),
+    )
+
+
+def treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:
+    """Claim that two requests were both accepted, or both refused for the same reasons.
+
+    Unlike `taken_alike` two different statuses of success are one outcome: the second save of a draft replaces it.
+    """
+    if usable(changed).success and usable(usual).success:
+        claim.accepted(changed)
+        return
+    taken_alike(claim, changed, usual)
+
+
+def outcome(answer: Answer) -> tuple[object, ...]:
+    """What an answer amounts to: status, faults in whatever order, and whether it got past the realm."""
+    faults = readers.errors(answer) or []
+    return answer.status, sorted(map(repr, faults)), _beyond_the_realm(answer)
+
+
+def _beyond_the_realm(answer: Answer) -> bool:
+    """Whether an answer speaks of what comes after the realm: success, content, the workflow's first step."""
+    return (
+        answer.success or bool(readers.errors(answer)) or any(map(partial(readers.says, answer), _STEP_ONE))
+    )
+
+
+#: What the workflow's first step says; it comes after the realm (Workflow endpoint status codes).
+_STEP_ONE = (
+    "A document with the identifier exists, please use a different 'identifier'.",
+    "A document with the identifier does not exist, please provide correct 'identifier' to update.",
+    "The record is locked for workflow, cannot proceed.",
+)
+
+
+def refused_as(answer: Answer, pattern: Answer) -> bool:
+    """Whether an answer is the same refusal as another: status and text, whatever the order of its members."""
+    same_text = answer.json == pattern.json if answer.json is not None else answer.text == pattern.text
+    return answer.refusal and answer.status == pattern.status and same_text
+
+
+def realm_known(exchange: Exchange) -> Exchange:
+    """The exchange, when its answer shows that its realm was accepted.
+
+    Raises:
+        Blocked: it does not.
+    """
+    if not _beyond_the_realm(usable(exchange)):
+        raise Blocked(exchange.operation or "", f"answered {exchange.answer.quote()} to a known realm")
+    return exchange
+
+
+def realm_reached(claim: Claim, exchange: Exchange) -> None:
+    """Claim that the answer speaks of what comes after the realm, so that the right one was found."""
+    answer = usable(exchange)
+    claim.holds(_beyond_the_realm(answer), exchange, expected="the realm is accepted", seen=answer.quote())
+
+
+def listed(found: bool) -> None:
+    """See that a draft stands in the list of its own realm.
+
+    Raises:
+        Blocked: it does not, which is a matter of the list's own clauses.
+    """
+    if not found:
+        raise Blocked("listDrafts", "does not show a draft that was just saved")
+
+
+def realm_taken(claim: Claim, exchange: Exchange, unknown: Callable[[], Exchange]) -> None:
+    """Claim that a request is not turned down for its realm.
+
+    Args:
+        unknown: Sends the same request under a realm that does not exist; asked only when this one was refused.
+
+    Raises:
+        Contradiction: a must was contradicted: refused just as under a realm that does not exist.
+        Blocked: refused for something else.
+    """
+    answer = usable(exchange)
+    taken = (
+        answer.success or bool(readers.errors(answer)) or any(map(partial(readers.says, answer), _STEP_ONE))
+    )
+    other = exchange if taken else unknown()
+    if not taken and not refused_as(answer, usable(other)):
+        raise Blocked(exchange.operation or "", f"answered {answer.quote()}")
+    claim.holds(taken, exchange, other, expected="the realm is accepted", seen=answer.quote())
+
+
+def families_served(
+    claims: Callable[[str], Claim], exchanges: Mapping[str, Exchange], families: Mapping[str, tuple[str, ...]]
+) -> None:
+    """Claim that operations are served at their addresses.
+
+    An address counts as not served when it and every other one of its family answer that nothing is there; a single
+    operation that does is a matter of its own clauses.
+
+    Args:
+        claims: Makes the claim about an operation.
+        exchanges: One ordinary request of each operation.
+        families: Operations by family.
+
+    Raises:
+        Contradiction: a whole family is not served.
+        Blocked: a single operation is not.
+    """
+    missing = {name for name, exchange in exchanges.items() if usable(exchange).status in _NOTHING_THERE}
+    for members in families.values():
+        gone = missing.issuperset(members)
+        for name in members if gone else [name for name in members if name not in missing]:
+            seen = exchanges[name].answer.quote()
+            claims(name).holds(not gone, exchanges[name], expected="served under its version", seen=seen)
+    for name in exchanges:
+        if name in missing:
+            raise Blocked(name, f"answered {exchanges[name].answer.quote()}")
+
+
+#: How HTTP says that an address, or a method at it, is not known (RFC 9110, 15.5.5, 15.5.6 and 15.6.2).
+_NOTHING_THERE = frozenset({404, 405, 501})

@@ -1,0 +1,137 @@
+"""Answers to the request for a token: whether one was given, and what it opens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from contracts.judging import readers
+from contracts.judging.claims import Claim, usable
+from contracts.judging.outcomes import Blocked
+from contracts.session.actor import Actor
+from contracts.session.exchange import Answer, Exchange
+
+TOKEN_MEMBER: Final = "authenticationToken"  # noqa: S105 - a name, no secret
+EXPIRATION_MEMBER: Final = "expiration"
+
+
+def token_in(answer: Answer) -> str | None:
+    """The token of a sign-in answer, where the document says it stands; None when there is none."""
+    value = answer.json.get(TOKEN_MEMBER) if answer.success and isinstance(answer.json, dict) else None
+    return value if isinstance(value, str) and value else None
+
+
+def token_of(actor: Actor, body: Mapping[str, Any]) -> str:
+    """A fresh token.
+
+    Raises:
+        Blocked: the service gave none.
+    """
+    exchange = actor.send("createToken", json=body)
+    token = token_in(usable(exchange))
+    if token is None:
+        raise Blocked("createToken", f"gave no token: {exchange.answer.status}")
+    return token
+
+
+def expiration_of(exchange: Exchange) -> Any:
+    """What stands in the expiration of a sign-in answer.
+
+    Raises:
+        Blocked: there is no token, so nothing that could expire.
+    """
+    answer = usable(exchange)
+    if token_in(answer) is None:
+        raise Blocked("createToken", f"gave no token: {answer.status}")
+    return answer.json.get(EXPIRATION_MEMBER)
+
+
+def gives_token(claim: Claim, exchange: Exchange, other_ways: Iterable[Callable[[], Exchange]] = ()) -> None:
+    """Claim that signing in gave a token.
+
+    Args:
+        other_ways: Tried when it did not: ways of asking that go beyond what the document lists. When one of them
+            gives a token, what the plain request lacks is the fault, and that has a clause of its own.
+
+    Raises:
+        Contradiction: no token in any way.
+        Blocked: a token only in another way.
+    """
+    given = token_in(usable(exchange)) is not None
+    if not given and any(token_in(usable(way())) for way in other_ways):
+        raise Blocked(
+            "createToken", "gives a token only to requests with more headers than the document lists"
+        )
+    claim.holds(
+        given,
+        exchange,
+        expected=f"{TOKEN_MEMBER}, a string that is not empty",
+        seen=_without_secrets(exchange.answer),
+    )
+
+
+def needs_no_more(claim: Claim, exchange: Exchange, with_more: Callable[[], Exchange]) -> None:
+    """Claim that signing in needs no more headers than the document lists.
+
+    Raises:
+        Contradiction: a token is given with more headers only.
+        Blocked: no token either way.
+    """
+    given = token_in(usable(exchange)) is not None
+    if not given and token_in(usable(with_more())) is None:
+        raise Blocked("createToken", f"gave no token: {exchange.answer.status}")
+    claim.holds(
+        given,
+        exchange,
+        expected="a token without Realm and Authorization",
+        seen=_without_secrets(exchange.answer),
+    )
+
+
+def no_token_from(claim: Claim, exchanges: Iterable[Exchange]) -> None:
+    """Claim that none of these requests yields a token, whatever their status: it is not shown."""
+    for exchange in exchanges:
+        tokens = list(_tokens(usable(exchange)))
+        claim.holds(not tokens, exchange, expected="no token", seen=f"{exchange.answer.status} with a token")
+
+
+def _tokens(answer: Answer) -> Iterable[str]:
+    """Every text that stands under the name of a token, however deep, whatever the status."""
+    for value in readers.values(answer.json):
+        found = value.get(TOKEN_MEMBER) if isinstance(value, dict) else None
+        if isinstance(found, str) and found:
+            yield found
+
+
+def _without_secrets(answer: Answer) -> str:
+    kinds = (
+        {name: type(value).__name__ for name, value in answer.json.items()} if _is_object(answer) else None
+    )
+    return f"{answer.status} with members {kinds}" if kinds is not None else answer.quote()
+
+
+def _is_object(answer: Answer) -> bool:
+    return isinstance(answer.json, dict) and TOKEN_MEMBER in answer.json
+
+
+def opens(claim: Claim, tries: Iterable[Callable[[], Exchange]]) -> None:
+    """Claim that a token opens at least one of the protected operations it is tried on, in turn.
+
+    That it opens each of them is told by the operations' own clauses.
+    """
+    asked: list[Exchange] = []
+    for ask in tries:
+        asked.append(ask())
+        if usable(asked[-1]).success:
+            break
+    claim.holds(
+        asked[-1].answer.success,
+        *asked,
+        expected="a protected operation opens",
+        seen=asked[0].answer.quote(),
+    )
+
+
+def half(token: str) -> str:
+    """A token cut in half, which nobody ever issued."""
+    return token[: len(token) // 2]

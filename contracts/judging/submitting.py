@@ -1,0 +1,72 @@
+"""Refused submissions, judged by their effects: nothing is stored, nothing is started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from contracts.judging.claims import Claim, usable
+from contracts.judging.outcomes import Blocked
+from contracts.judging.rows import Row, claim_free, told
+from contracts.session.exchange import Exchange
+
+
+class Looking(Protocol):
+    """How the state of a record is found out without changing it."""
+
+    def look_up(self, identifier: str) -> Exchange:
+        """A valid update under an identifier that should be free."""
+
+    def try_faulty(self, identifier: str) -> Exchange:
+        """A faulty update of a record."""
+
+
+def each_turned_down(claim: Claim, exchanges: Iterable[Exchange]) -> None:
+    """Claim that every submission was refused; an answer without a judgement is left to the end.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: one was answered with a server error, which is a finding of its own.
+    """
+    obstacle: Blocked | None = None
+    for exchange in exchanges:
+        try:
+            usable(exchange)
+        except Blocked as problem:
+            obstacle = problem
+            continue
+        claim.turned_down(exchange)
+    if obstacle is not None:
+        raise obstacle
+
+
+def nothing_came_of(claim: Claim, looking: Looking, identifier: str, *refused: Exchange) -> None:
+    """Claim that refused submissions left a fresh identifier free, or a record that existed open for updates.
+
+    Args:
+        identifier: In the path of all of them, or for creates without one in the header.
+    """
+    if refused[-1].method == "POST":
+        claim_free(claim, refused[-1], looking.look_up(identifier))
+        return
+    found = looking.try_faulty(identifier)
+    claim.holds(
+        not told(found, Row.LOCKED),
+        *refused,
+        found,
+        expected="a record that a refused update did not lock",
+        seen=found.answer.quote(),
+    )
+
+
+def claim_same_draft(claim: Claim, before: Exchange, refused: Exchange, after: Exchange) -> None:
+    """Claim that a draft reads the same before and after a refused update, absent ones included."""
+    first, second = usable(before), usable(after)
+    claim.holds(
+        first.success == second.success and (not first.success or first.json == second.json),
+        before,
+        refused,
+        after,
+        expected=f"the draft as it was: {first.quote()}",
+        seen=second.quote(),
+    )

@@ -1,0 +1,1 @@
+"""Proving the suite itself: runs against sandboxes that were altered on purpose."""

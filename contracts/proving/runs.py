@@ -1,0 +1,122 @@
+"""One run of the suite against one altered sandbox, in a process of its own, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from contracts.errors import SuiteError
+
+#: A run that takes longer hangs: many times what the slowest variant needs.
+LONGEST_RUN_SECONDS = 3600.0
+_VERDICT_FILE = "verdict.json"
+_PROGRAM = "from contracts.cli import main; main()"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one run.
+
+    Attributes:
+        verdict: The run's one word, such as `pass` or `fail`.
+        exit_code: Of design section 3.
+        findings: As `verdict.json` holds them.
+        inconclusive: Must clauses that could not be judged: `clause in realm: reason`.
+        advisory: Clauses and realms whose verdict is advisory.
+        requests: Sent to the sandbox.
+        seconds: Of the whole process, from start to end.
+        folder: The run's folder in the reports.
+        said: The last lines the process wrote.
+    """
+
+    verdict: str
+    exit_code: int
+    findings: tuple[dict[str, Any], ...]
+    inconclusive: tuple[str, ...]
+    advisory: tuple[str, ...]
+    requests: int
+    seconds: float
+    folder: Path
+    said: str = ""
+
+
+def run_altered(
+    arguments: Sequence[str],
+    profile: str,
+    seed: int,
+    *,
+    clauses: Sequence[str] = (),
+    reports: Path,
+    extra: Sequence[str] = (),
+) -> Outcome:
+    """Run the suite against an embedded sandbox that is started with more options.
+
+    Args:
+        arguments: Options of the sandbox, such as `--variant list-docs` or `--defect draft-lost`.
+        profile: How far the run goes.
+        seed: Seed of generated data.
+        clauses: Judge only these; empty for all.
+        reports: Folder for the evidence; should hold no other run that is going on, for the run's folder is found
+            by looking.
+        extra: More options of `registry-contracts run`.
+
+    Raises:
+        SuiteError: the run left no verdict; the message holds its last words.
+    """
+    reports.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-c", _PROGRAM, "run", "--profile", profile, "--seed", str(seed)]
+    command += ["--reports", str(reports), f"--sandbox-arguments={shlex.join(arguments)}"]
+    command += [f"--clause={clause}" for clause in clauses]
+    started = time.monotonic()
+    # The first line counts: a run on another target than the embedded sandbox would prove nothing.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("REGISTRY_")}
+    done = subprocess.run(  # noqa: S603 - our own interpreter and options, no shell
+        [*command, *extra, "-q", "--no-header"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST_RUN_SECONDS,
+        env=environment,
+    )
+    seconds = time.monotonic() - started
+    return _outcome(_verdict_file(reports, done), done, seconds)
+
+
+def _verdict_file(reports: Path, done: subprocess.CompletedProcess[str]) -> Path:
+    found = sorted(path for path in reports.glob(f"*/{_VERDICT_FILE}") if not path.parent.is_symlink())
+    if not found:
+        words = " | ".join([*done.stdout.splitlines(), *done.stderr.splitlines()][-3:])
+        raise SuiteError(f"the run ended with {done.returncode} and left no verdict; its last words: {words}")
+    return found[-1]
+
+
+def _outcome(path: Path, done: subprocess.CompletedProcess[str], seconds: float) -> Outcome:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    cells = [
+        (clause, realm, cell) for clause in content["clauses"] for realm, cell in clause["realms"].items()
+    ]
+    return Outcome(
+        verdict=content["verdict"],
+        exit_code=done.returncode,
+        findings=tuple(content["findings"]),
+        inconclusive=tuple(
+            f"{clause['id']} in {realm}: {cell.get('reason', '')}"
+            for clause, realm, cell in cells
+            if cell["verdict"] == "inconclusive" and clause["level"] == "must"
+        ),
+        advisory=tuple(
+            f"{clause['id']} in {realm}" for clause, realm, cell in cells if cell["verdict"] == "advisory"
+        ),
+        requests=content["environment"]["requests"],
+        seconds=seconds,
+        folder=path.parent,
+        said="\n".join(done.stdout.splitlines()[-12:]),
+    )

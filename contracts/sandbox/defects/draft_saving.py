@@ -1,0 +1,213 @@
+"""Defects of saving drafts: accepted and lost, merged, or written over others."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import bindparam, select, update
+from starlette.requests import Request
+from starlette.responses import Response
+
+from contracts.sandbox.defects.altering import Every, Handler, When, alter, always, around, in_realm
+from contracts.sandbox.defects.registry import Change, defect
+from contracts.sandbox.records import DRAFT, Records, Version
+from contracts.sandbox.refusals import bad_request
+from contracts.sandbox.service import Service
+from contracts.sandbox.tables import VERSIONS
+
+_SAVE = ["saveDraft"]
+_NEWEST_FIRST = (
+    select(VERSIONS)
+    .where(VERSIONS.c.realm == bindparam("realm"), VERSIONS.c.state == DRAFT)
+    .order_by(VERSIONS.c.sequence.desc())
+)
+
+
+def _place(service: Service, request: Request) -> tuple[str, str]:
+    return service.realms.of_documents(request).name, service.identifiers.from_path(request)
+
+
+def _lost(*, new: bool, when: When = always, content: Callable[[Version], bool] | None = None) -> Change:
+    """Return the change that answers a save with success and leaves things as they were before.
+
+    Args:
+        new: drafts that did not exist are lost; else updates are.
+        when: the requests meant.
+        content: also only the drafts for which this holds after the save.
+
+    """
+
+    def change(service: Service) -> None:
+        async def answer(faithful: Handler, request: Request) -> Response:
+            service.identity.require(request)
+            place = _place(service, request)
+            with service.storage.transaction() as records:
+                before = records.version(*place, DRAFT)
+            response = await faithful(request)
+            with service.storage.transaction() as records:
+                stored = records.version(*place, DRAFT)
+                meant = stored is not None and (content is None or content(stored))
+                if meant and (before is None) == new and when(request):
+                    _put_back(records, place, before)
+            return response
+
+        around(service, _SAVE, answer)
+
+    return change
+
+
+def _put_back(records: Records, place: tuple[str, str], before: Version | None) -> None:
+    if before is None:
+        records.remove_draft(*place)
+    else:
+        records.store(before)
+
+
+def _large(version: Version) -> bool:
+    return version.size > 64 * 1024
+
+
+def _of_other(version: Version) -> bool:
+    return version.owner == "other"
+
+
+def _text(version: Version) -> bool:
+    return not version.content.isascii()
+
+
+_CREATES = {
+    "draft-create-lost": ("A draft", _lost(new=True), ()),
+    "draft-create-lost-in-chm": (
+        "In chm-dev a draft",
+        _lost(new=True, when=in_realm("chm-dev")),
+        ("chm-dev",),
+    ),
+    "draft-create-lost-when-large": ("A draft above 64 KiB", _lost(new=True, content=_large), ()),
+    "draft-create-lost-of-other": ("A draft of the second author", _lost(new=True, content=_of_other), ()),
+    "draft-create-lost-beyond-ascii": ("A draft with text beyond ASCII", _lost(new=True, content=_text), ()),
+}
+for _name, (_which, _change, _realms) in _CREATES.items():
+    defect(
+        _name,
+        clause="draft-save-creates",
+        operations=_SAVE,
+        realms=_realms,
+        sentence=f"{_which} is accepted when it is saved for the first time, and not stored.",
+    )(_change)
+
+_UPDATES = {
+    "draft-update-lost": ("An update of a draft", _lost(new=False), ()),
+    "draft-update-lost-in-bch": (
+        "In bch-dev an update of a draft",
+        _lost(new=False, when=in_realm("bch-dev")),
+        ("bch-dev",),
+    ),
+    "draft-update-lost-when-large": (
+        "An update of a draft to more than 64 KiB",
+        _lost(new=False, content=_large),
+        (),
+    ),
+}
+for _name, (_which, _change, _realms) in _UPDATES.items():
+    defect(
+        _name,
+        clause="draft-save-updates",
+        operations=_SAVE,
+        realms=_realms,
+        sentence=f"{_which} is accepted, and the content from before stays.",
+    )(_change)
+
+
+@defect("draft-create-lost-one-in-twenty", clause="draft-save-creates", operations=_SAVE)
+def _(service: Service) -> None:
+    """Every twentieth draft that is saved for the first time is accepted and not stored."""
+    _lost(new=True, when=Every(20))(service)
+
+
+@defect("draft-update-lost-one-in-twenty", clause="draft-save-updates", operations=_SAVE)
+def _(service: Service) -> None:
+    """Every twentieth update of a draft is accepted, and the content from before stays."""
+    _lost(new=False, when=Every(20))(service)
+
+
+@defect("draft-update-refused", clause="draft-save-updates", operations=_SAVE)
+def _(service: Service) -> None:
+    """Saving a draft that exists is refused."""
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        service.identity.require(request)
+        with service.storage.transaction() as records:
+            if records.version(*_place(service, request), DRAFT) is not None:
+                raise bad_request("there is a draft of this document already")
+        return await faithful(request)
+
+    around(service, _SAVE, answer)
+
+
+def _keep(service: Service, change: Callable[[Records, dict[str, Any]], str]) -> None:
+    """Let ``change`` say what is stored of a draft, from the arguments of the faithful ``keep``."""
+
+    def keep(faithful: Callable[..., Version], records: Records, **given: Any) -> Version:
+        return faithful(records, **{**given, "content": change(records, given)})
+
+    alter(service.drafts, "keep", keep)
+
+
+@defect("draft-save-merges", clause="draft-save-replaces", operations=_SAVE)
+def _(service: Service) -> None:
+    """A member left out of a later save stays in the draft."""
+
+    def merged(records: Records, given: dict[str, Any]) -> str:
+        before = records.version(given["realm"].name, given["uid"], DRAFT)
+        content: str = given["content"]
+        if before is None:
+            return content
+        return json.dumps({**json.loads(before.content), **json.loads(content)}, ensure_ascii=False)
+
+    _keep(service, merged)
+
+
+@defect("draft-save-overwrites-latest", clause="draft-save-spares-others", operations=_SAVE)
+def _(service: Service) -> None:
+    """Saving a draft also writes its content over the newest other draft of the caller."""
+    _also_written(service, lambda version, other: version.owner == other.owner)
+
+
+@defect("draft-save-overwrites-alike", clause="draft-save-spares-others", operations=_SAVE)
+def _(service: Service) -> None:
+    """Saving a draft also writes its content over a draft whose uid shares its first 20 characters."""
+    _also_written(service, lambda version, other: version.identifier[:20] == other.identifier[:20])
+
+
+def _also_written(service: Service, meant: Callable[[Version, Version], bool]) -> None:
+    def keep(faithful: Callable[..., Version], records: Records, **given: Any) -> Version:
+        stored: Version = faithful(records, **given)
+        for row in records.connection.execute(_NEWEST_FIRST, {"realm": stored.realm}):
+            other = Version(**row._mapping)
+            if other.identifier != stored.identifier and meant(stored, other):
+                here = VERSIONS.c.sequence == other.sequence
+                records.connection.execute(update(VERSIONS).where(here).values(content=stored.content))
+                break
+        return stored
+
+    alter(service.drafts, "keep", keep)
+
+
+@defect("draft-not-after-delete", clause="draft-save-after-delete", operations=_SAVE)
+def _(service: Service) -> None:
+    """A draft cannot be saved again under a uid whose draft was deleted."""
+    gone: set[tuple[str, str]] = set()
+
+    class Remembering(Records):
+        """Remembers what was deleted."""
+
+        def remove_draft(self, realm: str, identifier: str) -> None:
+            gone.add((realm, identifier))
+            super().remove_draft(realm, identifier)
+
+        def store(self, version: Version) -> Version:
+            if (version.realm, version.identifier) in gone:
+                raise bad_request("this document was deleted")
+            return super().store(version)
+
+    service.storage.records = Remembering

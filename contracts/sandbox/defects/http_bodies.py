@@ -1,0 +1,210 @@
+"""Defects of JSON bodies: what is no JSON is taken for it, and what is JSON is not labelled so."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from contracts.sandbox.body import BodyReader, JsonBody
+from contracts.sandbox.defects.altering import Handler, alter, around
+from contracts.sandbox.defects.groups import CREATE, CREATE_WITH, UPDATE, kebab
+from contracts.sandbox.defects.registry import Change, defect
+from contracts.sandbox.refusals import Refusal
+from contracts.sandbox.service import Service
+
+Mend = Callable[[str], str]
+
+_WITHOUT_COMMENTS = re.compile(r"/\*.*?\*/|//[^\n\"]*$", re.DOTALL | re.MULTILINE)
+_MENDS: dict[str, tuple[str, Mend]] = {
+    "trailing-comma": (
+        "with a comma before a closing bracket",
+        lambda text: re.sub(r",\s*([}\]])", r"\1", text),
+    ),
+    "comments": ("with comments", lambda text: _WITHOUT_COMMENTS.sub("", text)),
+    "apostrophes": ("with apostrophes for quotation marks", lambda text: text.replace("'", '"')),
+    "cut-short": ("that is cut short", lambda text: _closed(text)),
+    "more-after-end": ("with more after its end", lambda text: _first_value(text)),
+    "bare-keys": (
+        "with keys without quotation marks",
+        lambda text: re.sub(r"([{,]\s*)([A-Za-z]\w*)\s*:", r'\1"\2":', text),
+    ),
+}
+
+
+def _closed(text: str) -> str:
+    """Return a JSON text with what is missing at its end."""
+    missing = []
+    inside = False
+    for place, letter in enumerate(text):
+        if letter == '"' and text[place - 1 : place] != "\\":
+            inside = not inside
+        elif not inside and letter in "{[":
+            missing.append("}" if letter == "{" else "]")
+        elif not inside and letter in "}]" and missing:
+            missing.pop()
+    return text.rstrip().rstrip(",:") + ('"' if inside else "") + "".join(reversed(missing))
+
+
+def _first_value(text: str) -> str:
+    try:
+        _, end = json.JSONDecoder().raw_decode(text.lstrip())
+    except ValueError:
+        return text
+    return text.lstrip()[:end]
+
+
+def _mended(operation: str, mend: Mend) -> Change:
+    """Return the change that mends malformed bodies of one operation before they are refused."""
+
+    def change(service: Service) -> None:
+        faithful_reader = BodyReader(service.body.limit)
+
+        async def read(faithful: Callable[[Request], Any], request: Request) -> JsonBody:
+            raw = await request.body()
+            try:
+                body: JsonBody = await faithful(request)
+            except Refusal:
+                if request.scope["operation_id"] != operation or _well_formed(raw):
+                    raise
+                return faithful_reader.parse(mend(raw.decode("utf-8", "replace")).encode())
+            return body
+
+        alter(service.body, "read", read)
+
+    return change
+
+
+def _well_formed(raw: bytes) -> bool:
+    try:
+        json.loads(raw)
+    except (ValueError, RecursionError):
+        return not raw
+    return True
+
+
+for _operation, _how, _name in (
+    ("saveDraft", "trailing-comma", "draft-with-trailing-comma"),
+    ("saveDraft", "cut-short", "draft-cut-short"),
+    ("saveDraft", "more-after-end", "draft-with-more-after-end"),
+    ("createContact", "apostrophes", "contact-with-apostrophes"),
+    ("createContact", "trailing-comma", "contact-with-trailing-comma"),
+    ("updateContact", "comments", "contact-with-comments"),
+    ("updateContact", "cut-short", "contact-update-cut-short"),
+    (CREATE, "cut-short", "submission-cut-short"),
+    (CREATE_WITH, "more-after-end", "submission-with-more-after-end"),
+    (UPDATE, "bare-keys", "submission-with-bare-keys"),
+    (UPDATE, "trailing-comma", "submission-with-trailing-comma"),
+):
+    defect(
+        f"malformed-{_name}",
+        clause="malformed-json-refused",
+        operations=[_operation],
+        sentence=f"{_operation} accepts a body {_MENDS[_how][0]}.",
+    )(_mended(_operation, _MENDS[_how][1]))
+
+
+@defect("malformed-draft-refused-yet-stored", clause="malformed-json-refused", operations=["saveDraft"])
+def _(service: Service) -> None:
+    """A draft that is not well formed is refused, yet an empty draft is stored under its uid."""
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        raw = await request.body()
+        try:
+            return await faithful(request)
+        except Refusal:
+            if not _well_formed(raw) and (caller := service.identity.caller(request)) is not None:
+                uid, realm = service.identifiers.from_path(request), service.realms.of_documents(request)
+                schema = service.realms.schema(request, realm).name
+                with service.storage.transaction() as records:
+                    service.drafts.keep(
+                        records, caller=caller, realm=realm, uid=uid, schema=schema, content="{}"
+                    )
+            raise
+
+    around(service, ["saveDraft"], answer)
+
+
+@defect("malformed-draft-ignored", clause="malformed-json-refused", operations=["saveDraft"])
+def _(service: Service) -> None:
+    """A draft that is not well formed is answered with success and not stored."""
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        raw = await request.body()
+        try:
+            return await faithful(request)
+        except Refusal:
+            if _well_formed(raw) or service.identity.caller(request) is None:
+                raise
+            return JSONResponse({"identifier": service.identifiers.from_path(request)})
+
+    around(service, ["saveDraft"], answer)
+
+
+def _relabelled(operation: str, label: str) -> Change:
+    def change(service: Service) -> None:
+        async def answer(faithful: Handler, request: Request) -> Response:
+            response = await faithful(request)
+            if response.body:
+                response.headers["Content-Type"] = label
+            return response
+
+        around(service, [operation], answer)
+
+    return change
+
+
+for _operation, _label in (
+    ("getDraft", "text/plain"),
+    ("listDrafts", "text/html"),
+    ("createToken", "text/plain"),
+    ("listAttachments", "application/octet-stream"),
+    (CREATE, "text/plain"),
+):
+    defect(
+        f"json-as-{_label.partition('/')[2]}-by-{kebab(_operation)}",
+        clause="json-labelled-json",
+        operations=[_operation],
+        sentence=f"The JSON that {_operation} answers is labelled {_label}.",
+    )(_relabelled(_operation, _label))
+
+
+@defect("refusal-labelled-text", clause="json-labelled-json", operations=["createContact"])
+def _(service: Service) -> None:
+    """The errors of a faulty contact come as JSON labelled text/plain."""
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        try:
+            return await faithful(request)
+        except Refusal as refusal:
+            response = service.answers.refusal(refusal)
+            response.headers["Content-Type"] = "text/plain"
+            return response
+
+    around(service, ["createContact"], answer)
+
+
+@defect("refusal-in-plain-text", clause="json-bodies", operations=["getDraft"])
+def _(service: Service) -> None:
+    """A draft that is not there is refused with a line of plain text."""
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        try:
+            return await faithful(request)
+        except Refusal as refusal:
+            response = service.answers.refusal(refusal)
+            return PlainTextResponse(refusal.message, response.status_code)
+
+    around(service, ["getDraft"], answer)
+
+
+@defect("saved-in-plain-text", clause="json-bodies", operations=["saveDraft"])
+def _(service: Service) -> None:
+    """The answer to a saved draft is the plain word saved."""
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        return PlainTextResponse("saved", (await faithful(request)).status_code)
+
+    around(service, ["saveDraft"], answer)

@@ -1,0 +1,248 @@
+"""Defects of what the list of drafts holds: too little, too much, or nothing at all."""
+
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import Request
+
+from contracts.sandbox.defects.altering import Every, When, alter, always, edit, in_realm, pretend, refuse
+from contracts.sandbox.defects.pages import Rows, query_of
+from contracts.sandbox.defects.registry import Change, defect
+from contracts.sandbox.drafts import COLLECTIONS
+from contracts.sandbox.identity import Account
+from contracts.sandbox.listing import Page
+from contracts.sandbox.records import DRAFT, Records, Version
+from contracts.sandbox.refusals import bad_request
+from contracts.sandbox.service import Service
+
+_LIST = ["listDrafts"]
+
+
+def _asks(collection: str | None) -> When:
+    return lambda request: query_of(request).get("collection") == collection
+
+
+def _rows(service: Service, when: When, change: Callable[[list[Any], Request], list[Any]]) -> None:
+    """Change the items of the answers that ``when`` means and that are asked for without any other option."""
+
+    def plain(request: Request) -> bool:
+        return when(request) and not query_of(request).keys() - {"collection"}
+
+    asked: list[Request] = []
+
+    def meant(request: Request) -> bool:
+        asked[:] = [request]
+        return plain(request)
+
+    edit(service, _LIST, lambda items: change(items, asked[0]), meant)
+
+
+@defect("list-needs-collection", clause="list-answers", operations=_LIST)
+def _(service: Service) -> None:
+    """Listing drafts without a collection is refused."""
+    refuse(service, _LIST, bad_request, _asks(None))
+
+
+@defect("list-refused-without-options-in-bch", clause="list-answers", operations=_LIST, realms=["bch-dev"])
+def _(service: Service) -> None:
+    """In bch-dev listing drafts without any option is refused."""
+    refuse(
+        service, _LIST, bad_request, lambda request: in_realm("bch-dev")(request) and not query_of(request)
+    )
+
+
+@defect("list-gives-a-count", clause="list-answers", operations=_LIST)
+def _(service: Service) -> None:
+    """Without any option the list of drafts is just their number, in an object."""
+    edit(service, _LIST, lambda items: {"count": len(items)}, lambda request: not query_of(request))
+
+
+@defect("list-my-refused", clause="list-my-answers", operations=_LIST)
+def _(service: Service) -> None:
+    """The collection my is refused as unknown."""
+    refuse(service, _LIST, bad_request, _asks("my"))
+
+
+@defect("list-my-without-body", clause="list-my-answers", operations=_LIST)
+def _(service: Service) -> None:
+    """The collection my answers with success and no body."""
+    pretend(service, _LIST, None, 204, _asks("my"))
+
+
+def _lacking(when: When) -> Change:
+    """Return the change that leaves the newest draft of the caller out."""
+
+    def change(service: Service) -> None:
+        def without(items: list[Any], request: Request) -> list[Any]:
+            mine = [item for item in items if item["owner"] == service.identity.require(request).name]
+            newest = max(mine, key=lambda item: item["createdOn"] + item["identifier"], default=None)
+            return [item for item in items if item is not newest]
+
+        _rows(service, when, without)
+
+    return change
+
+
+for _name, _clause, _when, _realms, _sentence in (
+    (
+        "list-mydrafts-lacks-newest",
+        "list-mydrafts-has-mine",
+        _asks("mydrafts"),
+        (),
+        "The collection mydrafts lacks the newest draft of the caller.",
+    ),
+    (
+        "list-mydrafts-lacks-newest-in-chm",
+        "list-mydrafts-has-mine",
+        lambda request: _asks("mydrafts")(request) and in_realm("chm-dev")(request),
+        ("chm-dev",),
+        "In chm-dev the collection mydrafts lacks the newest draft of the caller.",
+    ),
+    (
+        "list-my-lacks-newest",
+        "list-my-has-mine",
+        _asks("my"),
+        (),
+        "The collection my lacks the newest draft of the caller.",
+    ),
+    (
+        "list-plain-lacks-newest",
+        "list-plain-has-mine",
+        _asks(None),
+        (),
+        "Without a collection the list lacks the newest draft of the caller.",
+    ),
+):
+    defect(_name, clause=_clause, operations=_LIST, realms=_realms, sentence=_sentence)(_lacking(_when))
+
+
+@defect("list-mydrafts-empty-one-in-twenty", clause="list-mydrafts-has-mine", operations=_LIST)
+def _(service: Service) -> None:
+    """Every twentieth list of the collection mydrafts is empty."""
+    rare = Every(20)
+    _rows(service, lambda request: _asks("mydrafts")(request) and rare(), lambda _items, _request: [])
+
+
+def _of_everybody(collection: str, *, realm: str | None = None) -> Change:
+    def change(service: Service) -> None:
+        def owner(faithful: Callable[..., str | None], request: Request, caller: Account) -> str | None:
+            found: str | None = faithful(request, caller)
+            meant = _asks(collection)(request) and (realm is None or in_realm(realm)(request))
+            return None if meant else found
+
+        alter(service.drafts, "collection_owner", owner)
+
+    return change
+
+
+for _name, _clause, _collection, _realm, _sentence in (
+    (
+        "list-my-of-everybody",
+        "list-my-without-others",
+        "my",
+        None,
+        "The collection my holds the drafts of all accounts.",
+    ),
+    (
+        "list-my-of-everybody-in-bch",
+        "list-my-without-others",
+        "my",
+        "bch-dev",
+        "In bch-dev the collection my holds the drafts of all accounts.",
+    ),
+    (
+        "list-mydrafts-of-everybody",
+        "list-mydrafts-without-others",
+        "mydrafts",
+        None,
+        "The collection mydrafts holds the drafts of all accounts.",
+    ),
+):
+    defect(
+        _name,
+        clause=_clause,
+        operations=_LIST,
+        realms=() if _realm is None else (_realm,),
+        sentence=_sentence,
+    )(_of_everybody(_collection, realm=_realm))
+
+
+@defect("list-any-collection", clause="list-collection-unknown", operations=_LIST)
+def _(service: Service) -> None:
+    """A collection that is neither my nor mydrafts is ignored."""
+
+    def owner(faithful: Callable[..., str | None], request: Request, caller: Account) -> str | None:
+        asked = query_of(request).get("collection")
+        return None if asked is not None and asked not in COLLECTIONS else faithful(request, caller)
+
+    alter(service.drafts, "collection_owner", owner)
+
+
+@defect("list-updated-twice", clause="list-saved-twice", operations=_LIST)
+def _(service: Service) -> None:
+    """A draft that was saved again is listed twice."""
+
+    def doubled(items: list[Any], _request: Request) -> list[Any]:
+        return items + [item for item in items if item["createdOn"] != item["updatedOn"]]
+
+    _rows(service, always, doubled)
+
+
+def _haunted(collection: bool | None) -> Change:
+    """Return the change that goes on listing deleted drafts; only with, or only without, a collection."""
+
+    def change(service: Service) -> None:
+        gone: dict[tuple[str, str], dict[str, Any]] = {}
+        service.storage.records = _remembering(gone)
+
+        def drafts(
+            faithful: Callable[..., Rows], records: Records, realm: str, owner: str | None, page: Page
+        ) -> Rows:
+            rows: Rows = faithful(records, realm, owner, page)
+            if page.skip or page.filter is not None or collection not in {None, owner is not None}:
+                return rows
+            ghosts = [
+                each for each in gone.values() if each["realm"] == realm and owner in {None, each["owner"]}
+            ]
+            return (rows + ghosts)[: page.top]
+
+        alter(service.listing, "drafts", drafts)
+
+    return change
+
+
+def _remembering(gone: dict[tuple[str, str], dict[str, Any]]) -> type[Records]:
+    class Remembering(Records):
+        """Remembers what it removes, as the list shows it."""
+
+        def remove_draft(self, realm: str, identifier: str) -> None:
+            before = self.version(realm, identifier, DRAFT)
+            if before is not None:
+                gone[realm, identifier] = _row(before)
+            super().remove_draft(realm, identifier)
+
+        def store(self, version: Version) -> Version:
+            gone.pop((version.realm, version.identifier), None)
+            return super().store(version)
+
+    return Remembering
+
+
+def _row(version: Version) -> dict[str, Any]:
+    return {
+        "identifier": version.identifier,
+        "schema": version.schema,
+        "realm": version.realm,
+        "owner": version.owner,
+        "createdOn": version.created_on,
+        "updatedOn": version.updated_on,
+        "size": version.size,
+    }
+
+
+for _name, _with, _sentence in (
+    ("list-holds-deleted", None, "Deleted drafts are still listed."),
+    ("list-collection-holds-deleted", True, "Deleted drafts are still listed in the collections."),
+    ("list-plain-holds-deleted", False, "Deleted drafts are still listed when no collection is asked for."),
+):
+    defect(_name, clause="list-deleted-gone", operations=_LIST, sentence=_sentence)(_haunted(_with))

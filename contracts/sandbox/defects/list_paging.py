@@ -1,0 +1,190 @@
+"""Defects of paging, in the list of drafts and in the list of attachments."""
+
+from dataclasses import replace
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from contracts.sandbox.defects.altering import Handler, around
+from contracts.sandbox.defects.pages import Ask, Choose, Rows, choose_rows, query_of, with_query
+from contracts.sandbox.defects.registry import Change, defect
+from contracts.sandbox.listing import Page
+from contracts.sandbox.refusals import bad_request, not_found
+from contracts.sandbox.service import Service
+
+
+def _first(page: Page) -> bool:
+    return page.top is not None and page.top > 0 and page.skip == 0
+
+
+def _top_ignored(ask: Ask, page: Page) -> Rows:
+    return ask(replace(page, top=None) if _first(page) else page)
+
+
+def _top_one_more(ask: Ask, page: Page) -> Rows:
+    return ask(replace(page, top=page.top + 1) if page.top and _first(page) else page)
+
+
+def _top_at_least_five(ask: Ask, page: Page) -> Rows:
+    return ask(replace(page, top=max(page.top, 5)) if page.top and _first(page) else page)
+
+
+def _only_skip(page: Page) -> bool:
+    return page.top is None and page.skip > 0
+
+
+def _skip_ignored(ask: Ask, page: Page) -> Rows:
+    return ask(replace(page, skip=0) if _only_skip(page) and _reaches(ask, page) else page)
+
+
+def _reaches(ask: Ask, page: Page) -> bool:
+    return page.skip < len(ask(replace(page, top=None, skip=0)))
+
+
+def _skip_one_less(ask: Ask, page: Page) -> Rows:
+    return ask(replace(page, skip=page.skip - 1) if _only_skip(page) and _reaches(ask, page) else page)
+
+
+def _skip_one_more(ask: Ask, page: Page) -> Rows:
+    return ask(replace(page, skip=page.skip + 1) if _only_skip(page) else page)
+
+
+def _last_row_beyond(ask: Ask, page: Page) -> Rows:
+    rows = ask(page)
+    return rows if rows or not page.skip or page.top is not None else ask(replace(page, skip=0))[-1:]
+
+
+def _refused_beyond(ask: Ask, page: Page) -> Rows:
+    rows = ask(page)
+    if not rows and page.skip and not _reaches(ask, page):
+        raise not_found("there is no such page")
+    return rows
+
+
+def _skip_counts_pages(ask: Ask, page: Page) -> Rows:
+    return ask(replace(page, skip=page.skip * page.top) if page.top and page.skip else page)
+
+
+def _top_before_skip(ask: Ask, page: Page) -> Rows:
+    if not page.top or not page.skip:
+        return ask(page)
+    return ask(replace(page, skip=0))[page.skip :]
+
+
+def _edge_repeated(ask: Ask, page: Page) -> Rows:
+    return ask(replace(page, skip=page.skip - 1) if page.top and page.skip else page)
+
+
+def _edge_lost(ask: Ask, page: Page) -> Rows:
+    return ask(replace(page, skip=page.skip + 1) if page.top and page.skip else page)
+
+
+def _order_turns(ask: Ask, page: Page) -> Rows:
+    if not page.top or not page.skip or page.orderby is not None:
+        return ask(page)
+    return ask(replace(page, top=None, skip=0))[::-1][page.skip : page.skip + page.top]
+
+
+def _zero_is_all(ask: Ask, page: Page) -> Rows:
+    return ask(replace(page, top=None) if page.top == 0 else page)
+
+
+_PAGING: dict[str, tuple[str, str, Choose]] = {
+    "top-ignored": ("top", "The first page holds all items, whatever top says.", _top_ignored),
+    "top-one-more": ("top", "The first page holds one item more than top says.", _top_one_more),
+    "top-at-least-five": ("top", "A top from one to four gives up to five items.", _top_at_least_five),
+    "skip-ignored": ("skip", "skip without top leaves nothing out.", _skip_ignored),
+    "skip-one-less": ("skip", "skip without top leaves out one item less.", _skip_one_less),
+    "skip-one-more": ("skip", "skip without top leaves out one item more.", _skip_one_more),
+    "skip-beyond-last-item": (
+        "skip-beyond",
+        "A skip beyond the end gives the last item.",
+        _last_row_beyond,
+    ),
+    "skip-beyond-refused": ("skip-beyond", "A skip beyond the end is refused.", _refused_beyond),
+    "edge-repeated": ("pages-cover", "A page begins with the last item of the page before.", _edge_repeated),
+    "edge-lost": ("pages-cover", "The item that follows a page is on no page.", _edge_lost),
+    "order-turns": ("pages-cover", "From the second page on items are taken in falling order.", _order_turns),
+    "top-zero-is-all": ("top-zero", "A top of zero gives all items.", _zero_is_all),
+}
+
+_ONE_BY_ONE: dict[str, tuple[str, str, Choose]] = {
+    "skip-counts-pages": (
+        "list-top-and-skip",
+        "With $top, $skip counts pages in place of items.",
+        _skip_counts_pages,
+    ),
+    "top-before-skip": (
+        "list-top-and-skip",
+        "$top is applied before $skip, so that the window is shorter than it says.",
+        _top_before_skip,
+    ),
+}
+
+
+def _of(which: str, choose: Choose) -> Change:
+    return lambda service: choose_rows(service, which, choose)
+
+
+for _name, (_clause, _sentence, _choose) in _PAGING.items():
+    defect(
+        f"list-{_name}",
+        clause=f"list-{_clause}",
+        operations=["listDrafts"],
+        sentence=f"In the list of drafts: {_sentence}",
+    )(_of("drafts", _choose))
+    defect(
+        f"attachment-list-{_name}",
+        clause=f"attachment-list-{_clause}",
+        operations=["listAttachments"],
+        sentence=f"In the list of attachments: {_sentence}",
+    )(_of("attachments", _choose))
+
+for _name, (_clause, _sentence, _choose) in _ONE_BY_ONE.items():
+    defect(f"list-{_name}", clause=_clause, operations=["listDrafts"], sentence=_sentence)(
+        _of("drafts", _choose)
+    )
+
+
+@defect("list-collection-top-ignored", clause="list-collection-with-top", operations=["listDrafts"])
+def _(service: Service) -> None:
+    """$top has no effect together with a collection."""
+    choose_rows(service, "drafts", lambda ask, page: ask(replace(page, top=None)), collection=True)
+
+
+@defect("list-collection-skip-ignored", clause="list-collection-with-skip", operations=["listDrafts"])
+def _(service: Service) -> None:
+    """$skip has no effect together with a collection."""
+    choose_rows(service, "drafts", lambda ask, page: ask(replace(page, skip=0)), collection=True)
+
+
+@defect("list-collection-after-page", clause="list-collection-with-skip", operations=["listDrafts"])
+def _(service: Service) -> None:
+    """$skip together with a collection leaves out twice as many items."""
+    choose_rows(service, "drafts", lambda ask, page: ask(replace(page, skip=2 * page.skip)), collection=True)
+
+
+@defect("list-top-ample-refused", clause="list-top-ample", operations=["listDrafts"])
+def _(service: Service) -> None:
+    """A $top larger than the number of drafts is refused."""
+
+    def choose(ask: Ask, page: Page) -> Rows:
+        everything = len(ask(replace(page, top=None, skip=0)))
+        if page.top is not None and page.top > everything + page.skip and page.filter is None:
+            raise bad_request("$top is larger than the list")
+        return ask(page)
+
+    choose_rows(service, "drafts", choose, collection=False)
+
+
+@defect("list-skip-zero-is-one", clause="list-skip-zero", operations=["listDrafts"])
+def _(service: Service) -> None:
+    """A $skip of zero leaves out one item, as if items were counted from one."""
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        query = query_of(request)
+        if query.get("$skip") == "0" and "$top" not in query:
+            return await faithful(with_query(request, {**query, "$skip": "1"}))
+        return await faithful(request)
+
+    around(service, ["listDrafts"], answer)

@@ -1,0 +1,95 @@
+"""What a defect is, how one is declared, and the list of all that were declared."""
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from contracts.errors import SuiteError, UsageError
+
+if TYPE_CHECKING:
+    from contracts.sandbox.service import Service
+
+Change = Callable[["Service"], None]
+
+
+@dataclass(frozen=True)
+class Defect:
+    """One way in which a sandbox breaks exactly one clause and keeps all others (design 1).
+
+    Attributes:
+        name: stable name, kebab-case.
+        clause: id of the clause it breaks.
+        operations: operation ids on which the break shows.
+        sentence: what the altered sandbox does, in one line.
+        apply: alters one attribute of a faithful service, before its first request.
+        realms: the only realms in which the break shows; empty when it shows in every realm of the clause.
+
+    """
+
+    name: str
+    clause: str
+    operations: tuple[str, ...]
+    sentence: str
+    apply: Callable[["Service"], None]
+    realms: tuple[str, ...] = ()
+
+
+_DECLARED: dict[str, Defect] = {}
+
+
+def defect(
+    name: str,
+    *,
+    clause: str,
+    operations: Iterable[str],
+    realms: Iterable[str] = (),
+    sentence: str | None = None,
+) -> Callable[[Change], Change]:
+    """Declare the decorated change of a service as a defect.
+
+    Args:
+        name: its name, kebab-case.
+        clause: id of the clause it breaks.
+        operations: operation ids on which the break shows.
+        realms: the only realms in which it shows; empty for all.
+        sentence: what the altered sandbox does; by default the docstring of the change.
+
+    Returns:
+        The decorator; it gives the change back as it was.
+
+    Raises:
+        SuiteError: the name is taken.
+
+    """
+
+    def declare(change: Change) -> Change:
+        if name in _DECLARED:
+            raise SuiteError(f"the defect {name!r} is declared twice; give one of them another name")
+        told = sentence or inspect.cleandoc(change.__doc__ or "")
+        _DECLARED[name] = Defect(name, clause, tuple(operations), told, change, tuple(realms))
+        return change
+
+    return declare
+
+
+def declared() -> tuple[Defect, ...]:
+    """Return all defects declared so far, in the order of their names."""
+    return tuple(_DECLARED[name] for name in sorted(_DECLARED))
+
+
+def named(name: str) -> Defect:
+    """Return a defect by its name.
+
+    Raises:
+        UsageError: there is none; names the closest one there is.
+
+    """
+    if name in _DECLARED:
+        return _DECLARED[name]
+    close = difflib.get_close_matches(name, _DECLARED, n=1, cutoff=0.5)
+    hint = (
+        f"did you mean {close[0]!r}?" if close else f"there are {len(_DECLARED)}, such as 'uid-accepts-ten'"
+    )
+    raise UsageError(f"unknown defect {name!r}; {hint}")

@@ -1,0 +1,238 @@
+"""Defects of signing in: credentials that should yield no token, and do."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from contracts.sandbox.defects.altering import Handler, alter, around, json_of
+from contracts.sandbox.defects.groups import TOKEN
+from contracts.sandbox.defects.registry import defect
+from contracts.sandbox.identity import Account
+from contracts.sandbox.refusals import Refusal
+from contracts.sandbox.service import Service
+
+Choose = Callable[[Service, Any], Account | None]
+
+
+def _by_email(service: Service, email: object) -> Account | None:
+    return next((account for account in service.identity.accounts if account.email == email), None)
+
+
+def _by_password(service: Service, password: object) -> Account | None:
+    return next((account for account in service.identity.accounts if account.password == password), None)
+
+
+def _also(service: Service, same: Callable[[str, str], bool]) -> None:
+    """Let a registered e-mail sign in with each password that ``same`` finds like the right one."""
+
+    def sign_in(faithful: Callable[..., Account], email: str, password: str) -> Account:
+        account = _by_email(service, email)
+        if account is not None and same(password, account.password):
+            return account
+        return faithful(email, password)
+
+    alter(service.identity, "sign_in", sign_in)
+
+
+@defect("token-any-password", clause="token-wrong-password", operations=TOKEN)
+def _(service: Service) -> None:
+    """A registered e-mail gets a token with any password that is not empty."""
+    _also(service, lambda given, _: bool(given))
+
+
+@defect("token-password-prefix", clause="token-wrong-password", operations=TOKEN)
+def _(service: Service) -> None:
+    """Only the first eight characters of the password are compared."""
+    _also(service, lambda given, right: given[:8] == right[:8])
+
+
+@defect("token-password-longer", clause="token-wrong-password", operations=TOKEN)
+def _(service: Service) -> None:
+    """The right password with more characters after it gets a token."""
+    _also(service, lambda given, right: given.startswith(right))
+
+
+@defect("token-password-letter-case", clause="token-wrong-password", operations=TOKEN)
+def _(service: Service) -> None:
+    """The letter case of the password does not count."""
+    _also(service, lambda given, right: given.lower() == right.lower())
+
+
+@defect("token-in-refusal", clause="token-wrong-password", operations=TOKEN)
+def _(service: Service) -> None:
+    """A wrong password is refused with 401, yet the body of the refusal carries a valid token."""
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        value = await json_of(request)
+        try:
+            return await faithful(request)
+        except Refusal:
+            account = _by_email(service, value.get("email")) if isinstance(value, dict) else None
+            if account is None or not isinstance(value.get("password"), str) or not value["password"]:
+                raise
+            return granted(service, account, status=401)
+
+    around(service, TOKEN, answer)
+
+
+@defect("token-password-of-anyone", clause="token-unknown-account", operations=TOKEN)
+def _(service: Service) -> None:
+    """An unknown e-mail gets a token with the password of some account."""
+    _lenient(
+        service,
+        lambda service, value: (
+            _by_password(service, value.get("password"))
+            if isinstance(value, dict) and value.get("email") and _by_email(service, value["email"]) is None
+            else None
+        ),
+    )
+
+
+@defect("token-unknown-account-welcome", clause="token-unknown-account", operations=TOKEN)
+def _(service: Service) -> None:
+    """An unknown e-mail with any password signs in as the restricted account."""
+    _lenient(
+        service, lambda service, value: service.identity.accounts[2] if _stranger(service, value) else None
+    )
+
+
+def _stranger(service: Service, value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and all(isinstance(value.get(name), str) and value[name] for name in ("email", "password"))
+        and _by_email(service, value["email"]) is None
+    )
+
+
+def granted(service: Service, account: Account, status: int = 200) -> Response:
+    """Return an answer that carries a valid token of an account."""
+    token = service.identity.tokens.issue(account)
+    written = service.clock.written(token.expires)
+    return JSONResponse({"authenticationToken": token.text, "expiration": written}, status)
+
+
+def _lenient(service: Service, choose: Choose) -> None:
+    """Grant a token to the account that ``choose`` finds for a body that was refused."""
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        value = await json_of(request)
+        try:
+            return await faithful(request)
+        except Refusal:
+            account = choose(service, value)
+            if account is None:
+                raise
+            return granted(service, account)
+
+    around(service, TOKEN, answer)
+
+
+def _when(wrong: str, test: Callable[[dict[str, Any]], bool]) -> Callable[[Service], None]:
+    """Return the change that overlooks what is wrong with one credential when the other is right."""
+    find, right = (_by_password, "password") if wrong == "email" else (_by_email, "email")
+
+    def choose(service: Service, value: Any) -> Account | None:
+        return find(service, value.get(right)) if isinstance(value, dict) and test(value) else None
+
+    return lambda service: _lenient(service, choose)
+
+
+for _wrong in ("email", "password"):
+    defect(
+        f"token-without-{_wrong}",
+        clause=f"token-{_wrong}-missing",
+        operations=TOKEN,
+        sentence=f"A sign-in request without {_wrong} gets a token when the other credential is right.",
+    )(_when(_wrong, lambda value, wrong=_wrong: wrong not in value))  # type: ignore[misc]
+    defect(
+        f"token-empty-{_wrong}",
+        clause=f"token-{_wrong}-missing",
+        operations=TOKEN,
+        sentence=f"A sign-in request with an empty {_wrong} gets a token when the other credential is right.",
+    )(_when(_wrong, lambda value, wrong=_wrong: value.get(wrong) == ""))  # type: ignore[misc]
+    defect(
+        f"token-{_wrong}-array",
+        clause=f"token-{_wrong}-kind",
+        operations=TOKEN,
+        sentence=f"A sign-in request whose {_wrong} is an array gets a token when the other is right.",
+    )(_when(_wrong, lambda value, wrong=_wrong: isinstance(value.get(wrong), list)))  # type: ignore[misc]
+    defect(
+        f"token-{_wrong}-number",
+        clause=f"token-{_wrong}-kind",
+        operations=TOKEN,
+        sentence=f"A sign-in request whose {_wrong} is a number gets a token when the other is right.",
+    )(
+        _when(
+            _wrong,
+            lambda value, wrong=_wrong: type(value.get(wrong)) is int,  # type: ignore[misc]
+        )
+    )
+
+
+@defect("token-password-true", clause="token-password-kind", operations=TOKEN)
+def _(service: Service) -> None:
+    """A sign-in request whose password is the boolean true gets a token."""
+    _lenient(
+        service,
+        lambda service, value: (
+            _by_email(service, value.get("email"))
+            if isinstance(value, dict) and value.get("password") is True
+            else None
+        ),
+    )
+
+
+@defect("token-body-array", clause="token-body-kind", operations=TOKEN)
+def _(service: Service) -> None:
+    """A sign-in request whose body is an array gets a token."""
+    _lenient(
+        service, lambda service, value: service.identity.accounts[0] if isinstance(value, list) else None
+    )
+
+
+@defect("token-body-string", clause="token-body-kind", operations=TOKEN)
+def _(service: Service) -> None:
+    """A sign-in request whose body is a string gets a token."""
+    _lenient(service, lambda service, value: service.identity.accounts[0] if isinstance(value, str) else None)
+
+
+@defect("token-body-empty-object", clause="token-body-kind", operations=TOKEN)
+def _(service: Service) -> None:
+    """A sign-in request with an empty object gets the token of a guest."""
+    _lenient(service, lambda service, value: service.identity.accounts[2] if value == {} else None)
+
+
+@defect("token-body-absent", clause="token-body-kind", operations=TOKEN)
+def _(service: Service) -> None:
+    """A sign-in request without a body gets the token of a guest."""
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        if not await request.body():
+            return granted(service, service.identity.accounts[2])
+        return await faithful(request)
+
+    around(service, TOKEN, answer)
+
+
+_CREDENTIAL = re.compile(rb"[a-z]+@sandbox\.test")
+
+
+@defect("token-malformed-accepted", clause="malformed-json-refused", operations=TOKEN)
+def _(service: Service) -> None:
+    """A sign-in body that is not well formed gets a token when it holds a known e-mail and its password."""
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        raw = await request.body()
+        try:
+            return await faithful(request)
+        except Refusal:
+            found = _CREDENTIAL.search(raw)
+            account = _by_email(service, found[0].decode()) if found else None
+            if account is None or await json_of(request) is not None or account.password.encode() not in raw:
+                raise
+            return granted(service, account)
+
+    around(service, TOKEN, answer)

@@ -1,0 +1,177 @@
+"""Defects of the Authorization header: tokens that open nothing, and texts that open everything."""
+
+from collections.abc import Callable
+
+from starlette.requests import Request
+
+from contracts.sandbox.defects.altering import alter
+from contracts.sandbox.defects.groups import LIST, PROTECTED, WORKFLOW, kebab
+from contracts.sandbox.defects.registry import defect
+from contracts.sandbox.identity import Account
+from contracts.sandbox.query import header_value
+from contracts.sandbox.refusals import Reason, Refusal
+from contracts.sandbox.service import Service
+
+_PLAIN = tuple(operation for operation in PROTECTED if operation not in WORKFLOW)
+Require = Callable[[Request], Account]
+Caller = Callable[[Request], Account | None]
+
+
+def _sent(request: Request) -> tuple[str, str]:
+    scheme, _, token = (header_value(request, "authorization") or "").partition(" ")
+    return scheme.lower(), token.strip()
+
+
+def _operation(request: Request) -> str:
+    return str(request.scope["operation_id"])
+
+
+def _refused() -> Refusal:
+    return Refusal(Reason.UNAUTHENTICATED, "the token is not valid")
+
+
+@defect("token-opens-nothing", clause="token-opens-protected", operations=LIST)
+def _(service: Service) -> None:
+    """No token opens the list of drafts."""
+
+    def require(faithful: Require, request: Request) -> Account:
+        if _operation(request) == "listDrafts":
+            raise _refused()
+        return faithful(request)
+
+    alter(service.identity, "require", require)
+
+
+@defect("token-opens-once", clause="token-opens-protected", operations=LIST)
+def _(service: Service) -> None:
+    """A token opens the list of drafts once and is refused there from then on."""
+    used: set[str] = set()
+
+    def require(faithful: Require, request: Request) -> Account:
+        account = faithful(request)
+        token = _sent(request)[1]
+        if _operation(request) == "listDrafts":
+            if token in used:
+                raise _refused()
+            used.add(token)
+        return account
+
+    alter(service.identity, "require", require)
+
+
+@defect("token-of-other-opens-nothing", clause="token-opens-protected", operations=LIST)
+def _(service: Service) -> None:
+    """The token of the second author does not open the list of drafts."""
+
+    def require(faithful: Require, request: Request) -> Account:
+        account = faithful(request)
+        if account.name == "other" and _operation(request) == "listDrafts":
+            raise _refused()
+        return account
+
+    alter(service.identity, "require", require)
+
+
+@defect("token-not-in-bch", clause="token-serves-every-realm", operations=LIST, realms=["bch-dev"])
+def _(service: Service) -> None:
+    """No token opens the list of drafts in bch-dev."""
+
+    def require(faithful: Require, request: Request) -> Account:
+        if header_value(request, "realm") == "bch-dev" and _operation(request) == "listDrafts":
+            raise _refused()
+        return faithful(request)
+
+    alter(service.identity, "require", require)
+
+
+def _unknown_opens(operation: str) -> Callable[[Service], None]:
+    def change(service: Service) -> None:
+        def caller(faithful: Caller, request: Request) -> Account | None:
+            scheme, token = _sent(request)
+            if _operation(request) == operation and scheme == "bearer" and token:
+                return faithful(request) or service.identity.accounts[0]
+            return faithful(request)
+
+        alter(service.identity, "caller", caller)
+
+    return change
+
+
+for _name in _PLAIN:
+    defect(
+        f"unknown-token-opens-{kebab(_name)}",
+        clause="token-invalid-refused",
+        operations=[_name],
+        sentence=f"A bearer token that was never issued opens {_name}.",
+    )(_unknown_opens(_name))
+
+for _name in WORKFLOW:
+    defect(
+        f"unknown-token-opens-{kebab(_name)}",
+        clause="workflow-invalid-token",
+        operations=[_name],
+        sentence=f"A bearer token that was never issued opens {_name}.",
+    )(_unknown_opens(_name))
+
+
+def _remembering(service: Service, like: Callable[[str, str], bool]) -> None:
+    """Accept what is ``like`` a token that was valid in an earlier request; workflow operations excepted."""
+    seen: dict[str, Account] = {}
+
+    def require(faithful: Require, request: Request) -> Account:
+        scheme, given = _sent(request)
+        try:
+            account = faithful(request)
+        except Refusal:
+            for token, holder in seen.items():
+                if scheme == "bearer" and like(given, token):
+                    return holder
+            raise
+        seen[given] = account
+        return account
+
+    alter(service.identity, "require", require)
+
+
+@defect("token-truncated-opens", clause="token-invalid-refused", operations=_PLAIN)
+def _(service: Service) -> None:
+    """A token whose last characters are cut off is still taken for the token."""
+    _remembering(service, lambda given, token: len(given) >= 8 and token.startswith(given))
+
+
+@defect("token-with-tail-opens", clause="token-invalid-refused", operations=_PLAIN)
+def _(service: Service) -> None:
+    """A token with further characters after it is still taken for the token."""
+    _remembering(service, lambda given, token: given.startswith(token))
+
+
+@defect("token-letter-case-ignored", clause="token-invalid-refused", operations=_PLAIN)
+def _(service: Service) -> None:
+    """The letter case of a token does not count."""
+    _remembering(service, lambda given, token: given.lower() == token.lower())
+
+
+@defect("token-empty-opens", clause="token-invalid-refused", operations=_PLAIN)
+def _(service: Service) -> None:
+    """The word Bearer with no token after it opens the operations, the workflow's excepted."""
+
+    def require(faithful: Require, request: Request) -> Account:
+        if _sent(request) == ("bearer", ""):
+            return service.identity.accounts[0]
+        return faithful(request)
+
+    alter(service.identity, "require", require)
+
+
+@defect("token-under-basic-opens", clause="token-other-scheme", operations=LIST)
+def _(service: Service) -> None:
+    """A token sent under the scheme Basic opens the list of drafts."""
+
+    def require(faithful: Require, request: Request) -> Account:
+        scheme, token = _sent(request)
+        holder = service.identity.tokens.holder(token)
+        if scheme == "basic" and holder is not None and _operation(request) == "listDrafts":
+            return holder
+        return faithful(request)
+
+    alter(service.identity, "require", require)

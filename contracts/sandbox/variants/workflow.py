@@ -1,0 +1,155 @@
+"""Variants of submissions: locks, what exists, additionalInfo, who may update."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+
+from contracts.sandbox import validation
+from contracts.sandbox.records import DRAFT, PUBLISHED, Records, new_version
+from contracts.sandbox.refusals import Fault
+from contracts.sandbox.submissions import Submission, SubmissionCheck, json_text
+from contracts.sandbox.tables import LOCKS
+from contracts.sandbox.variants.model import Variant
+from contracts.sandbox.workflow import Row, WorkflowOperations
+
+LOCK_SECONDS = 2.0
+
+
+class _LateLock(WorkflowOperations):
+    """The workflow takes a while to begin, and only then locks."""
+
+    def initiate(self, submission: Submission, identifier: str, records: Records) -> None:
+        if isinstance(records, _LockTimes) and records.lock_time(submission.realm.name, identifier) is None:
+            moment = self.service.clock.now() + timedelta(seconds=LOCK_SECONDS)
+            records.lock(submission.realm.name, identifier, submission.caller.name, moment)
+
+
+class _LockTimes(Records):
+    """A lock counts from its moment on."""
+
+    def is_locked(self, realm: str, identifier: str) -> bool:
+        moment = self.lock_time(realm, identifier)
+        return moment is not None and moment <= datetime.now(UTC).replace(tzinfo=None)
+
+    def lock_time(self, realm: str, identifier: str) -> datetime | None:
+        """Return from when on a record is locked, or ``None``."""
+        here = (LOCKS.c.realm == realm, LOCKS.c.identifier == identifier)
+        return self.connection.execute(select(LOCKS.c.locked_on).where(*here)).scalar_one_or_none()
+
+
+class _AtOnce(WorkflowOperations):
+    """The workflow ends as soon as it begins: the record is published, and no longer locked."""
+
+    def initiate(self, submission: Submission, identifier: str, records: Records) -> None:
+        records.store(
+            new_version(
+                realm=submission.realm.name,
+                identifier=identifier,
+                state=PUBLISHED,
+                schema=submission.kind.name,
+                owner=submission.caller.name,
+                content=json_text(submission.body["document"]),
+                moment=self.service.clock.now(),
+            )
+        )
+
+
+class _DraftsFree(WorkflowOperations):
+    """A record that has only a draft does not exist for the workflow yet."""
+
+    def check_identifier(self, submission: Submission, records: Records) -> str:
+        identifier = submission.given_identifier(self.service.identifiers)
+        if identifier is None or not _only_draft(records, submission.realm.name, identifier):
+            return super().check_identifier(submission, records)
+        if not submission.creating:
+            raise Row.NOT_EXISTING.refusal()
+        return identifier
+
+
+def _only_draft(records: Records, realm: str, identifier: str) -> bool:
+    # A lock that is still to come counts too: the record was submitted.
+    here = (LOCKS.c.realm == realm, LOCKS.c.identifier == identifier)
+    submitted = records.connection.execute(select(LOCKS).where(*here)).first() is not None
+    if submitted or records.version(realm, identifier, PUBLISHED) is not None:
+        return False
+    return records.version(realm, identifier, DRAFT) is not None
+
+
+class _LockedFirst(WorkflowOperations):
+    """A locked record is refused for its lock, also where the identifier is in use."""
+
+    def check_identifier(self, submission: Submission, records: Records) -> str:
+        identifier = submission.given_identifier(self.service.identifiers)
+        if identifier is not None and records.is_locked(submission.realm.name, identifier):
+            raise Row.LOCKED.refusal()
+        return super().check_identifier(submission, records)
+
+
+class _InfoForNau(SubmissionCheck):
+    """additionalInfo is refused from an account that does not hold the NAU role."""
+
+    def faults(self, submission: Submission, records: Records) -> list[Fault]:
+        found = super().faults(submission, records)
+        told = {fault.path[0] for fault in found}
+        unasked = "additionalInfo" in submission.body and not submission.caller.holds_nau
+        if unasked and "additionalInfo" not in told:
+            found.append(Fault(validation.INVALID_PROPERTY, ("additionalInfo",)))
+        return found
+
+
+class _NullsOptional(SubmissionCheck):
+    """A member of the body that is null counts as left out."""
+
+    def text_faults(self, body: dict[str, Any], member: str) -> Iterator[Fault]:
+        if body.get(member) is not None:
+            yield from super().text_faults(body, member)
+
+
+class _UpdatesAll(WorkflowOperations):
+    """Any author may update any record."""
+
+    def create_securities(self, submission: Submission, identifier: str, records: Records) -> None:
+        if submission.creating or not self.service.rights.may_create(submission.caller):
+            super().create_securities(submission, identifier, records)
+
+
+VARIANTS = (
+    Variant(
+        "lock-late",
+        "When a submission locks its record is not shown: two seconds later.",
+        parts={"workflow": _LateLock, "records": _LockTimes},
+    ),
+    Variant(
+        "submissions-publish",
+        "Whether a submission locks its record is not shown: it is published at once, and free again.",
+        parts={"workflow": _AtOnce},
+    ),
+    Variant(
+        "drafts-not-existing",
+        "Whether a document that has only a draft exists for the workflow is not shown: it does not.",
+        parts={"workflow": _DraftsFree},
+    ),
+    Variant(
+        "locked-before-taken",
+        "Which refusal creating under the identifier of a locked record meets is not shown: that of the lock.",
+        parts={"workflow": _LockedFirst},
+    ),
+    Variant(
+        "info-for-nau-only",
+        "additionalInfo from an account without the NAU role is not shown: it is refused.",
+        parts={"submissions": _InfoForNau},
+    ),
+    Variant(
+        "submission-nulls-absent",
+        "Null for additionalInfo or batchId is not shown: it counts as left out.",
+        parts={"submissions": _NullsOptional},
+    ),
+    Variant(
+        "authors-update-all",
+        "Whether one author may update the record of another is not shown: every author may.",
+        parts={"workflow": _UpdatesAll},
+    ),
+)
+"""Each treats submissions otherwise."""

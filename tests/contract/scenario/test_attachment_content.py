@@ -1,0 +1,106 @@
+"""What is attached comes back byte for byte; names and types are as free as the document leaves them."""
+
+import pytest
+
+from contracts.generation import files
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.attaching import attach, create
+from contracts.generation.folders import desk, folder
+from contracts.judging.attachments import downloads, fates
+from contracts.judging.claims import Claims, Observer
+from contracts.judging.listing import attachments_of
+from contracts.judging.shapes import status
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+MEBIBYTE = 1024**2
+
+
+@contract("attachment-download-same", requests=6)
+@pytest.mark.parametrize("name", list(files.SMALL))
+def test_any_bytes_come_back(
+    name: str, author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
+) -> None:
+    """A file of any bytes comes back as it was sent: nulls, line ends, invalid text, text like JSON."""
+    attachment = attach(author, desk(arrange, author), f"{fresh.uid()}-{name}", files.SMALL[name])
+    downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+
+
+@contract("attachment-download-same", requests=6)
+@pytest.mark.parametrize("size", [64 * 1024 + 1, 1_100_000])
+def test_large_files_come_back(
+    size: int, author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
+) -> None:
+    """A file larger than what is read at once comes back whole."""
+    content = files.content(size, seed=size)
+    attachment = attach(author, desk(arrange, author), f"{fresh.uid()}.bin", content)
+    downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+
+
+@contract("attachment-download-same", profile="nightly")
+def test_a_file_of_five_mebibytes_comes_back(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """A file of 5 MiB comes back whole."""
+    content = files.content(5 * MEBIBYTE, seed=5)
+    attachment = attach(author, arrange.draft(author).uid, "very-large.bin", content)
+    downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+
+
+@contract("attachment-download-same")
+def test_a_file_sent_in_chunks_comes_back(
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
+) -> None:
+    """A file sent without announcing its length comes back whole, if it was taken."""
+    content = files.content(150_000, seed=7)
+    attachment = attach(author, desk(arrange, author), f"{fresh.uid()}.bin", content, chunked=True)
+    downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+
+
+@contract("attachment-name-unusual", "attachment-download-same", requests=10)
+def test_unusual_names_are_observed(
+    author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
+) -> None:
+    """Which names are allowed is not shown; a file that is found under its name has its bytes."""
+    uid = arrange.draft(author).uid
+    seen = fates(claim("attachment-download-same", "getAttachment"), author, uid, files.UNUSUAL_NAMES)
+    observe("attachment-name-unusual", "createAttachment", seen)
+
+
+@contract("attachment-empty-file")
+def test_an_empty_file_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
+    """What creating an attachment with no bytes leads to is not shown."""
+    uid = arrange.draft(author).uid
+    empty = create(author, uid, "empty.txt", b"")
+    listed = attachments_of(author, uid).page().size
+    seen = {"status": status(empty), "listed": listed}
+    observe("attachment-empty-file", "createAttachment", seen)
+
+
+@contract("attachment-sent-type")
+def test_a_type_sent_with_a_file_is_observed(
+    author: Actor, arrange: Arrangement, fresh: Namespace, observe: Observer
+) -> None:
+    """What a Content-Type sent with a file leads to is not shown."""
+    path = {"uid": desk(arrange, author), "filename": f"{fresh.uid()}.txt"}
+    types = ("text/plain", "application/json")
+    seen = {
+        kind: status(author.send("createAttachment", path=path, body=b"{}", headers={"Content-Type": kind}))
+        for kind in types
+    }
+    observe("attachment-sent-type", "createAttachment", seen)
+
+
+@contract("attachment-download-type", "attachment-success-status")
+def test_what_a_download_comes_with_is_observed(
+    author: Actor, arrange: Arrangement, observe: Observer
+) -> None:
+    """The type, the file name header and the redirects that a download comes with are not shown."""
+    attachment = folder(arrange, author).attachments[0]
+    answer = author.send("getAttachment", path=attachment.path).answer
+    named = "content-disposition" in answer.headers
+    observe(
+        "attachment-download-type",
+        "getAttachment",
+        {"type": answer.media_type, "named": named, "redirects": answer.hops},
+    )
+    observe("attachment-success-status", "getAttachment", answer.status)

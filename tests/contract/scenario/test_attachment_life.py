@@ -1,0 +1,112 @@
+"""The life of an attachment: created, listed, checked, downloaded; several of them, and none."""
+
+from contracts.generation import files
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.attaching import attach, create, works
+from contracts.generation.folders import desk, folder, lists_created, lists_own_only, neighbour
+from contracts.judging.attachments import downloads, listed, numbers_listed
+from contracts.judging.claims import Claims, Observer
+from contracts.judging.listing import attachments_of
+from contracts.judging.shapes import shape
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+
+@contract("attachment-create-accepted", "attachment-create-answer", profile="smoke")
+@contract("attachment-success-status", operations=["createAttachment"], profile="smoke")
+def test_a_file_can_be_attached(
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
+) -> None:
+    """A file sent in binary form is accepted as an attachment of a document."""
+    created = create(author, desk(arrange, author), f"{fresh.uid()}.bin", files.content(500))
+    claim("attachment-create-accepted").accepted(created)
+    observe("attachment-success-status", "createAttachment", created.answer.status)
+    observe("attachment-create-answer", "createAttachment", shape(created))
+
+
+@contract(
+    "attachment-create-listed", "attachment-exists-present", "attachment-download-same", profile="smoke"
+)
+def test_an_attachment_is_listed_found_and_downloaded(
+    author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """An attachment that was created is in the list, exists, and gives back its bytes."""
+    attachment = neighbour(arrange, author).attachments[0]
+    listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
+    claim("attachment-exists-present").accepted(author.send("attachmentExists", path=attachment.path))
+    downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+
+
+@contract("attachment-several")
+def test_several_attachments_keep_apart(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """A document holds several attachments of different names, each listed and each with its own bytes."""
+    lists_created(arrange, author)
+    first, second, *_, last = folder(arrange, author).attachments
+    listed(claim("attachment-several", "listAttachments"), arrange, author, first, second, last)
+    downloads(claim("attachment-several", "getAttachment"), author, first)
+    downloads(claim("attachment-several", "getAttachment"), author, second)
+    downloads(claim("attachment-several", "getAttachment"), author, last)
+
+
+@contract("attachment-list-own-only")
+def test_a_document_lists_its_own_attachments_only(
+    author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """The attachments listed for a document do not include those of another document."""
+    others, mine = folder(arrange, author), neighbour(arrange, author)
+    page = attachments_of(author, mine.uid).page()
+    strangers = [each.filename for each in others.attachments[:-1] if page.names(each.filename)]
+    claim("attachment-list-own-only").accepted(page.exchange)
+    claim("attachment-list-own-only").holds(
+        not strangers and page.size <= 1, page.exchange, expected="its one attachment", seen=page.told
+    )
+
+
+@contract("attachment-listed-identifier")
+def test_a_listed_attachment_carries_its_identifier(
+    author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """A listed attachment carries an integer that serves as its identifier in the other operations."""
+    attachment = folder(arrange, author).attachments[2]
+    numbers, exchange = numbers_listed(author, attachment)
+    claim("attachment-listed-identifier", "listAttachments").holds(
+        attachment.id in numbers,
+        exchange,
+        expected=f"the identifier {attachment.id} in the listed record",
+        seen=f"the numbers {numbers}",
+    )
+
+
+@contract("attachment-list-empty")
+def test_a_document_without_attachments_has_an_empty_list(
+    author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """The list of attachments of a document that has none is empty, not an error."""
+    lists_own_only(arrange, author)
+    page = attachments_of(author, arrange.shared_draft(author).uid).page()
+    claim("attachment-list-empty").holds(
+        page.size == 0, page.exchange, expected="an empty list", seen=page.told
+    )
+
+
+@contract("attachment-name-without-extension")
+def test_a_name_needs_no_extension(
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
+) -> None:
+    """A file name without an extension is accepted, and the attachment is found under it."""
+    created = create(author, desk(arrange, author), fresh.uid(), files.content(60))
+    claim("attachment-name-without-extension").accepted(created)
+
+
+@contract("attachment-name-taken")
+def test_a_second_attachment_of_the_same_name_is_observed(
+    author: Actor, arrange: Arrangement, observe: Observer
+) -> None:
+    """What creating a second attachment of the same name leads to is not shown."""
+    uid = arrange.draft(author).uid
+    first = attach(author, uid, "twice.txt", b"first\n")
+    again = create(author, uid, "twice.txt", b"second\n")
+    count = attachments_of(author, uid).page().size
+    seen = {"status": again.answer.status, "listed": count, "the first still there": works(author, first)}
+    observe("attachment-name-taken", "createAttachment", seen)

@@ -1,0 +1,116 @@
+"""The list of a document's attachments: filter, orderby, top and skip, written without a dollar sign."""
+
+import pytest
+
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.folders import folder_list
+from contracts.judging import paging
+from contracts.judging.claims import Claims
+from contracts.judging.listing import attachments_of, equals, quoted
+from contracts.judging.refusals import each_refused
+from contracts.judging.selecting import file_field, ordered, picks, relies_on_filter, relies_on_order
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+
+ALL = 6
+
+
+@contract("attachment-list-top")
+@pytest.mark.parametrize("top", [1, 4])
+def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """With top no more attachments are returned than it says."""
+    attached = folder_list(arrange, author)
+    paging.no_more_than(claim("attachment-list-top"), attached.page(top=top), top)
+
+
+@contract("attachment-list-skip")
+def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """With skip the list starts as many items later as it says, up to the last one."""
+    attached = folder_list(arrange, author)
+    paging.starts_later(claim("attachment-list-skip"), attached, 1, 3, 5)
+
+
+@contract("attachment-list-skip-beyond")
+@pytest.mark.parametrize("skip", [ALL, 1000])
+def test_skip_beyond_the_end_gives_an_empty_list(
+    skip: int, author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """With a skip that leaves nothing over the list is empty."""
+    attached = folder_list(arrange, author)
+    paging.relies_on_skip(arrange, attached)
+    paging.empty(claim("attachment-list-skip-beyond"), attached.page(skip=skip))
+
+
+@contract("attachment-list-pages-cover")
+def test_pages_neither_repeat_nor_lose(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """Pages of attachments taken with skip and top neither repeat an attachment nor lose one."""
+    attached = folder_list(arrange, author)
+    paging.relies_on_top(arrange, attached)
+    paging.relies_on_skip(arrange, attached)
+    paging.pages_cover(claim("attachment-list-pages-cover"), attached, 2, items=ALL)
+
+
+@contract("attachment-list-top-zero")
+def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """With a top of zero the list of attachments is empty."""
+    attached = folder_list(arrange, author)
+    paging.relies_on_top(arrange, attached)
+    paging.empty(claim("attachment-list-top-zero"), attached.page(top=0))
+
+
+@contract("attachment-list-filter")
+def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """With a filter only the attachments that match are returned, and a match is not lost."""
+    field, attached = file_field(arrange, author), folder_list(arrange, author)
+    path, own = field.filter_path, field.own
+    picks(claim("attachment-list-filter"), attached, equals(path, own[0]), own[:1])
+    picks(claim("attachment-list-filter"), attached, equals(path, *own[2:4]), own[2:4])
+    picks(claim("attachment-list-filter"), attached, f"{path} eq {quoted('no file of this name')}", ())
+
+
+@contract("attachment-list-filter")
+def test_a_filter_takes_quotes_and_reserved_characters(
+    author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """A literal may hold quotes and characters that are reserved in addresses."""
+    field, attached = file_field(arrange, author), folder_list(arrange, author)
+    relies_on_filter(attached, field)
+    expression = f"{field.filter_path} eq {quoted(chr(39) + 'a&b=c#d+e%20')}"
+    picks(claim("attachment-list-filter"), attached, expression, ())
+    picks(
+        claim("attachment-list-filter"),
+        attached,
+        f"{expression} or {equals(field.filter_path, field.own[1])}",
+        field.own[1:2],
+    )
+
+
+@contract("attachment-list-orderby")
+@pytest.mark.parametrize("falling", [False, True], ids=["rising", "falling"])
+def test_attachments_come_in_the_order_asked_for(
+    falling: bool, author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """With orderby the attachments come in the order asked for, rising or falling."""
+    field, attached = file_field(arrange, author), folder_list(arrange, author)
+    ordered(claim("attachment-list-orderby"), attached, field, falling=falling)
+
+
+@contract("attachment-list-orderby-with-page")
+def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """Orderby applies before skip and top, so that pages taken together are in order."""
+    field, attached = file_field(arrange, author), folder_list(arrange, author)
+    relies_on_order(attached, field)
+    paging.relies_on_windows(arrange, attached)
+    by_name = attached.with_fixed(orderby=f"{field.order_path} desc")
+    paging.pages_in_order(claim("attachment-list-orderby-with-page"), by_name, 2, items=ALL)
+
+
+@contract("attachment-list-malformed")
+def test_malformed_options_are_refused(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """A filter or orderby that is no OData expression, and a top or skip that is no number, is refused."""
+    attached = attachments_of(author, arrange.shared_draft(author).uid)
+    filters = [attached.page(filter=text) for text in ("((", "filename eq 'open")]
+    orders = [attached.page(orderby=text) for text in ("((",)]
+    numbers = [attached.page(**{option: "ten"}) for option in ("top", "skip")]
+    pages = [*filters, *orders, *numbers]
+    each_refused(claim("attachment-list-malformed"), [page.exchange for page in pages])

@@ -1,0 +1,78 @@
+"""Temporary files become attachments; those that never were uploaded do not."""
+
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.folders import lists_created
+from contracts.judging.attachments import nothing_attached, persisted
+from contracts.judging.claims import Claims, Observer, usable
+from contracts.judging.listing import attachments_of
+from contracts.judging.shapes import shape, status
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+
+@contract("attachment-persist-listed", "attachment-persist-downloads", profile="smoke")
+@contract("attachment-persist-answer", "attachment-persist-name", "attachment-persist-twice", profile="smoke")
+def test_a_temporary_file_becomes_an_attachment(
+    author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
+) -> None:
+    """A temporary file that is persisted is listed among the attachments and can be downloaded."""
+    lists_created(arrange, author)
+    uid = arrange.draft(author).uid
+    path = {"uid": uid, "tempFileId": arrange.temporary_file()}
+    kept = author.send("persistTemporaryFile", path=path)
+    claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
+    listed = arrange.eventually(lambda: attachments_of(author, uid).page().size >= 1)
+    claim("attachment-persist-listed", "listAttachments").holds(
+        listed, kept, expected="the attachment in the list", seen=attachments_of(author, uid).page().told
+    )
+    attachment = persisted(author, uid, kept)
+    got = author.send("getAttachment", path=attachment.path)
+    answer = usable(got)
+    whole = answer.success and bool(answer.content)
+    claim("attachment-persist-downloads", "getAttachment").holds(
+        whole,
+        kept,
+        got,
+        expected="the bytes of the file",
+        seen=f"{answer.status}, {len(answer.content)} bytes",
+    )
+    observe("attachment-persist-answer", "persistTemporaryFile", shape(kept))
+    observe("attachment-persist-name", "persistTemporaryFile", attachment.filename.rpartition(".")[2])
+    again = author.send("persistTemporaryFile", path=path)
+    observe("attachment-persist-twice", "persistTemporaryFile", status(again))
+
+
+@contract("attachment-persist-unknown", "attachment-failure-status")
+def test_an_unknown_temporary_file_is_refused(
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
+) -> None:
+    """Persisting a temporary file that was never uploaded is refused, and no attachment appears."""
+    uid = arrange.draft(author).uid
+    path = {"uid": uid, "tempFileId": f"never-uploaded-{fresh.prefix}"}
+    refused = author.send("persistTemporaryFile", path=path)
+    claim("attachment-persist-unknown").refused(refused)
+    nothing_attached(claim("attachment-persist-unknown"), arrange, author, uid, refused)
+    observe("attachment-failure-status", "persistTemporaryFile", shape(refused))
+
+
+@contract("attachment-temporary-characters")
+def test_characters_that_are_not_safe_in_an_address_are_refused(
+    author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """A temporary file identifier with characters that are not safe in a URL is refused."""
+    uid = arrange.draft(author).uid
+    path = {"uid": uid, "tempFileId": "not safe<é>|"}
+    claim("attachment-temporary-characters").refused(author.send("persistTemporaryFile", path=path))
+
+
+@contract("attachment-persist-needs-token")
+def test_persisting_needs_a_token(
+    author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """Without a token a temporary file is not persisted, and no attachment appears."""
+    uid = arrange.draft(author).uid
+    path = {"uid": uid, "tempFileId": arrange.temporary_file()}
+    refused = anonymous.send("persistTemporaryFile", path=path)
+    claim("attachment-persist-needs-token").refused(refused)
+    nothing_attached(claim("attachment-persist-needs-token"), arrange, author, uid, refused)

@@ -1,0 +1,42 @@
+"""Where the document is silent on lists of attachments and on statuses: noted, never judged."""
+
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.folders import folder
+from contracts.judging.claims import Observer
+from contracts.judging.listing import Lister, attachments_of
+from contracts.judging.shapes import described, status
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+
+OPTIONS = ("filter", "orderby", "top", "skip")
+
+
+@contract("attachment-fields", "attachment-list-default", "attachment-success-status")
+def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
+    """Fields, envelope, order and length of a list of attachments are not shown."""
+    shared = folder(arrange, author)
+    page = attachments_of(author, shared.uid).page()
+    names = [attachment.filename for attachment in shared.attachments]
+    orders = {
+        tuple(names): "as created",
+        tuple(reversed(names)): "latest first",
+        tuple(sorted(names)): "by name",
+    }
+    order = orders.get(tuple(page.order_of(names)), "other")
+    observe("attachment-fields", "listAttachments", described(page.exchange.answer.json))
+    seen = {"order": order, "items": f"{page.size} of {len(names)}"}
+    observe("attachment-list-default", "listAttachments", seen)
+    observe("attachment-success-status", "listAttachments", status(page.exchange))
+
+
+@contract("attachment-list-option-empty", "attachment-list-options-with-dollar")
+def test_odd_options_are_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
+    """What options without a value, negative numbers, and options with a dollar lead to is not shown."""
+    uid = folder(arrange, author).uid
+    attached, dollar = attachments_of(author, uid), Lister(author, "listAttachments", "$", {"uid": uid})
+    empty = {option: status(attached.page(**{option: ""}).exchange) for option in OPTIONS}
+    negative = status(attached.page(skip=-1).exchange)
+    page = dollar.page(top=1)
+    observe("attachment-list-option-empty", "listAttachments", {"empty": empty, "negative": negative})
+    seen = {"status": status(page.exchange), "bounded": page.size == 1}
+    observe("attachment-list-options-with-dollar", "listAttachments", seen)

@@ -1,0 +1,61 @@
+"""The limit for created attachments: below it a file is taken, above it it is not."""
+
+import pytest
+
+from contracts.generation.arrangement import Arrangement, Attachment
+from contracts.generation.attaching import found
+from contracts.generation.files import Announced, Limit, blocks, exactly
+from contracts.generation.folders import desk
+from contracts.judging.attachments import manner, nothing_attached, turned_away
+from contracts.judging.claims import Claims, Observer
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+#: With the length announced, and in chunks without announcing it.
+SENDINGS = pytest.mark.parametrize("send", [Announced, blocks], ids=["announced", "chunked"])
+
+
+@contract("attachment-size-within", requests=12)
+def test_a_file_within_the_limit_is_taken(
+    author: Actor, arrange: Arrangement, fresh: Namespace, limit: Limit, claim: Claims
+) -> None:
+    """A file somewhat below the limit is accepted and can be downloaded whole."""
+    sought, body = Attachment(desk(arrange, author), 0, f"{fresh.uid()}.bin", b""), Announced(limit.within)
+    path = {"uid": sought.uid, "filename": sought.filename}
+    created = author.send("createAttachment", path=path, body=body)
+    claim("attachment-size-within", "createAttachment").accepted(created)
+    attachment = found(author, sought, created, limit.within)
+    got = author.send("getAttachment", path=attachment.path, summed=True)
+    claim("attachment-size-within", "getAttachment").holds(
+        got.answer.success and got.answer.digest == body.digest,
+        got,
+        expected=f"the {limit.within} bytes that were sent",
+        seen=f"{got.answer.status} with other bytes",
+    )
+
+
+@contract("attachment-size-at-limit", requests=11)
+def test_a_file_of_exactly_the_limit_is_taken(
+    author: Actor, arrange: Arrangement, fresh: Namespace, limit: Limit, claim: Claims
+) -> None:
+    """A file of exactly the limit is accepted."""
+    path = {"uid": desk(arrange, author), "filename": f"{fresh.uid()}.bin"}
+    created = author.send("createAttachment", path=path, body=Announced(exactly(limit)))
+    claim("attachment-size-at-limit").accepted(created)
+
+
+@contract("attachment-size-above", "attachment-size-answer", requests=12)
+@SENDINGS
+def test_a_file_above_the_limit_is_refused(
+    send: type[Announced], author: Actor, arrange: Arrangement, limit: Limit, claim: Claims, observe: Observer
+) -> None:
+    """A file above the limit causes an error, and no attachment appears."""
+    uid = arrange.draft(author).uid
+    path = {"uid": uid, "filename": "above.bin"}
+    refused = author.send("createAttachment", path=path, body=send(limit.above))
+    claim("attachment-size-above").holds(
+        turned_away(refused), refused, expected="an error", seen=f"accepted: {manner(refused)}"
+    )
+    nothing_attached(claim("attachment-size-above"), arrange, author, uid, refused)
+    observe("attachment-size-answer", "createAttachment", manner(refused))

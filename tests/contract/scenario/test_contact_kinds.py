@@ -1,0 +1,82 @@
+"""The kinds of the 26 fields of a contact: a value of a plainly other kind is refused, whole or inside.
+
+Create meets every wrong kind of every field; update one of each field in turn here, and all of them nightly.
+"""
+
+import pytest
+
+from contracts.generation.contact_faults import wrong_kind_in_turn, wrong_kinds
+from contracts.generation.contact_requests import CREATE, UPDATE, ContactRequests
+from contracts.generation.samples import CONTACT_FIELDS
+from contracts.judging.claims import Claims
+from contracts.plugin.marks import contract
+from contracts.target.model import DOCUMENT_REALMS
+
+CLAUSES = {
+    "header": "contact-kind-header",
+    "prefix": "contact-kind-prefix",
+    "firstName": "contact-kind-first-name",
+    "middleName": "contact-kind-middle-name",
+    "lastName": "contact-kind-last-name",
+    "gender": "contact-kind-gender",
+    "designation": "contact-kind-designation",
+    "organization": "contact-kind-organization",
+    "organizationAcronym": "contact-kind-organization-acronym",
+    "department": "contact-kind-department",
+    "organizationType": "contact-kind-organization-type",
+    "address": "contact-kind-address",
+    "city": "contact-kind-city",
+    "state": "contact-kind-state",
+    "postalCode": "contact-kind-postal-code",
+    "country": "contact-kind-country",
+    "phones": "contact-kind-phones",
+    "faxes": "contact-kind-faxes",
+    "emails": "contact-kind-emails",
+    "websites": "contact-kind-websites",
+    "addressType": "contact-kind-address-type",
+    "relevantInformation": "contact-kind-relevant-information",
+    "relevantDocuments": "contact-kind-relevant-documents",
+    "type": "contact-kind-type",
+    "government": "contact-kind-government",
+    "contactOrganization": "contact-kind-contact-organization",
+}
+
+
+def fields(operation: str, profile: str = "gate") -> pytest.MarkDecorator:
+    """One case for each of the 26 fields, with the clause that speaks of it."""
+    params = [
+        pytest.param(field, marks=contract(CLAUSES[field], operations=[operation], profile=profile))
+        for field in CONTACT_FIELDS
+    ]
+    return pytest.mark.parametrize("field", params)
+
+
+@fields(CREATE)
+@contract(operations=[CREATE])
+def test_creating_refuses_a_field_of_another_kind(
+    contacts: ContactRequests, claim: Claims, operation: str, field: str
+) -> None:
+    """Every value of another kind is refused with an errors array."""
+    for record in wrong_kinds(contacts.record(), field).values():
+        contacts.reporting().claim_refused(claim(CLAUSES[field], operation), contacts.send(record))
+
+
+@fields(UPDATE)
+@contract(operations=[UPDATE])
+def test_updating_refuses_a_field_of_another_kind(
+    contacts: ContactRequests, claim: Claims, operation: str, realm: str, field: str
+) -> None:
+    """A value of another kind is refused with an errors array; each realm meets another one."""
+    turn = DOCUMENT_REALMS.index(realm)
+    for record in wrong_kind_in_turn(contacts.record(), field, turn).values():
+        contacts.reporting().claim_refused(claim(CLAUSES[field], operation), contacts.send(record))
+
+
+@fields(UPDATE, "nightly")
+@contract(operations=[UPDATE], profile="nightly")
+def test_updating_refuses_every_other_kind(
+    contacts: ContactRequests, claim: Claims, operation: str, field: str
+) -> None:
+    """Every value of another kind is refused in an update too."""
+    for record in wrong_kinds(contacts.record(), field).values():
+        contacts.reporting().claim_refused(claim(CLAUSES[field], operation), contacts.send(record))

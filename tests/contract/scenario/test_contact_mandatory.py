@@ -1,0 +1,111 @@
+"""The seven mandatory fields of a contact: each is missed when it is absent, by create and by update."""
+
+import pytest
+
+from contracts.generation.contact_faults import without
+from contracts.generation.contact_requests import CREATE, UPDATE, ContactRequests
+from contracts.generation.samples import MANDATORY_FIELDS
+from contracts.generation.submissions import NO_OBJECTS
+from contracts.judging import content
+from contracts.judging.claims import Claims
+from contracts.judging.submitting import each_turned_down
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+
+BOTH = [CREATE, UPDATE]
+CLAUSES = {
+    "firstName": "contact-mandatory-first-name",
+    "lastName": "contact-mandatory-last-name",
+    "organization": "contact-mandatory-organization",
+    "country": "contact-mandatory-country",
+    "emails": "contact-mandatory-emails",
+    "type": "contact-mandatory-type",
+    "contactOrganization": "contact-mandatory-contact-organization",
+}
+#: One field is enough for a first look.
+PROFILES = {"firstName": "smoke"}
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        pytest.param(field, marks=contract(clause, operations=BOTH, profile=PROFILES.get(field, "gate")))
+        for field, clause in CLAUSES.items()
+    ],
+)
+@contract(operations=BOTH)
+def test_a_missing_field_is_missed(
+    contacts: ContactRequests, claim: Claims, operation: str, field: str
+) -> None:
+    """A contact that lacks one mandatory field is refused, and Error.Mandatory names the field."""
+    sent = contacts.send(without(contacts.record(), field))
+    contacts.reporting().claim_mandatory(claim(CLAUSES[field], operation), sent, field)
+
+
+@contract("contact-empty-record")
+def test_an_empty_record_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
+    """A record without any field is refused, with Error.Mandatory among its errors."""
+    contacts.reporting().claim_some_mandatory(claim("contact-empty-record", operation), contacts.send({}))
+
+
+@contract("contact-all-missing-named")
+def test_every_missing_field_is_named_at_once(
+    contacts: ContactRequests, claim: Claims, operation: str
+) -> None:
+    """When several mandatory fields are missing, the errors array names each of them."""
+    sent = content.refused_before(contacts.send(without(contacts.record(), *MANDATORY_FIELDS)))
+    named = [field for field in MANDATORY_FIELDS if content.reports(sent.answer, field)]
+    claim("contact-all-missing-named", operation).holds(
+        len(named) == len(MANDATORY_FIELDS),
+        sent,
+        expected=f"errors that name {', '.join(MANDATORY_FIELDS)}",
+        seen=f"errors that name {', '.join(named) or 'none of them'}",
+    )
+
+
+@contract("contact-mandatory-null")
+def test_null_does_not_fill_a_mandatory_field(
+    contacts: ContactRequests, claim: Claims, operation: str
+) -> None:
+    """A mandatory field that is present but null is refused."""
+    sent = [contacts.send(contacts.record() | {field: None}) for field in MANDATORY_FIELDS]
+    each_turned_down(claim("contact-mandatory-null", operation), sent)
+
+
+@contract("contact-body-kind")
+def test_a_body_that_is_no_object_is_refused(
+    contacts: ContactRequests, claim: Claims, operation: str
+) -> None:
+    """A contact is a JSON object, and there has to be one."""
+    sent = [contacts.send(value) for value in NO_OBJECTS.values()]
+    sent += [contacts.send([contacts.record()]), contacts.send(body=b"")]
+    each_turned_down(claim("contact-body-kind", operation), sent)
+
+
+@contract("contact-country-without-identifier", "contact-organization-without-identifier")
+@pytest.mark.parametrize(
+    ("clause", "field"),
+    [
+        ("contact-country-without-identifier", "country"),
+        ("contact-organization-without-identifier", "contactOrganization"),
+    ],
+    ids=["country", "contactOrganization"],
+)
+def test_a_mandatory_field_without_its_identifier_is_refused(
+    contacts: ContactRequests, claim: Claims, operation: str, clause: str, field: str
+) -> None:
+    """A term or a reference without its identifier says nothing."""
+    sent = contacts.send(contacts.record() | {field: {"name": "Kenya"}})
+    contacts.reporting().claim_refused(claim(clause, operation), sent)
+
+
+@contract("contact-create-needs-token")
+def test_creating_a_contact_needs_a_token(contacts: ContactRequests, anonymous: Actor, claim: Claims) -> None:
+    """Without a token no contact is created."""
+    claim("contact-create-needs-token").refused(contacts.send(contacts.record(), actor=anonymous))
+
+
+@contract("contact-update-needs-token")
+def test_updating_a_contact_needs_a_token(contacts: ContactRequests, anonymous: Actor, claim: Claims) -> None:
+    """Without a token no contact is updated."""
+    claim("contact-update-needs-token").refused(contacts.send(contacts.record(), actor=anonymous))

@@ -1,0 +1,113 @@
+"""What contacts lead to where the interface document is silent; observed, never claimed.
+
+Whatever might be accepted is sent as an update of the contact that is reused, or with a fault besides, so that these
+observations leave nothing behind.
+"""
+
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.contact_faults import without
+from contracts.generation.contact_openings import odd_headers, open_values
+from contracts.generation.contact_requests import CREATE, UPDATE, ContactRequests
+from contracts.generation.samples import Samples
+from contracts.judging import content
+from contracts.judging.claims import Observer
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace
+
+
+@contract(
+    "contact-mandatory-empty",
+    "contact-number-for-string",
+    "contact-language-key-unknown",
+    "contact-type-values",
+    "contact-address-type-values",
+    "contact-gender-values",
+    "contact-optional-term-values",
+    "contact-organization-unknown",
+    "contact-text-forms",
+    "contact-further-members",
+    "contact-header-members",
+    operations=[UPDATE],
+)
+def test_values_that_may_be_taken_or_refused(contacts: ContactRequests, observe: Observer) -> None:
+    """Empty values, numbers for strings, unlisted terms, odd forms and further members in an update."""
+    for clause, records in open_values(contacts.record()).items():
+        seen = {name: content.outcome(contacts.send(record)) for name, record in records.items()}
+        observe(clause, UPDATE, seen)
+
+
+@contract("contact-header-disagrees")
+def test_a_header_that_disagrees(contacts: ContactRequests, observe: Observer, operation: str) -> None:
+    """Whether a header that names another uid or schema than the request is called a fault."""
+    records = odd_headers(contacts.record(), contacts.fresh_uid())
+    sent = {name: contacts.send(record) for name, record in records.items()}
+    observe(
+        "contact-header-disagrees",
+        operation,
+        {name: content.reports(exchange.answer, "header") for name, exchange in sent.items()},
+    )
+
+
+@contract("contact-header-identifier-rule", operations=[CREATE])
+def test_an_identifier_in_the_header_outside_the_rule(
+    contacts: ContactRequests, fresh: Namespace, observe: Observer
+) -> None:
+    """Whether the identifier of a new contact has to obey the identifier rule."""
+    odd = {
+        "short": fresh.uid(UID_SHORTEST - 1),
+        "long": fresh.uid(UID_LONGEST + 1),
+        "characters": fresh.uid() + "~",
+    }
+    sent = {name: contacts.send(without(contacts.record(uid), "lastName")) for name, uid in odd.items()}
+    observe(
+        "contact-header-identifier-rule",
+        CREATE,
+        {name: content.reports(exchange.answer, "header") for name, exchange in sent.items()},
+    )
+
+
+@contract("contact-update-unknown", operations=[UPDATE])
+def test_an_update_of_no_contact(
+    author: Actor, samples: Samples, fresh: Namespace, observe: Observer
+) -> None:
+    """Whether a uid that names no contact is told before a fault in the record."""
+    uid = fresh.uid()
+    record = without(samples.contact(uid), "lastName")
+    sent = author.send(UPDATE, path={"uid": uid}, query={"schema": samples.contact_schema}, json=record)
+    observe("contact-update-unknown", UPDATE, content.outcome(sent))
+
+
+@contract("contact-update-by-another", operations=[UPDATE])
+def test_an_update_by_another_account(contacts: ContactRequests, other: Actor, observe: Observer) -> None:
+    """Whether a faulty update by another account is refused for its content or for who sends it."""
+    sent = contacts.send(without(contacts.record(), "lastName"), actor=other)
+    observe("contact-update-by-another", UPDATE, content.outcome(sent))
+
+
+@contract("contact-by-restricted")
+def test_a_contact_by_an_account_without_rights(
+    contacts: ContactRequests, restricted: Actor, observe: Observer, operation: str
+) -> None:
+    """Whether a faulty record by an account without rights is refused for its content or for who sends it."""
+    sent = contacts.send(without(contacts.record(), "lastName"), actor=restricted)
+    observe("contact-by-restricted", operation, content.outcome(sent))
+
+
+@contract("contact-read-back", operations=[UPDATE])
+def test_reading_a_contact_back(contacts: ContactRequests, author: Actor, observe: Observer) -> None:
+    """Whether the draft operations show a contact."""
+    sent = author.send("getDraft", path={"uid": contacts.uid})
+    observe("contact-read-back", UPDATE, content.outcome(sent))
+
+
+@contract("contact-identifier-taken", operations=[CREATE], profile="nightly")
+def test_creating_under_an_identifier_in_use(
+    contacts: ContactRequests, author: Actor, arrange: Arrangement, observe: Observer
+) -> None:
+    """What a new contact meets whose header names a contact that is there."""
+    observe(
+        "contact-identifier-taken",
+        CREATE,
+        content.outcome(contacts.send(contacts.record(arrange.contact(author)))),
+    )

@@ -1,0 +1,75 @@
+"""Values, members, languages, terms and schemas of contacts that the interface does not know."""
+
+import pytest
+
+from contracts.generation.contact_faults import (
+    LOCALISED_FIELDS,
+    unknown_country,
+    unknown_field,
+    unknown_language,
+)
+from contracts.generation.contact_requests import ContactRequests
+from contracts.generation.submissions import UNKNOWN_SCHEMA
+from contracts.judging.claims import Claims
+from contracts.judging.submitting import each_turned_down
+from contracts.plugin.marks import contract
+
+OPTIONAL_TERMS = ("gender", "organizationType", "government")
+LINKS = ("websites", "relevantDocuments")
+
+
+@contract("contact-language-key-invalid")
+def test_a_phrase_is_no_language_code(contacts: ContactRequests, claim: Claims, operation: str) -> None:
+    """A localised field whose text is keyed by a phrase is refused, each of the ten."""
+    for field in LOCALISED_FIELDS:
+        sent = contacts.send(unknown_language(contacts.record(), field))
+        contacts.reporting().claim_refused(claim("contact-language-key-invalid", operation), sent)
+
+
+@contract("contact-country-unexpected")
+def test_an_unknown_country_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
+    """A country has to be a known term."""
+    sent = contacts.send(unknown_country(contacts.record()))
+    contacts.reporting().claim_refused(claim("contact-country-unexpected", operation), sent)
+
+
+@contract("contact-unknown-property")
+def test_an_unknown_field_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
+    """A field that is not among the documented 26 is refused."""
+    sent = contacts.send(unknown_field(contacts.record()))
+    contacts.reporting().claim_refused(claim("contact-unknown-property", operation), sent)
+
+
+@contract("contact-optional-term-without-identifier")
+def test_an_optional_term_without_its_identifier_is_refused(
+    contacts: ContactRequests, claim: Claims, operation: str
+) -> None:
+    """A term has an identifier, also where the field may be left out."""
+    for field in OPTIONAL_TERMS:
+        sent = contacts.send(contacts.record() | {field: {"name": "unnamed"}})
+        contacts.reporting().claim_refused(claim("contact-optional-term-without-identifier", operation), sent)
+
+
+@contract("contact-link-without-url")
+def test_a_link_without_its_url_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
+    """A link has a url, in websites and in relevantDocuments."""
+    for field in LINKS:
+        sent = contacts.send(contacts.record() | {field: [{"name": "a page without an address"}]})
+        contacts.reporting().claim_refused(claim("contact-link-without-url", operation), sent)
+
+
+@contract("contact-schema-missing", "contact-schema-unknown")
+@pytest.mark.parametrize(
+    ("clause", "query"),
+    [
+        ("contact-schema-missing", {}),
+        ("contact-schema-missing", {"schema": ""}),
+        ("contact-schema-unknown", {"schema": UNKNOWN_SCHEMA}),
+    ],
+    ids=["missing", "empty", "unknown"],
+)
+def test_a_contact_needs_a_known_schema(
+    contacts: ContactRequests, claim: Claims, operation: str, clause: str, query: dict[str, str]
+) -> None:
+    """The schema in the query says what a contact is validated by, so it has to be there and known."""
+    each_turned_down(claim(clause, operation), [contacts.send(contacts.record(), query=query)])

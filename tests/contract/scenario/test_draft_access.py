@@ -1,0 +1,111 @@
+"""Who may do what with a draft: nobody without a token; the rest is not shown."""
+
+from contracts.generation.arrangement import Arrangement, Draft
+from contracts.generation.samples import Samples
+from contracts.judging import readers
+from contracts.judging.claims import Claims, Observer
+from contracts.judging.drafts import is_there, nothing_of, save, shown, stays, without_header
+from contracts.judging.shapes import status
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+
+@contract("draft-save-needs-token")
+def test_creating_a_draft_needs_a_token(
+    author: Actor, anonymous: Actor, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """Without a token no draft is created."""
+    uid = fresh.uid()
+    document = samples.draft(uid)
+    saved = save(anonymous, samples, uid, document)
+    claim("draft-save-needs-token").refused(saved)
+    nothing_of(claim("draft-save-needs-token"), author, Draft(uid, document, saved))
+
+
+@contract("draft-save-needs-token")
+def test_updating_a_draft_needs_a_token(
+    author: Actor, anonymous: Actor, arrange: Arrangement, samples: Samples, claim: Claims
+) -> None:
+    """Without a token a draft stays as it was."""
+    draft = arrange.draft(author)
+    shown(author, draft)
+    saved = save(anonymous, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel"))
+    claim("draft-save-needs-token").refused(saved)
+    stays(claim("draft-save-needs-token"), author, draft, saved)
+
+
+@contract("draft-get-needs-token")
+def test_reading_a_draft_needs_a_token(
+    author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """Without a token the content of a draft is not given."""
+    draft = arrange.shared_draft(author)
+    read = anonymous.send("getDraft", path={"uid": draft.uid})
+    claim("draft-get-needs-token").refused(read)
+    hidden = not readers.holds_document(read.answer, without_header(draft.document))
+    claim("draft-get-needs-token").holds(hidden, read, expected="no content", seen=read.answer.quote())
+
+
+@contract("draft-info-needs-token", "draft-exists-needs-token")
+def test_info_and_existence_of_a_draft_need_a_token(
+    author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """Without a token a draft that is there has no info and is not said to exist."""
+    draft = arrange.shared_draft(author)
+    claim("draft-info-needs-token").refused(anonymous.send("getDraftInfo", path={"uid": draft.uid}))
+    claim("draft-exists-needs-token").refused(anonymous.send("draftExists", path={"uid": draft.uid}))
+
+
+@contract("draft-delete-needs-token")
+def test_deleting_a_draft_needs_a_token(
+    author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """Without a token a draft is not deleted."""
+    draft = arrange.draft(author)
+    gone = anonymous.send("deleteDraft", path={"uid": draft.uid})
+    claim("draft-delete-needs-token").refused(gone)
+    there = is_there(author, draft.uid)
+    claim("draft-delete-needs-token").holds(there, gone, expected="the draft stays", seen="no draft any more")
+
+
+@contract("draft-of-another")
+def test_the_draft_of_another_account_is_observed(
+    author: Actor, other: Actor, arrange: Arrangement, samples: Samples, observe: Observer
+) -> None:
+    """What one account may do with the draft of another is not shown."""
+    uid = arrange.draft(author).uid
+    observe("draft-of-another", "getDraft", status(other.send("getDraft", path={"uid": uid})))
+    observe("draft-of-another", "getDraftInfo", status(other.send("getDraftInfo", path={"uid": uid})))
+    observe("draft-of-another", "draftExists", status(other.send("draftExists", path={"uid": uid})))
+    observe("draft-of-another", "saveDraft", status(save(other, samples, uid, samples.draft(uid))))
+    observe("draft-of-another", "deleteDraft", status(other.send("deleteDraft", path={"uid": uid})))
+
+
+@contract("draft-by-restricted")
+def test_an_account_without_rights_is_observed(
+    author: Actor,
+    restricted: Actor,
+    arrange: Arrangement,
+    samples: Samples,
+    fresh: Namespace,
+    observe: Observer,
+) -> None:
+    """What an account without rights meets on the draft operations is not shown."""
+    uid, own = arrange.draft(author).uid, fresh.uid()
+    observe("draft-by-restricted", "getDraft", status(restricted.send("getDraft", path={"uid": uid})))
+    observe("draft-by-restricted", "getDraftInfo", status(restricted.send("getDraftInfo", path={"uid": uid})))
+    observe("draft-by-restricted", "draftExists", status(restricted.send("draftExists", path={"uid": uid})))
+    observe("draft-by-restricted", "saveDraft", status(save(restricted, samples, own, samples.draft(own))))
+    observe("draft-by-restricted", "deleteDraft", status(restricted.send("deleteDraft", path={"uid": uid})))
+
+
+@contract("draft-of-locked-record")
+def test_the_draft_of_a_locked_record_is_observed(author: Actor, samples: Samples, observe: Observer) -> None:
+    """Whether the draft of a record that is locked for workflow can still be read is not shown."""
+    locked = str(samples.setting("locked_identifier"))
+    observe("draft-of-locked-record", "getDraft", status(author.send("getDraft", path={"uid": locked})))
+    observe(
+        "draft-of-locked-record", "getDraftInfo", status(author.send("getDraftInfo", path={"uid": locked}))
+    )
+    observe("draft-of-locked-record", "draftExists", status(author.send("draftExists", path={"uid": locked})))

@@ -1,0 +1,110 @@
+"""What is saved in a draft comes back as it was saved, also text that services tend to spoil."""
+
+from contracts.generation import contents
+from contracts.generation.samples import Samples
+from contracts.judging.claims import Claims, Observer
+from contracts.judging.drafts import fate, kept_when_taken, save
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+
+@contract("draft-text-kept")
+def test_text_in_many_scripts_is_kept(
+    author: Actor, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """Text in any script, and characters beyond the basic plane, come back as they were saved."""
+    uid = fresh.uid()
+    document = contents.many_scripts(samples, uid)
+    saved = save(author, samples, uid, document)
+    claim("draft-text-kept", "saveDraft").accepted(saved)
+    read = author.send("getDraft", path={"uid": uid})
+    telling = contents.changed(document, samples.draft(uid))
+    claim("draft-text-kept", "getDraft").shows(read, telling)
+
+
+@contract("draft-text-exact", "draft-save-body")
+def test_delicate_text_is_not_tidied(
+    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
+) -> None:
+    """Text that was taken comes back to the character: accents, spaces, line ends, markup."""
+    uid = fresh.uid()
+    document = contents.delicate_text(samples, uid)
+    saved = save(author, samples, uid, document)
+    read = author.send("getDraft", path={"uid": uid})
+    telling = contents.changed(document, samples.draft(uid))
+    taken = kept_when_taken(claim("draft-text-exact", "getDraft"), saved, read, telling)
+    observe("draft-save-body", "saveDraft", {"delicate text": taken})
+
+
+@contract("draft-text-exact", "draft-save-body", profile="nightly")
+def test_control_characters_are_kept(
+    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
+) -> None:
+    """Control characters that were taken come back."""
+    uid = fresh.uid()
+    document = contents.control_characters(samples, uid)
+    saved = save(author, samples, uid, document)
+    read = author.send("getDraft", path={"uid": uid})
+    telling = contents.changed(document, samples.draft(uid))
+    taken = kept_when_taken(claim("draft-text-exact", "getDraft"), saved, read, telling)
+    observe("draft-save-body", "saveDraft", {"control characters": taken})
+
+
+@contract("draft-get-content", "draft-save-body", operations=["getDraft"])
+def test_long_text_is_kept_whole(
+    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
+) -> None:
+    """Text that was taken comes back whole, also when it is longer than what is read at once."""
+    uid = fresh.uid()
+    document = contents.long_text(samples, uid, 70_000)
+    saved = save(author, samples, uid, document)
+    read = author.send("getDraft", path={"uid": uid})
+    telling = contents.changed(document, samples.draft(uid))
+    taken = kept_when_taken(claim("draft-get-content"), saved, read, telling)
+    observe("draft-save-body", "saveDraft", {"text of 70000": taken})
+
+
+@contract("draft-get-content", "draft-save-body", operations=["getDraft"], profile="nightly")
+def test_text_of_a_million_characters_is_kept_whole(
+    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
+) -> None:
+    """A draft of more than a megabyte comes back whole, if it was taken at all."""
+    uid = fresh.uid()
+    document = contents.long_text(samples, uid, 1_200_000)
+    saved = save(author, samples, uid, document)
+    read = author.send("getDraft", path={"uid": uid})
+    telling = contents.changed(document, samples.draft(uid))
+    taken = kept_when_taken(claim("draft-get-content"), saved, read, telling)
+    observe("draft-save-body", "saveDraft", {"text of 1200000": taken})
+
+
+@contract("draft-get-content", operations=["getDraft"])
+def test_items_keep_their_order(author: Actor, samples: Samples, fresh: Namespace, claim: Claims) -> None:
+    """Arrays come back with their items in the order in which they were saved."""
+    uid = fresh.uid()
+    document = contents.several_items(samples, uid)
+    saved = save(author, samples, uid, document)
+    read = author.send("getDraft", path={"uid": uid})
+    telling = contents.changed(document, samples.draft(uid))
+    kept_when_taken(claim("draft-get-content"), saved, read, telling)
+
+
+@contract("draft-save-incomplete", requests=12)
+def test_what_is_no_whole_contact_record_is_observed(
+    author: Actor, samples: Samples, fresh: Namespace, observe: Observer
+) -> None:
+    """Whether a draft has to be complete or valid by its schema is not shown."""
+    uid = fresh.uid()
+    seen = fate(author, samples, uid, contents.incomplete(samples, uid))
+    observe("draft-save-incomplete", "saveDraft", seen)
+
+
+@contract("draft-save-body", profile="nightly", requests=18)
+def test_what_no_contact_record_holds_is_observed(
+    author: Actor, samples: Samples, fresh: Namespace, observe: Observer
+) -> None:
+    """What becomes of members and structures that no contact record has is not shown."""
+    uid = fresh.uid()
+    seen = fate(author, samples, uid, contents.odd_structures(samples, uid))
+    observe("draft-save-body", "saveDraft", seen)

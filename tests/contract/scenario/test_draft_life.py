@@ -1,0 +1,135 @@
+"""The life of a draft: saved, read, checked, saved again, deleted, saved anew."""
+
+from contracts.generation.arrangement import Arrangement, done
+from contracts.generation.samples import Samples
+from contracts.judging import readers
+from contracts.judging.claims import Claims, Observer, usable
+from contracts.judging.drafts import deleted, is_there, nothing_of, save, shown, tells_absence, without_header
+from contracts.judging.shapes import place_of, shape
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+
+@contract("draft-save-creates", "draft-save-answer", profile="smoke")
+def test_a_draft_can_be_saved(
+    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
+) -> None:
+    """Save creates the draft of a document that has none yet."""
+    uid = fresh.uid()
+    saved = save(author, samples, uid, samples.draft(uid))
+    claim("draft-save-creates").accepted(saved)
+    there = is_there(author, uid)
+    claim("draft-save-creates").holds(there, saved, expected="the saved draft is there", seen="no draft")
+    observe("draft-save-answer", "saveDraft", shape(saved))
+
+
+@contract("draft-get-content", "draft-get-answer", profile="smoke")
+def test_a_saved_draft_is_returned_in_full(
+    author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
+) -> None:
+    """Get returns the full draft content, with every member of a record that has all fields."""
+    draft = arrange.draft(author)
+    answer = author.send("getDraft", path={"uid": draft.uid})
+    claim("draft-get-content").shows(answer, without_header(draft.document))
+    observe("draft-get-answer", "getDraft", place_of(answer.answer, without_header(draft.document)))
+
+
+@contract("draft-exists-present", profile="smoke")
+def test_a_saved_draft_exists(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """The exists check succeeds for a draft that was saved."""
+    draft = arrange.draft(author)
+    claim("draft-exists-present").accepted(author.send("draftExists", path={"uid": draft.uid}))
+
+
+@contract("draft-info-present", "draft-info-names-document", "draft-info-answer", profile="smoke")
+def test_a_saved_draft_has_info(
+    author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
+) -> None:
+    """The info of a draft is metadata that names the document; an empty answer is none."""
+    draft = arrange.draft(author)
+    info = author.send("getDraftInfo", path={"uid": draft.uid})
+    claim("draft-info-present").accepted(info)
+    told = bool(info.answer.json)
+    claim("draft-info-present").holds(told, info, expected="some metadata", seen=info.answer.quote())
+    claim("draft-info-names-document").carries(info, draft.uid)
+    observe("draft-info-answer", "getDraftInfo", shape(info))
+
+
+@contract("draft-delete-removes", "draft-delete-answer", profile="smoke")
+def test_a_deleted_draft_is_gone(
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
+) -> None:
+    """After a draft is deleted, the exists check no longer finds it."""
+    tells_absence(author, fresh.uid())
+    draft = arrange.draft(author)
+    gone = author.send("deleteDraft", path={"uid": draft.uid})
+    claim("draft-delete-removes", "deleteDraft").accepted(gone)
+    found = author.send("draftExists", path={"uid": draft.uid})
+    absent = not usable(found).success
+    claim("draft-delete-removes", "deleteDraft").holds(
+        absent, gone, found, expected="no draft any more", seen=found.answer.quote()
+    )
+    observe("draft-delete-answer", "deleteDraft", shape(gone))
+
+
+@contract("draft-exists-absent")
+def test_a_draft_that_nobody_saved_does_not_exist(author: Actor, fresh: Namespace, claim: Claims) -> None:
+    """The exists check does not succeed for a uid under which nothing was saved."""
+    claim("draft-exists-absent").refused(author.send("draftExists", path={"uid": fresh.uid()}))
+
+
+@contract("draft-save-updates", "draft-save-replaces")
+def test_a_later_save_replaces_the_content(
+    author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
+) -> None:
+    """A later save updates the draft: new values are read back, and members left out are gone."""
+    draft = arrange.draft(author)
+    shown(author, draft)
+    later = samples.contact(draft.uid) | {"firstName": "Rachel", "phones": ["+1 555 0100"]}
+    done(save(author, samples, draft.uid, samples.draft(draft.uid, middleName="Louise")))
+    claim("draft-save-updates", "saveDraft").accepted(save(author, samples, draft.uid, later))
+    read = author.send("getDraft", path={"uid": draft.uid})
+    claim("draft-save-updates", "getDraft").shows(read, without_header(later))
+    left = readers.left_over(read.answer, without_header(later), draft.document.keys() - later.keys())
+    claim("draft-save-replaces", "saveDraft").holds(
+        not left, read, expected="nothing of the first save", seen=f"still there: {', '.join(sorted(left))}"
+    )
+
+
+@contract("draft-delete-content-gone", "draft-info-absent", operations=["getDraft", "getDraftInfo"])
+def test_a_deleted_draft_is_not_read_any_more(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """After a draft is deleted, reading it no longer gives its content, and it has no info."""
+    draft = arrange.draft(author)
+    shown(author, draft)
+    gone = deleted(author, draft.uid)
+    nothing_of(claim("draft-delete-content-gone", "getDraft"), author, draft, gone)
+    claim("draft-info-absent").refused(author.send("getDraftInfo", path={"uid": draft.uid}))
+
+
+@contract(
+    "draft-get-absent", "draft-info-absent", "draft-failure-status", operations=["getDraft", "getDraftInfo"]
+)
+def test_a_draft_that_nobody_saved_cannot_be_read(
+    author: Actor, fresh: Namespace, claim: Claims, observe: Observer
+) -> None:
+    """Reading a draft that does not exist, or its info, is refused."""
+    uid = fresh.uid()
+    read, info = (author.send(operation, path={"uid": uid}) for operation in ("getDraft", "getDraftInfo"))
+    claim("draft-get-absent").refused(read)
+    claim("draft-info-absent").refused(info)
+    observe("draft-failure-status", "getDraft", shape(read))
+    observe("draft-failure-status", "getDraftInfo", shape(info))
+
+
+@contract("draft-save-after-delete")
+def test_a_deleted_draft_can_be_saved_anew(
+    author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
+) -> None:
+    """A draft can be saved again under a uid whose draft was deleted, and only the new content is there."""
+    draft = arrange.draft(author)
+    deleted(author, draft.uid)
+    anew = samples.contact(draft.uid) | {"firstName": "Rachel"}
+    claim("draft-save-after-delete", "saveDraft").accepted(save(author, samples, draft.uid, anew))
+    read = author.send("getDraft", path={"uid": draft.uid})
+    claim("draft-save-after-delete", "saveDraft").shows(read, without_header(anew))

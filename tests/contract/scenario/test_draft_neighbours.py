@@ -1,0 +1,78 @@
+"""What happens to one draft leaves everything else as it was: other drafts, and the published version."""
+
+from contracts.generation.arrangement import Arrangement, done, require
+from contracts.generation.samples import Samples
+from contracts.judging.claims import Claims
+from contracts.judging.drafts import identifier_in_use, save, shown, stays, tells_in_use
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+
+@contract("draft-delete-spares-others")
+def test_deleting_a_draft_spares_those_of_other_documents(
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
+) -> None:
+    """Other drafts stay, also one whose uid begins with the deleted one or differs in a single character."""
+    uid = fresh.uid() + "_a"
+    longer, alike = arrange.draft(author, f"{uid}-b"), arrange.draft(author, f"{uid[:-2]}xa")
+    shown(author, longer)
+    shown(author, alike)
+    arrange.draft(author, uid)
+    gone = author.send("deleteDraft", path={"uid": uid})
+    done(gone)
+    stays(claim("draft-delete-spares-others"), author, longer, gone)
+    stays(claim("draft-delete-spares-others"), author, alike, gone)
+
+
+@contract("draft-delete-spares-others")
+def test_deleting_a_draft_spares_those_of_other_accounts(
+    author: Actor, other: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """The draft of another account stays when somebody deletes one of their own."""
+    theirs, mine = arrange.shared_draft(other), arrange.draft(author)
+    shown(other, theirs)
+    gone = author.send("deleteDraft", path={"uid": mine.uid})
+    done(gone)
+    stays(claim("draft-delete-spares-others"), other, theirs, gone)
+
+
+@contract("draft-save-spares-others")
+def test_saving_a_draft_spares_those_of_other_documents(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """Other drafts stay as they were, when another one is created and when it is updated."""
+    uid = fresh.uid() + "_a"
+    longer, alike = arrange.draft(author, f"{uid}-b"), arrange.draft(author, f"{uid[:-2]}xa")
+    shown(author, longer)
+    shown(author, alike)
+    first = save(author, samples, uid, samples.draft(uid, firstName="Rachel"))
+    second = save(author, samples, uid, samples.draft(uid, firstName="Rachel Louise"))
+    done(second)
+    stays(claim("draft-save-spares-others"), author, longer, first, second)
+    stays(claim("draft-save-spares-others"), author, alike, first, second)
+
+
+@contract("draft-delete-keeps-published")
+def test_deleting_the_draft_leaves_the_published_version(
+    author: Actor, samples: Samples, claim: Claims
+) -> None:
+    """After its draft is deleted, a published document still is there: its identifier stays in use."""
+    identifier = str(samples.setting("published_identifier"))
+    query = {"schema": samples.workflow_schema}
+    document = samples.document(identifier)
+    done(author.send("saveDraft", path={"uid": identifier}, query=query, json=document))
+    before = identifier_in_use(author, samples, identifier)
+    require(
+        tells_in_use(before), before.operation or "", "does not say that a published identifier is in use"
+    )
+    gone = author.send("deleteDraft", path={"uid": identifier})
+    done(gone)
+    tried = identifier_in_use(author, samples, identifier)
+    claim("draft-delete-keeps-published").holds(
+        tells_in_use(tried),
+        gone,
+        tried,
+        expected=f"{identifier} still in use",
+        seen=tried.answer.quote(),
+    )

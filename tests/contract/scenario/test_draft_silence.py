@@ -1,0 +1,67 @@
+"""Where the document is silent on drafts: what is seen there is noted and cannot fail."""
+
+from functools import partial
+
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.samples import Samples
+from contracts.judging.claims import Observer
+from contracts.judging.drafts import save
+from contracts.judging.shapes import shape, status
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+
+@contract("draft-success-status")
+def test_statuses_of_successful_operations_are_observed(
+    author: Actor, samples: Samples, fresh: Namespace, observe: Observer
+) -> None:
+    """The statuses of successful draft operations are not shown."""
+    uid = fresh.uid()
+    first, second = (save(author, samples, uid, samples.draft(uid)) for _ in range(2))
+    observe("draft-success-status", "saveDraft", {"create": status(first), "update": status(second)})
+    observe("draft-success-status", "getDraft", status(author.send("getDraft", path={"uid": uid})))
+    observe("draft-success-status", "getDraftInfo", status(author.send("getDraftInfo", path={"uid": uid})))
+    observe("draft-success-status", "draftExists", status(author.send("draftExists", path={"uid": uid})))
+    observe("draft-success-status", "deleteDraft", status(author.send("deleteDraft", path={"uid": uid})))
+
+
+@contract("draft-delete-absent", "draft-failure-status")
+def test_deleting_what_is_not_there_is_observed(
+    author: Actor, arrange: Arrangement, fresh: Namespace, observe: Observer
+) -> None:
+    """Deleting a draft that never was, or one a second time: refused or not, neither is shown."""
+    never = author.send("deleteDraft", path={"uid": fresh.uid()})
+    uid = arrange.draft(author).uid
+    author.send("deleteDraft", path={"uid": uid})
+    again = author.send("deleteDraft", path={"uid": uid})
+    observe("draft-delete-absent", "deleteDraft", {"never": status(never), "again": status(again)})
+    observe("draft-failure-status", "deleteDraft", shape(never))
+
+
+@contract("draft-save-schema-missing", "draft-save-schema-unknown", "draft-failure-status")
+def test_saving_under_no_or_another_schema_is_observed(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, observe: Observer
+) -> None:
+    """What a save without schema, or under one that is unknown or another than before, leads to is not shown."""
+    uid, draft = fresh.uid(), arrange.draft(author)
+    send = partial(author.send, "saveDraft", path={"uid": uid}, json=samples.draft(uid))
+    missing, empty, unknown = send(), send(query={"schema": ""}), send(query={"schema": "no-such-schema"})
+    other = {"schema": samples.workflow_schema}
+    changed = author.send("saveDraft", path={"uid": draft.uid}, query=other, json=draft.document)
+    observe("draft-save-schema-missing", "saveDraft", {"missing": status(missing), "empty": status(empty)})
+    seen = {"unknown": status(unknown), "another": status(changed)}
+    observe("draft-save-schema-unknown", "saveDraft", seen)
+    observe("draft-failure-status", "saveDraft", shape(unknown))
+
+
+@contract("draft-save-body")
+def test_saving_what_is_no_object_is_observed(
+    author: Actor, samples: Samples, fresh: Namespace, observe: Observer
+) -> None:
+    """What a save with an absent, empty or non-object body leads to is not shown."""
+    query = {"schema": samples.contact_schema}
+    send = partial(author.send, "saveDraft", path={"uid": fresh.uid()}, query=query)
+    bodies = {"absent": None, "array": b"[]", "text": b'"text"'}
+    seen = {name: status(send(body=body)) for name, body in bodies.items()}
+    observe("draft-save-body", "saveDraft", seen)

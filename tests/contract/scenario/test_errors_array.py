@@ -1,0 +1,51 @@
+"""The errors array that contacts and the workflow share: it is there, and each element has its shape."""
+
+from contracts.generation.contact_faults import (
+    unknown_country,
+    unknown_field,
+    unknown_language,
+    without,
+    wrong_kind_in_turn,
+)
+from contracts.generation.contact_requests import CREATE, UPDATE, ContactRequests
+from contracts.generation.submissions import CREATE as SUBMIT
+from contracts.generation.submissions import CREATE_NAMED as SUBMIT_NAMED
+from contracts.generation.submissions import UPDATE as RESUBMIT
+from contracts.generation.workflow_records import WorkflowRecords
+from contracts.judging import content
+from contracts.judging.claims import Claims, Observer
+from contracts.judging.error_elements import each_array_of_elements, each_known_code, each_with_array
+from contracts.plugin.marks import contract
+
+CLAUSES = ("errors-array", "errors-element-shape", "errors-code-known", "errors-status")
+
+
+@contract(*CLAUSES, operations=[CREATE, UPDATE])
+def test_a_faulty_contact_is_answered_with_well_formed_errors(
+    contacts: ContactRequests, claim: Claims, observe: Observer, operation: str
+) -> None:
+    """Whatever is wrong with a contact, the errors array says so in objects of code and property."""
+    record = contacts.record()
+    certain = [without(record, "firstName"), without(record, "emails", "type"), {}]
+    certain += [*wrong_kind_in_turn(record, "lastName", 0).values(), unknown_language(record, "city")]
+    sent = [content.refused_before(contacts.send(faulty)) for faulty in certain]
+    each_with_array(claim("errors-array", operation), sent)
+    sent += [contacts.send(unknown_field(record)), contacts.send(unknown_country(record))]
+    each_array_of_elements(claim("errors-element-shape", operation), sent)
+    each_known_code(claim("errors-code-known", operation), sent)
+    observe("errors-status", operation, sorted({content.outcome(exchange) for exchange in sent}))
+
+
+@contract(*CLAUSES, operations=[SUBMIT, SUBMIT_NAMED, RESUBMIT])
+def test_a_faulty_document_is_answered_with_well_formed_errors(
+    records: WorkflowRecords, claim: Claims, observe: Observer, operation: str
+) -> None:
+    """A document that breaks its schema is answered with objects of code and property."""
+    sent = [
+        content.refused_before(records.faulty(operation)),
+        content.refused_before(records.empty(operation)),
+    ]
+    each_with_array(claim("errors-array", operation), sent)
+    each_array_of_elements(claim("errors-element-shape", operation), sent)
+    each_known_code(claim("errors-code-known", operation), sent)
+    observe("errors-status", operation, sorted({content.outcome(exchange) for exchange in sent}))

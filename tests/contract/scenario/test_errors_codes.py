@@ -1,0 +1,96 @@
+"""The codes of the errors array: which one a fault in a contact gives, and which field it names."""
+
+from contracts.generation.contact_faults import (
+    LOCALISED_FIELDS,
+    unknown_country,
+    unknown_field,
+    unknown_language,
+    without,
+    wrong_kind_in_turn,
+)
+from contracts.generation.contact_requests import ContactRequests
+from contracts.generation.samples import CONTACT_FIELDS, MANDATORY_FIELDS
+from contracts.judging import content
+from contracts.judging.claims import Claims, Observer
+from contracts.judging.error_elements import each_named, each_with_code, mandatory_named_rightly
+from contracts.plugin.marks import contract
+
+#: One field of each kind.
+OF_EACH_KIND = tuple({kind: field for field, kind in CONTACT_FIELDS.items()}.values())
+
+
+@contract("errors-code-mandatory")
+def test_error_mandatory_names_the_missing_field_and_no_other(
+    contacts: ContactRequests, claim: Claims, operation: str
+) -> None:
+    """A missing mandatory field gives Error.Mandatory, and no field that is there is called missing."""
+    sent = [(field, contacts.send(without(contacts.record(), field))) for field in MANDATORY_FIELDS]
+    mandatory_named_rightly(claim("errors-code-mandatory", operation), sent)
+
+
+@contract("errors-code-invalid-type", "errors-property-names-field")
+def test_a_wrong_kind_is_reported_as_an_invalid_type_of_its_field(
+    contacts: ContactRequests, claim: Claims, operation: str
+) -> None:
+    """A field of another kind is named, with Error.InvalidType."""
+    sent = [
+        (field, contacts.send(record))
+        for field in OF_EACH_KIND
+        for record in wrong_kind_in_turn(contacts.record(), field, 0).values()
+    ]
+    each_named(claim("errors-property-names-field", operation), sent)
+    each_with_code(claim("errors-code-invalid-type", operation), sent, content.INVALID_TYPE)
+
+
+@contract("errors-code-invalid-property")
+def test_an_unknown_field_is_reported_as_an_invalid_property(
+    contacts: ContactRequests, claim: Claims, operation: str
+) -> None:
+    """A field that is not documented gives Error.InvalidProperty when it is refused."""
+    sent = [("", contacts.send(unknown_field(contacts.record())))]
+    each_with_code(claim("errors-code-invalid-property", operation), sent, content.INVALID_PROPERTY)
+
+
+@contract("errors-code-unspecified-locale")
+def test_a_phrase_for_a_language_is_reported_as_an_unspecified_locale(
+    contacts: ContactRequests, claim: Claims, operation: str
+) -> None:
+    """A localised field keyed by no language code gives Error.UnspecifiedLocale."""
+    sent = [
+        (field, contacts.send(unknown_language(contacts.record(), field))) for field in LOCALISED_FIELDS[:2]
+    ]
+    each_with_code(claim("errors-code-unspecified-locale", operation), sent, content.UNSPECIFIED_LOCALE)
+
+
+@contract("errors-code-unexpected-term")
+def test_an_unknown_country_is_reported_as_an_unexpected_term(
+    contacts: ContactRequests, claim: Claims, operation: str
+) -> None:
+    """A country that is no known term gives Error.UnexpectedTerm when it is refused."""
+    sent = [("country", contacts.send(unknown_country(contacts.record())))]
+    each_with_code(claim("errors-code-unexpected-term", operation), sent, content.UNEXPECTED_TERM)
+
+
+@contract("errors-several-faults")
+def test_several_faults_are_reported_together(
+    contacts: ContactRequests, claim: Claims, operation: str
+) -> None:
+    """Faults of three sorts in one record are all named by one answer."""
+    record = unknown_language(without(contacts.record(), "lastName"), "city") | {"phones": {"text": "none"}}
+    sent = content.refused_before(contacts.send(record))
+    each_named(
+        claim("errors-several-faults", operation), [(field, sent) for field in ("lastName", "city", "phones")]
+    )
+
+
+@contract("errors-code-invalid-value")
+def test_what_counts_as_an_invalid_value_is_observed(
+    contacts: ContactRequests, observe: Observer, operation: str
+) -> None:
+    """Nothing says which values are invalid; a reference to no record is one candidate."""
+    nowhere = {"contactOrganization": {"identifier": contacts.fresh_uid()}}
+    sent = contacts.send(without(contacts.record(), "lastName") | nowhere)
+    codes = sorted(
+        {code for code, path in content.elements(sent.answer) if not content.names_field(path, "lastName")}
+    )
+    observe("errors-code-invalid-value", operation, codes)

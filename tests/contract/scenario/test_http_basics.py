@@ -1,0 +1,119 @@
+"""What holds for ordinary requests: versions in the path, JSON in the bodies, headers that are fine."""
+
+from functools import partial
+
+from contracts.generation.ordinary import FAMILIES, UNKNOWN_REALM, WORKFLOW, Ordinary, send
+from contracts.generation.signing_in import Credentials
+from contracts.judging import comparing, robust
+from contracts.judging.claims import Claims
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+
+DOCUMENTS = tuple(name for members in FAMILIES.values() for name in members)
+BODIES = ("createContact", "updateContact", "saveDraft")
+WITHOUT_BODY = (
+    "getDraft",
+    "getDraftInfo",
+    "draftExists",
+    "deleteDraft",
+    "listDrafts",
+    "attachmentExists",
+    "getAttachment",
+    "getAttachmentThumbnail",
+)
+WITH_JSON = ("createContact", "updateContact", "saveDraft", "getDraft", "getDraftInfo", "listDrafts")
+CHARSET = {"Content-Type": "application/json; charset=utf-8"}
+
+
+@contract(
+    "version-2013-paths",
+    "realm-document-realms",
+    "content-type-without-body",
+    "head-without-body",
+    "json-bodies",
+    operations=DOCUMENTS,
+)
+def test_ordinary_document_requests_are_served(ordinary: Ordinary, claim: Claims) -> None:
+    """Contact, draft and attachment operations stand under /api/v2013, with the listed headers, and answer in JSON."""
+    asked = ordinary.once_each(DOCUMENTS)
+
+    def judge(operation: str) -> None:
+        unknown = partial(ordinary.harmless, operation, {"Realm": UNKNOWN_REALM})
+        comparing.realm_taken(claim("realm-document-realms", operation), asked[operation], unknown)
+
+    def judge_header(operation: str) -> None:
+        plain = partial(ordinary.harmless, operation, {"Content-Type": None})
+        comparing.tolerated(claim("content-type-without-body", operation), asked[operation], plain)
+
+    comparing.families_served(partial(claim, "version-2013-paths"), asked, FAMILIES)
+    for operation in (*WITH_JSON, "listAttachments"):
+        robust.empty_or_json(claim("json-bodies", operation), asked[operation])
+    for operation in ("draftExists", "attachmentExists"):
+        robust.no_content(claim("head-without-body", operation), asked[operation])
+    comparing.each_judged(judge, (*FAMILIES["contact"], *FAMILIES["draft"]))
+    comparing.each_judged(judge_header, WITHOUT_BODY)
+
+
+@contract("version-2023-paths", "realm-workflow-realms", "json-bodies", operations=WORKFLOW)
+def test_ordinary_submissions_are_served(ordinary: Ordinary, claim: Claims) -> None:
+    """Workflow operations stand under /api/v2023 at the same base address, in every realm, and answer in JSON."""
+    asked = ordinary.once_each(WORKFLOW)
+
+    def judge(operation: str) -> None:
+        unknown = partial(ordinary.harmless, operation, {"Realm": UNKNOWN_REALM})
+        comparing.realm_taken(claim("realm-workflow-realms", operation), asked[operation], unknown)
+
+    comparing.families_served(partial(claim, "version-2023-paths"), asked, {"workflow": WORKFLOW})
+    for operation in WORKFLOW:
+        robust.empty_or_json(claim("json-bodies", operation), asked[operation])
+    comparing.each_judged(judge, WORKFLOW)
+
+
+@contract("version-2013-paths", "json-bodies", "content-type-charset", operations=("createToken",))
+def test_signing_in_is_served_under_2013(author: Actor, credentials: Credentials, claim: Claims) -> None:
+    """Authentication stands under /api/v2013, answers in JSON and reads the charset of a content type."""
+    signed_in = author.send("createToken", json=credentials.of("author"))
+    robust.empty_or_json(claim("json-bodies", "createToken"), signed_in)
+    comparing.families_served(
+        partial(claim, "version-2013-paths"), {"createToken": signed_in}, {"token": ("createToken",)}
+    )
+    charset = author.send("createToken", json=credentials.of("author"), headers=CHARSET)
+    comparing.treated_alike(claim("content-type-charset", "createToken"), charset, signed_in)
+
+
+@contract("content-type-charset", operations=BODIES)
+def test_a_charset_in_the_content_type_is_fine(
+    author: Actor, ordinary: Ordinary, claim: Claims, operation: str
+) -> None:
+    """A body labelled as JSON in UTF-8 comes to the same as one labelled as JSON."""
+    request = ordinary.faulty(operation)
+    usual, charset = send(request, author), send(request, author, CHARSET)
+    comparing.treated_alike(claim("content-type-charset", operation), charset, usual)
+
+
+@contract("header-letter-case", operations=("listDrafts",))
+def test_header_names_of_a_list_are_read_in_any_letter_case(
+    author: Actor, ordinary: Ordinary, realm: str, claim: Claims
+) -> None:
+    """Names of headers are recognised in small letters and in capitals (RFC 9110, 5.1)."""
+    request = ordinary.request("listDrafts")
+    renamed = send(request, author, _renamed(author, realm))
+    comparing.treated_alike(claim("header-letter-case", "listDrafts"), renamed, send(request, author))
+
+
+@contract("content-type-charset", "header-letter-case", operations=WORKFLOW)
+def test_submissions_are_read_with_a_charset_and_other_letter_case(
+    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, operation: str
+) -> None:
+    """A charset beside the content type and other letter case of header names change nothing."""
+    request = ordinary.faulty(operation)
+    usual, charset = send(request, author), send(request, author, CHARSET)
+    comparing.treated_alike(claim("content-type-charset", operation), charset, usual)
+    renamed = send(request, author, _renamed(author, realm))
+    comparing.treated_alike(claim("header-letter-case", operation), renamed, usual)
+
+
+def _renamed(actor: Actor, realm: str) -> dict[str, str | None]:
+    """Headers that replace Realm and Authorization by the same in other letter case."""
+    token = f"Bearer {actor.token()}"
+    return {"Realm": None, "realm": realm, "Authorization": None, "AUTHORIZATION": token}

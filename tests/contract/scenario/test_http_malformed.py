@@ -1,0 +1,78 @@
+"""Bodies that are announced as JSON and are none: refused, and nothing comes of them."""
+
+from contracts.generation import hostile
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.ordinary import Ordinary, with_body
+from contracts.generation.shares import share
+from contracts.generation.signing_in import Credentials
+from contracts.judging import life, refusals, sign_in
+from contracts.judging.claims import Claims
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+
+WORKFLOW = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier")
+
+
+@contract("malformed-json-refused", operations=("createToken",))
+def test_malformed_credentials_sign_nobody_in(author: Actor, credentials: Credentials, claim: Claims) -> None:
+    """The right e-mail and password in a body that is no JSON yield no token."""
+    bodies = hostile.malformed(credentials.of("author"))
+    asked = [author.send("createToken", body=body) for body in bodies.values()]
+    sign_in.no_token_from(claim("malformed-json-refused", "createToken"), asked)
+    sign_in.token_of(author, credentials.of("author"))
+
+
+@contract("malformed-json-refused", operations=("saveDraft", *WORKFLOW))
+def test_a_malformed_record_is_not_saved(
+    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, operation: str
+) -> None:
+    """A valid record in a body that is no JSON is refused, and no draft is there afterwards."""
+    request = ordinary.request(operation)
+    bodies = share(hostile.malformed(request.body), realm, 3, operation)
+    asked = [with_body(request, author, body) for body in bodies.values()]
+    refusals.each_refused(claim("malformed-json-refused", operation), asked)
+    named = [request.path[name] for name in ("uid", "identifier") if name in request.path]
+    refusals.no_draft_under(claim("malformed-json-refused", operation), author, named, *asked[:1])
+
+
+@contract("malformed-json-refused", operations=("createContact", "updateContact"))
+def test_a_malformed_contact_is_refused(
+    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, operation: str
+) -> None:
+    """A valid contact record in a body that is no JSON is neither created nor taken as an update."""
+    request = ordinary.request(operation)
+    asked = [
+        with_body(request, author, body)
+        for body in share(hostile.malformed(request.body), realm, 3, operation).values()
+    ]
+    refusals.each_refused(claim("malformed-json-refused", operation), asked)
+
+
+@contract("malformed-json-refused", operations=("updateWorkflowRecord",))
+def test_a_malformed_submission_updates_nothing(
+    author: Actor, ordinary: Ordinary, realm: str, claim: Claims
+) -> None:
+    """A valid submission in a body that is no JSON does not update a record of the author's."""
+    request = ordinary.request("updateWorkflowRecord")
+    asked = [
+        with_body(request, author, body) for body in share(hostile.malformed(request.body), realm).values()
+    ]
+    refusals.each_refused(claim("malformed-json-refused", "updateWorkflowRecord"), asked)
+
+
+@contract("malformed-json-refused", operations=("saveDraft", "getDraft"))
+def test_a_malformed_record_does_not_touch_the_draft_that_is_there(
+    author: Actor, arrange: Arrangement, ordinary: Ordinary, realm: str, claim: Claims
+) -> None:
+    """A refused save leaves the draft with the content it had."""
+    life.lives_anywhere(author, arrange)
+    draft = arrange.draft(author)
+    changed = draft.document | {"firstName": "Changed"}
+    request = ordinary.saving(draft.uid)
+    asked = [
+        with_body(request, author, body) for body in share(hostile.malformed(changed), realm, 3).values()
+    ]
+    refusals.each_refused(claim("malformed-json-refused", "saveDraft"), asked)
+    claim("malformed-json-refused", "saveDraft").shows(
+        author.send("getDraft", path={"uid": draft.uid}), draft.document
+    )

@@ -1,0 +1,137 @@
+"""Whose drafts a list holds: the caller's own, nobody else's in a personal collection, none that was deleted."""
+
+import pytest
+
+from contracts.generation.arrangement import Arrangement, done, require
+from contracts.generation.samples import Samples
+from contracts.judging.claims import Claims, Observer
+from contracts.judging.drafts import deleted, save
+from contracts.judging.listing import drafts_of
+from contracts.judging.refusals import each_refused
+from contracts.judging.selecting import proven_field
+from contracts.judging.sighting import held, look_for, not_held
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+
+@contract("list-answers", "list-success-status", profile="smoke")
+def test_drafts_are_listed(author: Actor, claim: Claims, observe: Observer) -> None:
+    """Listing drafts without any option succeeds and gives a list."""
+    page = drafts_of(author).page()
+    claim("list-answers").accepted(page.exchange)
+    claim("list-answers").holds(page.size >= 0, page.exchange, expected="a list", seen=page.told)
+    observe("list-success-status", "listDrafts", page.exchange.answer.status)
+
+
+@contract("list-mydrafts-has-mine", profile="smoke")
+def test_mydrafts_holds_a_draft_just_saved(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """The collection mydrafts holds a draft that the caller has just saved."""
+    draft = arrange.draft(author)
+    held(claim("list-mydrafts-has-mine"), arrange, drafts_of(author, "mydrafts"), draft.uid)
+
+
+@contract("list-my-answers")
+def test_the_collection_my_is_a_list(author: Actor, claim: Claims) -> None:
+    """The collection my is an allowed value and gives a list."""
+    page = drafts_of(author, "my").page()
+    claim("list-my-answers").accepted(page.exchange)
+    claim("list-my-answers").holds(page.size >= 0, page.exchange, expected="a list", seen=page.told)
+
+
+@contract(operations=["listDrafts"])
+@pytest.mark.parametrize(
+    ("clause", "collection"),
+    [
+        pytest.param("list-my-has-mine", "my", id="my", marks=contract("list-my-has-mine")),
+        pytest.param("list-plain-has-mine", None, id="plain", marks=contract("list-plain-has-mine")),
+    ],
+)
+def test_other_lists_hold_a_draft_just_saved(
+    clause: str, collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """A draft that the caller has just saved is in the collection my, and in the list without a collection."""
+    draft = arrange.draft(author)
+    mine = drafts_of(author, "mydrafts")
+    listed = arrange.eventually(lambda: look_for(mine, draft.uid).found)
+    require(listed, "listDrafts", "the collection mydrafts does not hold a draft that was just saved")
+    held(claim(clause), arrange, drafts_of(author, collection), draft.uid, proven_field(arrange, author))
+
+
+@contract(operations=["listDrafts"])
+@pytest.mark.parametrize(
+    ("clause", "collection"),
+    [
+        pytest.param("list-my-without-others", "my", id="my", marks=contract("list-my-without-others")),
+        pytest.param(
+            "list-mydrafts-without-others",
+            "mydrafts",
+            id="mydrafts",
+            marks=contract("list-mydrafts-without-others"),
+        ),
+    ],
+)
+def test_a_personal_collection_does_not_hold_the_draft_of_another(
+    clause: str, collection: str, author: Actor, other: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """A personal collection does not hold a draft that another account saved."""
+    theirs = arrange.shared_draft(other)
+    field = proven_field(arrange, author)
+    not_held(claim(clause), arrange, drafts_of(author, collection), theirs.uid, field)
+
+
+@contract("list-my-without-others", operations=["listDrafts"])
+def test_a_personal_collection_is_personal_to_everybody(
+    author: Actor, other: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """The collection my of another account does not hold what the author saved: it is not the author's for all."""
+    mine = arrange.shared_draft(author)
+    field = proven_field(arrange, author)
+    not_held(claim("list-my-without-others"), arrange, drafts_of(other, "my"), mine.uid, field)
+
+
+@contract("list-deleted-gone", operations=["listDrafts", "deleteDraft"])
+def test_a_deleted_draft_is_no_longer_listed(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """A draft that was deleted is no longer in any list that held it."""
+    draft, field = arrange.draft(author), proven_field(arrange, author)
+    mydrafts, plain = drafts_of(author, "mydrafts"), drafts_of(author)
+    listed = arrange.eventually(lambda: look_for(mydrafts, draft.uid, field).found)
+    require(listed, "listDrafts", "does not hold a draft that was just saved")
+    deleted(author, draft.uid)
+    not_held(claim("list-deleted-gone", "listDrafts"), arrange, mydrafts, draft.uid, field)
+    not_held(claim("list-deleted-gone", "listDrafts"), arrange, plain, draft.uid, field)
+
+
+@contract("list-saved-twice")
+def test_a_draft_saved_several_times_is_listed_once(
+    author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
+) -> None:
+    """Later saves update the draft in the list; they add none."""
+    draft, drafts = arrange.draft(author), drafts_of(author, "mydrafts")
+    done(save(author, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel")))
+    done(save(author, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel Louise")))
+    listed = arrange.eventually(lambda: drafts.page().names(draft.uid))
+    require(listed, "listDrafts", "does not hold a draft that was just saved on its first page")
+    page = drafts.page()
+    once = page.count(draft.uid) == 1
+    claim("list-saved-twice", "listDrafts").holds(
+        once, page.exchange, expected="the draft once", seen=f"{page.count(draft.uid)} times"
+    )
+
+
+@contract("list-needs-token", "list-failure-status")
+def test_listing_drafts_needs_a_token(anonymous: Actor, claim: Claims, observe: Observer) -> None:
+    """Without a token no list is given, with or without a collection."""
+    pages = [drafts_of(anonymous, collection).page() for collection in (None, "my", "mydrafts")]
+    each_refused(claim("list-needs-token"), [page.exchange for page in pages])
+    observe("list-failure-status", "listDrafts", pages[0].exchange.answer.status)
+
+
+@contract("list-collection-unknown", "list-failure-status")
+def test_an_unknown_collection_is_refused(
+    author: Actor, fresh: Namespace, claim: Claims, observe: Observer
+) -> None:
+    """A collection other than my and mydrafts is refused."""
+    page = drafts_of(author, f"no-such-{fresh.prefix}").page()
+    claim("list-collection-unknown").refused(page.exchange)
+    observe("list-failure-status", "listDrafts", page.exchange.answer.status)

@@ -1,0 +1,116 @@
+"""Filters and orders of the list of drafts, by a field that is learnt from its items."""
+
+import pytest
+
+from contracts.generation.arrangement import Arrangement
+from contracts.judging import paging
+from contracts.judging.claims import Claims, Observer
+from contracts.judging.listing import drafts_of, equals, quoted
+from contracts.judging.refusals import each_refused
+from contracts.judging.selecting import (
+    draft_field,
+    ordered,
+    picks,
+    relies_on_filter,
+    relies_on_order,
+)
+from contracts.judging.shapes import shape
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+
+#: Literals that are easily broken on their way, and equal no identifier.
+DELICATE = {"quotes": "it's nobody's", "reserved": "a&b=c#d+e%20;f/g? никто 誰も"}
+
+
+@contract("list-filter")
+def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """With a $filter only the items that match are returned, and a match is not lost."""
+    field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
+    picks(claim("list-filter"), drafts, equals(field.filter_path, field.own[0]), field.own[:1])
+
+
+@contract("list-filter")
+def test_a_filter_joins_conditions(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """Conditions joined by or pick what either picks; and binds what is in brackets."""
+    field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
+    first, second = (equals(field.filter_path, uid) for uid in field.own[:2])
+    picks(claim("list-filter"), drafts, f"{first} or {second}", field.own[:2])
+    picks(claim("list-filter"), drafts, f"({first} or {second}) and {second}", field.own[1:2])
+
+
+@contract("list-filter")
+@pytest.mark.parametrize("kind", list(DELICATE))
+def test_a_filter_takes_any_text(kind: str, author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """A literal may hold quotes, characters reserved in addresses, and any script."""
+    field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
+    relies_on_filter(drafts, field)
+    path, literal = field.filter_path, quoted(DELICATE[kind])
+    picks(claim("list-filter"), drafts, f"{path} eq {literal}", ())
+    picks(
+        claim("list-filter"), drafts, f"{path} eq {literal} or {equals(path, field.own[2])}", field.own[2:3]
+    )
+
+
+@contract("list-filter")
+def test_a_filter_works_without_a_collection(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """A $filter picks from the list without a collection too."""
+    field = draft_field(arrange, author)
+    relies_on_filter(drafts_of(author, "mydrafts"), field)
+    picks(claim("list-filter"), drafts_of(author), equals(field.filter_path, *field.own[1:4]), field.own[1:4])
+
+
+@contract("list-filter-with-top")
+def test_a_filter_and_top_work_together(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """$filter and $top together return only matching items and no more than $top of them."""
+    field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
+    relies_on_filter(drafts, field)
+    paging.relies_on_top(arrange, drafts)
+    page = drafts.page(filter=equals(field.filter_path, *field.own[:4]), top=2)
+    paging.no_more_than(claim("list-filter-with-top"), page, 2)
+    matching = 0 < page.size == len(page.order_of(field.own[:4]))
+    claim("list-filter-with-top").holds(
+        matching, page.exchange, expected="some of the four that match", seen=page.told
+    )
+
+
+@contract("list-orderby")
+def test_items_come_in_rising_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """With $orderby on a field the items come in rising order of it."""
+    field = draft_field(arrange, author)
+    ordered(claim("list-orderby"), drafts_of(author, "mydrafts"), field)
+
+
+@contract("list-orderby-falling")
+def test_items_come_in_falling_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """With $orderby on a field and the word desc, the items come in falling order of it."""
+    field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
+    relies_on_order(drafts, field)
+    ordered(claim("list-orderby-falling"), drafts, field, falling=True)
+
+
+@contract("list-orderby-with-page")
+def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """$orderby applies before $skip and $top, so that pages taken together are in order."""
+    field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
+    relies_on_order(drafts, field)
+    paging.relies_on_windows(arrange, drafts, field.narrowed(drafts))
+    order = f"{field.order_path} desc"
+    own = field.narrowed(drafts.with_fixed(orderby=order))
+    paging.pages_in_order(claim("list-orderby-with-page"), drafts.with_fixed(orderby=order), 3, own=own)
+
+
+@contract("list-filter-malformed", "list-failure-status")
+def test_a_malformed_filter_is_refused(author: Actor, claim: Claims, observe: Observer) -> None:
+    """A $filter that is no OData expression is refused."""
+    texts = ("((", "identifier eq 'open")
+    exchanges = [drafts_of(author, "mydrafts").page(filter=text).exchange for text in texts]
+    each_refused(claim("list-filter-malformed"), exchanges)
+    observe("list-failure-status", "listDrafts", shape(exchanges[0]))
+
+
+@contract("list-orderby-malformed")
+def test_a_malformed_orderby_is_refused(author: Actor, claim: Claims) -> None:
+    """An $orderby that is no OData expression is refused."""
+    texts = ("((", "identifier sideways down")
+    exchanges = [drafts_of(author, "mydrafts").page(orderby=text).exchange for text in texts]
+    each_refused(claim("list-orderby-malformed"), exchanges)

@@ -1,0 +1,132 @@
+"""Parts of the list of drafts: $top, $skip, and both together, with a collection and without one."""
+
+import pytest
+
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.kept import kept_drafts
+from contracts.judging import paging
+from contracts.judging.claims import Claims
+from contracts.judging.listing import drafts_of
+from contracts.judging.refusals import each_refused
+from contracts.judging.selecting import narrowed_drafts
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+
+#: More than one account will ever have drafts in a development environment, and less than deep paging forbids.
+BEYOND = 9_000
+COLLECTIONS = ("my", "mydrafts")
+
+
+@contract("list-top")
+@pytest.mark.parametrize("top", [1, 3])
+def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """With $top no more items are returned than it says."""
+    kept_drafts(arrange, author)
+    paging.no_more_than(claim("list-top"), drafts_of(author).page(top=top), top)
+
+
+@contract("list-collection-with-top")
+@pytest.mark.parametrize("collection", COLLECTIONS)
+def test_top_bounds_a_collection(collection: str, author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """$top bounds the number of items also together with a collection."""
+    kept_drafts(arrange, author)
+    paging.relies_on_top(arrange, drafts_of(author))
+    drafts = drafts_of(author, collection)
+    paging.relies_on_list(arrange, drafts)
+    paging.no_more_than(claim("list-collection-with-top"), drafts.page(top=4), 4)
+
+
+@contract("list-skip")
+def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """With $skip the list starts as many items later as it says."""
+    kept_drafts(arrange, author)
+    own = narrowed_drafts(arrange, author)
+    paging.starts_later(claim("list-skip"), drafts_of(author), 1, 3, own=own)
+
+
+@contract("list-collection-with-skip")
+@pytest.mark.parametrize("collection", COLLECTIONS)
+def test_skip_shifts_a_collection(
+    collection: str, author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """$skip leaves out items from the start also together with a collection."""
+    kept_drafts(arrange, author)
+    paging.relies_on_skip(arrange, drafts_of(author), narrowed_drafts(arrange, author))
+    own = narrowed_drafts(arrange, author, collection)
+    drafts = drafts_of(author, collection)
+    paging.starts_later(claim("list-collection-with-skip"), drafts, 1, 3, own=own)
+
+
+@contract("list-skip-zero")
+def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """With a $skip of zero the list starts where it starts without the option."""
+    kept_drafts(arrange, author)
+    own = narrowed_drafts(arrange, author, "mydrafts")
+    paging.starts_later(claim("list-skip-zero"), drafts_of(author, "mydrafts"), 0, own=own)
+
+
+@contract("list-skip-beyond")
+def test_skip_beyond_the_end_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """With a $skip larger than the number of drafts the list is empty."""
+    kept_drafts(arrange, author)
+    drafts = drafts_of(author, "my")
+    paging.relies_on_skip(arrange, drafts, narrowed_drafts(arrange, author, "my"))
+    paging.empty(claim("list-skip-beyond"), drafts.page(skip=BEYOND))
+
+
+@contract("list-top-and-skip")
+@pytest.mark.parametrize("collection", [None, "my"], ids=["plain", "my"])
+def test_skip_and_top_give_a_window(
+    collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """$skip and $top together give the window that starts after the skipped items and is no longer than $top."""
+    kept_drafts(arrange, author)
+    drafts, own = drafts_of(author, collection), narrowed_drafts(arrange, author, collection)
+    paging.relies_on_top(arrange, drafts)
+    paging.relies_on_skip(arrange, drafts, own)
+    paging.windows(claim("list-top-and-skip"), drafts, (1, 2), (3, 1), own=own)
+
+
+@contract("list-pages-cover")
+@pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
+def test_pages_neither_repeat_nor_lose(
+    collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """Pages taken one after another from a list at rest neither repeat an item nor lose one."""
+    kept_drafts(arrange, author)
+    drafts, own = drafts_of(author, collection), narrowed_drafts(arrange, author, collection)
+    paging.relies_on_windows(arrange, drafts, own)
+    paging.pages_cover(claim("list-pages-cover"), drafts, 3, own=own)
+
+
+@contract("list-top-zero")
+def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """With a $top of zero the list is empty."""
+    kept_drafts(arrange, author)
+    paging.relies_on_top(arrange, drafts_of(author))
+    paging.empty(claim("list-top-zero"), drafts_of(author).page(top=0))
+
+
+@contract("list-top-ample")
+def test_an_ample_top_loses_nothing(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """A $top larger than the number of drafts succeeds and loses none of those a plain list holds."""
+    kept, drafts = kept_drafts(arrange, author), drafts_of(author, "mydrafts")
+    plain, ample = drafts.page(), drafts.page(top=1000)
+    lost = [uid for uid in kept if plain.names(uid) and not ample.names(uid)]
+    claim("list-top-ample").accepted(ample.exchange)
+    claim("list-top-ample").holds(
+        not lost,
+        plain.exchange,
+        ample.exchange,
+        expected="the drafts of the plain list",
+        seen=f"lost: {lost}",
+    )
+
+
+@contract("list-number-malformed")
+@pytest.mark.parametrize("option", ["top", "skip"])
+def test_what_is_no_number_is_refused(option: str, author: Actor, claim: Claims) -> None:
+    """A $top or $skip that is no number is refused."""
+    drafts = drafts_of(author, "mydrafts")
+    exchanges = [drafts.page(**{option: text}).exchange for text in ("ten", "[]")]
+    each_refused(claim("list-number-malformed"), exchanges)

@@ -1,0 +1,53 @@
+"""Where the document is silent on the list of drafts: what is seen there is noted and cannot fail."""
+
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.kept import kept_drafts
+from contracts.judging.claims import Observer
+from contracts.judging.listing import Lister, drafts_of
+from contracts.judging.shapes import shape, status
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+
+OPTIONS = ("filter", "orderby", "top", "skip")
+
+
+@contract("list-fields", "list-envelope", "list-default-order", "list-default-page")
+def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
+    """Fields, envelope, order and length of a list without options are not shown."""
+    kept = kept_drafts(arrange, author)
+    page = drafts_of(author, "mydrafts").page()
+    mine = [record for record in page.records or () if page.names(kept[0])][:1]
+    seen = page.order_of(kept)
+    orders = {tuple(kept): "as saved", tuple(reversed(kept)): "latest first", tuple(sorted(kept)): "by uid"}
+    observe("list-fields", "listDrafts", sorted(mine[0]) if mine else [])
+    observe("list-envelope", "listDrafts", shape(page.exchange)["body"].partition(" of ")[0])
+    observe("list-default-order", "listDrafts", orders.get(tuple(seen), "other"))
+    observe("list-default-page", "listDrafts", f"{len(seen)} of {len(kept)} drafts on the first page")
+
+
+@contract("list-option-empty", "list-number-negative")
+def test_empty_and_negative_options_are_observed(author: Actor, observe: Observer) -> None:
+    """What an option without a value, or a negative number, leads to is not shown."""
+    drafts = drafts_of(author, "mydrafts")
+    empty = {option: status(drafts.page(**{option: ""}).exchange) for option in OPTIONS}
+    empty["collection"] = status(drafts_of(author, "").page().exchange)
+    negative = {option: status(drafts.page(**{option: -1}).exchange) for option in ("top", "skip")}
+    observe("list-option-empty", "listDrafts", empty)
+    observe("list-number-negative", "listDrafts", negative)
+
+
+@contract("list-options-without-dollar")
+def test_options_without_the_dollar_are_observed(
+    author: Actor, arrange: Arrangement, observe: Observer
+) -> None:
+    """What the options do when they are written without the dollar sign is not shown."""
+    kept_drafts(arrange, author)
+    page = Lister(author, "listDrafts", "", {}, {"collection": "mydrafts"}).page(top=1)
+    seen = {"status": status(page.exchange), "bounded": page.size == 1}
+    observe("list-options-without-dollar", "listDrafts", seen)
+
+
+@contract("list-by-restricted")
+def test_listing_by_an_account_without_rights_is_observed(restricted: Actor, observe: Observer) -> None:
+    """What an account without rights meets when listing drafts is not shown."""
+    observe("list-by-restricted", "listDrafts", status(drafts_of(restricted, "my").page().exchange))

@@ -1,0 +1,99 @@
+"""The Realm header on contact, draft and workflow operations: every development realm, and what is none."""
+
+from functools import partial
+
+from contracts.generation.arrangement import Arrangement, done
+from contracts.generation.grafting import Bases
+from contracts.generation.ordinary import ELSEWHERE, UNKNOWN_REALM, WORKFLOW, Ordinary, send
+from contracts.judging import comparing, readers, refusals
+from contracts.judging.claims import Claims, Observer
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+
+CONTACTS = ("createContact", "updateContact")
+DRAFTS = ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listDrafts")
+UNKNOWN = {"Realm": UNKNOWN_REALM}
+
+
+@contract("realm-empty", operations=WORKFLOW)
+def test_an_empty_realm_header_is_refused(
+    author: Actor, ordinary: Ordinary, claim: Claims, operation: str
+) -> None:
+    """An empty Realm header gives no realm: 400, be it as missing or as unknown."""
+    request = ordinary.faulty(operation)
+    claim("realm-empty", operation).has_status(send(request, author, {"Realm": ""}))
+
+
+@contract("realm-unknown-contact", operations=CONTACTS)
+def test_contacts_are_refused_under_an_unknown_realm(
+    author: Actor, bases: Bases, claim: Claims, operation: str
+) -> None:
+    """A valid contact record is refused under a realm that does not exist."""
+    refused = send(bases.request(operation), author, UNKNOWN)
+    claim("realm-unknown-contact", operation).refused(refused)
+
+
+@contract("realm-unknown-draft-save", "realm-missing-draft", operations=("saveDraft",))
+def test_drafts_are_not_saved_under_an_unknown_realm(
+    author: Actor, bases: Bases, claim: Claims, observe: Observer
+) -> None:
+    """Save is refused under a realm that does not exist, and stores nothing under the actor's own."""
+    request = bases.request("saveDraft")
+    refused = send(request, author, UNKNOWN)
+    claim("realm-unknown-draft-save").refused(refused)
+    refusals.no_draft_under(claim("realm-unknown-draft-save"), author, [request.path["uid"]], refused)
+    without = [send(request, author, {"Realm": value}).answer.status for value in (None, "")]
+    observe("realm-missing-draft", "saveDraft", {"missing, empty": without})
+
+
+@contract("realm-lists-apart", "realm-drafts-apart", operations=("listDrafts",))
+def test_drafts_of_one_realm_are_not_listed_in_another(
+    author: Actor, arrange: Arrangement, realm: str, claim: Claims, observe: Observer
+) -> None:
+    """A realm is an application of its own: its list shows its drafts and not those of another realm."""
+    draft, query = arrange.draft(author), {"collection": "mydrafts"}
+    own = partial(author.send, "listDrafts", query=query)
+    comparing.listed(arrange.eventually(lambda: readers.carries_identifier(own().answer, draft.uid)))
+    elsewhere = author.send("listDrafts", query=query, realm=ELSEWHERE[realm])
+    claim("realm-lists-apart").holds(
+        not readers.carries_identifier(done(elsewhere), draft.uid),
+        draft.exchange,
+        elsewhere,
+        expected=f"no draft of {realm} in the list of {ELSEWHERE[realm]}",
+        seen=f"the list names {draft.uid}",
+    )
+    found = author.send("draftExists", path={"uid": draft.uid}, realm=ELSEWHERE[realm])
+    observe("realm-drafts-apart", "draftExists", {"seen from another realm": found.answer.status})
+
+
+@contract(
+    "realm-unknown-draft-read",
+    "realm-missing-draft",
+    "realm-ort-on-draft",
+    "realm-query-elsewhere",
+    operations=("getDraft",),
+)
+def test_reading_drafts_under_other_realms_is_observed(
+    author: Actor, bases: Bases, observe: Observer, realm: str, operation: str
+) -> None:
+    """What reading does under an unknown, a missing, an empty or the reporting realm is not shown."""
+    request = bases.request(operation)
+    observe("realm-unknown-draft-read", operation, send(request, author, UNKNOWN).answer.status)
+    without = [send(request, author, {"Realm": value}).answer.status for value in (None, "")]
+    observe("realm-missing-draft", operation, {"missing, empty": without})
+    observe("realm-ort-on-draft", operation, send(request, author, {"Realm": "ort-dev"}).answer.status)
+    asked = send(request, author, {"Realm": None}, query={"Realm": realm})
+    observe("realm-query-elsewhere", operation, asked.answer.status)
+
+
+@contract("realm-missing-contact", "realm-ort-on-contact", operations=("createContact",))
+def test_contacts_under_other_realms_are_observed(
+    author: Actor, ordinary: Ordinary, observe: Observer
+) -> None:
+    """What a contact does under no realm or the reporting realm is not shown; the record sent is faulty."""
+    request = ordinary.faulty("createContact")
+    without = [send(request, author, {"Realm": value}).answer.status for value in (None, "")]
+    observe("realm-missing-contact", "createContact", {"missing, empty": without})
+    observe(
+        "realm-ort-on-contact", "createContact", send(request, author, {"Realm": "ort-dev"}).answer.status
+    )

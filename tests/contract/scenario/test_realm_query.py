@@ -1,0 +1,73 @@
+"""The realm in the query of workflow operations, and attachment operations, which take none at all."""
+
+from functools import partial
+
+from contracts.generation.ordinary import ELSEWHERE, UNKNOWN_REALM, WORKFLOW, Ordinary, send
+from contracts.judging import comparing
+from contracts.judging.claims import Claims, Observer
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+
+NO_HEADER = {"Realm": None}
+ATTACHMENTS = (
+    "createAttachment",
+    "persistTemporaryFile",
+    "listAttachments",
+    "attachmentExists",
+    "getAttachment",
+    "getAttachmentThumbnail",
+)
+
+
+@contract("realm-query", "realm-query-unknown", operations=WORKFLOW)
+def test_the_realm_may_stand_in_the_query(
+    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, operation: str
+) -> None:
+    """The realm in the query alone serves as it does in the header, and one that does not exist is named."""
+    request = ordinary.faulty(operation)
+    comparing.realm_known(send(request, author))
+    asked = send(request, author, NO_HEADER, {"Realm": realm})
+    comparing.realm_reached(claim("realm-query", operation), asked)
+    refused = send(request, author, NO_HEADER, {"Realm": UNKNOWN_REALM})
+    claim("realm-query-unknown", operation).says(refused, realm)
+
+
+@contract("realm-header-against-query", "realm-letter-case", operations=("createWorkflowRecord",))
+def test_odd_ways_to_give_the_realm_are_observed(
+    author: Actor, ordinary: Ordinary, realm: str, observe: Observer
+) -> None:
+    """Which realm counts of two, and whether letter case matters, is not shown."""
+    request = ordinary.faulty("createWorkflowRecord")
+    other = ELSEWHERE.get(realm, "abs-dev")
+    two = [send(request, author, query={"Realm": name}).answer.status for name in (other, UNKNOWN_REALM)]
+    observe("realm-header-against-query", "createWorkflowRecord", {"other, unknown in the query": two})
+    capitals = send(request, author, {"Realm": realm.upper()}).answer.status
+    small_name = send(request, author, NO_HEADER, {"realm": realm}).answer.status
+    observe("realm-letter-case", "createWorkflowRecord", {"value, name": [capitals, small_name]})
+
+
+@contract("realm-attachments-without", "content-type-not-needed", operations=ATTACHMENTS[:3])
+def test_attachments_are_kept_without_realm_and_content_type(
+    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, operation: str
+) -> None:
+    """Creating, persisting and listing attachments lists neither the Realm header nor Content-Type."""
+    plain = send(ordinary.request(operation), author)
+    realmed = partial(ordinary.anew, operation, {"Realm": realm})
+    typed = partial(ordinary.anew, operation, {"Content-Type": "application/octet-stream"})
+    comparing.tolerated_of(
+        plain,
+        (claim("realm-attachments-without", operation), realmed),
+        (claim("content-type-not-needed", operation), typed),
+    )
+
+
+@contract("realm-attachments-without", "realm-on-attachments", operations=ATTACHMENTS[3:])
+def test_attachments_are_read_without_a_realm(
+    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, observe: Observer, operation: str
+) -> None:
+    """Attachments are found, downloaded and previewed without the Realm header."""
+    request = ordinary.attached(operation, {"Realm": realm})
+    realmed = partial(send, request, author, {"Realm": realm})
+    comparing.tolerated(claim("realm-attachments-without", operation), send(request, author), realmed)
+    unknown = send(request, author, {"Realm": UNKNOWN_REALM})
+    observe("realm-on-attachments", operation, {"unknown realm": unknown.answer.status})

@@ -1,0 +1,93 @@
+"""Signing in: an e-mail and a password for a token and its expiration."""
+
+from functools import partial
+
+from contracts.generation.signing_in import Credentials
+from contracts.judging import sign_in, timestamps
+from contracts.judging.claims import Claims, Observer
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+
+#: Headers that the document does not list for signing in.
+MORE = {"Realm": "abs-dev", "Authorization": "Bearer none"}
+
+
+@contract("token-issued", "token-success-status", operations=("createToken",), profile="smoke")
+def test_an_account_gets_a_token(
+    author: Actor, credentials: Credentials, claim: Claims, observe: Observer
+) -> None:
+    """E-mail and password are exchanged for a token."""
+    body = credentials.of("author")
+    signed_in = author.send("createToken", json=body)
+    more = partial(author.send, "createToken", json=body, headers=MORE)
+    sign_in.gives_token(claim("token-issued"), signed_in, [more])
+    observe("token-success-status", "createToken", signed_in.answer.status)
+
+
+@contract("token-issued", operations=("createToken",))
+def test_a_second_account_gets_a_token(other: Actor, credentials: Credentials, claim: Claims) -> None:
+    """Signing in works for every registered account, not for one alone."""
+    body = credentials.of("other")
+    more = partial(other.send, "createToken", json=body, headers=MORE)
+    sign_in.gives_token(claim("token-issued"), other.send("createToken", json=body), [more])
+
+
+@contract("token-needs-no-token", operations=("createToken",))
+def test_signing_in_needs_neither_realm_nor_token(
+    author: Actor, credentials: Credentials, claim: Claims
+) -> None:
+    """Accept and Content-Type are all the headers that the document lists for signing in."""
+    body = credentials.of("author")
+    plain = author.send("createToken", json=body, token=None, realm=None)
+    more = partial(author.send, "createToken", json=body, headers=MORE)
+    sign_in.needs_no_more(claim("token-needs-no-token"), plain, more)
+
+
+@contract("token-expiration-format", operations=("createToken",))
+def test_the_expiration_is_a_timestamp_with_fraction(
+    author: Actor, credentials: Credentials, claim: Claims
+) -> None:
+    """The expiration is ISO 8601 in UTC with fractional seconds, in any of the forms of ISO 8601."""
+    signed_in = author.send("createToken", json=credentials.of("author"))
+    expiration = sign_in.expiration_of(signed_in)
+    claim("token-expiration-format").holds(
+        timestamps.is_utc_with_fraction(expiration),
+        signed_in,
+        expected="an ISO 8601 timestamp in UTC with fractional seconds",
+        seen=repr(expiration),
+    )
+
+
+@contract("token-expiration-ahead", "token-lifetime", operations=("createToken",))
+def test_a_fresh_token_expires_in_the_future(
+    author: Actor, credentials: Credentials, claim: Claims, observe: Observer
+) -> None:
+    """The expiration of a token lies after the moment of its answer."""
+    signed_in = author.send("createToken", json=credentials.of("author"))
+    ends = timestamps.moment_of(sign_in.expiration_of(signed_in))
+    ahead = timestamps.ahead(ends, signed_in.answer)
+    claim("token-expiration-ahead").holds(
+        ahead > 0, signed_in, expected="a moment in the future", seen=f"{ends}, {ahead:.0f} seconds ahead"
+    )
+    observe("token-lifetime", "createToken", {"seconds": round(ahead, -2)})
+
+
+@contract("token-second-sign-in", operations=("createToken",))
+def test_signing_in_twice_is_observed(author: Actor, credentials: Credentials, observe: Observer) -> None:
+    """Whether a second sign-in gives the same token is not shown."""
+    first = sign_in.token_of(author, credentials.of("author"))
+    second = sign_in.token_of(author, credentials.of("author"))
+    observe("token-second-sign-in", "createToken", {"same token": first == second})
+
+
+@contract("token-email-letter-case", "token-unknown-member", operations=("createToken",))
+def test_variations_of_a_right_sign_in_are_observed(
+    author: Actor, credentials: Credentials, observe: Observer
+) -> None:
+    """Whether letter case of the e-mail or a further member matters is not shown."""
+    capitals = author.send(
+        "createToken", json=credentials.of("author", email=credentials.email("author").upper())
+    )
+    observe("token-email-letter-case", "createToken", capitals.answer.status)
+    further = author.send("createToken", json=credentials.of("author", remember=True))
+    observe("token-unknown-member", "createToken", further.answer.status)

@@ -1,0 +1,113 @@
+"""What a token opens, and that nothing else opens it."""
+
+from functools import partial
+
+from contracts.generation.arrangement import Arrangement, done
+from contracts.generation.ordinary import ELSEWHERE, Ordinary
+from contracts.generation.samples import Samples
+from contracts.generation.signing_in import Credentials
+from contracts.judging import closed, robust, sign_in
+from contracts.judging.claims import Claims, Observer
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+PROTECTED = (
+    "createContact",
+    "updateContact",
+    "saveDraft",
+    "getDraft",
+    "getDraftInfo",
+    "draftExists",
+    "deleteDraft",
+    "listDrafts",
+    "createAttachment",
+    "persistTemporaryFile",
+    "listAttachments",
+    "createWorkflowRecord",
+    "createWorkflowRecordWithIdentifier",
+    "updateWorkflowRecord",
+)
+WORKFLOW = PROTECTED[-3:]
+
+
+@contract("token-opens-protected", operations=("listDrafts",))
+def test_a_fresh_token_opens_protected_operations(
+    author: Actor, credentials: Credentials, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """A token just issued, sent after the word Bearer, is accepted."""
+    token = sign_in.token_of(author, credentials.of("author"))
+    _opens(author, token, samples, fresh, claim)
+
+
+@contract("token-opens-protected", operations=("listDrafts",))
+def test_the_token_of_a_second_account_opens_protected_operations(
+    other: Actor, credentials: Credentials, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """Every account's token is good, not that of one account alone."""
+    token = sign_in.token_of(other, credentials.of("other"))
+    _opens(other, token, samples, fresh, claim)
+
+
+def _opens(actor: Actor, token: str, samples: Samples, fresh: Namespace, claim: Claims) -> None:
+    uid, query = fresh.uid(), {"schema": samples.contact_schema}
+    sign_in.opens(
+        claim("token-opens-protected"),
+        [
+            partial(actor.send, "listDrafts", token=token),
+            partial(
+                actor.send, "saveDraft", path={"uid": uid}, query=query, json=samples.draft(uid), token=token
+            ),
+        ],
+    )
+
+
+@contract("token-serves-every-realm", operations=("listDrafts",))
+def test_one_token_serves_every_realm(
+    author: Actor, credentials: Credentials, realm: str, claim: Claims
+) -> None:
+    """A token that was used in another realm first works in this one too."""
+    control = sign_in.token_of(author, credentials.of("author"))
+    done(author.send("listDrafts", token=control))
+    token = sign_in.token_of(author, credentials.of("author"))
+    author.send("listDrafts", token=token, realm=ELSEWHERE[realm])
+    claim("token-serves-every-realm").accepted(author.send("listDrafts", token=token))
+
+
+@contract("token-invalid-refused", operations=WORKFLOW)
+def test_workflow_operations_refuse_a_token_never_issued(
+    author: Actor, arrange: Arrangement, ordinary: Ordinary, claim: Claims, operation: str
+) -> None:
+    """Nothing, garbage or half a token after the word Bearer submits nothing."""
+    request = ordinary.request(operation)
+    asked = closed.ask_closed(author, request)
+    closed.judge_closed(claim("token-invalid-refused", operation), author, arrange, request, asked)
+
+
+@contract("token-invalid-refused", "token-missing-answer", "json-bodies", operations=PROTECTED[:-3])
+def test_protected_operations_refuse_a_token_never_issued(
+    author: Actor, arrange: Arrangement, ordinary: Ordinary, claim: Claims, observe: Observer, operation: str
+) -> None:
+    """Nothing, garbage or half a token after the word Bearer opens nothing."""
+    request = ordinary.request(operation)
+    asked = closed.ask_closed(author, request)
+    closed.judge_closed(claim("token-invalid-refused", operation), author, arrange, request, asked)
+    observe("token-missing-answer", operation, asked[1].answer.quote())
+    robust.refusals_in_json(partial(claim, "json-bodies"), asked[1])
+
+
+@contract("token-invalid-refused", "token-other-scheme", "token-bearer-spelling", operations=("listDrafts",))
+def test_the_scheme_before_the_token_matters(author: Actor, claim: Claims, observe: Observer) -> None:
+    """The scheme is Bearer; a token under the name of Basic is refused, other spellings are observed."""
+    token = author.token() or ""
+    done(author.send("listDrafts"))
+    garbage = author.send("listDrafts", headers={"Authorization": "Basic eDp5"})
+    claim("token-invalid-refused", "listDrafts").refused(garbage)
+    claim("token-other-scheme").refused(
+        author.send("listDrafts", headers={"Authorization": f"Basic {token}"})
+    )
+    asked = {
+        name: author.send("listDrafts", headers={"Authorization": value})
+        for name, value in closed.spellings(token).items()
+    }
+    observe("token-bearer-spelling", "listDrafts", dict(closed.observed(asked)))

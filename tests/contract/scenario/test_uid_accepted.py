@@ -1,0 +1,125 @@
+"""Uids that keep the rule in unusual ways: hyphens, underscores, digits alone, letter case, percent-encoding."""
+
+from collections.abc import Callable
+
+import pytest
+
+from contracts.generation import identifiers
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.samples import Samples
+from contracts.judging import life, refusals
+from contracts.judging.claims import Claims
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+from contracts.target.model import RealmSettings
+
+DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
+
+
+@contract("uid-hyphen", operations=DRAFT)
+def test_hyphens_are_accepted(
+    author: Actor,
+    arrange: Arrangement,
+    samples: Samples,
+    settings: RealmSettings,
+    fresh: Namespace,
+    claim: Claims,
+) -> None:
+    """A hyphen is an allowed character, at the end and doubled too."""
+    for uid in identifiers.without_hyphen(settings):
+        life.lives_anywhere(author, arrange, uid)
+    life.lives(author, samples, claim, "uid-hyphen", fresh.uid(20) + "--a-")
+
+
+@contract("uid-underscore", operations=DRAFT)
+def test_underscores_are_accepted(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """An underscore is an allowed character, at the end and doubled too."""
+    life.lives_anywhere(author, arrange)
+    life.lives(author, samples, claim, "uid-underscore", fresh.uid(20) + "__a_")
+
+
+@pytest.mark.parametrize(
+    ("clause", "pattern"),
+    [
+        pytest.param("uid-digits-only", "[0-9]+", id="digits", marks=contract("uid-digits-only")),
+        pytest.param("uid-hyphens-only", "-+", id="hyphens", marks=contract("uid-hyphens-only")),
+    ],
+)
+@contract(operations=DRAFT)
+def test_one_kind_of_character_is_enough(
+    author: Actor,
+    arrange: Arrangement,
+    samples: Samples,
+    settings: RealmSettings,
+    realm: str,
+    claim: Claims,
+    clause: str,
+    pattern: str,
+) -> None:
+    """A uid may consist of digits or of hyphens alone."""
+    uid = identifiers.spare(settings, realm, pattern)
+    life.lives_anywhere(author, arrange)
+    life.lives(author, samples, claim, clause, uid)
+
+
+@contract("uid-hyphens-only", operations=DRAFT)
+def test_underscores_alone_are_enough(
+    author: Actor,
+    arrange: Arrangement,
+    samples: Samples,
+    settings: RealmSettings,
+    fresh: Namespace,
+    realm: str,
+    claim: Claims,
+) -> None:
+    """A uid may consist of underscores alone, where they are taken at all."""
+    uid = identifiers.spare(settings, realm, "_+")
+    life.lives_anywhere(author, arrange)
+    arrange.draft(author, fresh.uid(20) + "_a")
+    life.lives(author, samples, claim, "uid-hyphens-only", uid)
+
+
+@contract("uid-case-sensitive", operations=DRAFT)
+def test_letter_case_tells_two_documents_apart(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """What is saved, read and deleted under one uid leaves the uid in capitals alone."""
+    life.lives_anywhere(author, arrange)
+    small = fresh.uid()
+    capital = identifiers.in_capitals(small, fresh)
+    first = arrange.draft(author, small, samples.draft(small, middleName="small"))
+    refusals.no_draft_under(claim("uid-case-sensitive", "draftExists"), author, [capital], first.exchange)
+    second = arrange.draft(author, capital, samples.draft(capital, middleName="capital"))
+    for draft, operation in ((first, "saveDraft"), (second, "getDraft")):
+        claim("uid-case-sensitive", operation).shows(
+            author.send("getDraft", path={"uid": draft.uid}), {"middleName": draft.document["middleName"]}
+        )
+    deleted = author.send("deleteDraft", path={"uid": small})
+    refusals.draft_still_there(claim("uid-case-sensitive", "deleteDraft"), author, capital, deleted)
+
+
+@contract("uid-percent-encoding", operations=("saveDraft", "getDraft", "draftExists"))
+def test_percent_encoding_makes_no_difference(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """A uid written with every character percent-encoded is the same uid."""
+    life.lives_anywhere(author, arrange)
+    uid, other = fresh.uid(), fresh.uid()
+    draft = arrange.draft(author, uid)
+
+    def encoded(plain: str) -> Callable[[str], str]:
+        return lambda address: address.replace(plain, identifiers.percent_encoded(plain))
+
+    read = author.send("getDraft", path={"uid": uid}, address=encoded(uid))
+    claim("uid-percent-encoding", "getDraft").shows(read, draft.document)
+    found = author.send("draftExists", path={"uid": uid}, address=encoded(uid))
+    claim("uid-percent-encoding", "draftExists").accepted(found)
+    query = {"schema": samples.contact_schema}
+    saved = author.send(
+        "saveDraft", path={"uid": other}, query=query, json=samples.draft(other), address=encoded(other)
+    )
+    claim("uid-percent-encoding", "saveDraft").accepted(saved)
+    refusals.draft_still_there(claim("uid-percent-encoding", "saveDraft"), author, other, saved)

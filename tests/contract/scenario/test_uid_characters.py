@@ -1,0 +1,88 @@
+"""The characters of a uid: anything but ASCII letters, digits, hyphen and underscore is refused, without effect."""
+
+from functools import partial
+from typing import Final
+
+import pytest
+
+from contracts.generation import identifiers
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.ordinary import ask_each, save_each
+from contracts.generation.samples import Samples
+from contracts.generation.shares import share
+from contracts.judging import refusals
+from contracts.judging.claims import Claims, Observer
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+READS = ("getDraft", "getDraftInfo", "draftExists")
+_CLAUSES: Final = {
+    "forbidden": "uid-forbidden-characters",
+    "misread": "uid-misread-range",
+    "non-ascii": "uid-non-ascii",
+    "line-break": "uid-trailing-newline",
+}
+SORTS = [pytest.param(sort, id=sort, marks=contract(clause)) for sort, clause in _CLAUSES.items()]
+
+
+def _spoilt(sort: str, uid: str, realm: str) -> list[str]:
+    """The uid with each character of a sort in its middle, as far as it is the realm's turn, or a line break behind."""
+    tables = {
+        "forbidden": identifiers.spoilt(uid, identifiers.COMMON | share(identifiers.FORBIDDEN, realm)),
+        "misread": identifiers.spoilt(uid, identifiers.MISREAD),
+        "non-ascii": identifiers.spoilt(uid, share(identifiers.NON_ASCII, realm)),
+        "line-break": identifiers.ended(uid, identifiers.LINE_BREAKS),
+    }
+    return tables[sort]
+
+
+@pytest.mark.parametrize("sort", SORTS)
+@contract("uid-refusal-answer", operations=("saveDraft", "draftExists"), requests=40)
+def test_save_refuses_every_forbidden_character(
+    author: Actor, samples: Samples, fresh: Namespace, realm: str, claim: Claims, observe: Observer, sort: str
+) -> None:
+    """A single character outside the rule is refused; no draft is stored, not under a tidied uid either."""
+    uids = _spoilt(sort, identifiers.base(fresh), realm)
+    saved = save_each(author, samples, uids)
+    refusals.each_refused(claim(_CLAUSES[sort], "saveDraft"), saved)
+    refusals.nothing_saved(partial(claim, _CLAUSES[sort]), author, uids, identifiers.foldings(uids), *saved)
+    observe("uid-refusal-answer", "saveDraft", saved[0].answer.quote())
+
+
+@contract(*_CLAUSES.values(), operations=("getDraft", "draftExists"), requests=12)
+def test_reading_does_not_tidy_a_uid(
+    author: Actor, arrange: Arrangement, fresh: Namespace, realm: str, claim: Claims, operation: str
+) -> None:
+    """A uid with a bad character in it does not give the draft whose uid is left when it is taken out."""
+    uid = identifiers.base(fresh)
+    arrange.draft(author, uid)
+    control = partial(author.send, operation, path={"uid": refusals.never_used()})
+    for sort, clause in _CLAUSES.items():
+        asked = ask_each(author, operation, _spoilt(sort, uid, realm)[-2:])
+        refusals.each_refused(claim(clause, operation), asked, control)
+
+
+@contract("uid-forbidden-characters", "uid-refusal-answer", operations=("getDraftInfo",))
+def test_reading_does_not_drop_a_forbidden_character(
+    author: Actor, arrange: Arrangement, claim: Claims, observe: Observer, operation: str
+) -> None:
+    """Neither a forbidden character in the middle nor a space behind leads to the draft without it."""
+    uid = arrange.shared_draft(author).uid
+    uids = [*identifiers.spoilt(uid, identifiers.FEW), *identifiers.ended(uid, {"space": " "})]
+    asked = ask_each(author, operation, uids)
+    control = partial(author.send, operation, path={"uid": refusals.never_used()})
+    refusals.each_refused(claim("uid-forbidden-characters", operation), asked, control)
+    observe("uid-refusal-answer", operation, asked[0].answer.quote())
+
+
+@contract("uid-forbidden-characters", operations=READS, profile="nightly", requests=200)
+def test_every_forbidden_character_is_refused_in_reading(
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, operation: str
+) -> None:
+    """Every character of ASCII that the rule leaves out is refused, whatever it stands for in addresses."""
+    uid = identifiers.base(fresh)
+    arrange.draft(author, uid)
+    asked = ask_each(author, operation, identifiers.spoilt(uid, identifiers.ALL_FORBIDDEN))
+    control = partial(author.send, operation, path={"uid": refusals.never_used()})
+    refusals.each_refused(claim("uid-forbidden-characters", operation), asked, control)

@@ -1,0 +1,105 @@
+"""The length of a uid: 11 to 128 characters, at both ends and on both sides of them."""
+
+from functools import partial
+from typing import Final
+
+import pytest
+
+from contracts.generation import identifiers
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.ordinary import ask_each, save_each
+from contracts.generation.samples import Samples
+from contracts.judging import life, refusals
+from contracts.judging.claims import Claims, Observer
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+READS = ("getDraft", "getDraftInfo", "draftExists")
+_OUTSIDE: Final = {"uid-too-short": identifiers.too_short, "uid-too-long": identifiers.too_long}
+
+
+@pytest.mark.parametrize(
+    ("clause", "length"),
+    [
+        pytest.param("uid-shortest", 11, id="11", marks=contract("uid-shortest", profile="smoke")),
+        pytest.param("uid-longest", 128, id="128", marks=contract("uid-longest")),
+    ],
+)
+@contract(operations=("saveDraft", *READS, "deleteDraft"))
+def test_a_uid_at_the_end_of_the_range_is_accepted(
+    author: Actor,
+    arrange: Arrangement,
+    samples: Samples,
+    fresh: Namespace,
+    claim: Claims,
+    clause: str,
+    length: int,
+) -> None:
+    """A uid of 11 or of 128 characters names a document in every draft operation."""
+    life.lives_anywhere(author, arrange)
+    uid = fresh.uid(length)
+    life.lives(author, samples, claim, clause, uid)
+    arrange.draft(author, uid)
+    claim(clause, "getDraftInfo").accepted(author.send("getDraftInfo", path={"uid": uid}))
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        pytest.param("uid-too-short", id="short", marks=contract("uid-too-short")),
+        pytest.param("uid-too-long", id="long", marks=contract("uid-too-long")),
+    ],
+)
+@contract("uid-refusal-answer", operations=("saveDraft", "draftExists"))
+def test_save_refuses_a_uid_outside_the_range(
+    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer, clause: str
+) -> None:
+    """A uid of 10 or of 129 characters is refused, and no draft is stored, not under its first 128 either."""
+    uids = _OUTSIDE[clause](fresh)
+    saved = save_each(author, samples, uids)
+    refusals.each_refused(claim(clause, "saveDraft"), saved)
+    refusals.nothing_saved(partial(claim, clause), author, uids, identifiers.foldings(uids), *saved)
+    observe("uid-refusal-answer", "saveDraft", saved[0].answer.quote())
+
+
+@contract("uid-too-long", "uid-too-short", "uid-refusal-answer", operations=READS)
+def test_reading_refuses_a_uid_that_is_one_character_off(
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer, operation: str
+) -> None:
+    """A uid of 129 characters is not cut to the draft under its first 128, one of 10 not filled up to one of 11."""
+    longest, shortest = identifiers.longest(fresh), fresh.uid(11)
+    arrange.draft(author, longest)
+    arrange.draft(author, shortest)
+
+    control = partial(author.send, operation, path={"uid": refusals.never_used()})
+    long = ask_each(author, operation, identifiers.longer(longest)[:1])
+    short = ask_each(author, operation, [shortest[:-1]])
+    refusals.each_refused(claim("uid-too-long", operation), long, control)
+    refusals.each_refused(claim("uid-too-short", operation), short, control)
+    observe("uid-refusal-answer", operation, long[0].answer.quote())
+
+
+@pytest.mark.parametrize(
+    ("clause", "length"),
+    [
+        pytest.param("uid-shortest", 12, id="12", marks=contract("uid-shortest")),
+        pytest.param("uid-longest", 127, id="127", marks=contract("uid-longest")),
+    ],
+)
+@contract(operations=("saveDraft",))
+def test_a_uid_next_to_the_end_of_the_range_is_accepted(
+    author: Actor,
+    arrange: Arrangement,
+    samples: Samples,
+    fresh: Namespace,
+    claim: Claims,
+    clause: str,
+    length: int,
+) -> None:
+    """A uid of 12 or of 127 characters names a document."""
+    life.lives_anywhere(author, arrange)
+    uid = fresh.uid(length)
+    query = {"schema": samples.contact_schema}
+    saved = author.send("saveDraft", path={"uid": uid}, query=query, json=samples.draft(uid))
+    claim(clause, "saveDraft").accepted(saved)

@@ -1,0 +1,62 @@
+"""Uids outside the rule where acceptance would change and disclose nothing: deleting drafts, listing attachments."""
+
+from contracts.generation import identifiers
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.ordinary import Ordinary, ask_each, send
+from contracts.judging import refusals
+from contracts.judging.claims import Claims, Observer
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+
+@contract(
+    "uid-rule-without-effect", "draft-delete-spares-others", "uid-refusal-answer", operations=("deleteDraft",)
+)
+def test_deleting_refuses_a_uid_outside_the_rule(
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
+) -> None:
+    """Delete does not tidy a bad uid into the uid of a draft that is there, and refuses it."""
+    uid, longest = identifiers.base(fresh), identifiers.longest(fresh)
+    arrange.draft(author, uid)
+    arrange.draft(author, longest)
+    deleted = ask_each(author, "deleteDraft", _bad(fresh, uid, longest))
+    for kept in (uid, longest):
+        refusals.draft_still_there(
+            claim("draft-delete-spares-others", "deleteDraft"), author, kept, *deleted[:1]
+        )
+    refusals.each_refused(claim("uid-rule-without-effect", "deleteDraft"), deleted)
+    observe("uid-refusal-answer", "deleteDraft", deleted[0].answer.quote())
+
+
+@contract("uid-rule-without-effect", "uid-refusal-answer", operations=("listAttachments",))
+def test_listing_attachments_refuses_a_uid_outside_the_rule(
+    author: Actor, ordinary: Ordinary, fresh: Namespace, claim: Claims, observe: Observer
+) -> None:
+    """The attachments of a document are not listed under a bad uid that is left when its own is tidied."""
+    uid = ordinary.request("attachmentExists").path["uid"]
+    listed = ask_each(author, "listAttachments", _bad(fresh, uid, identifiers.longest(fresh)))
+    refusals.each_refused(claim("uid-rule-without-effect", "listAttachments"), listed)
+    observe("uid-refusal-answer", "listAttachments", listed[0].answer.quote())
+
+
+def _bad(fresh: Namespace, uid: str, longest: str) -> list[str]:
+    """One uid of each sort outside the rule."""
+    characters = {"space": " ", "slash": "/", "bracket": "]", "e acute": "é"}
+    return [
+        *identifiers.within(fresh, uid, characters),
+        *identifiers.ended(uid, {"newline": "\n"}),
+        *identifiers.longer(longest)[:1],
+        *identifiers.too_short(fresh)[:1],
+    ]
+
+
+@contract("uid-on-contact-create", operations=("createContact",))
+def test_the_uid_parameter_of_contact_create_is_observed(
+    author: Actor, ordinary: Ordinary, fresh: Namespace, observe: Observer
+) -> None:
+    """Whether a uid given with contact create counts is not shown: a faulty contact is sent with and without."""
+    request = ordinary.faulty("createContact")
+    asked = [send(request, author, query={"uid": uid}) for uid in (fresh.uid(), fresh.uid(8))]
+    seen = [exchange.answer.status for exchange in (send(request, author), *asked)]
+    observe("uid-on-contact-create", "createContact", {"without, valid, invalid": seen})

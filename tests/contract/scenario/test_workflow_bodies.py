@@ -1,0 +1,159 @@
+"""What a submission may hold: a document, and two optional texts with their limits.
+
+A refusal counts when nothing comes of it: the identifier stays free, or the record open for updates.
+"""
+
+import pytest
+
+from contracts.generation.samples import Samples
+from contracts.generation.submissions import (
+    CREATE,
+    CREATE_NAMED,
+    LONGEST_BATCH,
+    LONGEST_INFO,
+    NO_OBJECTS,
+    NO_STRINGS,
+    bodies_without_document,
+    submit,
+)
+from contracts.generation.workflow_records import WorkflowRecords
+from contracts.judging import content
+from contracts.judging.claims import Claims, Observer
+from contracts.judging.submitting import each_turned_down, nothing_came_of
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+
+@contract("workflow-document-missing")
+def test_a_submission_without_a_document_is_refused(
+    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
+) -> None:
+    """The member document is required; it does not help that the body is itself a document."""
+    identifier, clause = records.subject(operation), claim("workflow-document-missing", operation)
+    sent = [
+        submit(operation, author, samples, identifier, body)
+        for body in bodies_without_document(samples, identifier).values()
+    ]
+    each_turned_down(clause, sent)
+    nothing_came_of(clause, records, identifier, *sent)
+
+
+@contract("workflow-document-kind")
+def test_a_document_that_is_no_object_is_refused(
+    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
+) -> None:
+    """The document is an object and nothing else."""
+    identifier, clause = records.subject(operation), claim("workflow-document-kind", operation)
+    sent = [
+        submit(operation, author, samples, identifier, {"document": value}) for value in NO_OBJECTS.values()
+    ]
+    each_turned_down(clause, sent)
+    nothing_came_of(clause, records, identifier, *sent)
+
+
+@contract("workflow-body-kind")
+def test_a_body_that_is_no_object_is_refused(
+    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
+) -> None:
+    """The body is an object that holds the document; it may not be left out."""
+    identifier, clause = records.subject(operation), claim("workflow-body-kind", operation)
+    sent = [submit(operation, author, samples, identifier, value) for value in NO_OBJECTS.values()]
+    sent += [
+        submit(operation, author, samples, identifier, [samples.submission(identifier)]),
+        submit(operation, author, samples, identifier, body=b""),
+    ]
+    each_turned_down(clause, sent)
+    nothing_came_of(clause, records, identifier, *sent)
+
+
+@contract("workflow-document-validated", "workflow-document-content")
+def test_a_document_that_breaks_its_schema_is_refused(
+    author: Actor,
+    records: WorkflowRecords,
+    samples: Samples,
+    claim: Claims,
+    observe: Observer,
+    operation: str,
+) -> None:
+    """Validation against the schema is a step of its own: wrong kinds are refused, and so is an empty document."""
+    clause, faulty = claim("workflow-document-validated", operation), records.faulty(operation)
+    each_turned_down(clause, [faulty])
+    identifier = faulty.notes["identifier"]
+    empty = submit(operation, author, samples, identifier, {"document": {}})
+    each_turned_down(clause, [empty])
+    nothing_came_of(clause, records, identifier, faulty, empty)
+    observe("workflow-document-content", operation, [content.outcome(sent) for sent in (faulty, empty)])
+
+
+@contract("workflow-batch-too-long")
+def test_a_batch_identifier_that_is_too_long_is_refused(
+    author: Actor,
+    records: WorkflowRecords,
+    samples: Samples,
+    claim: Claims,
+    operation: str,
+) -> None:
+    """A batchId of 101 characters is one too many."""
+    identifier, clause = records.subject(operation), claim("workflow-batch-too-long", operation)
+    submission = samples.submission(identifier, batchId="b" * (LONGEST_BATCH + 1))
+    sent = submit(operation, author, samples, identifier, submission)
+    each_turned_down(clause, [sent])
+    nothing_came_of(clause, records, identifier, sent)
+
+
+@contract("workflow-info-too-long")
+def test_information_that_is_too_long_is_refused(
+    author: Actor,
+    records: WorkflowRecords,
+    samples: Samples,
+    claim: Claims,
+    operation: str,
+) -> None:
+    """An additionalInfo of 1001 characters is one too many, whoever sends it."""
+    identifier, clause = records.subject(operation), claim("workflow-info-too-long", operation)
+    submission = samples.submission(identifier, additionalInfo="i" * (LONGEST_INFO + 1))
+    sent = submit(operation, author, samples, identifier, submission)
+    each_turned_down(clause, [sent])
+    nothing_came_of(clause, records, identifier, sent)
+
+
+@contract("workflow-info-too-long", operations=[CREATE, CREATE_NAMED])
+def test_information_that_is_too_long_is_refused_from_a_holder_of_the_nau_role(
+    nau: Actor,
+    records: WorkflowRecords,
+    samples: Samples,
+    fresh: Namespace,
+    claim: Claims,
+    operation: str,
+) -> None:
+    """The limit holds for those to whom additionalInfo is available."""
+    identifier, clause = fresh.uid(), claim("workflow-info-too-long", operation)
+    submission = samples.submission(identifier, additionalInfo="i" * (LONGEST_INFO + 1))
+    sent = submit(operation, nau, samples, identifier, submission)
+    each_turned_down(clause, [sent])
+    nothing_came_of(clause, records, identifier, sent)
+
+
+@contract("workflow-batch-kind", "workflow-info-kind")
+@pytest.mark.parametrize(
+    ("clause", "member"),
+    [("workflow-batch-kind", "batchId"), ("workflow-info-kind", "additionalInfo")],
+    ids=["batchId", "additionalInfo"],
+)
+def test_a_text_that_is_no_string_is_refused(
+    author: Actor,
+    records: WorkflowRecords,
+    samples: Samples,
+    claim: Claims,
+    operation: str,
+    clause: str,
+    member: str,
+) -> None:
+    """The texts beside the document are strings."""
+    identifier = records.subject(operation)
+    sent = [
+        submit(operation, author, samples, identifier, samples.submission(identifier, **{member: value}))
+        for value in NO_STRINGS.values()
+    ]
+    each_turned_down(claim(clause, operation), sent)

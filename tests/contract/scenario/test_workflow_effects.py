@@ -1,0 +1,110 @@
+"""What is there after a submission, and what must not be there after a refused one."""
+
+from contracts.generation.arrangement import Arrangement, done
+from contracts.generation.samples import Samples
+from contracts.generation.submissions import CREATE, CREATE_NAMED, UPDATE, submit
+from contracts.generation.workflow_records import WorkflowRecords
+from contracts.judging import rows
+from contracts.judging.claims import Claims
+from contracts.judging.content import refused_before
+from contracts.judging.refusals import no_draft_under
+from contracts.judging.submitting import claim_same_draft, nothing_came_of
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+#: A clause on drafts has no meaning in the realm that has none; this operation is known in the others only.
+DRAFT_REALMS = ["saveDraft"]
+
+
+@contract("workflow-order-validation-before-save", operations=DRAFT_REALMS)
+def test_a_submission_refused_for_its_content_leaves_no_draft(
+    author: Actor, records: WorkflowRecords, claim: Claims
+) -> None:
+    """Validation comes before saving, so a faulty document never becomes a draft."""
+    refused = refused_before(records.faulty(CREATE_NAMED))
+    clause = claim("workflow-order-validation-before-save")
+    no_draft_under(clause, author, [refused.notes["identifier"]], refused)
+
+
+@contract("workflow-refused-update-keeps-draft", operations=DRAFT_REALMS)
+def test_an_update_refused_for_its_content_leaves_the_draft_as_it_was(
+    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims
+) -> None:
+    """The draft reads the same before and after a faulty document was sent."""
+    identifier = records.open_draft()
+    before = author.send("getDraft", path={"uid": identifier})
+    faulty = samples.faulty_submission(identifier)
+    refused = refused_before(submit(UPDATE, author, samples, identifier, faulty))
+    after = author.send("getDraft", path={"uid": identifier})
+    claim_same_draft(claim("workflow-refused-update-keeps-draft"), before, refused, after)
+
+
+@contract("workflow-refused-frees-identifier", operations=[CREATE_NAMED])
+def test_an_identifier_stays_free_after_a_refusal_for_content(
+    author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """A valid document is accepted as new under the identifier of a faulty one."""
+    refused = refused_before(records.faulty(CREATE_NAMED))
+    sent = submit(CREATE_NAMED, author, samples, refused.notes["identifier"])
+    rows.accepted_for(
+        claim("workflow-refused-frees-identifier"),
+        sent,
+        lambda: submit(CREATE_NAMED, author, samples, fresh.uid()),
+    )
+
+
+@contract("workflow-rights-refusal-stores-nothing", operations=[CREATE_NAMED])
+def test_an_identifier_stays_free_after_a_refusal_for_want_of_rights(
+    restricted: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """An account that may not create leaves nothing behind."""
+    identifier = fresh.uid()
+    refused = refused_before(submit(CREATE_NAMED, restricted, samples, identifier))
+    nothing_came_of(claim("workflow-rights-refusal-stores-nothing"), records, identifier, refused)
+
+
+@contract("workflow-draft-saved", operations=DRAFT_REALMS)
+def test_an_accepted_submission_is_found_as_a_draft(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """The draft operations show the document that was submitted."""
+    identifier = fresh.uid()
+    submitted = submit(CREATE_NAMED, author, samples, identifier)
+    done(submitted)
+    arrange.eventually(lambda: author.send("draftExists", path={"uid": identifier}).answer.success)
+    shown = author.send("getDraft", path={"uid": identifier})
+    claim("workflow-draft-saved").shows(shown, samples.document(identifier))
+
+
+@contract("workflow-create-needs-token")
+def test_creating_without_a_token_is_refused(
+    anonymous: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """Creating needs a valid token; without one nothing is created."""
+    identifier, clause = fresh.uid(), claim("workflow-create-needs-token")
+    refused = submit(CREATE, anonymous, samples, identifier)
+    clause.refused(refused)
+    nothing_came_of(clause, records, identifier, refused)
+
+
+@contract("workflow-create-with-identifier-needs-token")
+def test_creating_under_an_identifier_without_a_token_is_refused(
+    anonymous: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """Creating under an identifier needs a valid token; without one the identifier stays free."""
+    identifier, clause = fresh.uid(), claim("workflow-create-with-identifier-needs-token")
+    refused = submit(CREATE_NAMED, anonymous, samples, identifier)
+    clause.refused(refused)
+    nothing_came_of(clause, records, identifier, refused)
+
+
+@contract("workflow-update-needs-token")
+def test_updating_without_a_token_is_refused(
+    anonymous: Actor, records: WorkflowRecords, samples: Samples, claim: Claims
+) -> None:
+    """Updating needs a valid token; without one no workflow is started."""
+    identifier, clause = records.standing(), claim("workflow-update-needs-token")
+    refused = submit(UPDATE, anonymous, samples, identifier)
+    clause.refused(refused)
+    nothing_came_of(clause, records, identifier, refused)

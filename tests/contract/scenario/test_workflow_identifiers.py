@@ -1,0 +1,77 @@
+"""Schemas and identifiers in the path of a submission."""
+
+from contracts.generation.path_faults import forbidden_identifiers, foreign_schema, other_case
+from contracts.generation.samples import Samples
+from contracts.generation.submissions import BEYOND_ASCII, CREATE_NAMED, LONGEST_BATCH, UNKNOWN_SCHEMA, submit
+from contracts.generation.workflow_records import WorkflowRecords
+from contracts.judging import rows
+from contracts.judging.claims import Claims
+from contracts.judging.rows import Row
+from contracts.judging.submitting import each_turned_down
+from contracts.plugin.marks import contract
+from contracts.plugin.worker import Worker
+from contracts.session.actor import Actor
+from contracts.session.namespace import UID_LONGEST, Namespace
+
+
+@contract("workflow-schema-of-another-realm")
+def test_the_schema_of_another_realm_is_not_configured(
+    author: Actor,
+    records: WorkflowRecords,
+    samples: Samples,
+    claim: Claims,
+    worker: Worker,
+    operation: str,
+    realm: str,
+) -> None:
+    """The workflow schema of another realm is unknown here, and the message names this realm."""
+    identifier = records.subject(operation)
+    records.plain(
+        Row.SCHEMA_UNKNOWN,
+        operation,
+        lambda: submit(operation, author, samples, records.subject(operation), schema=UNKNOWN_SCHEMA),
+        realm,
+    )
+    faulty = samples.faulty_submission(identifier)
+    schema = foreign_schema(worker.target, realm, turn=operation)
+    sent = submit(operation, author, samples, identifier, faulty, schema=schema)
+    claim("workflow-schema-of-another-realm", operation).says(sent, realm)
+
+
+@contract(
+    "workflow-identifier-too-short",
+    "workflow-identifier-too-long",
+    "workflow-identifier-characters",
+    operations=[CREATE_NAMED],
+)
+def test_an_identifier_outside_the_rule_is_refused(
+    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, operation: str
+) -> None:
+    """Identifiers of records keep the identifier rule; an update would refuse unknown ones in any case."""
+    for clause, identifiers in forbidden_identifiers(fresh).items():
+        sent = [submit(operation, author, samples, identifier) for identifier in identifiers]
+        each_turned_down(claim(clause, operation), sent)
+
+
+@contract(
+    "workflow-identifier-edges",
+    "workflow-batch-characters",
+    "workflow-identifier-case-sensitive",
+    operations=[CREATE_NAMED],
+)
+def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
+    author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """128 characters are accepted, with a batchId of 100 characters and 200 bytes; other letter case is free."""
+    identifier = fresh.uid(UID_LONGEST)
+    submission = samples.submission(identifier, batchId=BEYOND_ASCII * LONGEST_BATCH)
+    accepted = rows.both_accepted(
+        claim("workflow-batch-characters", CREATE_NAMED),
+        claim("workflow-identifier-edges"),
+        lambda: submit(CREATE_NAMED, author, samples, identifier, submission),
+        lambda: submit(CREATE_NAMED, author, samples, identifier),
+    )
+    records.settles(identifier)
+    other = other_case(fresh, identifier)
+    again = submit(CREATE_NAMED, author, samples, other, samples.faulty_submission(other))
+    rows.claim_not_taken(claim("workflow-identifier-case-sensitive", CREATE_NAMED), accepted, again)

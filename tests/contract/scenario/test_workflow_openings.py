@@ -1,0 +1,105 @@
+"""What the workflow leads to where the interface document is silent; observed, never claimed.
+
+Whatever might be accepted is sent with a faulty document besides, so that these observations leave nothing behind.
+"""
+
+from typing import Any
+
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.samples import Samples
+from contracts.generation.submissions import CREATE_NAMED, UPDATE, submit, submit_faulty
+from contracts.generation.workflow_records import WorkflowRecords
+from contracts.judging import content, rows
+from contracts.judging.claims import Observer
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+#: Members beside the document, by the clause and the name of what is open about them.
+MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
+    "workflow-info-from-others": {"text": {"additionalInfo": "Please publish soon."}},
+    "workflow-info-empty": {"empty": {"additionalInfo": ""}, "null": {"additionalInfo": None}},
+    "workflow-batch-empty": {"empty": {"batchId": ""}, "null": {"batchId": None}},
+    "workflow-unknown-member": {"unknown": {"contractTestUnknownMember": "value"}},
+}
+
+
+@contract(*MEMBERS, operations=[CREATE_NAMED])
+def test_members_beside_the_document(
+    author: Actor, samples: Samples, fresh: Namespace, observe: Observer
+) -> None:
+    """Whether a member of a faulty submission is named among its errors, or refused before its content."""
+    for clause, table in MEMBERS.items():
+        seen = {
+            name: content.told_of(
+                submit_faulty(CREATE_NAMED, author, samples, fresh.uid(), **members), members
+            )
+            for name, members in table.items()
+        }
+        observe(clause, CREATE_NAMED, seen)
+
+
+@contract("workflow-header-disagrees", operations=[CREATE_NAMED, UPDATE])
+def test_a_header_that_disagrees_with_the_path(
+    author: Actor,
+    records: WorkflowRecords,
+    samples: Samples,
+    fresh: Namespace,
+    observe: Observer,
+    operation: str,
+) -> None:
+    """Whether a header that names another identifier than the path is called a fault."""
+    identifier = records.subject(operation)
+    sent = submit(operation, author, samples, identifier, samples.faulty_submission(fresh.uid()))
+    observe("workflow-header-disagrees", operation, content.reports(sent.answer, "header"))
+
+
+@contract("workflow-draft-only-record", operations=["saveDraft"])
+def test_a_document_with_nothing_but_a_draft(
+    author: Actor, records: WorkflowRecords, samples: Samples, observe: Observer
+) -> None:
+    """Whether a draft alone counts as an existing record, for create and for update."""
+    identifier = records.draft()
+    faulty = samples.faulty_submission(identifier)
+    for operation in (CREATE_NAMED, UPDATE):
+        sent = submit(operation, author, samples, identifier, faulty)
+        observe("workflow-draft-only-record", operation, rows.which(sent))
+
+
+@contract("workflow-taken-against-locked", operations=[CREATE_NAMED])
+def test_creating_under_the_identifier_of_a_locked_record(
+    author: Actor, records: WorkflowRecords, samples: Samples, observe: Observer
+) -> None:
+    """Which of the two refusals comes first."""
+    identifier = records.locked()
+    sent = submit(CREATE_NAMED, author, samples, identifier, samples.faulty_submission(identifier))
+    observe("workflow-taken-against-locked", CREATE_NAMED, rows.which(sent))
+
+
+@contract("workflow-identity-against-realm")
+def test_a_submission_with_neither_realm_nor_token(
+    anonymous: Actor, records: WorkflowRecords, samples: Samples, observe: Observer, operation: str
+) -> None:
+    """Which of the two refusals comes first."""
+    sent = submit(operation, anonymous, samples, records.subject(operation), realm=None)
+    observe("workflow-identity-against-realm", operation, rows.which(sent))
+
+
+@contract("workflow-update-by-another", operations=[UPDATE])
+def test_an_update_by_a_second_author(
+    other: Actor, records: WorkflowRecords, samples: Samples, observe: Observer
+) -> None:
+    """Whether a faulty update by another author is refused for its content or for want of rights."""
+    identifier = records.standing()
+    sent = submit(UPDATE, other, samples, identifier, samples.faulty_submission(identifier))
+    observe("workflow-update-by-another", UPDATE, rows.which(sent))
+
+
+@contract("workflow-submitted-state", operations=[CREATE_NAMED], profile="nightly")
+def test_what_a_submission_does_to_its_record(
+    author: Actor, arrange: Arrangement, records: WorkflowRecords, observe: Observer
+) -> None:
+    """Whether a submitted record is locked against the next update within a few seconds."""
+    identifier = arrange.submission(author)
+    locks = arrange.eventually(lambda: rows.told(records.try_faulty(identifier), rows.Row.LOCKED))
+    observe("workflow-submitted-state", CREATE_NAMED, "locked" if locks else "open")

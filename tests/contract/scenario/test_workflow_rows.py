@@ -1,0 +1,130 @@
+"""The nine rows of the workflow table: each condition alone gives its status and its message, word for word.
+
+Every row but those on the realm itself is asked for twice, with the realm in the header and in the query.
+"""
+
+from contracts.generation.samples import Samples
+from contracts.generation.submissions import (
+    CREATE_NAMED,
+    UNKNOWN_REALM,
+    UNKNOWN_SCHEMA,
+    UPDATE,
+    submit,
+)
+from contracts.generation.workflow_records import WorkflowRecords
+from contracts.judging.claims import Claims, Observer
+from contracts.judging.content import refused_before
+from contracts.judging.rows import Row
+from contracts.judging.shapes import shape
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+
+@contract("workflow-realm-missing")
+def test_a_submission_without_a_realm_is_told_so(
+    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
+) -> None:
+    """No realm in header or query: 400, and the message that the realm is missing."""
+    sent = submit(operation, author, samples, records.subject(operation), realm=None)
+    claim("workflow-realm-missing", operation).says(sent)
+
+
+@contract("workflow-realm-unknown")
+def test_a_submission_under_an_unknown_realm_is_told_so(
+    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
+) -> None:
+    """A realm that does not exist: 400, and the message that it is not configured."""
+    sent = submit(operation, author, samples, records.subject(operation), realm=UNKNOWN_REALM)
+    claim("workflow-realm-unknown", operation).says(sent)
+
+
+@contract("workflow-schema-unknown")
+def test_a_submission_under_an_unknown_schema_is_told_so(
+    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str, realm: str
+) -> None:
+    """A schema unknown in its realm: 400, and a message that names the realm."""
+    identifier = records.subject(operation)
+    for way in records.ways(realm):
+        sent = submit(operation, author, samples, identifier, schema=UNKNOWN_SCHEMA, **way)
+        claim("workflow-schema-unknown", operation).says(sent, realm)
+
+
+@contract("workflow-identifier-taken", "workflow-message-place")
+def test_creating_under_an_identifier_in_use_is_told_so(
+    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, observe: Observer, realm: str
+) -> None:
+    """An identifier in use: 400, and the message that asks for a different one."""
+    identifier = records.standing()
+    for way in records.ways(realm):
+        sent = submit(CREATE_NAMED, author, samples, identifier, **way)
+        claim("workflow-identifier-taken").says(sent)
+        observe("workflow-message-place", CREATE_NAMED, shape(sent))
+
+
+@contract("workflow-identifier-unknown")
+def test_updating_under_an_unknown_identifier_is_told_so(
+    author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims, realm: str
+) -> None:
+    """An identifier that nobody has used: 400, and the message that asks for a correct one."""
+    for way in records.ways(realm):
+        claim("workflow-identifier-unknown").says(submit(UPDATE, author, samples, fresh.uid(), **way))
+
+
+@contract("workflow-locked-record", profile="smoke")
+def test_updating_a_locked_record_is_told_so(
+    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, realm: str
+) -> None:
+    """A record locked for workflow: 400, and the message for a locked record."""
+    identifier = records.locked()
+    for way in records.ways(realm):
+        claim("workflow-locked-record").says(submit(UPDATE, author, samples, identifier, **way))
+
+
+@contract("workflow-update-rights")
+def test_updating_without_the_right_is_told_so(
+    restricted: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, realm: str
+) -> None:
+    """An account that may not update the draft: 403, and the message for it."""
+    identifier = records.standing()
+    for way in records.ways(realm):
+        claim("workflow-update-rights").says(submit(UPDATE, restricted, samples, identifier, **way))
+
+
+@contract("workflow-create-rights")
+def test_creating_without_the_right_is_told_so(
+    restricted: Actor,
+    records: WorkflowRecords,
+    samples: Samples,
+    fresh: Namespace,
+    claim: Claims,
+    operation: str,
+    realm: str,
+) -> None:
+    """An account that may not create the draft: 403, and the message for it."""
+    for way in records.ways(realm):
+        sent = submit(operation, restricted, samples, fresh.uid(), **way)
+        claim("workflow-create-rights", operation).says(sent)
+
+
+@contract("workflow-anonymous")
+def test_an_anonymous_submission_is_told_so(
+    anonymous: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str, realm: str
+) -> None:
+    """No token: 403, and the message that the user is anonymous."""
+    identifier = records.subject(operation)
+    for way in records.ways(realm):
+        refused = refused_before(submit(operation, anonymous, samples, identifier, **way))
+        claim("workflow-anonymous", operation).says(refused)
+
+
+@contract("workflow-invalid-token")
+def test_a_token_that_was_never_issued_is_no_identity(
+    anonymous: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
+) -> None:
+    """A made-up token, and an Authorization header that holds none: 403, and the user is anonymous."""
+    identifier = records.subject(operation)
+    records.plain(Row.ANONYMOUS, operation, lambda: submit(operation, anonymous, samples, identifier))
+    for value in ("Bearer rc-never-issued-0123456789", "Bearer", "rc-never-issued-0123456789"):
+        sent = submit(operation, anonymous, samples, identifier, headers={"Authorization": value})
+        claim("workflow-invalid-token", operation).says(sent)

@@ -1,0 +1,77 @@
+"""Drafts, attachments, submissions and lists over many calls, compared with a small model of what is promised."""
+
+import pytest
+
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.model_cast import Cast
+from contracts.generation.model_exploration import budget_of
+from contracts.generation.model_machine import explore
+from contracts.generation.model_saved import Saved
+from contracts.generation.samples import Samples
+from contracts.judging.attempts import Attempt
+from contracts.judging.claims import Claims
+from contracts.plugin.marks import Profile, contract
+from contracts.plugin.worker import Worker
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+DRAFTS = (
+    "draft-save-creates",
+    "draft-save-updates",
+    "draft-save-replaces",
+    "draft-save-after-delete",
+    "draft-save-spares-others",
+    "draft-get-content",
+    "draft-get-absent",
+    "draft-exists-present",
+    "draft-exists-absent",
+    "draft-info-present",
+    "draft-info-current",
+    "draft-info-absent",
+    "draft-delete-removes",
+    "draft-delete-content-gone",
+    "draft-delete-spares-others",
+)
+LISTS = (
+    "list-mydrafts-has-mine",
+    "list-mydrafts-without-others",
+    "list-my-has-mine",
+    "list-my-without-others",
+    "list-deleted-gone",
+)
+ATTACHMENTS = (
+    "attachment-create-listed",
+    "attachment-download-same",
+    "attachment-several",
+    "attachment-list-own-only",
+    "attachment-outlives-save",
+)
+SUBMISSIONS = ("workflow-order-validation-before-save", "workflow-refused-update-keeps-draft")
+#: Operations of drafts alone: the case has no meaning in a realm without drafts.
+OPERATIONS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft", "listDrafts")
+
+
+@pytest.fixture
+def cast(
+    request: pytest.FixtureRequest,
+    worker: Worker,
+    realm: str,
+    author: Actor,
+    claim: Claims,
+    arrange: Arrangement,
+    samples: Samples,
+    fresh: Namespace,
+    attempt: Attempt,
+) -> Cast:
+    """Who plays: the author, and the other account where the settings name one."""
+    alone = worker.target.missing("account.other", realm)
+    other = None if alone else request.getfixturevalue("other")
+    return Cast(author, other, claim, arrange, samples, fresh, attempt)
+
+
+@contract(*DRAFTS, *LISTS, *ATTACHMENTS, *SUBMISSIONS, operations=OPERATIONS, requests=150)
+def test_promises_hold_over_many_calls(cast: Cast, worker: Worker, realm: str) -> None:
+    """Whatever was called before, by this account or the other, what is saved stays and what is deleted is gone."""
+    thorough = worker.selection.profile.includes(Profile.NIGHTLY)
+    saved = Saved(worker.selection.reports, worker.target.name, realm)
+    explore(cast, budget_of(cast.attempt.number, thorough=thorough), worker.selection.seed, saved)

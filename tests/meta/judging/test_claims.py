@@ -1,0 +1,150 @@
+"""Every claim can hold and can fail; what cannot be judged is neither."""
+
+from typing import Any
+
+import pytest
+
+from contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
+from contracts.judging.attempts import Attempt
+from contracts.judging.claims import Claim, Claims, Observer
+from contracts.judging.outcomes import Blocked, Contradiction
+
+KEY = ("draft-get-content", "getDraft")
+ID = "rc-abcd-12345"
+MISSING = "realm param is missing, please provide valid realm in querystring or httpHeaders"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "right", "wrong"),
+    [
+        ("accepted", (), (None, 204), (None, 404)),
+        ("accepted", (), (None, 302), ({}, 400)),
+        ("refused", (), (None, 404), ({}, 200)),
+        ("refused", (), ({}, 422), (None, 302)),
+        ("turned_down", (), ({"errors": [{}]}, 200), ({"errors": []}, 200)),
+        ("turned_down", (), (None, 400), (None, 200)),
+        ("content_refused", (), ({"errors": [{}]}, 200), ({"errors": []}, 400)),
+        ("carries", (ID,), ({"id": ID}, 200), ({"id": "another"}, 200)),
+        ("shows", ({"a": 1},), ({"data": {"a": 1, "b": 2}}, 200), ({"a": 2}, 200)),
+        ("shows", ({"a": 1},), ({"a": 1}, 200), ({"a": 1}, 404)),
+        (
+            "reports",
+            ("Error.Mandatory", "country"),
+            ({"errors": [{"code": "Error.Mandatory", "property": "document.country"}]}, 400),
+            ({"errors": [{"code": "Error.Mandatory", "property": "county"}]}, 400),
+        ),
+        (
+            "reports",
+            ("Error.Mandatory", "country"),
+            ({"errors": [1, {"code": "Error.Mandatory", "property": "country.identifier"}]}, 200),
+            ({"errors": [{"code": "Error.InvalidValue", "property": "country"}]}, 400),
+        ),
+    ],
+)
+def test_each_claim_holds_and_fails(
+    attempt: Attempt,
+    must: Claim,
+    answer: Any,
+    exchange: Any,
+    name: str,
+    arguments: Any,
+    right: Any,
+    wrong: Any,
+) -> None:
+    getattr(must, name)(exchange(answer(*right)), *arguments)
+    assert (attempt.held[KEY], attempt.evidence) == (1, [])
+    with pytest.raises(Contradiction, match="draft-get-content"):
+        getattr(must, name)(exchange(answer(*wrong)), *arguments)
+    assert (attempt.held[KEY], attempt.contradicted[KEY]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "held"),
+    [
+        ({"m": MISSING}, 400, True),
+        ({"m": MISSING}, 403, False),
+        ({"m": "no"}, 400, False),
+        (None, 400, False),
+    ],
+)
+def test_a_stated_status_and_message_are_both_due(
+    claims: Claims, answer: Any, exchange: Any, body: Any, status: int, held: bool
+) -> None:
+    claim = claims("workflow-realm-missing", "createWorkflowRecord")
+    if held:
+        claim.says(exchange(answer(body, status), "createWorkflowRecord"))
+        return
+    with pytest.raises(Contradiction, match="400"):
+        claim.says(exchange(answer(body, status), "createWorkflowRecord"))
+
+
+def test_the_realm_stands_in_the_message(claims: Claims, catalogue: Any, answer: Any, exchange: Any) -> None:
+    (clause,) = [each for each in catalogue if "${realm}" in (each.message or "")][:1]
+    claim = claims(clause.id, clause.operations[0])
+    told = {"message": clause.message.replace("${realm}", "abs-dev")}
+    claim.says(exchange(answer(told, clause.status)), "abs-dev")
+    with pytest.raises(Contradiction):
+        claim.says(exchange(answer(told, clause.status)), "bch-dev")
+
+
+def test_a_claim_without_a_message_has_nothing_to_compare(must: Claim, answer: Any, exchange: Any) -> None:
+    with pytest.raises(SuiteError, match="no message"):
+        must.says(exchange(answer({}, 400)))
+
+
+def test_a_should_is_noted_and_the_case_goes_on(
+    attempt: Attempt, should: Claim, answer: Any, exchange: Any
+) -> None:
+    should.refused(exchange(answer({})))
+    should.refused(exchange(answer(None, 404)))
+    assert len(attempt.evidence) == 1
+    assert attempt.evidence[0].seen.startswith("200")
+
+
+@pytest.mark.parametrize("name", ["accepted", "refused", "turned_down", "content_refused"])
+def test_a_server_error_blocks_and_an_absent_answer_is_environment(
+    attempt: Attempt, must: Claim, answer: Any, exchange: Any, name: str
+) -> None:
+    with pytest.raises(Blocked, match="server error"):
+        getattr(must, name)(exchange(answer({}, 500)))
+    with pytest.raises(EnvironmentFault, match="no answer"):
+        getattr(must, name)(exchange(None))
+    assert not attempt.evidence
+
+
+def test_a_page_is_a_refusal_where_one_is_due_and_else_environment(
+    attempt: Attempt, must: Claim, answer: Any, exchange: Any
+) -> None:
+    page = exchange(answer(b"<html>no</html>", 403, "text/html"))
+    must.refused(page)
+    with pytest.raises(EnvironmentFault, match="an HTML page with status 403"):
+        must.accepted(page)
+    with pytest.raises(EnvironmentFault, match="an HTML page with status 403"):
+        must.holds(False, page, expected="", seen="")
+    assert not attempt.evidence
+
+
+@pytest.mark.parametrize(
+    ("clause", "operation", "words"),
+    [
+        ("draft-get-contents", "getDraft", "draft-get-content"),
+        ("draft-get-absent", "getDraft", "without declaring it"),
+        ("draft-get-answer", "getDraft", "silent"),
+        ("draft-get-content", "listDrafts", "does not cover listDrafts"),
+        ("draft-save-updates", None, "several operations"),
+    ],
+)
+def test_a_claim_that_cannot_be_made_is_a_mistake_of_the_case(
+    attempt: Attempt, catalogue: Any, clause: str, operation: str | None, words: str
+) -> None:
+    declared = ("draft-get-content", "draft-get-answer", "draft-save-updates")
+    with pytest.raises(RegistryContractsError, match=words):
+        Claims(attempt, catalogue, declared)(clause, operation)
+
+
+def test_only_declared_clauses_are_observed(attempt: Attempt, catalogue: Any) -> None:
+    observe = Observer(attempt, catalogue, ("draft-get-answer",))
+    observe("draft-get-answer", "getDraft", {"status": 200})
+    assert attempt.observations[0].seen == {"status": 200}
+    with pytest.raises(SuiteError, match="without declaring it"):
+        observe("draft-info-answer", "getDraftInfo", 1)

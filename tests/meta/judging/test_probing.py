@@ -1,0 +1,112 @@
+"""Generated faults are judged one by one, each looked for again before it counts."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from contracts.generation.faults import ABSENT, Fault
+from contracts.judging.attempts import Attempt
+from contracts.judging.confirmation import confirm
+from contracts.judging.outcomes import Contradiction
+from contracts.judging.probing import Probe, firm
+
+MISSING = Fault("body", "firstName", "missing", ABSENT)
+
+
+class Exercise:
+    """Answers in turn, with a status for each request."""
+
+    def __init__(self, exchange: Any, answer: Any, statuses: list[int]) -> None:
+        self._exchange, self._answer = exchange, answer
+        self._statuses: Iterator[int] = iter(statuses)
+        self.sent = 0
+
+    def send(self, _fault: Fault) -> Any:
+        """Give the next answer."""
+        self.sent += 1
+        return self._exchange(self._answer({}, next(self._statuses)), "createContact")
+
+    def usual(self, _fault: Fault) -> Any:
+        """A text stands everywhere."""
+        return "text"
+
+
+@pytest.fixture
+def probe(attempt: Attempt, catalogue: Any, answer: Any, exchange: Any) -> Any:
+    """Makes a probe and its exercise: `probe(statuses)`."""
+
+    def make(*statuses: int) -> tuple[Probe, Exercise]:
+        exercise = Exercise(exchange, answer, list(statuses))
+        return Probe("createContact", attempt, catalogue, exercise, ()), exercise
+
+    return make
+
+
+def test_a_refused_fault_holds(probe: Any, attempt: Attempt) -> None:
+    made, exercise = probe(400)
+    made.judge(MISSING)
+    assert (sum(attempt.held.values()), exercise.sent, attempt.evidence) == (1, 1, [])
+
+
+def test_an_accepted_fault_is_confirmed_at_once(probe: Any, attempt: Attempt) -> None:
+    made, exercise = probe(200, 200)
+    with pytest.raises(Contradiction):
+        made.judge(MISSING)
+    (finding,) = confirm([attempt])
+    assert (finding.confirmed, finding.reproduced, finding.attempts, exercise.sent) == (True, 2, 2, 2)
+
+
+def test_a_fault_accepted_now_and_then_has_its_rate(probe: Any, attempt: Attempt) -> None:
+    made, _ = probe(200, 400, 200)
+    with pytest.raises(Contradiction):
+        made.judge(MISSING)
+    (finding,) = confirm([attempt])
+    assert (finding.confirmed, finding.reproduced, finding.attempts) == (True, 2, 3)
+
+
+def test_a_fault_accepted_once_is_unconfirmed(probe: Any, attempt: Attempt) -> None:
+    made, exercise = probe(200, 400, 400, 400)
+    made.judge(MISSING)
+    (finding,) = confirm([attempt])
+    assert (finding.confirmed, exercise.sent) == (False, 4)
+    assert attempt.keys == attempt.dismissed
+
+
+def test_a_later_flicker_does_not_take_back_what_was_confirmed(probe: Any, attempt: Attempt) -> None:
+    made, _ = probe(200, 200, 200, 400, 400, 400)
+    with pytest.raises(Contradiction):
+        made.judge(MISSING)
+    made.judge(MISSING)
+    (finding,) = confirm([attempt])
+    assert (finding.confirmed, len(attempt.evidence)) == (True, 2)
+
+
+def test_a_should_is_confirmed_without_ending_the_case(probe: Any, attempt: Attempt, catalogue: Any) -> None:
+    key = next(
+        key
+        for clause in catalogue.by_operation("createContact")
+        if clause.level == "should"
+        for key in clause.faults
+        if "*" not in key
+    )
+    place, _, kind = key.partition(":")
+    where, _, name = place.partition(".")
+    made, _ = probe(200, 200)
+    made.judge(Fault(where, name, kind, [17] if kind == "wrong-kind" else "x"))
+    (finding,) = confirm([attempt])
+    assert finding.confirmed
+
+
+@pytest.mark.parametrize(
+    ("value", "usual", "ruled_out"),
+    [
+        (7, "text", False),
+        (True, "text", False),
+        (None, "text", False),
+        ([1], "text", True),
+        ("text", {}, True),
+    ],
+)
+def test_only_plainly_other_kinds_are_ruled_out(value: Any, usual: Any, ruled_out: bool) -> None:
+    assert firm(Fault("body", "firstName", "wrong-kind", value), usual) is ruled_out

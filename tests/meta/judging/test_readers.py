@@ -1,0 +1,143 @@
+"""Tolerant readers find what is promised wherever it stands, and nothing that only looks like it."""
+
+from typing import Any
+
+import pytest
+
+from contracts.judging import readers
+from contracts.judging.readers import Ambiguous
+
+ID = "rc-abcd-12345"
+
+
+@pytest.mark.parametrize(
+    ("body", "there"),
+    [
+        ({"identifier": ID}, True),
+        ({"data": [{"deep": {"_id": ID}}]}, True),
+        (ID, True),
+        ([ID], True),
+        ({"href": f"/documents/{ID}/versions"}, True),
+        ({ID: {}}, True),
+        (f"created {ID}.".encode(), True),
+        ({"identifier": ID + "6"}, False),
+        ({"identifier": "x-" + ID}, False),
+        ({"identifier": ID.upper()}, False),
+        (None, False),
+        ({}, False),
+    ],
+)
+def test_an_identifier_is_found_as_a_word(answer: Any, body: Any, there: bool) -> None:
+    assert readers.carries_identifier(answer(body), ID) is there
+
+
+def test_an_identifier_is_found_in_the_location(answer: Any) -> None:
+    assert readers.carries_identifier(answer(None, 201, location=f"/documents/{ID}"), ID)
+
+
+MESSAGE = "A document with the identifier exists, please use a different 'identifier'."
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"message": MESSAGE}, True),
+        ({"error": {"errors": [{"text": f"  {MESSAGE}  "}]}}, True),
+        (MESSAGE, True),
+        (MESSAGE.encode(), True),
+        ({"message": MESSAGE.rstrip(".")}, True),
+        ({"message": MESSAGE.replace(" ", "\n ", 1)}, True),
+        ({"message": MESSAGE.replace("'", "’")}, True),
+        ({"message": f"Error: {MESSAGE} (code 7)"}, True),
+        ({"message": MESSAGE.lower()}, False),
+        ({"message": MESSAGE.replace("exists", "exist")}, False),
+        ({"message": MESSAGE.replace(",", "")}, False),
+        ({}, False),
+        (None, False),
+    ],
+)
+def test_a_message_is_found_word_for_word(answer: Any, body: Any, told: bool) -> None:
+    assert readers.says(answer(body, 400), MESSAGE) is told
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ({"errors": [{"code": 1}]}, [{"code": 1}]),
+        ({"body": {"errors": []}}, []),
+        ({"errors": [1], "copy": {"errors": [1]}}, [1]),
+        ({"errors": {"code": 1}}, None),
+        ({"error": [1]}, None),
+        (b"errors", None),
+    ],
+)
+def test_the_errors_array_is_found(answer: Any, body: Any, found: Any) -> None:
+    assert readers.errors(answer(body)) == found
+
+
+def test_two_different_errors_arrays_are_ambiguous(answer: Any) -> None:
+    with pytest.raises(Ambiguous):
+        readers.errors(answer({"errors": [1], "inner": {"errors": [2]}}))
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ([], []),
+        ([{"a": 1}], [{"a": 1}]),
+        ({"items": [{"a": 1}], "tags": ["x"]}, [{"a": 1}]),
+        ({"response": {"docs": []}, "count": 0}, []),
+        ([1], None),
+        ({"a": 1}, None),
+        (b"none", None),
+    ],
+)
+def test_the_records_of_a_list_are_found(answer: Any, body: Any, found: Any) -> None:
+    assert readers.records(answer(body)) == found
+
+
+def test_two_lists_are_ambiguous(answer: Any) -> None:
+    with pytest.raises(Ambiguous):
+        readers.records(answer({"mine": [{"a": 1}], "theirs": [{"a": 2}]}))
+
+
+DOCUMENT = {"title": {"en": "é"}, "list": [1, {"a": None}], "flag": True}
+
+
+@pytest.mark.parametrize(
+    ("body", "held"),
+    [
+        (DOCUMENT, True),
+        ({"body": {**DOCUMENT, "more": 1}}, True),
+        ([{"draft": {**DOCUMENT, "title": {"en": "é", "fr": "è"}}}], True),
+        ({**DOCUMENT, "list": [1.0, {"a": None}]}, True),
+        ({**DOCUMENT, "flag": 1}, False),
+        ({**DOCUMENT, "list": [1]}, False),
+        ({**DOCUMENT, "list": [{"a": None}, 1]}, False),
+        ({**DOCUMENT, "list": [1, {}]}, False),
+        ({**DOCUMENT, "title": {"en": "e"}}, False),
+        ({"title": DOCUMENT["title"]}, False),
+        (None, False),
+    ],
+)
+def test_a_document_is_found_whole(answer: Any, body: Any, held: bool) -> None:
+    assert readers.holds_document(answer(body), DOCUMENT) is held
+
+
+def test_the_difference_names_the_place(answer: Any) -> None:
+    told = readers.difference(answer({**DOCUMENT, "title": {"en": "e"}}), DOCUMENT)
+    assert "title" in str(told)
+    assert "en" in str(told)
+
+
+def test_numbers_are_found_also_as_text() -> None:
+    assert list(readers.integers({"id": "17", "n": [3, True, 2.5, "x1", "²"]})) == [17, 3]
+
+
+def test_hostile_nesting_costs_nothing(answer: Any) -> None:
+    deep = b"[" * 100_000
+    assert answer(deep).json is None
+    nested: Any = "end"
+    for _ in range(500):
+        nested = [nested]
+    assert "end" not in list(readers.values(nested))

@@ -1,0 +1,94 @@
+"""The checks on every exchange, each with an answer that keeps it and one that does not."""
+
+import json
+from typing import Any
+
+import pytest
+
+from contracts.judging import universal
+from contracts.judging.attempts import Attempt
+
+TOKEN = "abcdef.ghijkl-mnopqr"
+BEARER = {"request_headers": {"Authorization": f"Bearer {TOKEN}"}}
+SIGNING_IN = {"request_body": json.dumps({"email": "a@b.c", "password": "pass-word-17"}).encode()}
+
+
+def judged(attempt: Attempt, catalogue: Any, *exchanges: Any) -> dict[str, bool]:
+    attempt.exchanges.extend(exchanges)
+    universal.judge(attempt, catalogue)
+    held = dict.fromkeys((clause for clause, _ in attempt.held), True)
+    return held | {each.clause: False for each in attempt.evidence}
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"), [(200, True), (404, True), (500, False), (501, False), (429, None), (503, None)]
+)
+def test_server_errors_are_found_but_not_a_gateways(
+    attempt: Attempt, catalogue: Any, answer: Any, exchange: Any, status: int, verdict: bool | None
+) -> None:
+    assert judged(attempt, catalogue, exchange(answer({}, status))).get("no-server-error") is verdict
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "verdict"),
+    [
+        ({"message": "no"}, {}, True),
+        ({"message": f"token {TOKEN} is bad"}, {}, False),
+        ({}, {"x-debug": f"Bearer {TOKEN}"}, False),
+        (f"<p>{TOKEN}</p>".encode(), {}, False),
+        ({"other": f"{TOKEN}-and-more"}, {}, True),
+    ],
+)
+def test_an_echoed_token_is_found(
+    attempt: Attempt,
+    catalogue: Any,
+    answer: Any,
+    exchange: Any,
+    body: Any,
+    headers: dict[str, str],
+    verdict: bool,
+) -> None:
+    found = judged(attempt, catalogue, exchange(answer(body, 401, **headers), **BEARER))
+    assert found["no-secret-echoed"] is verdict
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"), [({"authenticationToken": "t"}, True), ({"you": "pass-word-17"}, False)]
+)
+def test_an_echoed_password_is_found(
+    attempt: Attempt, catalogue: Any, answer: Any, exchange: Any, body: Any, verdict: bool
+) -> None:
+    found = judged(attempt, catalogue, exchange(answer(body), "createToken", **SIGNING_IN))
+    assert found["no-secret-echoed"] is verdict
+
+
+@pytest.mark.parametrize(
+    ("body", "media", "verdict"),
+    [
+        ({}, "application/json; charset=utf-8", True),
+        ({}, "application/problem+json", True),
+        ({}, "text/plain", False),
+        (b"no json", "text/plain", None),
+        (None, "text/plain", None),
+    ],
+)
+def test_json_under_another_label_is_found(
+    attempt: Attempt, catalogue: Any, answer: Any, exchange: Any, body: Any, media: str, verdict: bool | None
+) -> None:
+    found = judged(attempt, catalogue, exchange(answer(body, 200, media)))
+    assert found.get("json-labelled-json") is verdict
+
+
+def test_the_bytes_of_a_file_may_have_any_label(
+    attempt: Attempt, catalogue: Any, answer: Any, exchange: Any
+) -> None:
+    found = judged(attempt, catalogue, exchange(answer({}, 200, "text/plain"), "getAttachment"))
+    assert "json-labelled-json" not in found
+
+
+def test_what_the_environment_did_is_not_judged(
+    attempt: Attempt, catalogue: Any, answer: Any, exchange: Any
+) -> None:
+    spoilt = exchange(answer({}, 500), **BEARER)
+    spoilt.fault = "an HTML page"
+    assert judged(attempt, catalogue, spoilt, exchange(None), exchange(answer({}, 500), None)) == {}

@@ -1,0 +1,282 @@
+"""Runs of the plugin in processes of their own: a small checkout with planted cases, and services that misbehave."""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[3]
+PLANTED = Path(__file__).parent / "planted"
+PATIENCE = 60.0
+
+
+@dataclass
+class Ended:
+    """A run that is over."""
+
+    code: int
+    out: str
+    err: str
+    reports: Path
+
+    @property
+    def said(self) -> str:
+        """Everything that stood in the terminal."""
+        return self.out + self.err
+
+    @property
+    def folder(self) -> Path:
+        """The only run folder."""
+        folders = [path for path in self.reports.iterdir() if path.is_dir() and not path.is_symlink()]
+        assert len(folders) == 1, self.said
+        return folders[0]
+
+    @property
+    def verdict(self) -> dict[str, Any]:
+        """The machine's answer."""
+        found: dict[str, Any] = json.loads((self.folder / "verdict.json").read_text(encoding="utf-8"))
+        assert found["exit_code"] == self.code, self.said
+        return found
+
+    def cases(self) -> dict[str, dict[str, Any]]:
+        """What the journals say of each case, by its name with parameters."""
+        events = [
+            json.loads(line)
+            for journal in self.folder.glob("journal-*.jsonl")
+            for line in journal.read_text(encoding="utf-8").splitlines()
+        ]
+        return {event["case"].partition("::")[2]: event for event in events if event["kind"] == "case"}
+
+    def cells(self) -> dict[tuple[str, str], str]:
+        """Verdicts by clause and realm."""
+        return {
+            (clause["id"], realm): cell["verdict"]
+            for clause in self.verdict["clauses"]
+            for realm, cell in clause["realms"].items()
+        }
+
+    def reason(self, clause: str, realm: str = "abs-dev") -> str:
+        """Why a cell has its verdict."""
+        found = next(each for each in self.verdict["clauses"] if each["id"] == clause)
+        return str(found["realms"][realm]["reason"])
+
+
+class Runner:
+    """Starts runs in a small checkout."""
+
+    def __init__(self, checkout: Path, scratch: Path, launcher: "subprocess.Popen[str]") -> None:
+        self.checkout = checkout
+        self.scratch = scratch
+        self._launcher = launcher
+        self.environment: dict[str, str] = {}
+
+    def start(self, *words: str) -> "subprocess.Popen[str]":
+        """Start bare pytest in a fresh process, for tests that interfere with it; `end` waits for it."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "pytest", *self._words(words, None)],
+            cwd=self.checkout,
+            env=self._env(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def end(self, process: "subprocess.Popen[str]") -> Ended:
+        """Wait for the end of a run that was started."""
+        out, err = process.communicate(timeout=PATIENCE)
+        return Ended(process.returncode, out, err, self.reports)
+
+    def __call__(self, *words: str, reports: Path | None = None, program: bool = False) -> Ended:
+        """Run to the end; `program` for the command instead of bare pytest."""
+        out, err = self.scratch / "out", self.scratch / "err"
+        order = {
+            "words": (["run"] if program else []) + self._words(words, reports, program=program),
+            "program": program,
+            "cwd": str(self.checkout),
+            "env": self._env(),
+            "out": str(out),
+            "err": str(err),
+        }
+        assert self._launcher.stdin is not None
+        assert self._launcher.stdout is not None
+        self._launcher.stdin.write(json.dumps(order) + "\n")
+        self._launcher.stdin.flush()
+        code = int(self._launcher.stdout.readline())
+        return Ended(code, out.read_text("utf-8"), err.read_text("utf-8"), reports or self.reports)
+
+    def _words(self, words: tuple[str, ...], reports: Path | None, *, program: bool = False) -> list[str]:
+        plain = [] if program else ["-p", "no:cacheprovider"]
+        return [*plain, f"--reports={reports or self.reports}", *words]
+
+    def _env(self) -> dict[str, str]:
+        foreign = ("PYTEST_", "REGISTRY_", "SANDBOX_", "COLUMNS")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+        places = {"PYTHONPATH": str(self.checkout), "TMPDIR": str(self.private_parent)}
+        return {**kept, **places, **self.environment}
+
+    @property
+    def reports(self) -> Path:
+        """Where runs put their evidence."""
+        return self.scratch / "reports"
+
+    @property
+    def private_parent(self) -> Path:
+        """Where runs make their private folders."""
+        folder = self.scratch / "tmp"
+        folder.mkdir(exist_ok=True)
+        return folder
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the library and the description beside planted cases."""
+    root = tmp_path_factory.mktemp("checkout")
+    return plant(root)
+
+
+def plant(root: Path) -> Path:
+    """Fill a folder with a small checkout."""
+    for name in ("contracts", "openapi"):
+        shutil.copytree(CHECKOUT / name, root / name)
+    for name in ("conftest.py", "pyproject.toml"):
+        shutil.copy2(CHECKOUT / name, root / name)
+    (root / "tests" / "contract").mkdir(parents=True)
+    shutil.copy2(PLANTED / "cases.py", root / "tests" / "contract" / "test_planted.py")
+    shutil.copy2(
+        CHECKOUT / "tests" / "contract" / "property" / "test_generated_faults.py", root / "tests" / "contract"
+    )
+    shutil.copy2(PLANTED / "door_watch.py", root)
+    return root
+
+
+@pytest.fixture
+def plant_checkout(tmp_path: Path) -> Callable[[], Path]:
+    """A maker of a checkout that the test may spoil."""
+    return lambda: plant(tmp_path / "spoilt")
+
+
+@pytest.fixture(scope="session")
+def launcher() -> "Iterator[subprocess.Popen[str]]":
+    """The process that forks the runs."""
+    command = [sys.executable, str(PLANTED / "launcher.py")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+@pytest.fixture
+def run(checkout: Path, tmp_path: Path, launcher: "subprocess.Popen[str]") -> Runner:
+    """Runs the plugin in the small checkout, with reports of its own."""
+    return Runner(checkout, tmp_path, launcher)
+
+
+@pytest.fixture
+def runner_in(tmp_path: Path, launcher: "subprocess.Popen[str]") -> Callable[[Path], Runner]:
+    """Runs the plugin in another checkout."""
+    return lambda root: Runner(root, tmp_path, launcher)
+
+
+Answer = tuple[int, list[tuple[bytes, bytes]], bytes]
+Rule = Callable[[str, str, int], Answer | None]
+
+
+class Faulty:
+    """A sandbox behind a rule that may answer in its place.
+
+    Args:
+        rule: Called with method, path and how often this method and path's last step came before; None passes on.
+        delay: Seconds that every answer takes.
+    """
+
+    def __init__(self, app: Any, rule: Rule, delay: float = 0.0) -> None:
+        self._app = app
+        self._rule = rule
+        self._delay = delay
+        self._lock = threading.Lock()
+        self.requests: list[tuple[str, str]] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        method, path = scope["method"], scope["path"]
+        key = (method, path.rpartition("/")[2])
+        with self._lock:
+            before = sum((m, p.rpartition("/")[2]) == key for m, p in self.requests)
+            self.requests.append((method, path))
+        await asyncio.sleep(self._delay)
+        answer = self._rule(method, path, before)
+        if answer is None:
+            await self._app(scope, receive, send)
+            return
+        status, headers, body = answer
+        length = (b"content-length", str(len(body)).encode())
+        await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
+        await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
+
+    def count(self, method: str, ending: str) -> int:
+        """How many requests of a method came to paths that end so."""
+        return sum(m == method and p.endswith(ending) for m, p in self.requests)
+
+
+@dataclass
+class Service:
+    """A faulty service that runs, and the settings that aim at it."""
+
+    app: Faulty
+    url: str
+    target: Path
+
+
+@pytest.fixture
+def faulty(serve_app: Callable[[Any], str], tmp_path: Path, run: Runner) -> Callable[..., Service]:
+    """Serves a sandbox behind a rule: `faulty(rule)`; accounts are set in the runner's environment."""
+
+    def start(
+        rule: Rule = lambda *_: None, *, only_author: bool = False, delay: float = 0.0, **settings: Any
+    ) -> Service:
+        from contracts.sandbox.app import create_app  # noqa: PLC0415 - not every test serves
+        from contracts.sandbox.settings import Settings  # noqa: PLC0415
+
+        app = Faulty(create_app(Settings(**settings)), rule, delay)
+        url = serve_app(app)
+        return Service(app, url, aim(run, tmp_path, url, only_author=only_author))
+
+    return start
+
+
+def aim(run: Runner, folder: Path, url: str, *, only_author: bool = False) -> Path:
+    """Write settings that aim at an address, and put the sandbox's accounts into the environment."""
+    source = CHECKOUT / "contracts" / "target"
+    text = (source / "sandbox.toml").read_text(encoding="utf-8")
+    shutil.copytree(source / "samples", folder / "samples", dirs_exist_ok=True)
+    target = folder / "service.toml"
+    target.write_text(text.replace("http://127.0.0.1:8080", url), encoding="utf-8")
+    for role in ("author",) if only_author else ("author", "other", "restricted", "nau"):
+        run.environment[f"SANDBOX_{role.upper()}_EMAIL"] = f"{role}@sandbox.test"
+        run.environment[f"SANDBOX_{role.upper()}_PASSWORD"] = f"sandbox-{role}"
+    return target
+
+
+@pytest.fixture
+def aimed_at(run: Runner, tmp_path: Path) -> Callable[[str], Path]:
+    """Writes settings that aim at an address."""
+    return lambda url: aim(run, tmp_path, url)
+
+
+@pytest.fixture
+def nothing_left(run: Runner) -> Iterator[None]:
+    """After the test, no private folder is left and no sandbox of its runs."""
+    yield
+    assert list(run.private_parent.glob("registry-contracts-*")) == []

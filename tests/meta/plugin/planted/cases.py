@@ -1,0 +1,126 @@
+"""Cases planted in a small checkout: each ends in one way a case can end. Chosen by name with `-k`."""
+
+import pytest
+
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.samples import Samples
+from contracts.judging.attempts import Attempt
+from contracts.judging.claims import Claims, Observer
+from contracts.judging.readers import Ambiguous
+from contracts.plugin.marks import contract
+from contracts.plugin.worker import Worker
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+
+@contract("draft-get-content", profile="smoke")
+def test_content(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """Get returns the full draft content."""
+    draft = arrange.draft(author)
+    claim("draft-get-content").shows(author.send("getDraft", path={"uid": draft.uid}), draft.document)
+
+
+@contract("draft-save-creates", "draft-save-answer", profile="smoke")
+def test_save(author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer) -> None:
+    """Save creates a draft."""
+    uid = fresh.uid()
+    query = {"schema": samples.contact_schema}
+    saved = author.send("saveDraft", path={"uid": uid}, query=query, json=samples.draft(uid))
+    claim("draft-save-creates").accepted(saved)
+    observe("draft-save-answer", "saveDraft", saved.answer.json)
+
+
+@contract("draft-get-absent", profile="smoke")
+def test_should(author: Actor, fresh: Namespace, claim: Claims) -> None:
+    """A draft that is not there is refused."""
+    claim("draft-get-absent").refused(author.send("getDraft", path={"uid": fresh.uid()}))
+
+
+@contract("draft-get-absent")
+def test_foreign_token(author: Actor, fresh: Namespace, claim: Claims) -> None:
+    """A token of the case's own making goes out too."""
+    sent = author.send("getDraft", path={"uid": fresh.uid()}, token=f"of-my-own-{fresh.uid()}")
+    claim("draft-get-absent").refused(sent)
+
+
+@contract("token-issued", "token-lifetime")
+def test_signing_in(author_of_any: Actor, claim: Claims, observe: Observer) -> None:
+    """The operation without a realm runs once."""
+    body = {"email": "author@sandbox.test", "password": "sandbox-author"}
+    answer = author_of_any.send("createToken", json=body)
+    claim("token-issued").accepted(answer)
+    observe("token-lifetime", "createToken", answer.answer.json)
+
+
+@pytest.fixture
+def author_of_any(worker: Worker, attempt: Attempt) -> Actor:
+    """The author, where the operation knows no realm."""
+    return worker.actor("author", "any", "test_planted.py::test_signing_in", attempt)
+
+
+@contract("draft-save-creates")
+def test_missing_account(nau: Actor, restricted: Actor, claim: Claims) -> None:
+    """Accounts that the settings do not name leave a case untested."""
+    claim("draft-save-creates").holds(nau.role != restricted.role, expected="two roles", seen="one")
+
+
+@contract("draft-save-creates")
+def test_undeclared(author: Actor, claim: Claims) -> None:
+    """A claim on a clause that the case does not declare."""
+    claim("draft-get-content").holds(author is not None, expected="", seen="")
+
+
+@contract("draft-save-answer")
+def test_silent(author: Actor, claim: Claims) -> None:
+    """A claim on a silent clause."""
+    claim("draft-save-answer").holds(author is not None, expected="", seen="")
+
+
+@contract("draft-get-content")
+def test_nothing(author: Actor) -> None:
+    """A case that claims nothing and sends nothing."""
+    assert author
+
+
+@contract("draft-get-content", "draft-exists-absent")
+def test_only_sends(author: Actor, fresh: Namespace) -> None:
+    """A case that only sends: the universal checks look at the answer, its clauses stay untested."""
+    author.send("draftExists", path={"uid": fresh.uid()})
+
+
+@contract("draft-get-content")
+def test_ambiguous(author: Actor) -> None:
+    """An answer that can be read in two ways."""
+    raise Ambiguous(f"the {author.role} got two candidates")
+
+
+@contract("draft-get-content")
+def test_foreign(author: Actor, samples: Samples, claim: Claims) -> None:
+    """A write outside the namespace."""
+    query = {"schema": samples.contact_schema}
+    sent = author.send("saveDraft", path={"uid": "somebody-elses-0001"}, query=query, json={})
+    claim("draft-get-content").holds(bool(sent), expected="", seen="")
+
+
+@contract("draft-get-content")
+def test_crash(author: Actor) -> None:
+    """A mistake in a case, with a secret in the traceback and on stdout."""
+    token = author.token()
+    print(f"the token is {token}")  # noqa: T201
+    raise RuntimeError(f"no idea what to do with {token}")
+
+
+@contract("draft-get-content")
+@pytest.mark.parametrize("turn", range(12))
+def test_many(author: Actor, arrange: Arrangement, claim: Claims, turn: int) -> None:
+    """Enough to be interrupted in."""
+    draft = arrange.draft(author)
+    claim("draft-get-content").shows(author.send("getDraft", path={"uid": draft.uid}), draft.document)
+    assert turn >= 0
+
+
+@contract("draft-get-content")
+def test_waiting(author: Actor, arrange: Arrangement) -> None:
+    """A case that is still at work when the run is stopped."""
+    draft = arrange.draft(author)
+    arrange.eventually(lambda: draft.uid == "")

@@ -1,0 +1,128 @@
+"""How runs end: exit codes, the same from both ways to start one, and what is said of each case."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+NOT_FOUND = (404, [(b"content-type", b"application/json")], b'{"message": "none"}')
+
+
+def lost(method: str, path: str, _: int) -> Any:
+    return NOT_FOUND if method == "GET" and path.endswith("/versions/draft") else None
+
+
+@pytest.mark.parametrize("program", [True, False], ids=["program", "pytest"])
+def test_a_run_that_holds_ends_with_0(run: Callable[..., Any], program: bool) -> None:
+    ended = run("-k", "test_save or test_content", "--realm=abs-dev", program=program)
+    assert ended.code == 0, ended.said
+    assert ended.cells()["draft-get-content", "abs-dev"] == "pass"
+    assert ended.cells()["draft-save-answer", "abs-dev"] == "observed"
+    assert "verdict: pass" in ended.out
+
+
+@pytest.mark.parametrize("program", [True, False], ids=["program", "pytest"])
+def test_a_contradiction_ends_with_1(run: Any, faulty: Callable[..., Any], program: bool) -> None:
+    service = faulty(lost)
+    ended = run("-k", "test_content", "--realm=abs-dev", f"--target={service.target}", program=program)
+    assert ended.code == 1, ended.said
+    (finding,) = ended.verdict["findings"]
+    assert (finding["clause"], finding["operation"], finding["confirmed"]) == (
+        "draft-get-content",
+        "getDraft",
+        True,
+    )
+    assert "verdict: fail" in ended.out
+
+
+@pytest.mark.parametrize(
+    "words", [("-k", "no_such_case"), ("-k", "test_content", "--realm=ort-dev")], ids=["k", "realm"]
+)
+def test_nothing_selected_ends_with_5(run: Any, words: tuple[str, ...]) -> None:
+    ended = run(*words)
+    assert ended.code == 5, ended.said
+    assert ended.verdict["verdict"] == "nothing tested"
+
+
+def test_mistakes_of_the_suite_end_with_3(run: Any) -> None:
+    words = "test_undeclared or test_silent or test_nothing or test_foreign or test_crash or test_ambiguous"
+    ended = run("-k", words, "--realm=abs-dev")
+    assert ended.code == 3, ended.said
+    cases = {
+        name.partition("[")[0]: (case["outcome"], case["reason"]) for name, case in ended.cases().items()
+    }
+    mistakes = {
+        "undeclared": "without declaring it",
+        "silent": "silent: it can be observed, never claimed",
+        "nothing": "without an assertion or an observation",
+        "foreign": "outside the run's namespace",
+        "crash": "RuntimeError",
+    }
+    for name, why in mistakes.items():
+        outcome, reason = cases[f"test_{name}"]
+        assert (outcome, why in reason) == ("error", True), (name, reason)
+    assert cases["test_ambiguous"][0] == "inconclusive"
+
+
+def test_a_clause_without_an_assertion_is_untested(run: Any) -> None:
+    ended = run("-k", "test_only_sends or test_save", "--realm=abs-dev")
+    assert ended.code == 0, ended.said
+    assert ended.cells()["draft-get-content", "abs-dev"] == "untested"
+    assert ended.cells()["no-server-error", "abs-dev"] == "pass"
+
+
+def test_an_answer_with_two_readings_is_inconclusive(run: Any) -> None:
+    ended = run("-k", "test_ambiguous", "--realm=abs-dev")
+    assert ended.code == 6, ended.said
+    assert "two candidates" in ended.reason("draft-get-content")
+
+
+def test_cases_that_cannot_be_collected_end_with_3(runner_in: Any, plant_checkout: Callable[[], Any]) -> None:
+    root = plant_checkout()
+    (root / "tests" / "contract" / "test_broken.py").write_text("import no_such_module\n", encoding="utf-8")
+    ended = runner_in(root)("-k", "test_save", "--realm=abs-dev")
+    assert ended.code == 3, ended.said
+    assert "no_such_module" in ended.verdict["reason"]
+
+
+def test_a_precondition_that_fails_is_inconclusive_and_named(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty(lambda method, *_: NOT_FOUND if method == "PUT" else None)
+    ended = run("-k", "test_content", "--realm=abs-dev", f"--target={service.target}")
+    assert ended.code == 6, ended.said
+    assert ended.cells()["draft-get-content", "abs-dev"] == "inconclusive"
+    assert "saveDraft" in ended.reason("draft-get-content")
+    assert ended.verdict["findings"] == []
+
+
+def test_a_should_is_only_advised(run: Any, faulty: Callable[..., Any]) -> None:
+    there = (200, [(b"content-type", b"application/json")], b"{}")
+    service = faulty(lambda method, path, _: there if lost(method, path, 0) else None)
+    ended = run("-k", "test_should", "--realm=abs-dev", f"--target={service.target}")
+    assert ended.code == 0, ended.said
+    assert ended.cells()["draft-get-absent", "abs-dev"] == "advisory"
+
+
+def test_a_missing_account_leaves_a_case_untested(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty(only_author=True)
+    ended = run("-k", "test_missing_account or test_should", "--realm=abs-dev", f"--target={service.target}")
+    assert ended.code == 0, ended.said
+    assert ended.cells()["draft-save-creates", "abs-dev"] == "untested"
+    assert "accounts." in ended.reason("draft-save-creates")
+    strict = run(
+        "-k",
+        "test_missing_account or test_should",
+        "--realm=abs-dev",
+        f"--target={service.target}",
+        "--strict",
+        reports=run.scratch / "strict",
+    )
+    assert strict.code == 6, strict.said
+
+
+def test_the_first_failure_stops_a_run_that_says_so(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty(lost)
+    ended = run("-k", "test_many", "--realm=abs-dev", f"--target={service.target}", "-x")
+    assert ended.code == 1, ended.said
+    assert "1 failed" in ended.out
+    assert len(ended.verdict["findings"]) == 1

@@ -1,0 +1,124 @@
+"""What cannot be used is told in one line, with exit code 4 or 6, and nothing is sent."""
+
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+
+def complaint(ended: Any) -> str:
+    """The only line in which a run complains."""
+    assert "Traceback" not in ended.said, ended.said
+    lines = [line for line in ended.said.splitlines() if line.strip()]
+    assert len(lines) == 1, ended.said
+    return str(lines[0])
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--profile=gat", r"unknown profile 'gat'; did you mean 'gate'\?"),
+        ("--realm=abs-def", r"unknown realm 'abs-def'; did you mean 'abs-dev'\?"),
+        ("--clause=draft-get-contents", "draft-get-content"),
+        ("--operation=getDrafts", r"did you mean 'getDraft'\?"),
+        ("--realm=abs", "production realm, which is refused"),
+        ("--target=nowhere", "no target 'nowhere'"),
+    ],
+)
+def test_unknown_words_are_answered_in_one_line(run: Any, option: str, words: str) -> None:
+    ended = run(option, program="clause" in option)
+    assert ended.code == 4, ended.said
+    assert re.search(words, complaint(ended))
+    assert not ended.reports.exists()
+
+
+def test_reports_that_cannot_be_written_are_told_in_one_line(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    ended = run(reports=tmp_path / "file")
+    assert ended.code == 4, ended.said
+    assert "choose another with --reports" in complaint(ended)
+
+
+def test_settings_that_cannot_be_used_send_nothing(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty()
+    text = service.target.read_text(encoding="utf-8")
+    spoilt = {
+        "kind.toml": (
+            text.replace('kind = "development"', 'kind = "production"'),
+            "refuses every other environment",
+        ),
+        "realm.toml": (text.replace('"abs-dev", "bch-dev"', '"abs", "bch-dev"', 1), "production realm"),
+        "key.toml": (text.replace("contact_schema", "contact_scheme", 1), "contact_schema"),
+        "broken.toml": (text.replace("kind = ", "kind ", 1), "is not TOML"),
+    }
+    for name, (content, words) in spoilt.items():
+        path = service.target.with_name(name)
+        path.write_text(content, encoding="utf-8")
+        ended = run(f"--target={path}")
+        assert ended.code == 4, ended.said
+        assert words in complaint(ended)
+    assert service.app.requests == []
+
+
+def test_half_the_variables_are_not_enough(run: Any) -> None:
+    run.environment |= {"REGISTRY_BASE_URL": "http://127.0.0.1:9", "REGISTRY_PASSWORD": "half-a-secret"}
+    ended = run()
+    assert ended.code == 4, ended.said
+    assert "REGISTRY_EMAIL" in complaint(ended)
+    assert "half-a-secret" not in ended.said
+
+
+def test_a_broken_description_is_told_in_one_line(runner_in: Any, plant_checkout: Callable[[], Path]) -> None:
+    root = plant_checkout()
+    with (root / "openapi" / "registry.yaml").open("a", encoding="utf-8") as file:
+        file.write("\n  - : : [\n")
+    ended = runner_in(root)()
+    assert ended.code == 4, ended.said
+    assert "registry.yaml" in complaint(ended)
+
+
+def test_a_target_that_refuses_connections_ends_with_6_soon(
+    run: Any, aimed_at: Callable[[str], Path]
+) -> None:
+    began = time.monotonic()
+    ended = run("-k", "test_content", f"--target={aimed_at('http://127.0.0.1:9')}")
+    assert time.monotonic() - began < 15
+    assert ended.code == 6, ended.said
+    said = [line for line in ended.said.splitlines() if "refused" in line]
+    assert len(said) == 1, ended.said
+    assert "http://127.0.0.1:9 cannot be judged" in said[0]
+    assert ended.verdict["environment"]["requests"] == 4
+
+
+def test_a_wrong_password_ends_with_6_and_is_not_shown(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty()
+    run.environment["SANDBOX_AUTHOR_PASSWORD"] = "wrong-and-still-secret"
+    ended = run("-k", "test_content", f"--target={service.target}", program=True)
+    assert ended.code == 6, ended.said
+    said = [line for line in ended.said.splitlines() if "e-mail and password" in line]
+    assert len(said) == 1, ended.said
+    assert "refuses the author's e-mail and password (status 401)" in said[0]
+    assert {path for _, path in service.app.requests} == {"/api/v2013/authentication/token"}
+    assert "wrong-and-still-secret" not in ended.said
+
+
+@pytest.mark.parametrize("words", [("--collect-only", "-q"), ("--fixtures",)], ids=["collect", "fixtures"])
+def test_showing_something_starts_nothing(run: Any, words: tuple[str, ...]) -> None:
+    ended = run(*words)
+    assert ended.code == 0, ended.said
+    assert not ended.reports.exists()
+
+
+def test_tests_that_are_no_cases_start_nothing(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "test_else.py"
+    path.write_text("def test_else(): ...\n", encoding="utf-8")
+    ended = run(str(path), f"--rootdir={run.checkout}", f"--confcutdir={os.sep}", "-p", "contracts.plugin")
+    assert ended.code == 0, ended.said
+    assert "1 passed" in ended.out
+    assert not ended.reports.exists()

@@ -1,0 +1,227 @@
+"""An actor: what a client sends by default, each part replaceable, and tokens that live and die."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from contracts.errors import EnvironmentFault, SuiteError
+from contracts.interface.description import load_description
+from contracts.session.actor import Actor, NoTokenError
+from contracts.session.credentials import token_issuer
+from contracts.session.tokens import Token, TokenStore
+from contracts.target.model import Account, Target
+from contracts.target.secret import Secret
+
+UID = "rc-test00000001"
+
+
+class Registry:
+    """A service of which only the tokens matter."""
+
+    def __init__(self) -> None:
+        self.lifetime = timedelta(hours=1)
+        self.clock = timedelta()
+        self.refuses: Callable[[str], int] = lambda _: 200
+        self.issued = 0
+        self.sign_in_status = 200
+
+    def __call__(self, request: Any, _connection: Any) -> bytes:
+        """Answer one request."""
+        if request.target.endswith("/token"):
+            return self._token()
+        return self._answer(self.refuses(request.headers.get("authorization", "")), {})
+
+    def _token(self) -> bytes:
+        self.issued += 1
+        end = datetime.now(UTC) + self.clock + self.lifetime
+        body = {"authenticationToken": f"token-{self.issued:09}", "expiration": end.isoformat()}
+        return self._answer(self.sign_in_status, body)
+
+    def _answer(self, status: int, body: dict[str, str]) -> bytes:
+        content = json.dumps(body).encode()
+        date = (datetime.now(UTC) + self.clock).strftime("%a, %d %b %Y %H:%M:%S GMT")
+        head = f"HTTP/1.1 {status} X\r\nDate: {date}\r\nContent-Type: application/json\r\n"
+        return f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content
+
+
+@pytest.fixture
+def stage(bench: Any, serve: Any, tmp_path: Path) -> SimpleNamespace:
+    """An author at a registry, and the store of tokens; `stage.another()` is a second worker's."""
+    registry = Registry()
+    server, made = serve(registry), bench()
+    accounts = {
+        role: Account(role, f"{role}@x.test", Secret(f"secret-of-{role}")) for role in ("author", "other")
+    }
+    target = Target("service", server.url, accounts=accounts)
+    issue = token_issuer(made.door, target, load_description())
+    learnt: list[str] = []
+
+    def store() -> TokenStore:
+        return TokenStore(tmp_path, issue, learnt.append)
+
+    def actor(tokens: TokenStore, role: str = "author", realm: str = "abs-dev") -> Actor:
+        parts = {
+            "door": made.door,
+            "description": load_description(),
+            "tokens": tokens,
+            "base_url": server.url,
+        }
+        return Actor(role=role, realm=realm, case="c", attempt=1, exchanges=exchanges, **parts)
+
+    exchanges: list[Any] = []
+    tokens = store()
+    return SimpleNamespace(
+        registry=registry,
+        server=server,
+        tokens=tokens,
+        author=actor(tokens),
+        anonymous=actor(tokens, "anonymous"),
+        another=lambda: actor(store()),
+        exchanges=exchanges,
+        learnt=learnt,
+    )
+
+
+def test_a_client_sends_what_the_document_lists(stage: SimpleNamespace) -> None:
+    stage.author.send("saveDraft", path={"uid": UID}, query={"schema": "contact"}, json={"a": "é"})
+    sent = stage.server.received[-1]
+    assert (sent.method, sent.target) == ("PUT", f"/api/v2013/documents/{UID}/versions/draft?schema=contact")
+    assert sent.headers["authorization"] == "Bearer token-000000001"
+    assert (sent.headers["realm"], sent.headers["accept"]) == ("abs-dev", "application/json")
+    assert (sent.headers["content-type"], sent.body) == ("application/json", '{"a": "é"}'.encode())
+
+
+def test_operations_without_a_content_type_or_realm_send_none(stage: SimpleNamespace) -> None:
+    stage.author.send("listAttachments", path={"uid": UID})
+    assert not {"realm", "content-type"} & set(stage.server.received[-1].headers)
+
+
+def test_each_part_can_be_replaced_or_left_out(stage: SimpleNamespace) -> None:
+    stage.author.send(
+        "getDraft", path={"uid": UID}, token=None, realm=None, headers={"accept": None, "X-A": "é☃"}
+    )
+    headers = stage.server.received[-1].headers
+    assert not {"authorization", "realm", "accept"} & set(headers)
+    assert headers["x-a"].encode("latin-1").decode() == "é☃"
+    assert stage.registry.issued == 0
+    stage.author.send("getDraft", path={"uid": UID}, headers={"realm": "bch-dev"})
+    assert stage.server.received[-1].headers["realm"] == "bch-dev"
+
+
+def test_the_anonymous_sends_no_token(stage: SimpleNamespace) -> None:
+    stage.anonymous.send("getDraft", path={"uid": UID})
+    assert "authorization" not in stage.server.received[-1].headers
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"path": {"uid": "somebody-elses-01"}, "json": {}},
+        {"path": {"uid": UID}, "json": {"header": {"identifier": "somebody-elses-01"}}},
+        {"path": {"uid": UID}, "json": {"document": {"header": {"identifier": "somebody-elses-01"}}}},
+        {"path": {"uid": UID}, "json": [{"header": {"identifier": "somebody-elses-01"}}]},
+        {"path": {"uid": UID}, "body": b'{"header": {"identifier": "somebody-elses-01"}}'},
+        {"path": {"uid": UID}, "query": [("uid", "somebody-elses-01")]},
+    ],
+    ids=["path", "header", "document", "list", "bytes", "query"],
+)
+def test_a_record_of_somebody_else_is_never_written(stage: SimpleNamespace, parts: dict[str, Any]) -> None:
+    with pytest.raises(SuiteError, match="outside the run's namespace"):
+        stage.author.send("saveDraft", **parts)
+    assert [each.target.rpartition("/")[2] for each in stage.server.received] == ["token"]
+
+
+def test_a_record_of_somebody_else_may_be_read(stage: SimpleNamespace) -> None:
+    assert stage.author.send("getDraft", path={"uid": "somebody-elses-01"}).answer.status == 200
+
+
+def test_all_workers_share_one_token_for_each_role(stage: SimpleNamespace) -> None:
+    assert stage.author.token() == stage.author.token() == stage.another().token()
+    assert stage.registry.issued == 1
+    assert set(stage.learnt) == {"token-000000001"}
+
+
+def test_tokens_lie_where_only_the_owner_can_read_them(stage: SimpleNamespace, tmp_path: Path) -> None:
+    stage.author.token()
+    assert (tmp_path / "token-author.json").stat().st_mode & 0o777 == 0o600
+    assert "token-000000001" not in repr(stage.tokens.token("author"))
+
+
+def test_a_short_lived_token_is_renewed_before_it_ends(stage: SimpleNamespace) -> None:
+    stage.registry.lifetime = timedelta(seconds=-1)
+    stage.author.token()
+    stage.registry.lifetime = timedelta(hours=1)
+    assert stage.author.token() == stage.author.token() == "token-000000002"
+
+
+@pytest.mark.parametrize("hours", [-3, 3])
+def test_a_clock_that_is_hours_off_does_no_harm(stage: SimpleNamespace, hours: int) -> None:
+    stage.registry.clock = timedelta(hours=hours)
+    assert stage.author.token() == stage.author.token()
+    stage.registry.refuses = lambda _: 401
+    stage.author.send("getDraft", path={"uid": UID})
+    assert stage.registry.issued == 1
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_token_that_expired_on_its_way_is_renewed_once(
+    stage: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    stage.registry.lifetime = timedelta(seconds=-1)
+    # As if the token had been good when the request was put together.
+    monkeypatch.setattr(Token, "ending", property(lambda _: False))
+    stage.registry.refuses = lambda given: status if given.endswith("1") else 200
+    assert stage.author.send("saveDraft", path={"uid": UID}, json={"a": 1}).answer.status == 200
+    assert [each.headers.get("authorization") for each in stage.server.received] == [
+        None,
+        "Bearer token-000000001",
+        None,
+        "Bearer token-000000002",
+    ]
+    assert [each.body for each in stage.server.received[1::2]] == [b'{"a": 1}'] * 2
+
+
+def test_a_renewed_token_that_is_refused_too_ends_it(
+    stage: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.registry.lifetime = timedelta(seconds=-1)
+    monkeypatch.setattr(Token, "ending", property(lambda _: False))
+    stage.registry.refuses = lambda _: 401
+    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401
+    assert (stage.registry.issued, len(stage.exchanges)) == (2, 2)
+
+
+def test_a_token_of_the_case_is_not_renewed(stage: SimpleNamespace) -> None:
+    stage.registry.lifetime = timedelta(seconds=-1)
+    stage.author.token()
+    stage.registry.refuses = lambda _: 401
+    stage.author.send("getDraft", path={"uid": UID}, token=f"token-of-the-case-{UID}")
+    assert (stage.registry.issued, len(stage.exchanges)) == (1, 1)
+
+
+def test_a_fresh_token_that_is_refused_stays_refused(stage: SimpleNamespace) -> None:
+    stage.registry.refuses = lambda _: 401
+    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401
+    assert (stage.registry.issued, len(stage.exchanges)) == (1, 1)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_no_token_is_said_with_its_reason(stage: SimpleNamespace, status: int) -> None:
+    stage.registry.sign_in_status = status
+    for _ in range(2):
+        with pytest.raises(NoTokenError, match=f"createToken gave the author no token: status {status}"):
+            stage.author.token()
+    assert stage.registry.issued == 1
+
+
+def test_a_sign_in_that_the_environment_spoilt_is_tried_again_later(stage: SimpleNamespace) -> None:
+    stage.registry.sign_in_status = 503
+    with pytest.raises(EnvironmentFault, match="status 503"):
+        stage.author.token()
+    stage.registry.sign_in_status = 200
+    assert stage.author.token() == "token-000000005"

@@ -1,0 +1,217 @@
+"""The door: what it refuses, what it writes down before it sends, and what it sends again."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from contracts.errors import EnvironmentFault, SuiteError
+from contracts.session.door import BREAKER_THRESHOLD
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+DRAFT = "/api/v2013/documents/rc-test00000001/versions/draft"
+
+
+def answer(status: str, *headers: str, body: bytes = b"") -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def in_turn(*answers: bytes) -> Callable[..., bytes]:
+    left: Iterator[bytes] = iter(answers)
+    return lambda *_: next(left)
+
+
+def test_the_guard_is_asked_before_anything_is_sent(bench: Any, serve: Any) -> None:
+    server = serve(in_turn(OK))
+    asked: list[tuple[Any, ...]] = []
+
+    def guard(*request: Any) -> None:
+        asked.append(request)
+        raise SuiteError("refused")
+
+    made = bench(guard=guard)
+    with pytest.raises(SuiteError, match="refused"):
+        made.send("GET", server.url + DRAFT, headers={"Realm": b"abs"})
+    assert asked[0][:2] == ("GET", server.url + DRAFT)
+    assert asked[0][2]["Realm"] == "abs"
+    assert (server.received, made.ledger_file.read_text()) == ([], "")
+
+
+def test_a_write_is_in_the_ledger_before_it_is_sent(bench: Any, serve: Any) -> None:
+    seen: list[list[dict[str, Any]]] = []
+
+    def look(*_: Any) -> bytes:
+        seen.append([json.loads(line) for line in made.ledger_file.read_text().splitlines()])
+        return OK
+
+    server, made = serve(look), bench()
+    sent = {"operation": "saveDraft", "identifiers": ("rc-test00000001",), "writes": True}
+    made.send("PUT", server.url + DRAFT, **sent)
+    ((line,),) = seen
+    assert (line["state"], line["identifier"], line["what"]) == ("intended", "rc-test00000001", "draft")
+    assert json.loads(made.ledger_file.read_text().splitlines()[-1])["state"] == "created"
+
+
+@pytest.mark.parametrize(
+    ("given", "state"),
+    [
+        (answer("404 No"), "refused"),
+        (answer("500 Oh"), "unknown"),
+        (answer("503 Busy"), "unknown"),
+        (OK, "created"),
+    ],
+    ids=["404", "500", "503", "200"],
+)
+def test_the_ledger_says_what_became_of_a_write(bench: Any, serve: Any, given: bytes, state: str) -> None:
+    made, server = bench(), serve(lambda *_: given)
+    made.send("POST", server.url, operation="createContact", writes=True)
+    assert [json.loads(line)["state"] for line in made.ledger_file.read_text().splitlines()] == [
+        "intended",
+        state,
+    ]
+
+
+@pytest.mark.parametrize("identifier", ["somebody-elses-01", "RC-test00000001", "rc-othr00000001"])
+def test_a_write_outside_the_namespace_never_leaves(bench: Any, serve: Any, identifier: str) -> None:
+    server, made = serve(in_turn(OK)), bench()
+    with pytest.raises(SuiteError, match="outside the run's namespace"):
+        made.send(
+            "PUT", server.url, operation="saveDraft", identifiers=("granted-0001", identifier), writes=True
+        )
+    assert (server.received, made.ledger_file.read_text()) == ([], "")
+
+
+@pytest.mark.parametrize("headers", [{"Realm": b"abs-dev\r\nX: y"}, {"Realm": b"a\nb"}])
+def test_what_http_cannot_carry_is_a_mistake_of_the_case(
+    bench: Any, serve: Any, headers: dict[str, bytes]
+) -> None:
+    server, made = serve(in_turn(OK)), bench()
+    with pytest.raises(SuiteError, match="cannot be sent as written") as raised:
+        made.send("GET", server.url, headers={**headers, "Authorization": b"Bearer a-secret"})
+    assert "a-secret" not in str(raised.value)
+    assert server.received == []
+
+
+@pytest.mark.parametrize("status", ["429 Slow", "502 Bad", "503 Busy", "504 Late"])
+def test_a_read_is_tried_again(bench: Any, serve: Any, waits: list[float], status: str) -> None:
+    server, made = serve(in_turn(answer(status), answer(status), OK)), bench()
+    exchange = made.send("GET", server.url)
+    assert (exchange.answer.status, exchange.retries, exchange.fault) == (200, 2, None)
+    assert waits == [0.25, 0.5]
+    assert made.door.counts == {"requests": 3, "retries": 2}
+    assert made.door.faults == {f"status {status[:3]}": 2}
+
+
+@pytest.mark.parametrize("status", ["502 Bad", "503 Busy", "504 Late"])
+def test_a_create_is_never_tried_twice(bench: Any, serve: Any, status: str) -> None:
+    server, made = serve(lambda *_: answer(status)), bench()
+    exchange = made.send("POST", server.url, operation="createContact", writes=True)
+    assert (len(server.received), exchange.fault) == (1, f"status {status[:3]}")
+    with pytest.raises(EnvironmentFault, match=f"createContact: status {status[:3]}"):
+        _ = exchange.answer
+
+
+def test_a_create_is_tried_again_when_nothing_was_done(bench: Any, serve: Any) -> None:
+    server, made = serve(in_turn(answer("429 Slow"), OK)), bench()
+    assert made.send("POST", server.url, operation="createContact", writes=True).answer.status == 200
+    assert len(server.received) == 2
+
+
+def test_saving_a_draft_is_tried_again_with_the_same_body(bench: Any, serve: Any) -> None:
+    server, made = serve(in_turn(answer("503 Busy"), OK)), bench()
+    made.send("PUT", server.url, operation="saveDraft", body=b'{"a": 1}', writes=True)
+    assert [each.body for each in server.received] == [b'{"a": 1}'] * 2
+
+
+def test_chunks_are_sent_again_only_when_they_can_be_read_again(bench: Any, serve: Any) -> None:
+    server, made = serve(in_turn(answer("429 Slow"), OK, answer("429 Slow"))), bench()
+    made.send("POST", server.url, operation="createAttachment", body=[b"ab", b"cd"], writes=True)
+    assert [each.body for each in server.received] == [b"abcd", b"abcd"]
+    once = made.send("POST", server.url, operation="createAttachment", body=iter([b"ab", b"cd"]), writes=True)
+    assert (len(server.received), once.fault) == (3, "status 429")
+
+
+@pytest.mark.parametrize(
+    ("asked", "waited"),
+    [
+        ("2", [2.0]),
+        ("0", [0.25]),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", [0.25]),
+        ("soon", [0.25]),
+        ("nan", [0.25]),
+    ],
+)
+def test_retry_after_is_obeyed(
+    bench: Any, serve: Any, waits: list[float], asked: str, waited: list[float]
+) -> None:
+    server, made = serve(in_turn(answer("503 Busy", f"Retry-After: {asked}"), OK)), bench()
+    assert made.send("GET", server.url).answer.status == 200
+    assert waits == waited
+
+
+def test_a_service_that_asks_for_more_patience_than_there_is_is_left_alone(
+    bench: Any, serve: Any, waits: list[float]
+) -> None:
+    server, made = serve(lambda *_: answer("503 Busy", "Retry-After: 3600")), bench()
+    assert made.send("GET", server.url).fault == "status 503"
+    assert (len(server.received), waits) == (1, [])
+
+
+PAGE = b"\n<!DOCTYPE html><html></html>"
+
+
+@pytest.mark.parametrize(
+    ("status", "operation", "environment"),
+    [
+        ("200 OK", "getDraft", True),
+        ("520 Unknown", "getDraft", True),
+        ("500 Oh", "getDraft", False),
+        ("403 No", "getDraft", False),
+        ("200 OK", "getAttachment", False),
+    ],
+)
+def test_a_page_where_json_is_due_is_environment(
+    bench: Any, serve: Any, status: str, operation: str, environment: bool
+) -> None:
+    server = serve(lambda *_: answer(status, "Content-Type: text/html; charset=utf-8", body=PAGE))
+    exchange = bench().send("GET", server.url, operation=operation)
+    assert (exchange.fault is not None) is environment
+    assert len(server.received) == (4 if environment else 1)
+
+
+def test_json_under_a_wrong_label_is_no_page(bench: Any, serve: Any) -> None:
+    server = serve(lambda *_: answer("200 OK", "Content-Type: text/html", body=b'{"a": 1}'))
+    assert bench().send("GET", server.url, operation="getDraft").answer.json == {"a": 1}
+
+
+def test_the_breaker_opens_and_then_nothing_is_sent(bench: Any, serve: Any) -> None:
+    server, made = serve(lambda *_: answer("503 Busy")), bench()
+    for _ in range(BREAKER_THRESHOLD):
+        assert made.broken == []
+        assert made.send("POST", server.url, operation="createContact").fault == "status 503"
+    assert len(made.broken) == 1
+    with pytest.raises(EnvironmentFault, match="circuit breaker"):
+        made.send("GET", server.url)
+    assert len(server.received) == BREAKER_THRESHOLD
+
+
+def test_an_answer_in_between_keeps_the_breaker_closed(bench: Any, serve: Any) -> None:
+    bad = answer("503 Busy")
+    server, made = serve(in_turn(*[bad] * 4, OK, *[bad] * 4)), bench()
+    for _ in range(9):
+        made.send("POST", server.url, operation="createContact")
+    assert made.broken == []
+    assert len(made.recorder.exchanges) == 9
+
+
+def test_a_refused_connection_is_tried_again_even_for_creates(bench: Any) -> None:
+    exchange = bench().send("POST", "http://127.0.0.1:9/", operation="createContact", writes=True)
+    assert (exchange.fault, exchange.retries) == ("the connection was refused", 3)
+
+
+def test_a_connection_closed_without_an_answer_is_a_fault(bench: Any, serve: Any) -> None:
+    server = serve(lambda *_: None)
+    exchange = bench().send("POST", server.url, operation="createContact", writes=True)
+    assert (exchange.fault, len(server.received)) == ("the connection was closed without an answer", 1)

@@ -1,0 +1,119 @@
+"""Secrets in every form they take are blanked out of every kind of text."""
+
+import base64
+import html
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from contracts.evidence.journal import Journal, read_journal
+from contracts.judging.reproduction import curl
+from contracts.session.door import Context
+from contracts.session.exchange import QUOTED_CHARACTERS, Answer, Exchange
+from contracts.session.recording import KEPT_BODY, JournalRecorder
+from contracts.session.redaction import Redactor
+
+SECRET = 'pä s/&"+\\<7'
+TOKEN = "abcdef.ghijkl-mnopqr_stuvwx"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        str,
+        json.dumps,
+        lambda secret: json.dumps(secret, ensure_ascii=False),
+        lambda secret: json.dumps(json.dumps({"a": secret})),
+        quote,
+        lambda secret: quote(secret, safe=""),
+        lambda secret: quote(secret, safe="").lower(),
+        quote_plus,
+        html.escape,
+        repr,
+    ],
+    ids=["plain", "json", "json-utf8", "json-in-json", "path", "query", "lower", "form", "html", "python"],
+)
+def test_a_secret_is_blanked_in_every_form(form: Callable[[str], str]) -> None:
+    text = Redactor([SECRET]).text(f"before {form(SECRET)} after")
+    assert text.startswith("before ")
+    assert "[redacted]" in text
+
+
+def test_a_secret_inside_another_leaves_nothing_of_it() -> None:
+    assert Redactor(["secret", "my-secret-word"]).text("my-secret-word secret") == "[redacted] [redacted]"
+
+
+def test_a_quotation_that_cuts_a_secret_leaves_no_half_of_it() -> None:
+    body = ("x" * (QUOTED_CHARACTERS - 10) + TOKEN * 3).encode()
+    quoted = Answer(200, "OK", {}, body, "").quote()
+    assert "abcdef.g" in quoted
+    assert "abcd" not in Redactor([TOKEN]).text(quoted)
+
+
+def test_values_and_member_names_are_blanked() -> None:
+    value = Redactor([TOKEN]).value({f"a{TOKEN}": [TOKEN, 1, None, {"b": TOKEN}]})
+    assert value == {"a[redacted]": ["[redacted]", 1, None, {"b": "[redacted]"}]}
+
+
+def test_an_empty_secret_blanks_nothing() -> None:
+    assert Redactor([""]).text("text") == "text"
+
+
+def exchange(body: bytes | None, answer: bytes, **more: Any) -> Exchange:
+    headers = {"Authorization": f"Bearer {TOKEN}", "X-Copy": TOKEN}
+    given = {"operation": "saveDraft", "method": "PUT", "url": f"http://127.0.0.1/?t={TOKEN}", **more}
+    made = Exchange(
+        "main-1", "c", 1, "abs-dev", "author", request_headers=headers, request_body=body, **given
+    )
+    told = {"set-cookie": f"id={TOKEN}", "x-echo": TOKEN}
+    made.response = Answer(200, f"OK {TOKEN}", told, answer, "")
+    return made
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[..., str]:
+    """What the journal holds after an exchange was recorded."""
+
+    def write(made: Exchange, known: str = TOKEN) -> str:
+        with Journal(tmp_path / "journal-main.jsonl", "main") as journal:
+            JournalRecorder(journal, Redactor([known])).exchange(made, Context("c", 1, "abs-dev", "author"))
+        (event,) = [
+            each for each in read_journal(tmp_path / "journal-main.jsonl") if each["kind"] == "exchange"
+        ]
+        return json.dumps(event)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "body",
+    [TOKEN.encode(), b"x" * (KEPT_BODY - 5) + TOKEN.encode(), b"x" * 2 * KEPT_BODY + TOKEN.encode()],
+    ids=["whole", "astride-the-cut", "behind-the-cut"],
+)
+def test_no_part_of_an_exchange_holds_a_secret(written: Callable[..., str], body: bytes) -> None:
+    text = written(exchange(body, body))
+    assert TOKEN[:6] not in text
+    assert ('"truncated": true' in text) is (len(body) > KEPT_BODY)
+
+
+def test_a_secret_among_bytes_is_blanked(written: Callable[..., str]) -> None:
+    text = written(exchange(b"\xff" + TOKEN.encode(), b"\xfe" + TOKEN.encode()))
+    body = json.loads(text)["response"]["body"]
+    assert base64.b64decode(body["base64"]) == b"\xfe[redacted]"
+
+
+def test_a_new_token_is_a_secret_from_its_first_appearance(written: Callable[..., str]) -> None:
+    answer = json.dumps({"data": {"token": "brand-new-token"}, "expiration": "2030-01-01T00:00:00.000Z"})
+    text = written(exchange(None, answer.encode(), operation="createToken"))
+    assert "brand-new-token" not in text
+    assert "2030-01-01" in text
+
+
+def test_a_curl_line_holds_no_secret() -> None:
+    line = curl(exchange(TOKEN.encode(), b""), Redactor([TOKEN]))
+    assert TOKEN not in line
+    assert '"Authorization: Bearer $TOKEN"' in line

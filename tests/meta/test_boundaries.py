@@ -1,0 +1,70 @@
+"""Who may import whom: the boundaries of the design, and proof that the check would see them broken."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+LINTER = ("-c", "from importlinter.cli import lint_imports_command; lint_imports_command()")
+#: Ways to a connection that a case or a helper could be tempted by.
+SENDERS = frozenset(
+    {"requests", "httpx", "urllib3", "http", "socket", "aiohttp", "urllib.request", "schemathesis"}
+)
+
+
+def lint(root: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *LINTER, "--config", str(root / ".importlinter"), "--no-cache"]
+    environment = {**os.environ, "PYTHONPATH": str(root), "COLUMNS": "200"}
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_every_boundary_is_kept() -> None:
+    ended = lint(CHECKOUT)
+    assert ended.returncode == 0, ended.stdout
+    assert "0 broken" in ended.stdout
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the library to break boundaries in."""
+    root = tmp_path_factory.mktemp("boundaries")
+    shutil.copytree(CHECKOUT / "contracts", root / "contracts", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy2(CHECKOUT / ".importlinter", root)
+    return root
+
+
+def test_every_boundary_is_seen_when_it_is_broken(copy: Path) -> None:
+    breaches = {
+        "sandbox/clock.py": "import contracts.session.exchange",
+        "target/guard.py": "import contracts.sandbox.clock",
+        "interface/location.py": "import contracts.judging.outcomes",
+        "session/pace.py": "import contracts.judging.outcomes",
+        "evidence/plain.py": "import contracts.session.exchange",
+        "judging/outcomes.py": "import contracts.plugin.marks",
+        "generation/samples.py": "import requests",
+    }
+    for name, line in breaches.items():
+        with (copy / "contracts" / name).open("a", encoding="utf-8") as file:
+            file.write(f"\n{line}  # noqa\n")
+    ended = lint(copy)
+    assert ended.returncode == 1
+    assert "0 kept, 7 broken" in ended.stdout, ended.stdout
+
+
+def test_cases_import_nothing_that_sends() -> None:
+    past_the_door = []
+    for path in (CHECKOUT / "tests" / "contract").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            past_the_door += [
+                f"{path.name}: {name}"
+                for name in names
+                if name in SENDERS or name.partition(".")[0] in SENDERS
+            ]
+    assert past_the_door == []

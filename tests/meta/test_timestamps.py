@@ -1,0 +1,58 @@
+"""The one format the interface document names: ISO 8601 in UTC with fractional seconds, in all its forms."""
+
+import pytest
+
+from contracts.judging.timestamps import is_utc_with_fraction
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-21T10:11:12.345Z",
+        "2026-11-21T10:11:12.3Z",
+        "2026-11-21T10:11:12.123456789012Z",
+        "2026-11-21T10:11:12,345Z",
+        "2026-11-21T10:11:12.000+00:00",
+        "2026-11-21T10:11:12.000+00",
+        "20261121T101112.345Z",
+        "20261121T101112,3+0000",
+        "2026-W47-6T10:11:12.5Z",
+        "2026W476T101112.5Z",
+        "2026-325T10:11:12.5Z",
+        "2026325T101112.5Z",
+        "2024-366T10:11:12.5Z",
+        "2026-12-31T23:59:60.5Z",
+    ],
+)
+def test_every_form_of_the_standard_is_fine(text: str) -> None:
+    assert is_utc_with_fraction(text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        1795255872.345,
+        "",
+        "2026-11-21T10:11:12Z",
+        "2026-11-21T10:11:12.Z",
+        "2026-11-21T10:11:12.345",
+        "2026-11-21T10:11:12.345+02:00",
+        "2026-11-21T10:11:12.345-05:00",
+        "2026-11-21 10:11:12.345Z",
+        "2026-11-21T10:11.5Z",
+        "2026-11-21",
+        "2026-13-21T10:11:12.345Z",
+        "2026-02-30T10:11:12.345Z",
+        "2026-366T10:11:12.345Z",
+        "2026-000T10:11:12.345Z",
+        "2026-11-21T25:11:12.345Z",
+        "2026-11-21T10:61:12.345Z",
+        "2026-11-21T10:11:12.345Z\n",
+        "20261121T10:11:12.345Z",
+        "٢٠٢٦-11-21T10:11:12.345Z",
+        "Sat, 21 Nov 2026 10:11:12 GMT",
+    ],
+)
+def test_anything_else_is_not(value: object) -> None:
+    assert not is_utc_with_fraction(value)
