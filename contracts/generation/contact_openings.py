@@ -25,6 +25,7 @@ def open_values(record: Record) -> dict[str, dict[str, Record]]:
             "emails": {"emails": []},
             "contactOrganization": {"contactOrganization": {"identifier": ""}},
         },
+        "contact-optional-null": {"middleName": {"middleName": None}, "phones": {"phones": None}},
         "contact-number-for-string": {"firstName": {"firstName": 17}, "phones": {"phones": [17]}},
         "contact-language-key-unknown": {"organization": {"organization": {"qq": "Nairobi"}}},
         "contact-type-values": {"type": {"type": UNKNOWN_TERM}},

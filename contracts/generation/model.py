@@ -188,9 +188,8 @@ class Document:
 
     def suspect(self) -> tuple[str, str]:
         """The clause and operation that a wrong draft speaks against."""
-        return next(
-            (blame for what, blame in _BLAME.items() if what in self.since), _BLAME[Happening.CREATED]
-        )
+        latest = Happening.UPDATED if self.updated else Happening.CREATED
+        return next((blame for what, blame in _BLAME.items() if what in self.since), _BLAME[latest])
 
     def shown_as(self, text: str) -> list[int]:
         """Numbers of the saves whose content stands in a text."""

@@ -137,9 +137,9 @@ def _current(scene: Scene, document: Document, answer: Answer) -> None:
         _, latest = scene.send(scene.owner(document), "getDraftInfo", path={"uid": document.uid})
         return not _stale(document, latest)
 
-    stale = _stale(document, answer)
-    if stale and not scene.cast.known(_CURRENT, document.uid) and not scene.cast.eventually(current):
-        stale = _stale(document, latest)
+    if _stale(document, answer) and not scene.cast.known(_CURRENT, document.uid):
+        scene.cast.eventually(current)
+    stale = _stale(document, latest)
     if document.told.moved() or stale:
         seen = "; ".join(stale)
         scene.should(_CURRENT, not stale, document, expected=f"info of v{document.version}", seen=seen)

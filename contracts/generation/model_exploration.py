@@ -36,6 +36,8 @@ class Budget:
 GATE: Final = Budget(requests=145, seconds=None, attachments=3)
 #: A replay of the case plays what is saved, which is what contradicted just now, and the tour.
 REPLAY: Final = Budget(requests=145, seconds=None, attachments=2)
+#: Saved sequences have a budget of their own, so that they never take the place of the tour.
+AGAIN: Final = Budget(requests=150, seconds=None, attachments=4)
 NIGHTLY: Final = Budget(requests=3000, seconds=60.0, attachments=12)
 
 
@@ -59,10 +61,15 @@ class Exploration:
         cast.attachments = budget.attachments
 
     @property
+    def ended(self) -> bool:
+        """Whether something was found, or nothing can be played."""
+        return self.found is not None or self.obstacle is not None
+
+    @property
     def over(self) -> bool:
         """Whether nothing more is to be sent."""
         late = self._deadline is not None and time.monotonic() > self._deadline
-        return bool(self.found or self.obstacle) or late or self.cast.sent >= self._requests
+        return self.ended or late or self.cast.sent >= self._requests
 
     def play(self, steps: Iterable[Step], play: Play | None = None) -> None:
         """Play steps, on fresh documents or on those of a play that goes on."""

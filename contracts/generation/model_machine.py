@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 
 from contracts.generation.model import LOOKS, MINE, THEIRS, Action, Step
 from contracts.generation.model_cast import Cast
-from contracts.generation.model_exploration import Budget, Exploration
+from contracts.generation.model_exploration import AGAIN, Budget, Exploration
 from contracts.generation.model_play import Play
 from contracts.generation.model_saved import Saved
 from contracts.generation.model_shortening import Shortener
@@ -161,11 +161,9 @@ def explore(cast: Cast, budget: Budget, seed: int, saved: Saved) -> None:
         Contradiction: a must does not hold; its evidence tells the shortest sequence.
         Blocked, EnvironmentFault: nothing could be played.
     """
-    exploration = Exploration(cast, budget)
-    for steps in saved.load():
-        exploration.play(steps)
-        if not exploration.over:
-            saved.remove(steps)
+    exploration = _saved_first(cast, saved)
+    if not exploration.ended:
+        exploration = Exploration(cast, budget)
     exploration.play(TOUR)
     if cast.attempt.number == 1:
         generate(exploration, zlib.crc32(f"{seed} {cast.author.realm}".encode()))
@@ -177,6 +175,16 @@ def explore(cast: Cast, budget: Budget, seed: int, saved: Saved) -> None:
         raise exploration.obstacle
     if exploration.found:
         raise Contradiction(_shortened(cast, saved, *exploration.found))
+
+
+def _saved_first(cast: Cast, saved: Saved) -> Exploration:
+    """Play what contradicted in an earlier run; what does not any more is forgotten."""
+    exploration = Exploration(cast, AGAIN)
+    for steps in saved.load():
+        exploration.play(steps)
+        if not exploration.over:
+            saved.remove(steps)
+    return exploration
 
 
 def _shortened(cast: Cast, saved: Saved, found: Contradiction, steps: tuple[Step, ...]) -> Evidence:

@@ -26,6 +26,7 @@ FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     "attachment": ("listAttachments", "attachmentExists", "getAttachment", "getAttachmentThumbnail"),
 }
 WORKFLOW: Final = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier", "updateWorkflowRecord")
+_ON_FILES: Final = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")
 #: A realm that does not exist, in any environment.
 UNKNOWN_REALM: Final = "no-such-realm"
 #: For each document realm another one.
@@ -51,7 +52,7 @@ class Ordinary:
         """A valid request, on fresh data where it writes."""
         if operation in ("createAttachment", "persistTemporaryFile"):
             return self._upload(operation)
-        if operation in ("attachmentExists", "getAttachment", "getAttachmentThumbnail"):
+        if operation in _ON_FILES:
             return Request(operation, self._picture().path)
         return self._bases.request(operation)
 
@@ -115,8 +116,21 @@ class Ordinary:
         return send(self.request(operation), self._author, headers)
 
     def harmless(self, operation: str, headers: Mapping[str, str | None]) -> Exchange:
-        """Send the harmless request of an operation, with these headers changed, as the author."""
-        return send(self.faulty(operation), self._author, headers)
+        """Send the harmless request of an operation, with these headers changed, as the author.
+
+        One on a file asks for a made-up attachment when none can be arranged: even so it tells whether anything is
+        served at the address.
+        """
+        return send(self._at_hand(operation), self._author, headers)
+
+    def _at_hand(self, operation: str) -> Request:
+        try:
+            return self.faulty(operation)
+        except Blocked:
+            if operation not in _ON_FILES:
+                raise
+        uid = self._arrange.shared_draft(self._author).uid
+        return Request(operation, {"uid": uid, "attachmentId": "1", "filename": "picture.png"})
 
     def once_each(self, operations: tuple[str, ...]) -> dict[str, Exchange]:
         """Send the harmless request of each operation once, as the author.

@@ -62,7 +62,16 @@ def submit(
 
 def bodies_without_document(samples: Samples, identifier: str) -> dict[str, Any]:
     """Submissions that lack the member document, by name."""
-    return {"batch-only": {"batchId": "batch"}, "bare": samples.document(identifier)}
+    return {
+        "batch-only": {"batchId": "batch"},
+        "null": {"document": None},
+        "bare": samples.document(identifier),
+    }
+
+
+def documents_of_other_kinds() -> list[dict[str, Any]]:
+    """Submissions whose document is there and is no object."""
+    return [{"document": value} for value in NO_OBJECTS.values() if value is not None]
 
 
 def submit_faulty(

@@ -53,11 +53,7 @@ class WorkflowRecords:
         return self.standing() if operation == UPDATE else self._fresh.uid()
 
     def standing(self) -> str:
-        """A record that exists and is not locked, for requests that are refused.
-
-        Cases share it for as long as it stays open: where a service took what it had to refuse, the next case looks
-        for another, so that one fault does not show in all of them.
-        """
+        """A record that exists and is not locked, for requests that are refused; shared while it stays open."""
         held = self._arrange.once("standing record", _Held)
         if held.identifier is None or not self._open(held.identifier):
             held.identifier = self._find_standing()
@@ -107,6 +103,8 @@ class WorkflowRecords:
         number = self._arrange.take("existing", len(named) - 1)
         for identifier, drafted in self._offers([number + 1] if number is not None else [], last=named[:1]):
             tried = self.try_faulty(identifier)
+            if not content.turned_down(usable(tried)):
+                raise Blocked(UPDATE, "takes a faulty document, so no record stays as it was")
             # What nobody ever submitted cannot be locked for workflow: an answer that says so is for the case to judge.
             if not rows.told(tried, *_CLOSED) or (drafted and rows.told(tried, Row.LOCKED)):
                 return identifier

@@ -70,7 +70,10 @@ def _effects(actor: Actor, arrange: Arrangement, request: Request) -> Iterator[s
     if request.operation in ("saveDraft", "createWorkflowRecordWithIdentifier"):
         yield "there is a draft now" if _exists(actor, uid) else ""
     if request.operation == "deleteDraft":
-        yield "" if _exists(actor, uid) else "the draft is gone"
+        gone = not _exists(actor, uid)
+        if gone:
+            refusals.tells_presence(actor, arrange)
+        yield "the draft is gone" if gone else ""
     if request.operation in ("createAttachment", "persistTemporaryFile"):
         yield "the document has an attachment now" if arrange.attachment_ids(actor, uid) else ""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from contracts.errors import EnvironmentFault
+from contracts.generation.ordinary import UNKNOWN_REALM
 from contracts.judging import readers
 from contracts.judging.claims import Claim, usable
 from contracts.judging.outcomes import Blocked
@@ -54,17 +55,17 @@ def tolerated_of(changed: Exchange, *reasons: tuple[Claim, Callable[[], Exchange
     raise Blocked(changed.operation or "", f"answered {changed.answer.quote()}")
 
 
-def each_judged(judge: Callable[[str], None], operations: Iterable[str]) -> None:
-    """Judge every operation of a round, though one of them could not be judged.
+def each_judged(judgements: Iterable[Callable[[], None]]) -> None:
+    """Make every judgement of a round, though one of them may not be possible.
 
     Raises:
         Contradiction: a must was contradicted.
-        Blocked, EnvironmentFault: an operation could not be judged; the first of them, raised at the end.
+        Blocked, EnvironmentFault: something could not be judged; the first of them, raised at the end.
     """
     obstacle: Blocked | EnvironmentFault | None = None
-    for operation in operations:
+    for judge in judgements:
         try:
-            judge(operation)
+            judge()
         except (Blocked, EnvironmentFault) as problem:
             obstacle = obstacle or problem
     if obstacle is not None:
@@ -141,6 +142,21 @@ def realm_reached(claim: Claim, exchange: Exchange) -> None:
     claim.holds(_beyond_the_realm(answer), exchange, expected="the realm is accepted", seen=answer.quote())
 
 
+def has_status(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) -> None:
+    """Claim that a refusal has the clause's own status.
+
+    Args:
+        usual: Sends the request as it should be; asked only when nothing at all was found at the address.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: the operation is not served.
+    """
+    if usable(exchange).status in _NOTHING_THERE:
+        realm_known(usual())
+    claim.has_status(exchange)
+
+
 def listed(found: bool) -> None:
     """See that a draft stands in the list of its own realm.
 
@@ -151,24 +167,27 @@ def listed(found: bool) -> None:
         raise Blocked("listDrafts", "does not show a draft that was just saved")
 
 
-def realm_taken(claim: Claim, exchange: Exchange, unknown: Callable[[], Exchange]) -> None:
+def realm_taken(
+    claim: Claim, exchange: Exchange, again: Callable[[Mapping[str, str | None]], Exchange]
+) -> None:
     """Claim that a request is not turned down for its realm.
 
     Args:
-        unknown: Sends the same request under a realm that does not exist; asked only when this one was refused.
+        again: Sends the same request with headers changed; asked only when this one was refused, under a realm that
+            does not exist and without a token, to tell which of the two the refusal is about.
 
     Raises:
         Contradiction: a must was contradicted: refused just as under a realm that does not exist.
         Blocked: refused for something else.
     """
     answer = usable(exchange)
-    taken = (
-        answer.success or bool(readers.errors(answer)) or any(map(partial(readers.says, answer), _STEP_ONE))
-    )
-    other = exchange if taken else unknown()
-    if not taken and not refused_as(answer, usable(other)):
+    if _beyond_the_realm(answer):
+        claim.holds(True, exchange, expected="the realm is accepted", seen=answer.quote())
+        return
+    unknown, stranger = again({"Realm": UNKNOWN_REALM}), again({"Authorization": None})
+    if not refused_as(answer, usable(unknown)) or refused_as(answer, usable(stranger)):
         raise Blocked(exchange.operation or "", f"answered {answer.quote()}")
-    claim.holds(taken, exchange, other, expected="the realm is accepted", seen=answer.quote())
+    claim.holds(False, exchange, unknown, expected="the realm is accepted", seen=answer.quote())
 
 
 def families_served(

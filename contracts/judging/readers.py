@@ -137,6 +137,18 @@ def includes(seen: Any, wanted: Any) -> bool:
     return bool(seen == wanted)
 
 
+def common(first: Any, second: Any) -> Any:
+    """What two readings of one thing have in common: members of objects that differ are left out."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        both = {name: (first[name], second[name]) for name in first if name in second}
+        return {
+            name: common(*pair)
+            for name, pair in both.items()
+            if includes(*pair) or all(isinstance(member, dict) for member in pair)
+        }
+    return first
+
+
 def left_over(answer: Answer, document: dict[str, Any], members: Collection[str]) -> set[str]:
     """Which of `members` stand beside a document in the body: things that were meant to be gone."""
     found = [value for value in values(answer.json) if isinstance(value, dict) and includes(value, document)]

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable, Iterable, Sequence
 
 from contracts.errors import EnvironmentFault
+from contracts.generation.arrangement import Arrangement, done
 from contracts.judging import readers
 from contracts.judging.claims import Claim, usable
 from contracts.judging.outcomes import Blocked
@@ -118,16 +119,28 @@ def tells_absence(actor: Actor) -> None:
         raise Blocked("draftExists", "says of a draft that nobody saved that it exists")
 
 
-def draft_still_there(claim: Claim, actor: Actor, uid: str, *causes: Exchange) -> None:
-    """Claim that a draft which was there before is there still."""
+def draft_still_there(claim: Claim, actor: Actor, arrange: Arrangement, uid: str, *causes: Exchange) -> None:
+    """Claim that a draft which was there before is there still.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: the service does not say of any draft that it exists.
+    """
     found = actor.send("draftExists", path={"uid": uid})
+    if not usable(found).success:
+        tells_presence(actor, arrange)
     claim.holds(
-        usable(found).success,
-        *causes,
-        found,
-        expected=f"the draft {uid} untouched",
-        seen=found.answer.quote(),
+        found.answer.success, *causes, found, expected=f"the draft {uid} untouched", seen=found.answer.quote()
     )
+
+
+def tells_presence(actor: Actor, arrange: Arrangement) -> None:
+    """See to it that the service says of a draft that was saved that it exists.
+
+    Raises:
+        Blocked: it does not.
+    """
+    done(actor.send("draftExists", path={"uid": arrange.draft(actor).uid}))
 
 
 def not_listed(claim: Claim, actor: Actor, uids: Iterable[str], *causes: Exchange) -> None:

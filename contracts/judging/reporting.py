@@ -47,6 +47,16 @@ class Reporting:
             seen=answer.quote(),
         )
 
+    def claim_turned_down(self, claim: Claim, exchange: Exchange) -> None:
+        """Claim that a record was refused, in whatever way.
+
+        Raises:
+            Blocked: the operation refuses no faulty record; another clause holds that finding.
+        """
+        if not content.turned_down(usable(exchange)) and not self.refuses:
+            raise _blocked(exchange, "takes records that lack mandatory fields")
+        claim.turned_down(exchange)
+
     def claim_mandatory(self, claim: Claim, exchange: Exchange, field: str) -> None:
         """Claim that a record was refused and `Error.Mandatory` names the missing field.
 

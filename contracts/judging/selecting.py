@@ -1,7 +1,7 @@
 """Claims about filters and orders, by a field that is learnt from the records of the list itself.
 
 Which fields can be filtered and ordered by is not shown, so of all fields that hold a known value the first one
-that the service takes is used; when it takes none, the claim is on the first.
+that the service takes is used; when it takes none, nothing can be claimed.
 """
 
 from __future__ import annotations
@@ -13,9 +13,13 @@ from contracts.generation.arrangement import Arrangement
 from contracts.generation.folders import folder
 from contracts.generation.kept import kept_drafts
 from contracts.judging.claims import Claim
-from contracts.judging.listing import Lister, attachments_of, drafts_of, equals, paths_to
+from contracts.judging.listing import Lister, Page, attachments_of, drafts_of, equals, paths_to
 from contracts.judging.outcomes import Blocked
 from contracts.session.actor import Actor
+
+#: What such fields are commonly called.
+_UIDS = ("identifier", "uid", "id")
+_FILES = ("filename", "fileName", "name")
 
 
 @dataclass(frozen=True)
@@ -23,15 +27,40 @@ class Field:
     """A field learnt from a list, and values of the suite's own items in it.
 
     Attributes:
-        filter_path, order_path: Its OData path, as filters and orders take it.
+        operation: The operation that lists it.
+        by_filter, by_order: Its OData path, as filters and orders take it; None where they take none.
         own: The values that the suite's own kept items have, in the order of their making.
         filters: Whether a filter by it picks exactly the suite's own items.
     """
 
-    filter_path: str
-    order_path: str
+    operation: str
+    by_filter: str | None
+    by_order: str | None
     own: tuple[str, ...]
     filters: bool
+
+    @property
+    def filter_path(self) -> str:
+        """The path by which the list is filtered.
+
+        Raises:
+            Blocked: filters take none of the fields that are known, and which they take is not shown.
+        """
+        return self._taken(self.by_filter, "filters")
+
+    @property
+    def order_path(self) -> str:
+        """The path by which the list is ordered.
+
+        Raises:
+            Blocked: orders take none of the fields that are known, and which they take is not shown.
+        """
+        return self._taken(self.by_order, "orders")
+
+    def _taken(self, path: str | None, what: str) -> str:
+        if path is None:
+            raise Blocked(self.operation, f"{what} take none of the fields that hold a value the suite knows")
+        return path
 
     def narrowed(self, lister: Lister) -> Lister | None:
         """A list narrowed to the suite's own items; None where the service does not filter rightly."""
@@ -40,11 +69,14 @@ class Field:
     @property
     def proven(self) -> str | None:
         """The path, where filtering by it was seen to work."""
-        return self.filter_path if self.filters else None
+        return self.by_filter if self.filters else None
 
 
-def learn(lister: Lister, own: Sequence[str]) -> Field:
+def learn(lister: Lister, own: Sequence[str], usual: Sequence[str] = ()) -> Field:
     """Learn the field that holds these values, each of another record.
+
+    Args:
+        usual: Names tried besides, since a list may show a field under another name than filters take.
 
     Raises:
         Blocked: the records are not on the first page, or no field holds such a value.
@@ -53,11 +85,15 @@ def learn(lister: Lister, own: Sequence[str]) -> Field:
     paths = paths_to(records[0], own[0]) if records else []
     if not paths:
         raise Blocked(lister.operation, "no listed item has a field that holds a value the suite knows")
-    by_filter = next((path for path in paths if lister.page(filter=equals(path, own[0])).size >= 0), paths[0])
-    by_order = next((path for path in paths if lister.page(orderby=path).size >= 0), paths[0])
-    picked = lister.page(filter=equals(by_filter, *own))
-    exact = picked.size == len(own) and all(picked.names(value) for value in own)
-    return Field(by_filter, by_order, tuple(own), exact)
+    names = list(dict.fromkeys([*paths, *usual]))
+    by_filter = next((name for name in names if lister.page(filter=equals(name, own[0])).size >= 0), None)
+    by_order = next((name for name in names if lister.page(orderby=name).size >= 0), None)
+    exact = by_filter is not None and _exact(lister.page(filter=equals(by_filter, *own)), own)
+    return Field(lister.operation, by_filter, by_order, tuple(own), exact)
+
+
+def _exact(page: Page, own: Sequence[str]) -> bool:
+    return page.size == len(own) and all(page.names(value) for value in own)
 
 
 def picks(claim: Claim, lister: Lister, expression: str, wanted: Sequence[str]) -> None:
@@ -123,7 +159,9 @@ def draft_field(arrange: Arrangement, actor: Actor) -> Field:
         Blocked: it cannot be learnt.
     """
     own = kept_drafts(arrange, actor)
-    return arrange.once(f"field of drafts of {actor.role}", lambda: learn(drafts_of(actor, "mydrafts"), own))
+    return arrange.once(
+        f"field of drafts of {actor.role}", lambda: learn(drafts_of(actor, "mydrafts"), own, _UIDS)
+    )
 
 
 def narrowed_drafts(arrange: Arrangement, actor: Actor, collection: str | None = None) -> Lister | None:
@@ -150,4 +188,6 @@ def file_field(arrange: Arrangement, actor: Actor) -> Field:
     """
     shared = folder(arrange, actor)
     names = [attachment.filename for attachment in shared.attachments]
-    return arrange.once("field of attachments", lambda: learn(attachments_of(actor, shared.uid), names))
+    return arrange.once(
+        "field of attachments", lambda: learn(attachments_of(actor, shared.uid), names, _FILES)
+    )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from contracts.generation.arrangement import Arrangement, require
+from contracts.generation.samples import Samples
+from contracts.judging import readers
 from contracts.judging.claims import Claim, usable
 from contracts.judging.outcomes import Blocked
 from contracts.judging.rows import Row, claim_free, told
+from contracts.session.actor import Actor
 from contracts.session.exchange import Exchange
 
 
@@ -59,14 +63,35 @@ def nothing_came_of(claim: Claim, looking: Looking, identifier: str, *refused: E
     )
 
 
-def claim_same_draft(claim: Claim, before: Exchange, refused: Exchange, after: Exchange) -> None:
-    """Claim that a draft reads the same before and after a refused update, absent ones included."""
-    first, second = usable(before), usable(after)
+def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange, after: Exchange) -> None:
+    """Claim that a draft reads the same before and after a refused update, absent ones included.
+
+    Args:
+        before: Two readings one after the other; what already differs between them says nothing.
+    """
+    first, again, second = (usable(exchange) for exchange in (*before, after))
+    same = readers.includes(second.json, readers.common(first.json, again.json))
     claim.holds(
-        first.success == second.success and (not first.success or first.json == second.json),
-        before,
+        first.success == second.success and (not first.success or same),
+        *before,
         refused,
         after,
         expected=f"the draft as it was: {first.quote()}",
         seen=second.quote(),
     )
+
+
+def shows_drafts_of_locked_records(arrange: Arrangement, actor: Actor, samples: Samples) -> None:
+    """See once that the draft of a record that is locked for workflow can be read, which is not shown.
+
+    Raises:
+        Blocked: it cannot, so that the drafts of submitted records cannot be looked for.
+        Untested: the settings name no locked record.
+    """
+    locked = str(samples.setting("locked_identifier"))
+
+    def look() -> bool:
+        seen = usable(actor.send("draftExists", path={"uid": locked}))
+        return require(seen.success, "draftExists", "does not show the draft of a locked record")
+
+    arrange.once("draft of a locked record", look)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -15,12 +13,13 @@ from hypothesis.errors import Flaky
 from contracts.errors import EnvironmentFault
 from contracts.evidence.outcomes import Verdict
 from contracts.interface.catalogue import Level
-from contracts.judging import reproduction, universal
+from contracts.judging import universal
 from contracts.judging.attempts import Attempt
 from contracts.judging.confirmation import MOST_REPLAYS, Confirmed, confirm
 from contracts.judging.outcomes import Blocked, Contradiction, Untested
 from contracts.judging.readers import Ambiguous
-from contracts.plugin.collection import case_of, clauses_of, marks, operations_of, realm_of
+from contracts.plugin.bookkeeping import Ending, announce, write_case, write_findings
+from contracts.plugin.collection import clauses_of, marks
 from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import NoTokenError
@@ -32,15 +31,6 @@ CONTRADICTED = (Contradiction, Flaky)
 EXPECTED = (*CONTRADICTED, *INCONCLUSIVE, Untested)
 #: Key of the case's verdict among a report's user properties.
 VERDICT = "contract"
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How one attempt ended: a verdict before confirmation, and why."""
-
-    verdict: Verdict
-    reason: str | None = None
-    blocked: Blocked | None = None
 
 
 ENDING = pytest.StashKey[Ending]()
@@ -57,7 +47,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         item.session.shouldstop = halted
         return True
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    _announce(item, worker)
+    announce(item, worker)
     reports = _run(item, nextitem, worker)
     for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)
@@ -81,8 +71,8 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     elif ending.verdict in (Verdict.FAIL, Verdict.ADVISORY):
         reports = first
         ending = Ending(Verdict.INCONCLUSIVE, f"a contradiction that did not come back: {ending.reason}")
-    _write_findings(item, worker, attempts, findings)
-    _write_case(item, worker, attempts, ending, started, time.perf_counter() - clock)
+    write_findings(item, worker, attempts, findings)
+    write_case(item, worker, attempts, ending, started, time.perf_counter() - clock)
     _mark(reports, ending, findings, worker)
     worker.clean()
     return reports
@@ -209,101 +199,6 @@ def _worse(item: pytest.Item, confirmed: list[Confirmed], ended: Ending, worker:
 def _worst(findings: list[Confirmed], worker: Worker) -> Verdict:
     levels = {worker.catalogue.clause(each.evidence.clause).level for each in findings if each.confirmed}
     return Verdict.FAIL if Level.MUST in levels else Verdict.ADVISORY
-
-
-def _announce(item: pytest.Item, worker: Worker) -> None:
-    worker.journal.write("begin", **_identity(item, worker))
-
-
-def _identity(item: pytest.Item, worker: Worker) -> dict[str, Any]:
-    function = getattr(item, "function", None)
-    return {
-        "case": case_of(item),
-        "name": getattr(item, "originalname", item.name).removeprefix("test_").replace("_", " "),
-        "doc": " ".join((getattr(function, "__doc__", None) or "").split()),
-        "realm": realm_of(item),
-        "clauses": list(clauses_of(item)),
-        "operations": list(operations_of(item, worker.catalogue)),
-    }
-
-
-def _write_findings(
-    item: pytest.Item, worker: Worker, attempts: list[Attempt], findings: list[Confirmed]
-) -> None:
-    exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
-    realm = realm_of(item)
-    for finding in findings:
-        evidence = finding.evidence
-        worker.journal.write(
-            "finding",
-            clause=evidence.clause,
-            realm=realm,
-            operation=evidence.operation,
-            case=case_of(item),
-            role=evidence.role,
-            expected=worker.redactor.text(evidence.expected),
-            seen=worker.redactor.text(evidence.seen),
-            confirmed=finding.confirmed,
-            rate=[finding.reproduced, finding.attempts],
-            exchanges=list(evidence.exchanges),
-            curl=reproduction.curls(exchanges, evidence.exchanges, worker.redactor),
-            command=reproduction.command(
-                target=worker.selection.target or worker.target.name,
-                realm=realm,
-                clause=evidence.clause,
-                seed=worker.selection.seed,
-            ),
-        )
-
-
-def _write_case(
-    item: pytest.Item,
-    worker: Worker,
-    attempts: list[Attempt],
-    ending: Ending,
-    started: datetime,
-    seconds: float,
-) -> None:
-    # The assertions of the attempt that the ending speaks of: a dismissed first attempt must not count.
-    counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
-    keys = sorted(counted.held.keys() | counted.contradicted.keys())
-    realm, blocked = realm_of(item), ending.blocked
-    for observation in counted.observations:
-        worker.journal.write(
-            "observation",
-            clause=observation.clause,
-            realm=realm,
-            operation=observation.operation,
-            case=case_of(item),
-            seen=worker.redactor.value(observation.seen),
-        )
-    worker.journal.write(
-        "case",
-        **_identity(item, worker),
-        profile=str(worker.selection.profile),
-        outcome=str(ending.verdict),
-        reason=worker.redactor.text(ending.reason) if ending.reason else None,
-        blocked_by={
-            "operation": blocked.operation,
-            "realm": realm,
-            "cause": worker.redactor.text(blocked.cause),
-        }
-        if blocked
-        else None,
-        attempts=len(attempts),
-        started=started.isoformat(),
-        seconds=seconds,
-        requests=sum(len(attempt.exchanges) for attempt in attempts),
-        assertions=[
-            {
-                "clause": clause,
-                "operation": operation,
-                "held": counted.held[(clause, operation)],
-                "contradicted": counted.contradicted[(clause, operation)],
-            }
-            for clause, operation in keys
-        ],
-    )
 
 
 def _mark(

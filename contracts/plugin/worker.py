@@ -74,6 +74,7 @@ class Worker:
         self.shared: dict[tuple[str, str], Any] = {}
         self.kept: set[str] = set()
         self._stubborn: set[tuple[str, str]] = set()
+        self._closed = False
         self.door = self._door(private)
         issue = token_issuer(self.door, target, self.description)
         self.tokens = TokenStore(private, issue, self.redactor.learn)
@@ -174,7 +175,10 @@ class Worker:
             self.ledger.removed(realm, identifier)
 
     def close(self) -> None:
-        """Clean up, write what stays behind, and close the books."""
+        """Clean up, write what stays behind, and close the books; a second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
         self.clean(everything=True)
         for entry in self.ledger.removable():
             self._left("leftover", entry)

@@ -38,6 +38,7 @@ _HEAD = f"{'variant':<28} {'seed':>4}  {'verdict':<13} {'requests':>8} {'seconds
 )
 @click.option("--advisories", is_flag=True, help="Name the advisory clauses of each run too.")
 def command(
+    *,
     names: tuple[str, ...],
     seeds: str,
     realms: tuple[str, ...],

@@ -1,7 +1,7 @@
 """The published data of the sandbox: records and temporary files that its users may rely on.
 
-Each realm has ``sandbox-existing-<realm>`` (the author's, published), ``sandbox-foreign-<realm>`` (a draft of
-the other author), ``sandbox-locked-<realm>`` (the author's, submitted and so locked),
+Each realm has ``sandbox-existing-<realm>`` and five more with ``-2`` to ``-6`` behind it (the author's, published),
+``sandbox-foreign-<realm>`` (a draft of the other author), ``sandbox-locked-<realm>`` (the author's, submitted and so locked),
 ``sandbox-published-<realm>`` (the author's, a published version beside a draft), the organization
 ``organization-<realm>`` and the unused temporary files ``sandbox-temporary-<realm>-01`` to ``-20``.
 """
@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from contracts.sandbox.service import Service
 
 TEMPORARY_FILES = 20
+#: An accepted workflow update locks its record for good, so whoever tests updates needs several.
+EXISTING_RECORDS = 6
 _MARK = "seeded"
 _RECORDS = (
     ("existing", "author", (PUBLISHED,)),
-    ("others", "other", (DRAFT,)),
+    *((f"existing-{number}", "author", (PUBLISHED,)) for number in range(2, EXISTING_RECORDS + 1)),
+    ("foreign", "other", (DRAFT,)),
     ("locked", "author", (DRAFT,)),
     ("published", "author", (PUBLISHED, DRAFT)),
 )
@@ -57,7 +60,8 @@ class Seeds:
         schema = next(iter(realm.types))
         for name, owner, states in _RECORDS:
             for state in states:
-                identifier = f"sandbox-{name}-{realm.name}"
+                kind, _, number = name.partition("-")
+                identifier = "-".join(filter(None, ("sandbox", kind, realm.name, number)))
                 records.store(_version(realm, identifier, schema, state, owner=owner, moment=moment))
         records.lock(realm.name, f"sandbox-locked-{realm.name}", "author", moment)
         if CONTACT.name in realm.types:

@@ -126,6 +126,8 @@ class Actor:
             summed=summed,
         )
         exchange = self._sent(call)
+        if operation == "createToken" and exchange.response is not None and exchange.response.success:
+            self._tokens.note_sign_in()
         if isinstance(token, _Default) and not isinstance(body, Iterator) and self._outlived(call, exchange):
             headers_again = self._headers(described, headers or {}, token, realm)
             exchange = self._sent(replace(call, headers=headers_again))
@@ -137,15 +139,18 @@ class Actor:
         return exchange
 
     def _outlived(self, call: Call, exchange: Exchange) -> bool:
-        """Whether a refusal may only mean that the role's own token has expired meanwhile; the token is dropped then.
+        """Whether a refusal may only mean that the role's own token has ended meanwhile; the token is dropped then.
 
-        A token that is refused although it is fresh is a finding (design 4.7) and stays.
+        It may have expired, or been ended by a later sign-in, which is not shown. A token that is refused although
+        it is fresh is a finding (design 4.7) and stays.
         """
         answer = exchange.response
         if exchange.fault or answer is None or answer.status not in (401, 403) or self.role == "anonymous":
             return False
         token = self._tokens.token(self.role, as_it_is=True)
-        if not token.over or call.headers.get("Authorization") != _bearer(token.value):
+        if call.headers.get("Authorization") != _bearer(token.value):
+            return False
+        if not token.over and not self._tokens.displaced(self.role, token.value):
             return False
         self._tokens.forget(self.role, token.value)
         return True

@@ -16,6 +16,7 @@ from contracts.session.weather import GATEWAY_STATUSES
 
 #: A token this close to its end is renewed before it is used.
 _MARGIN = timedelta(seconds=20)
+_SIGNED_IN = "signed-in"
 _FRACTION = re.compile(r"\.(\d+)")
 
 
@@ -106,6 +107,21 @@ class TokenStore:
             stored = _read(path)
             if stored is not None and stored.value == refused:
                 path.unlink()
+
+
+    def note_sign_in(self) -> None:
+        """Remember that a case has signed in by itself: some services end an account's earlier tokens then."""
+        (self._folder / _SIGNED_IN).write_text(datetime.now(UTC).isoformat(), encoding="utf-8")
+
+    def displaced(self, role: str, value: str) -> bool:
+        """Whether a token may have ended before its time: a case has signed in since, or another worker renewed it."""
+        stored = _read(self._folder / f"token-{role}.json")
+        if stored is None or stored.value != value:
+            return True
+        mark = self._folder / _SIGNED_IN
+        latest = read_timestamp(mark.read_text(encoding="utf-8")) if mark.exists() else None
+        issued = read_timestamp(stored.issued)
+        return latest is not None and issued is not None and latest > issued
 
 
 def read_timestamp(text: str) -> datetime | None:

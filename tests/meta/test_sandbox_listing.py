@@ -57,7 +57,7 @@ def test_a_list_shows_one_realm(caller: Any, family: list[str], uid: str) -> Non
 def test_a_list_holds_no_published_versions(caller: Any) -> None:
     names = listed(caller(), _filter="startswith(identifier,'sandbox-')")
     assert "sandbox-existing-abs-dev" not in names
-    assert {"sandbox-published-abs-dev", "sandbox-others-abs-dev", "sandbox-locked-abs-dev"} <= set(names)
+    assert {"sandbox-published-abs-dev", "sandbox-foreign-abs-dev", "sandbox-locked-abs-dev"} <= set(names)
 
 
 @pytest.mark.parametrize(

@@ -163,8 +163,8 @@ def test_the_published_data_is_there_in_every_realm(caller: Any) -> None:
     for realm in ("abs-dev", "bch-dev", "chm-dev"):
         client = caller(realm=realm)
         names = {item["identifier"] for item in client.get("/api/v2013/document-drafts").json()}
-        assert {f"sandbox-locked-{realm}", f"sandbox-others-{realm}"} <= names
-        others = client.get(f"/api/v2013/documents/sandbox-others-{realm}/versions/draft/info").json()
+        assert {f"sandbox-locked-{realm}", f"sandbox-foreign-{realm}"} <= names
+        others = client.get(f"/api/v2013/documents/sandbox-foreign-{realm}/versions/draft/info").json()
         assert others["owner"] == "other"
 
 

@@ -7,7 +7,7 @@ import pytest
 SCHEMA = "/api/v2023/documents/schemas/absPermit"
 LOCKED = "sandbox-locked-abs-dev"
 EXISTING = "sandbox-published-abs-dev"
-OTHERS = "sandbox-others-abs-dev"
+OTHERS = "sandbox-foreign-abs-dev"
 
 MISSING = "realm param is missing, please provide valid realm in querystring or httpHeaders"
 UNKNOWN = "Realm is not configured, please provide valid realm."

@@ -252,7 +252,7 @@ def _there(service: Service, request: Request) -> bool:
 
 
 def _same_document(attachment: Attachment, request: Request) -> bool:
-    return attachment.identifier == request.path_params["uid"]
+    return attachment.identifier == str(request.path_params["uid"])
 
 
 def _same_number(attachment: Attachment, request: Request) -> bool:

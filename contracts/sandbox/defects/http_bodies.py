@@ -18,20 +18,6 @@ from contracts.sandbox.service import Service
 Mend = Callable[[str], str]
 
 _WITHOUT_COMMENTS = re.compile(r"/\*.*?\*/|//[^\n\"]*$", re.DOTALL | re.MULTILINE)
-_MENDS: dict[str, tuple[str, Mend]] = {
-    "trailing-comma": (
-        "with a comma before a closing bracket",
-        lambda text: re.sub(r",\s*([}\]])", r"\1", text),
-    ),
-    "comments": ("with comments", lambda text: _WITHOUT_COMMENTS.sub("", text)),
-    "apostrophes": ("with apostrophes for quotation marks", lambda text: text.replace("'", '"')),
-    "cut-short": ("that is cut short", lambda text: _closed(text)),
-    "more-after-end": ("with more after its end", lambda text: _first_value(text)),
-    "bare-keys": (
-        "with keys without quotation marks",
-        lambda text: re.sub(r"([{,]\s*)([A-Za-z]\w*)\s*:", r'\1"\2":', text),
-    ),
-}
 
 
 def _closed(text: str) -> str:
@@ -54,6 +40,22 @@ def _first_value(text: str) -> str:
     except ValueError:
         return text
     return text.lstrip()[:end]
+
+
+_MENDS: dict[str, tuple[str, Mend]] = {
+    "trailing-comma": (
+        "with a comma before a closing bracket",
+        lambda text: re.sub(r",\s*([}\]])", r"\1", text),
+    ),
+    "comments": ("with comments", lambda text: _WITHOUT_COMMENTS.sub("", text)),
+    "apostrophes": ("with apostrophes for quotation marks", lambda text: text.replace("'", '"')),
+    "cut-short": ("that is cut short", _closed),
+    "more-after-end": ("with more after its end", _first_value),
+    "bare-keys": (
+        "with keys without quotation marks",
+        lambda text: re.sub(r"([{,]\s*)([A-Za-z]\w*)\s*:", r'\1"\2":', text),
+    ),
+}
 
 
 def _mended(operation: str, mend: Mend) -> Change:

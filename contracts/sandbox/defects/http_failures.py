@@ -21,6 +21,7 @@ FOREVER = 3600.0
 """Seconds for which a request hangs: longer than any client waits."""
 
 Test = Callable[[Request], Awaitable[bool]]
+_REALMS = frozenset({"abs-dev", "bch-dev", "chm-dev", "ort-dev"})
 
 
 async def _body(request: Request, test: Callable[[bytes], bool]) -> bool:
@@ -90,14 +91,6 @@ def _header(name: str, test: Callable[[str | None], bool]) -> Test:
         return test(header_value(request, name))
 
     return meant
-
-
-async def _refused(service: Service, faithful: Handler, request: Request) -> bool:
-    try:
-        await faithful(request)
-    except Refusal:
-        return True
-    return False
 
 
 _FAILURES: dict[str, tuple[str, str, Test]] = {
@@ -173,7 +166,6 @@ _FAILURES: dict[str, tuple[str, str, Test]] = {
         _header("authorization", lambda text: text is not None and " " not in text),
     ),
 }
-_REALMS = {"abs-dev", "bch-dev", "chm-dev", "ort-dev"}
 
 
 def _broken() -> Response:
@@ -236,6 +228,12 @@ def _(service: Service) -> None:
     around(service, ["getAttachmentThumbnail"], answer)
 
 
+async def _unknown_account(request: Request) -> bool:
+    value: Any = await json_of(request)
+    email = value.get("email") if isinstance(value, dict) else None
+    return isinstance(email, str) and bool(email) and not email.endswith("@sandbox.test")
+
+
 def _hanging(operation: str, test: Test) -> Change:
     def change(service: Service) -> None:
         async def answer(faithful: Handler, request: Request) -> Response:
@@ -259,10 +257,4 @@ defect(
     clause="answers-in-time",
     operations=["createToken"],
     sentence="createToken never answers an e-mail that belongs to no account.",
-)(_hanging("createToken", lambda request: _unknown_account(request)))
-
-
-async def _unknown_account(request: Request) -> bool:
-    value: Any = await json_of(request)
-    email = value.get("email") if isinstance(value, dict) else None
-    return isinstance(email, str) and bool(email) and not email.endswith("@sandbox.test")
+)(_hanging("createToken", _unknown_account))

@@ -10,10 +10,9 @@ from starlette.responses import Response
 from contracts.sandbox.defects.altering import Handler, alter, around, forgive
 from contracts.sandbox.defects.groups import ATTACHING, DRAFTS, READING_ATTACHMENTS
 from contracts.sandbox.defects.registry import defect
-from contracts.sandbox.drafts import DRAFT
 from contracts.sandbox.identifiers import decoded_segment
 from contracts.sandbox.query import header_value
-from contracts.sandbox.records import new_version
+from contracts.sandbox.records import DRAFT, new_version
 from contracts.sandbox.service import Service
 
 _WITH_UID = (*DRAFTS, *ATTACHING, "listAttachments", *READING_ATTACHMENTS)

@@ -92,7 +92,7 @@ _SWAPS: tuple[tuple[str, str, str, Change], ...] = (
     ("rights-before-locked", "workflow-order-locked-before-rights", UPDATE, _rights_first(_locked)),
 )
 for _name, _clause, _operation, _change in _SWAPS:
-    _first, _, _second = _name.partition("-before-")
+    _first, _second = _name.split("-before-")
     _state = {"taken": "in use", "unknown": "that does not exist", "locked": "of a locked record"}[_second]
     defect(
         f"workflow-{_name}",

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from contracts.errors import UsageError
 from contracts.sandbox.variants import (
+    bodies,
     contacts,
     drafts,
     files,
@@ -14,13 +15,28 @@ from contracts.sandbox.variants import (
     names,
     plain,
     refusals,
+    sight,
     tokens,
     wire,
     workflow,
 )
 from contracts.sandbox.variants.model import Alteration, Variant
 
-_MODULES = (plain, refusals, names, lists, late, drafts, files, contacts, tokens, workflow, wire)
+_MODULES = (
+    plain,
+    refusals,
+    names,
+    lists,
+    late,
+    drafts,
+    sight,
+    files,
+    contacts,
+    tokens,
+    workflow,
+    bodies,
+    wire,
+)
 
 ALL: dict[str, Variant] = {variant.name: variant for module in _MODULES for variant in module.VARIANTS}
 """Every variant by its name."""
@@ -126,6 +142,34 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
         "head-without-length",
         "lists-late",
         "connections-closed",
+    ),
+    "plain-spoken": (
+        "success-202",
+        "missing-410",
+        "message-plain-text",
+        "sign-in-refused-200",
+        "list-items",
+        "draft-under-body",
+        "draft-known-fields-only",
+        "timestamps-tenths",
+        "attachment-id-text",
+        "tokens-short",
+        "token-replaced",
+        "realm-before-identity",
+        "file-names-unread",
+        "locked-before-taken",
+    ),
+    "well-schooled": (
+        "problem-json",
+        "list-odata",
+        "odata-open",
+        "draft-rewritten",
+        "draft-content-answered",
+        "ids-renamed",
+        "downloads-redirected",
+        "slow",
+        "gzip",
+        "headers-furnished",
     ),
     "talkative": (
         "success-201",

@@ -30,7 +30,7 @@ def _statements(table: Table, copy: Table) -> list[str]:
     columns, values = ", ".join(names), ", ".join(f"new.{column}" for column in names)
     due = f"{_NOW} + {LATE_SECONDS}"
     return [
-        f"CREATE TABLE IF NOT EXISTS {copy.name} AS SELECT * FROM {name}",
+        f"CREATE TABLE IF NOT EXISTS {copy.name} AS SELECT * FROM {name}",  # noqa: S608
         f"CREATE TABLE IF NOT EXISTS {copy.name}_log AS SELECT 0.0 AS due, 0 AS gone, * FROM {name} WHERE 0",  # noqa: S608
         *(
             f"CREATE TRIGGER IF NOT EXISTS {copy.name}_{event} AFTER {event} ON {name} BEGIN "  # noqa: S608

@@ -84,7 +84,7 @@ def test_a_document_without_attachments_has_an_empty_list(
 ) -> None:
     """The list of attachments of a document that has none is empty, not an error."""
     lists_own_only(arrange, author)
-    page = attachments_of(author, arrange.shared_draft(author).uid).page()
+    page = attachments_of(author, arrange.draft(author).uid).page()
     claim("attachment-list-empty").holds(
         page.size == 0, page.exchange, expected="an empty list", seen=page.told
     )

@@ -1,6 +1,6 @@
 """Previews: the thumbnail of a picture is an image, and its own."""
 
-from contracts.generation.arrangement import Arrangement, done
+from contracts.generation.arrangement import Arrangement, done, require
 from contracts.generation.folders import folder, gives_back
 from contracts.judging.attachments import preview
 from contracts.judging.claims import Claims, Observer, usable
@@ -31,6 +31,8 @@ def test_thumbnails_of_different_pictures_differ(author: Actor, arrange: Arrange
     """A red picture and a blue one have different previews."""
     gives_back(arrange, author, folder(arrange, author).pictures[1])
     red, blue = (preview(arrange, author, picture) for picture in folder(arrange, author).pictures)
+    images = all(is_image(done(each)) for each in (red, blue))
+    require(images, "getAttachmentThumbnail", "gives no image for a picture")
     different = done(red).content != done(blue).content
     claim("attachment-thumbnail-own").holds(
         different, red, blue, expected="two different previews", seen="the same bytes twice"

@@ -8,6 +8,7 @@ from contracts.generation.samples import MANDATORY_FIELDS
 from contracts.generation.submissions import NO_OBJECTS
 from contracts.judging import content
 from contracts.judging.claims import Claims
+from contracts.judging.error_elements import each_named
 from contracts.judging.submitting import each_turned_down
 from contracts.plugin.marks import contract
 from contracts.session.actor import Actor
@@ -54,13 +55,7 @@ def test_every_missing_field_is_named_at_once(
 ) -> None:
     """When several mandatory fields are missing, the errors array names each of them."""
     sent = content.refused_before(contacts.send(without(contacts.record(), *MANDATORY_FIELDS)))
-    named = [field for field in MANDATORY_FIELDS if content.reports(sent.answer, field)]
-    claim("contact-all-missing-named", operation).holds(
-        len(named) == len(MANDATORY_FIELDS),
-        sent,
-        expected=f"errors that name {', '.join(MANDATORY_FIELDS)}",
-        seen=f"errors that name {', '.join(named) or 'none of them'}",
-    )
+    each_named(claim("contact-all-missing-named", operation), [(field, sent) for field in MANDATORY_FIELDS])
 
 
 @contract("contact-mandatory-null")
@@ -68,8 +63,9 @@ def test_null_does_not_fill_a_mandatory_field(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
     """A mandatory field that is present but null is refused."""
-    sent = [contacts.send(contacts.record() | {field: None}) for field in MANDATORY_FIELDS]
-    each_turned_down(claim("contact-mandatory-null", operation), sent)
+    for field in MANDATORY_FIELDS:
+        sent = contacts.send(contacts.record() | {field: None})
+        contacts.reporting().claim_turned_down(claim("contact-mandatory-null", operation), sent)
 
 
 @contract("contact-body-kind")

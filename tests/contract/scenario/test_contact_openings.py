@@ -18,6 +18,7 @@ from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace
 
 @contract(
     "contact-mandatory-empty",
+    "contact-optional-null",
     "contact-number-for-string",
     "contact-language-key-unknown",
     "contact-type-values",

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from contracts.generation.ordinary import FAMILIES, UNKNOWN_REALM, WORKFLOW, Ordinary, send
+from contracts.generation.ordinary import FAMILIES, WORKFLOW, Ordinary, send
 from contracts.generation.signing_in import Credentials
 from contracts.judging import comparing, robust
 from contracts.judging.claims import Claims
@@ -38,8 +38,8 @@ def test_ordinary_document_requests_are_served(ordinary: Ordinary, claim: Claims
     asked = ordinary.once_each(DOCUMENTS)
 
     def judge(operation: str) -> None:
-        unknown = partial(ordinary.harmless, operation, {"Realm": UNKNOWN_REALM})
-        comparing.realm_taken(claim("realm-document-realms", operation), asked[operation], unknown)
+        again = partial(ordinary.harmless, operation)
+        comparing.realm_taken(claim("realm-document-realms", operation), asked[operation], again)
 
     def judge_header(operation: str) -> None:
         plain = partial(ordinary.harmless, operation, {"Content-Type": None})
@@ -50,8 +50,8 @@ def test_ordinary_document_requests_are_served(ordinary: Ordinary, claim: Claims
         robust.empty_or_json(claim("json-bodies", operation), asked[operation])
     for operation in ("draftExists", "attachmentExists"):
         robust.no_content(claim("head-without-body", operation), asked[operation])
-    comparing.each_judged(judge, (*FAMILIES["contact"], *FAMILIES["draft"]))
-    comparing.each_judged(judge_header, WITHOUT_BODY)
+    realms = [partial(judge, operation) for operation in (*FAMILIES["contact"], *FAMILIES["draft"])]
+    comparing.each_judged([*(partial(judge_header, operation) for operation in WITHOUT_BODY), *realms])
 
 
 @contract("version-2023-paths", "realm-workflow-realms", "json-bodies", operations=WORKFLOW)
@@ -60,13 +60,13 @@ def test_ordinary_submissions_are_served(ordinary: Ordinary, claim: Claims) -> N
     asked = ordinary.once_each(WORKFLOW)
 
     def judge(operation: str) -> None:
-        unknown = partial(ordinary.harmless, operation, {"Realm": UNKNOWN_REALM})
-        comparing.realm_taken(claim("realm-workflow-realms", operation), asked[operation], unknown)
+        again = partial(ordinary.harmless, operation)
+        comparing.realm_taken(claim("realm-workflow-realms", operation), asked[operation], again)
 
     comparing.families_served(partial(claim, "version-2023-paths"), asked, {"workflow": WORKFLOW})
     for operation in WORKFLOW:
         robust.empty_or_json(claim("json-bodies", operation), asked[operation])
-    comparing.each_judged(judge, WORKFLOW)
+    comparing.each_judged(partial(judge, operation) for operation in WORKFLOW)
 
 
 @contract("version-2013-paths", "json-bodies", "content-type-charset", operations=("createToken",))

@@ -31,7 +31,7 @@ def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim
 
 @contract("list-filter")
 def test_a_filter_joins_conditions(author: Actor, arrange: Arrangement, claim: Claims) -> None:
-    """Conditions joined by or pick what either picks; and binds what is in brackets."""
+    """Conditions joined by or pick what either picks, those joined by and what both pick; brackets group."""
     field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
     first, second = (equals(field.filter_path, uid) for uid in field.own[:2])
     picks(claim("list-filter"), drafts, f"{first} or {second}", field.own[:2])

@@ -99,8 +99,8 @@ def test_protected_operations_refuse_a_token_never_issued(
 @contract("token-invalid-refused", "token-other-scheme", "token-bearer-spelling", operations=("listDrafts",))
 def test_the_scheme_before_the_token_matters(author: Actor, claim: Claims, observe: Observer) -> None:
     """The scheme is Bearer; a token under the name of Basic is refused, other spellings are observed."""
-    token = author.token() or ""
     done(author.send("listDrafts"))
+    token = author.token() or ""
     garbage = author.send("listDrafts", headers={"Authorization": "Basic eDp5"})
     claim("token-invalid-refused", "listDrafts").refused(garbage)
     claim("token-other-scheme").refused(

@@ -98,7 +98,7 @@ def test_letter_case_tells_two_documents_apart(
             author.send("getDraft", path={"uid": draft.uid}), {"middleName": draft.document["middleName"]}
         )
     deleted = author.send("deleteDraft", path={"uid": small})
-    refusals.draft_still_there(claim("uid-case-sensitive", "deleteDraft"), author, capital, deleted)
+    refusals.draft_still_there(claim("uid-case-sensitive", "deleteDraft"), author, arrange, capital, deleted)
 
 
 @contract("uid-percent-encoding", operations=("saveDraft", "getDraft", "draftExists"))
@@ -122,4 +122,4 @@ def test_percent_encoding_makes_no_difference(
         "saveDraft", path={"uid": other}, query=query, json=samples.draft(other), address=encoded(other)
     )
     claim("uid-percent-encoding", "saveDraft").accepted(saved)
-    refusals.draft_still_there(claim("uid-percent-encoding", "saveDraft"), author, other, saved)
+    refusals.draft_still_there(claim("uid-percent-encoding", "saveDraft"), author, arrange, other, saved)

@@ -23,7 +23,7 @@ def test_deleting_refuses_a_uid_outside_the_rule(
     deleted = ask_each(author, "deleteDraft", _bad(fresh, uid, longest))
     for kept in (uid, longest):
         refusals.draft_still_there(
-            claim("draft-delete-spares-others", "deleteDraft"), author, kept, *deleted[:1]
+            claim("draft-delete-spares-others", "deleteDraft"), author, arrange, kept, *deleted[:1]
         )
     refusals.each_refused(claim("uid-rule-without-effect", "deleteDraft"), deleted)
     observe("uid-refusal-answer", "deleteDraft", deleted[0].answer.quote())

@@ -14,6 +14,7 @@ from contracts.generation.submissions import (
     NO_OBJECTS,
     NO_STRINGS,
     bodies_without_document,
+    documents_of_other_kinds,
     submit,
 )
 from contracts.generation.workflow_records import WorkflowRecords
@@ -45,9 +46,7 @@ def test_a_document_that_is_no_object_is_refused(
 ) -> None:
     """The document is an object and nothing else."""
     identifier, clause = records.subject(operation), claim("workflow-document-kind", operation)
-    sent = [
-        submit(operation, author, samples, identifier, {"document": value}) for value in NO_OBJECTS.values()
-    ]
+    sent = [submit(operation, author, samples, identifier, body) for body in documents_of_other_kinds()]
     each_turned_down(clause, sent)
     nothing_came_of(clause, records, identifier, *sent)
 

@@ -8,7 +8,11 @@ from contracts.judging import rows
 from contracts.judging.claims import Claims
 from contracts.judging.content import refused_before
 from contracts.judging.refusals import no_draft_under
-from contracts.judging.submitting import claim_same_draft, nothing_came_of
+from contracts.judging.submitting import (
+    claim_same_draft,
+    nothing_came_of,
+    shows_drafts_of_locked_records,
+)
 from contracts.plugin.marks import contract
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
@@ -33,7 +37,7 @@ def test_an_update_refused_for_its_content_leaves_the_draft_as_it_was(
 ) -> None:
     """The draft reads the same before and after a faulty document was sent."""
     identifier = records.open_draft()
-    before = author.send("getDraft", path={"uid": identifier})
+    before = [author.send("getDraft", path={"uid": identifier}) for _ in range(2)]
     faulty = samples.faulty_submission(identifier)
     refused = refused_before(submit(UPDATE, author, samples, identifier, faulty))
     after = author.send("getDraft", path={"uid": identifier})
@@ -68,7 +72,8 @@ def test_an_identifier_stays_free_after_a_refusal_for_want_of_rights(
 def test_an_accepted_submission_is_found_as_a_draft(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
-    """The draft operations show the document that was submitted."""
+    """The draft operations show the document that was submitted, unless they show no locked record's draft."""
+    shows_drafts_of_locked_records(arrange, author, samples)
     identifier = fresh.uid()
     submitted = submit(CREATE_NAMED, author, samples, identifier)
     done(submitted)

@@ -45,7 +45,9 @@ def _attachments_refused(witness: Witness, uid: str) -> None:
         ("getAttachmentThumbnail", "GET", "/thumbnail"),
     ):
         for _ in witness.at(operation):
-            assert witness.send(method, f"{attachments_path(uid)}/1/a.txt{more}", realm=None).refused, operation
+            assert witness.send(method, f"{attachments_path(uid)}/1/a.txt{more}", realm=None).refused, (
+                operation
+            )
 
 
 @shows("uid-shortest")
@@ -114,7 +116,9 @@ def backslash_bracket_and_caret_are_refused(witness: Witness) -> None:
 
 @shows("uid-non-ascii")
 def other_scripts_are_refused(witness: Witness) -> None:
-    _refused(witness, [f"{witness.uid(14)}{sign}x" for sign in ("é", "я", "漢", "\uff11", "\u0663", "\uff41")])
+    _refused(
+        witness, [f"{witness.uid(14)}{sign}x" for sign in ("é", "я", "漢", "\uff11", "\u0663", "\uff41")]
+    )
     uid = witness.uid(14)
     witness.save(f"{uid}\uff11")
     assert not witness.exists(f"{uid}1")

@@ -12,7 +12,12 @@ from tests.meta.defects.wire import Answer, Request, Wire
 DOCUMENTS = "/api/v2013/documents"
 TOKEN = "/api/v2013/authentication/token"
 SCHEMAS = "/api/v2023/documents/schemas"
-WORKFLOW_SCHEMA = {"abs-dev": "absPermit", "bch-dev": "bchDecision", "chm-dev": "chmProfile", "ort-dev": "ortReport"}
+WORKFLOW_SCHEMA = {
+    "abs-dev": "absPermit",
+    "bch-dev": "bchDecision",
+    "chm-dev": "chmProfile",
+    "ort-dev": "ortReport",
+}
 PASSWORDS = {role: f"sandbox-{role}" for role in ("author", "other", "restricted", "nau")}
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc000000301"
@@ -159,12 +164,12 @@ class Witness:
 
     def listed(self, realm: str = "abs-dev", role: str = "author", **query: str) -> list[Any]:
         """Return the items of a list of drafts."""
-        answer = self.list(realm, role, **query)
+        answer = self.drafts(realm, role, **query)
         assert answer.ok, answer.text
         assert isinstance(answer.json, list), answer.text
         return answer.json
 
-    def list(self, realm: str = "abs-dev", role: str = "author", **query: str) -> Answer:
+    def drafts(self, realm: str = "abs-dev", role: str = "author", **query: str) -> Answer:
         """List drafts; a leading underscore in an option stands for the dollar."""
         options = {name.replace("_", "$"): value for name, value in query.items()}
         return self.send("GET", "/api/v2013/document-drafts", query=options, realm=realm, role=role)
@@ -185,7 +190,9 @@ class Witness:
         found: list[Any] = answer.json
         return found
 
-    def attachment(self, uid: str, number: object, name: str = "a.txt", method: str = "GET", more: str = "") -> Answer:
+    def attachment(
+        self, uid: str, number: object, name: str = "a.txt", method: str = "GET", more: str = ""
+    ) -> Answer:
         """Read, check or preview an attachment."""
         path = f"{attachments_path(uid)}/{number}/{quote(name, safe='')}{more}"
         return self.send(method, path, realm=None)
@@ -213,7 +220,9 @@ class Witness:
         more = {"prefix": {"en": "Dr"}, "phones": ["1"]}
         return str(self.arranged(self.create_contact(contact(realm, **more), realm)).json["identifier"])
 
-    def submit(self, realm: str = "abs-dev", identifier: str | None = None, body: Any = None, **options: Any) -> Answer:
+    def submit(
+        self, realm: str = "abs-dev", identifier: str | None = None, body: Any = None, **options: Any
+    ) -> Answer:
         """Create through the workflow, by default a valid record."""
         sent = {"document": record(realm)} if body is None else body
         return self.send("POST", submission_path(realm, identifier), sent, realm=realm, **options)
@@ -248,7 +257,9 @@ class Witness:
 
     def _valid_updateContact(self, realm: str) -> Request:  # noqa: N802
         uid = self.contact_made(realm)
-        return self.make("PUT", f"{DOCUMENTS}/{uid}", contact(realm), query={"schema": "contact"}, realm=realm)
+        return self.make(
+            "PUT", f"{DOCUMENTS}/{uid}", contact(realm), query={"schema": "contact"}, realm=realm
+        )
 
     def _valid_saveDraft(self, realm: str) -> Request:  # noqa: N802
         return self.make("PUT", draft_path(self.uid()), {"a": 1}, query={"schema": "contact"}, realm=realm)

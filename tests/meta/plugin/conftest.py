@@ -16,7 +16,7 @@ import pytest
 
 CHECKOUT = Path(__file__).parents[3]
 PLANTED = Path(__file__).parent / "planted"
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 @dataclass

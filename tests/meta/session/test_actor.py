@@ -210,6 +210,37 @@ def test_a_fresh_token_that_is_refused_stays_refused(stage: SimpleNamespace) -> 
     assert (stage.registry.issued, len(stage.exchanges)) == (1, 1)
 
 
+def _newest_only(registry: Registry) -> Callable[[str], int]:
+    """A service that ends an account's earlier tokens with each sign-in."""
+    return lambda sent: 200 if sent == f"Bearer token-{registry.issued:09}" else 401
+
+
+def test_a_token_that_a_later_sign_in_ended_is_renewed(stage: SimpleNamespace) -> None:
+    stage.registry.refuses = _newest_only(stage.registry)
+    stage.author.send("getDraft", path={"uid": UID})
+    stage.author.send("createToken", json={})
+    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
+    assert stage.registry.issued == 3
+
+
+def test_a_token_that_another_worker_renewed_is_taken_over(stage: SimpleNamespace) -> None:
+    stage.registry.refuses = _newest_only(stage.registry)
+    another = stage.another()
+    stage.author.send("getDraft", path={"uid": UID})
+    another.send("createToken", json={})
+    another.send("getDraft", path={"uid": UID})
+    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
+    assert stage.registry.issued == 3
+
+
+def test_a_refusal_after_a_sign_in_is_looked_into_once(stage: SimpleNamespace) -> None:
+    stage.registry.refuses = lambda _: 403
+    stage.author.send("createToken", json={})
+    for _ in range(3):
+        assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 403
+    assert (stage.registry.issued, len(stage.exchanges)) == (2, 4)
+
+
 @pytest.mark.parametrize("status", [401, 403])
 def test_no_token_is_said_with_its_reason(stage: SimpleNamespace, status: int) -> None:
     stage.registry.sign_in_status = status

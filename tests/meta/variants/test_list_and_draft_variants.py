@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contracts.sandbox.variants import drafts, late, lists
+from contracts.sandbox.variants import drafts, late, lists, sight
 
 Probe = Callable[[Any], Any]
 
@@ -116,5 +116,5 @@ def test_a_late_list_shows_what_was_made_and_drops_what_was_deleted(kit_of: Call
 
 
 def test_every_variant_is_probed() -> None:
-    modules = (lists, late, drafts)
+    modules = (lists, late, drafts, sight)
     assert list(DIFFERENCES) == [variant.name for module in modules for variant in module.VARIANTS]

@@ -19,7 +19,9 @@ def writes(kit: Any) -> list[int]:
 
 def bodies(kit: Any) -> list[bool]:
     uid = kit.uid()
-    return [bool(answer.content) for answer in (kit.save(uid), kit.attach(uid), kit.post_contact(kit.contact()))]
+    return [
+        bool(answer.content) for answer in (kit.save(uid), kit.attach(uid), kit.post_contact(kit.contact()))
+    ]
 
 
 def refusals(kit: Any) -> list[int]:

@@ -32,7 +32,7 @@ def drafts_live(kit: Any) -> None:
     assert any(holds(value, record) for value in kit.values(given.json()))
     assert kit.ask("GET", kit.draft(uid, "/info")).json()
     assert kit.ask("HEAD", kit.draft(uid)).status_code in range(200, 300)
-    assert kit.eventually(lambda: uid in kit.drafts(collection="mydrafts", filter=f"schema eq 'contact'").text)
+    assert kit.eventually(lambda: uid in kit.drafts(collection="mydrafts", filter="schema eq 'contact'").text)
     assert kit.ask("DELETE", kit.draft(uid)).ok
     assert kit.ask("HEAD", kit.draft(uid)).status_code in range(400, 500)
     assert kit.eventually(lambda: uid not in kit.drafts(collection="my").text)
@@ -40,7 +40,9 @@ def drafts_live(kit: Any) -> None:
 
 def holds(seen: Any, wanted: Any) -> bool:
     if isinstance(wanted, dict):
-        return isinstance(seen, dict) and all(name in seen and holds(seen[name], wanted[name]) for name in wanted)
+        return isinstance(seen, dict) and all(
+            name in seen and holds(seen[name], wanted[name]) for name in wanted
+        )
     return bool(seen == wanted)
 
 
@@ -75,4 +77,7 @@ def submissions_live(kit: Any) -> None:
     locked = kit.submit("PUT", "sandbox-locked-abs-dev")
     assert (locked.status_code, LOCKED in " ".join(locked.text.replace("\\n", " ").split())) == (400, True)
     refused = kit.submit("POST", kit.uid(), role=None)
-    assert (refused.status_code, ANONYMOUS in " ".join(refused.text.replace("\\n", " ").split())) == (403, True)
+    assert (refused.status_code, ANONYMOUS in " ".join(refused.text.replace("\\n", " ").split())) == (
+        403,
+        True,
+    )

@@ -1,0 +1,128 @@
+"""What is written down of a case: that it begins, what it found, how it ended. Secrets are taken out here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from contracts.evidence.outcomes import Verdict
+from contracts.judging import reproduction
+from contracts.judging.attempts import Attempt
+from contracts.judging.confirmation import Confirmed
+from contracts.judging.outcomes import Blocked
+from contracts.plugin.collection import case_of, clauses_of, operations_of, realm_of
+from contracts.plugin.worker import Worker
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How one attempt ended: a verdict before confirmation, and why."""
+
+    verdict: Verdict
+    reason: str | None = None
+    blocked: Blocked | None = None
+
+
+def announce(item: pytest.Item, worker: Worker) -> None:
+    """Say which case is about to run, for the case that a worker dies in it."""
+    worker.journal.write("begin", **_identity(item, worker))
+
+
+def _identity(item: pytest.Item, worker: Worker) -> dict[str, Any]:
+    function = getattr(item, "function", None)
+    return {
+        "case": case_of(item),
+        "name": getattr(item, "originalname", item.name).removeprefix("test_").replace("_", " "),
+        "doc": " ".join((getattr(function, "__doc__", None) or "").split()),
+        "realm": realm_of(item),
+        "clauses": list(clauses_of(item)),
+        "operations": list(operations_of(item, worker.catalogue)),
+    }
+
+
+def write_findings(
+    item: pytest.Item, worker: Worker, attempts: list[Attempt], findings: list[Confirmed]
+) -> None:
+    """Write the findings of a case, with the exchanges that show them and how to see them again."""
+    exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
+    realm = realm_of(item)
+    for finding in findings:
+        evidence = finding.evidence
+        worker.journal.write(
+            "finding",
+            clause=evidence.clause,
+            realm=realm,
+            operation=evidence.operation,
+            case=case_of(item),
+            role=evidence.role,
+            expected=worker.redactor.text(evidence.expected),
+            seen=worker.redactor.text(evidence.seen),
+            confirmed=finding.confirmed,
+            rate=[finding.reproduced, finding.attempts],
+            exchanges=list(evidence.exchanges),
+            curl=reproduction.curls(exchanges, evidence.exchanges, worker.redactor),
+            command=reproduction.command(
+                target=worker.selection.target or worker.target.name,
+                realm=realm,
+                clause=evidence.clause,
+                seed=worker.selection.seed,
+            ),
+        )
+
+
+def write_case(
+    item: pytest.Item,
+    worker: Worker,
+    attempts: list[Attempt],
+    ending: Ending,
+    started: datetime,
+    seconds: float,
+) -> None:
+    """Write how a case ended, and what it observed.
+
+    Args:
+        seconds: What all attempts took together.
+    """
+    # The assertions of the attempt that the ending speaks of: a dismissed first attempt must not count.
+    counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
+    keys = sorted(counted.held.keys() | counted.contradicted.keys())
+    realm, blocked = realm_of(item), ending.blocked
+    for observation in counted.observations:
+        worker.journal.write(
+            "observation",
+            clause=observation.clause,
+            realm=realm,
+            operation=observation.operation,
+            case=case_of(item),
+            seen=worker.redactor.value(observation.seen),
+        )
+    worker.journal.write(
+        "case",
+        **_identity(item, worker),
+        profile=str(worker.selection.profile),
+        outcome=str(ending.verdict),
+        reason=worker.redactor.text(ending.reason) if ending.reason else None,
+        blocked_by={
+            "operation": blocked.operation,
+            "realm": realm,
+            "cause": worker.redactor.text(blocked.cause),
+        }
+        if blocked
+        else None,
+        attempts=len(attempts),
+        started=started.isoformat(),
+        seconds=seconds,
+        requests=sum(len(attempt.exchanges) for attempt in attempts),
+        assertions=[
+            {
+                "clause": clause,
+                "operation": operation,
+                "held": counted.held[(clause, operation)],
+                "contradicted": counted.contradicted[(clause, operation)],
+            }
+            for clause, operation in keys
+        ],
+    )

@@ -1,0 +1,155 @@
+"""Variants between the service and the wire that look into answers: more members, other statuses, redirects."""
+
+import json
+import secrets
+from collections.abc import Iterable
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from contracts.sandbox.variants.model import Variant
+from contracts.sandbox.variants.wire import Between
+
+_SIGNED = "/signed/"
+_DOWNLOADS = frozenset({"getAttachment", "getAttachmentThumbnail", "attachmentExists"})
+
+
+class _Rewriting(Between):
+    """Base of what changes JSON bodies, or the status that goes with an empty one."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start: Message = {}
+        body = bytearray()
+
+        async def altered(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                start.update(message)
+                return
+            if not self.applies(scope, start):
+                await self._pass_on(start, message, send)
+                return
+            body.extend(message.get("body", b""))
+            if not message.get("more_body", False):
+                await self._send(scope, start, bytes(body), send)
+
+        await self.app(scope, receive, altered)
+
+    async def _pass_on(self, start: Message, message: Message, send: Send) -> None:
+        if start:
+            await send(dict(start))
+            start.clear()
+        await send(message)
+
+    async def _send(self, scope: Scope, start: Message, body: bytes, send: Send) -> None:
+        status, changed = self.rewritten(scope, start["status"], body)
+        headers = [pair for pair in start["headers"] if pair[0] != b"content-length"]
+        if status != 204:
+            headers.append((b"content-length", str(len(changed)).encode()))
+        await send({**start, "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": changed})
+
+    def applies(self, scope: Scope, start: Message) -> bool:
+        """Tell whether an answer may be changed."""
+        return bool(start) and _is_json(start["headers"]) and scope["method"] != "HEAD"
+
+    def rewritten(self, scope: Scope, status: int, body: bytes) -> tuple[int, bytes]:  # noqa: ARG002
+        """Return the status and the body in place of those of the service."""
+        return status, body
+
+
+class _ExtraMembers(_Rewriting):
+    """Every JSON object that is answered carries more than anybody asked for."""
+
+    def applies(self, scope: Scope, start: Message) -> bool:
+        stored = str(scope["path"]).startswith("/openapi") or scope.get("operation_id") in _DOWNLOADS
+        return super().applies(scope, start) and not stored
+
+    def rewritten(self, scope: Scope, status: int, body: bytes) -> tuple[int, bytes]:  # noqa: ARG002
+        value = json.loads(body) if body else None
+        if isinstance(value, list):
+            value = [_furnished(item) if isinstance(item, dict) else item for item in value]
+        elif isinstance(value, dict):
+            value = _furnished(value)
+        else:
+            return status, body
+        return status, json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _furnished(value: dict[str, object]) -> dict[str, object]:
+    more: dict[str, object] = {
+        "$type": "record",
+        "apiVersion": "2.14",
+        "took": secrets.randbelow(10**6) / 1000,
+        "links": {"self": "/", "help": ["/docs"]},
+        "tags": [],
+        "deleted": None,
+    }
+    return {**more, **value}
+
+
+class _HeadNoContent(_Rewriting):
+    """An exists check that finds something is answered with 204."""
+
+    def applies(self, scope: Scope, start: Message) -> bool:
+        return bool(start) and scope["method"] == "HEAD" and start["status"] == 200
+
+    def rewritten(self, scope: Scope, status: int, body: bytes) -> tuple[int, bytes]:  # noqa: ARG002
+        return 204, b""
+
+
+class _Redirecting(Between):
+    """Attachments are answered with a redirect to an address that is good for a while."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__(app)
+        self._signed: dict[str, str] = {}
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        signature = str(scope["path"]).removeprefix(_SIGNED)
+        if signature in self._signed:
+            path = self._signed[signature]
+            await self.app({**scope, "path": path, "raw_path": path.encode("latin-1")}, receive, send)
+            return
+        redirected = False
+
+        async def altered(message: Message) -> None:
+            nonlocal redirected
+            if message["type"] == "http.response.start":
+                redirected = message["status"] == 200 and scope.get("operation_id") in _DOWNLOADS
+                if redirected:
+                    await self._redirect(str(scope["path"]), send)
+                    return
+            if not redirected:
+                await send(message)
+
+        await self.app(scope, receive, altered)
+
+    async def _redirect(self, path: str, send: Send) -> None:
+        signature = secrets.token_urlsafe(16)
+        self._signed[signature] = path
+        headers = [(b"location", (_SIGNED + signature).encode()), (b"content-length", b"0")]
+        await send({"type": "http.response.start", "status": 302, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def _is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    return any(name == b"content-type" and b"json" in value for name, value in headers)
+
+
+VARIANTS = (
+    Variant(
+        "extra-members",
+        "Further members of answers are not shown: every JSON object has some.",
+        wrap=_ExtraMembers,
+    ),
+    Variant(
+        "head-204",
+        "The status of an exists check that finds something is not shown: 204.",
+        wrap=_HeadNoContent,
+    ),
+    Variant(
+        "downloads-redirected",
+        "How a file is handed over is not shown: by a redirect to a signed address on the same host.",
+        wrap=_Redirecting,
+    ),
+)
+"""Each answers otherwise than the service it stands before."""
