@@ -69,11 +69,10 @@ def test_messages_name_the_realm(catalogue: Catalogue) -> None:
     assert catalogue.clause("uid-hyphen").message_in("chm-dev") is None
 
 
-def test_realms_follow_from_the_operations_unless_named(catalogue: Catalogue) -> None:
+def test_realms_follow_from_the_operations(catalogue: Catalogue) -> None:
     assert catalogue.clause("token-issued").realms == ("any",)
     assert catalogue.clause("uid-hyphen").realms == DOCUMENT_REALMS
     assert catalogue.clause("workflow-anonymous").realms == (*DOCUMENT_REALMS, "ort-dev")
-    assert catalogue.clause("realm-ort-on-draft").realms == ("ort-dev",)
 
 
 # Mistakes in a file of the catalogue.

@@ -1,12 +1,13 @@
 """Each defect is seen from outside: the altered sandbox breaks the documented statement, the faithful one keeps it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.sandbox.app import create_app
 from contracts.sandbox.defects import ALL, Defect
+from contracts.sandbox.service import Service
 from contracts.sandbox.settings import Settings
 from tests.meta.defects import (  # noqa: F401 - each registers its observations
     observe_attachment,
@@ -25,18 +26,11 @@ from tests.meta.defects.witness import Witness
 
 CATALOGUE = load_catalogue()
 SETTINGS = Settings(size_limit=observe_attachment.SIZE_LIMIT)
-Look = Callable[[Wire, Defect], None]
+Seen = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 
 @pytest.fixture(scope="module")
-def faithful() -> Iterator[Wire]:
-    wire = Wire(create_app(SETTINGS))
-    yield wire
-    wire.close()
-
-
-@pytest.fixture(scope="module")
-def kept() -> set[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+def kept() -> set[Seen]:
     """Return what was already seen to hold on the faithful sandbox."""
     return set()
 
@@ -45,24 +39,24 @@ def realms_of(defect: Defect) -> tuple[str, ...]:
     return defect.realms or ("abs-dev",)
 
 
-def look(wire: Wire, defect: Defect) -> None:
-    for observation in OBSERVATIONS[defect.clause]:
-        observation(Witness(wire, defect.operations, realms_of(defect)))
+def look(defect: Defect, alter: Callable[[Service], None]) -> None:
+    """Run the observations of a defect's clause on a fresh sandbox."""
+    app = create_app(SETTINGS)
+    alter(app.state.service)
+    wire = Wire(app)
+    try:
+        for observation in OBSERVATIONS[defect.clause]:
+            observation(Witness(wire, defect.operations, realms_of(defect)))
+    finally:
+        wire.close()
 
 
 @pytest.mark.parametrize("defect", ALL, ids=[defect.name for defect in ALL])
-def test_a_defect_shows(
-    defect: Defect, faithful: Wire, kept: set[tuple[str, tuple[str, ...], tuple[str, ...]]]
-) -> None:
+def test_a_defect_shows(defect: Defect, kept: set[Seen]) -> None:
+    """The sequence that the faithful sandbox passes fails on the altered one."""
     seen = (defect.clause, defect.operations, defect.realms)
     if seen not in kept:
-        look(faithful, defect)
+        look(defect, lambda _: None)
         kept.add(seen)
-    app = create_app(SETTINGS)
-    defect.apply(app.state.service)
-    altered = Wire(app)
-    try:
-        with pytest.raises(AssertionError):
-            look(altered, defect)
-    finally:
-        altered.close()
+    with pytest.raises(AssertionError):
+        look(defect, defect.apply)

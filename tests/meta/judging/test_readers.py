@@ -141,3 +141,17 @@ def test_hostile_nesting_costs_nothing(answer: Any) -> None:
     for _ in range(500):
         nested = [nested]
     assert "end" not in list(readers.values(nested))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        ({"a": 1, "readOn": "10:00"}, {"a": 1, "readOn": "10:01"}, {"a": 1}),
+        ({"draft": {"a": [1], "age": 3}}, {"draft": {"a": [1], "age": 4}}, {"draft": {"a": [1]}}),
+        ({"a": [1, 2]}, {"a": [2, 1]}, {}),
+        ({"a": 1}, {"b": 1}, {}),
+    ],
+    ids=["a time", "nested", "an array", "a name"],
+)
+def test_two_readings_have_in_common_what_did_not_change(first: Any, second: Any, kept: Any) -> None:
+    assert readers.common(first, second) == kept
