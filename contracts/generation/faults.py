@@ -8,7 +8,7 @@ but the fault can be the reason of a refusal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
@@ -77,13 +77,19 @@ def faults(operation: str, realm: str) -> tuple[Fault, ...]:
     return tuple(fault for case in _negative_cases(operation, realm) if (fault := _fault(case)))
 
 
-def one_of_each(operation: str, realm: str) -> tuple[Fault, ...]:
-    """One value for each kind of fault; realms and operations take different ones, so that together they vary."""
+def one_of_each(operation: str, realm: str, realms: Sequence[str]) -> tuple[Fault, ...]:
+    """One value for each kind of fault, the kinds dealt out among the realms of a run.
+
+    The scenarios judge every clause in every realm already; here each kind of fault is sent once in a run, each
+    operation beginning with another realm.
+    """
     grouped: dict[str, list[Fault]] = {}
     for fault in faults(operation, realm):
         grouped.setdefault(fault.key, []).append(fault)
-    turn = sum(map(ord, operation + realm))
-    return tuple(_plainest(group, turn) for group in grouped.values())
+    turn = sum(map(ord, operation))
+    place = realms.index(realm) if realm in realms else 0
+    dealt = [group for number, group in enumerate(grouped.values()) if (number + turn) % len(realms) == place]
+    return tuple(_plainest(group, turn) for group in dealt)
 
 
 def _plainest(group: list[Fault], turn: int) -> Fault:

@@ -120,9 +120,12 @@ def credentials(worker: Worker) -> Credentials:
 
 @pytest.fixture
 def probe(worker: Worker, attempt: Attempt, author: Actor, bases: Bases, operation: str, realm: str) -> Probe:
-    """Judges generated faults of the operation: one of each kind in the gate, all of them later."""
+    """Judges generated faults of the operation: one of each kind in the gate, dealt out among the realms; all later."""
     thorough = worker.selection.profile.includes(Profile.NIGHTLY)
-    chosen = faults(operation, realm) if thorough else one_of_each(operation, realm)
+    has = worker.description.operations[operation].realms
+    run = worker.selection.realms or worker.target.realms
+    realms = [name for name in run if name in has] or [realm]
+    chosen = faults(operation, realm) if thorough else one_of_each(operation, realm, realms)
     exercise = Exercise(operation, bases, author, worker.namespace)
     return Probe(operation, attempt, worker.catalogue, exercise, chosen)
 
