@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -47,6 +48,7 @@ class Bases:
         self._samples = samples
         self._fresh = fresh
         self._account = account
+        self._turns = itertools.count()
 
     def request(self, operation: str) -> Request:
         """A valid request of an operation; fresh data for each call where it writes."""
@@ -99,7 +101,9 @@ class Bases:
         return Request(operation, path, body=self._samples.submission(identifier))
 
     def _update_record(self, operation: str) -> Request:
-        identifier = str(self._samples.setting("existing_identifier")[0])
+        existing = self._samples.setting("existing_identifier")
+        # A fault that is taken locks its record for good: the next request needs another one.
+        identifier = str(existing[next(self._turns) % len(existing)])
         path = {"schema": self._samples.workflow_schema, "identifier": identifier}
         return Request(operation, path, body=self._samples.submission(identifier))
 

@@ -58,7 +58,10 @@ class Ordinary:
 
     def _picture(self) -> Attachment:
         """A picture attached to a document whose uid is long enough to be spoilt in its middle."""
-        return self._arrange.once("picture of the author", self._attached_picture)
+        found = self._arrange.once("picture of the author", self._attached_picture)
+        if isinstance(found, Blocked):
+            raise Blocked(found.operation, found.cause)
+        return found
 
     def attached(self, operation: str, headers: Mapping[str, str]) -> Request:
         """A request on an attachment, arranged with these headers where it cannot be arranged as documented."""
@@ -82,9 +85,13 @@ class Ordinary:
             "attachmentExists", "no number in the answer to the upload is an attachment id that works"
         )
 
-    def _attached_picture(self) -> Attachment:
+    def _attached_picture(self) -> Attachment | Blocked:
+        # A failure is kept too: an upload cannot be removed, so it is not tried again for every case.
         uid = self._arrange.kept_draft(self._author, "document-with-a-picture").uid
-        return self._arrange.attachment(self._author, uid, "picture.png", picture())
+        try:
+            return self._arrange.attachment(self._author, uid, "picture.png", picture())
+        except Blocked as obstacle:
+            return obstacle
 
     def saving(self, uid: str) -> Request:
         """The request that saves a draft under this uid."""

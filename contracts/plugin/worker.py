@@ -70,7 +70,7 @@ class Worker:
         self.redactor = Redactor(account.password.reveal() for account in target.accounts.values())
         self.journal = Journal(journal_path(folder, name), name)
         self.ledger = Ledger(folder / f"ledger-{name}.jsonl")
-        self.namespace = Namespace(plan.token, _granted(target))
+        self.namespace = Namespace(plan.token, _granted(target), f"{selection.seed} {name}")
         self.shared: dict[tuple[str, str], Any] = {}
         self.kept: set[str] = set()
         self._stubborn: set[tuple[str, str]] = set()

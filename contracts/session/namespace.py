@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import secrets
 import string
@@ -30,16 +31,18 @@ class Namespace:
     Args:
         run: The run's token, four characters.
         granted: Identifiers outside the prefix that the settings name for the suite to write to.
+        seed: Makes the part behind the prefix the same in every run with this seed; by chance without it.
     """
 
-    def __init__(self, run: str, granted: Iterable[str] = ()) -> None:
+    def __init__(self, run: str, granted: Iterable[str] = (), seed: str | None = None) -> None:
         self.prefix = f"{SUITE_PREFIX}{run}"
+        self._draw = random.Random(seed)  # noqa: S311 - nothing secret: the run's token keeps runs apart
         self._granted = set(granted)
         self._claimed: set[str] = set()
 
     def uid(self, length: int = 24) -> str:
         """A fresh identifier of `length` characters (8 or more; below 11 it breaks the rule on purpose)."""
-        return self.prefix + "".join(secrets.choice(_ALPHABET) for _ in range(length - len(self.prefix)))
+        return self.prefix + "".join(self._draw.choice(_ALPHABET) for _ in range(length - len(self.prefix)))
 
     def claim(self, identifier: str) -> None:
         """Take in an identifier that the service gave to a record of ours."""

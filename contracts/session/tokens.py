@@ -108,7 +108,6 @@ class TokenStore:
             if stored is not None and stored.value == refused:
                 path.unlink()
 
-
     def note_sign_in(self) -> None:
         """Remember that a case has signed in by itself: some services end an account's earlier tokens then."""
         (self._folder / _SIGNED_IN).write_text(datetime.now(UTC).isoformat(), encoding="utf-8")

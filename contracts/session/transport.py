@@ -132,7 +132,13 @@ class Transport:
             raise TransportFault(f"the answer broke off ({type(error).__name__})", sent=True) from error
         headers = {name.lower(): value for name, value in response.headers.items()}
         return Answer(
-            response.status_code, response.reason or "", headers, stray or content, request.url or "", hops, digest
+            response.status_code,
+            response.reason or "",
+            headers,
+            stray or content,
+            request.url or "",
+            hops,
+            digest,
         )
 
     def _from_now(self, request: requests.PreparedRequest, deadline: float) -> float:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from types import TracebackType
 from typing import IO, Self
@@ -75,7 +76,7 @@ class EmbeddedSandbox:
 
         Raises:
             UsageError: the `sandbox` extra is not installed, or its options cannot be used.
-            SuiteError: it ended or stayed silent; one line with the end of what it wrote to stderr.
+            SuiteError: it ended for another reason or stayed silent; one line with the end of what it wrote to stderr.
 
         """
         _require_extra()
@@ -132,6 +133,8 @@ class EmbeddedSandbox:
         except queue.Empty:
             raise self._not_ready(f"is not ready after {self._ready_seconds:g} s") from None
         if base_url is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(STOP_SECONDS)
             raise self._not_ready("ended before it was ready")
         return base_url
 

@@ -139,7 +139,7 @@ def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_more_options_reach_the_sandbox() -> None:
-    with pytest.raises(SuiteError, match="--no-such-option"):
+    with pytest.raises(UsageError, match="--no-such-option"):
         EmbeddedSandbox(arguments=["--no-such-option"]).__enter__()
 
 

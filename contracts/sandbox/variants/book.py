@@ -174,7 +174,9 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
     "talkative": (
         "success-201",
         "message-under-error",
+        "message-spaced",
         "draft-faults-told",
+        "odata-ignored",
         "list-with-documents",
         "extra-members",
         "headers-furnished",

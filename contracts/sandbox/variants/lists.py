@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Select, exists, null
+from sqlalchemy import Select, exists, null, true
 from sqlalchemy.sql import ColumnElement
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -17,7 +17,7 @@ from contracts.sandbox.metadata import Metadata
 from contracts.sandbox.odata import Fields, ODataReader
 from contracts.sandbox.query import query_value
 from contracts.sandbox.records import DRAFT, Records
-from contracts.sandbox.refusals import forbidden
+from contracts.sandbox.refusals import Refusal, forbidden
 from contracts.sandbox.tables import LOCKS, VERSIONS
 from contracts.sandbox.variants.model import Variant
 
@@ -89,6 +89,28 @@ class _Open(Listing):
 
     def reader(self, fields: Fields) -> ODataReader:
         return super().reader(_OpenFields(fields))
+
+
+class _IgnoringReader(ODataReader):
+    """A filter by something that is no field is as good as none."""
+
+    def condition(self, text: str) -> ColumnElement[bool]:
+        try:
+            return super().condition(text)
+        except Refusal:
+            # Raises again for what is no OData expression over any fields.
+            ODataReader(_OpenFields(self.fields)).condition(text)
+            return true()
+
+    def order(self, text: str) -> list[ColumnElement[Any]]:
+        return ODataReader(_OpenFields(self.fields)).order(text)
+
+
+class _Ignoring(Listing):
+    """Passes over what is no field."""
+
+    def reader(self, fields: Fields) -> ODataReader:
+        return _IgnoringReader(fields)
 
 
 class _OwnOnly(DraftOperations):
@@ -172,6 +194,11 @@ VARIANTS = (
         "odata-open",
         "A field that no item carries is not shown: in filters and orders it counts as null.",
         parts={"listing": _Open},
+    ),
+    Variant(
+        "odata-ignored",
+        "A field that no item carries is not shown: a filter or an order by it is passed over.",
+        parts={"listing": _Ignoring},
     ),
     Variant(
         "list-own-only",

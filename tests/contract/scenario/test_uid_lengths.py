@@ -22,7 +22,7 @@ _OUTSIDE: Final = {"uid-too-short": identifiers.too_short, "uid-too-long": ident
 @pytest.mark.parametrize(
     ("clause", "length"),
     [
-        pytest.param("uid-shortest", 11, id="11", marks=contract("uid-shortest", profile="smoke")),
+        pytest.param("uid-shortest", 11, id="11", marks=contract("uid-shortest")),
         pytest.param("uid-longest", 128, id="128", marks=contract("uid-longest")),
     ],
 )
