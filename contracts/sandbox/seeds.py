@@ -1,8 +1,8 @@
 """The published data of the sandbox: records and temporary files that its users may rely on.
 
 Each realm has ``sandbox-existing-<realm>`` and five more with ``-2`` to ``-6`` behind it (the author's, published),
-``sandbox-foreign-<realm>`` (a draft of the other author), ``sandbox-locked-<realm>`` (the author's, submitted and so locked),
-``sandbox-published-<realm>`` (the author's, a published version beside a draft), the organization
+``sandbox-foreign-<realm>`` (a draft of the other author), ``sandbox-locked-<realm>`` (the author's, submitted and so
+locked), ``sandbox-published-<realm>`` (the author's, a published version beside a draft), the organization
 ``organization-<realm>`` and the unused temporary files ``sandbox-temporary-<realm>-01`` to ``-20``.
 """
 
