@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -122,7 +122,8 @@ class Cast:
     def conclude(self, found: Contradiction, best: Evidence, reproduced: int, tried: int) -> None:
         """Put the best evidence of a contradiction in the place of the first, with its rate."""
         self.attempt.evidence.remove(found.evidence)
-        self.attempt.evidence.append(best)
+        self.attempt.contradicted -= Counter([found.evidence.key])
+        self.attempt.note(best)
         self.attempt.confirmed[best.key] = (reproduced, tried)
 
     def settle(self) -> None:

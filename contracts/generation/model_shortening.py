@@ -54,6 +54,9 @@ class Shortener:
 
     def run(self) -> Shortened:
         """Try what most likely is enough, then leave out more and more of it; at last play what is left once more."""
+        narrowed = narrow(self._best.steps)
+        if narrowed:
+            self._contradicts(narrowed, narrowing=True)
         if not any(self._contradicts(candidate) for candidate in candidates(self._best.steps)):
             return self._best
         self._leave_out()
@@ -76,8 +79,12 @@ class Shortener:
         """Whether the budget lasts for one more play of a sequence."""
         return len(steps) <= self._end - self._cast.sent and time.monotonic() < self._deadline
 
-    def _contradicts(self, steps: Steps) -> bool:
-        """Whether a sequence contradicts the same clause, on fresh documents; if so it is the best one so far."""
+    def _contradicts(self, steps: Steps, *, narrowing: bool = False) -> bool:
+        """Whether a sequence contradicts the same clause, on fresh documents; if so it is the best one so far.
+
+        Args:
+            narrowing: Another clause will do: the sequence was made to tell which one it is.
+        """
         if not self._affords(steps):
             return False
         try:
@@ -85,13 +92,34 @@ class Shortener:
                 outcome = contradicted_by(self._cast, steps)
         except Blocked:
             return False
-        if outcome is None or outcome[0].evidence.key != self._best.evidence.key:
+        if outcome is None or not (narrowing or outcome[0].evidence.key == self._best.evidence.key):
             return False
         found, scene = outcome
         self._best.tried += 1
         self._best.reproduced += 1
         self._best.steps, self._best.evidence = tuple(scene.steps), found.evidence
         return True
+
+
+def narrow(steps: Steps) -> Steps | None:
+    """The same sequence with the draft read after every change since it was last read, to see which one it was.
+
+    None when there was no more than one, or when the last step shows something else than a draft.
+    """
+    *before, last = steps
+    if last.action not in (Action.READ, Action.EXISTS, Action.INFO, Action.DELETE):
+        return None
+    around = [step for step in before if step.action not in LOOKS or step.document == last.document]
+    reading = Step(Action.READ, last.document)
+    since = len(around) - around[::-1].index(reading) if reading in around else 0
+    if sum(step.action not in LOOKS for step in around[since:]) < 2:
+        return None
+    watched = [each for step in around[since:] for each in _watched(step, reading)]
+    return (*around[:since], *watched, last)
+
+
+def _watched(step: Step, reading: Step) -> Steps:
+    return (step,) if step.action in LOOKS else (step, reading)
 
 
 def candidates(steps: Steps) -> Iterator[Steps]:

@@ -12,7 +12,7 @@ from contracts.generation.model import LOOKS, Action, Document, Happening, Step,
 from contracts.generation.model_machine import TOUR, steps_of
 from contracts.generation.model_saved import FOLDER, Saved
 from contracts.generation.model_scene import folded
-from contracts.generation.model_shortening import candidates
+from contracts.generation.model_shortening import candidates, narrow
 from contracts.interface.catalogue import Level, load_catalogue
 
 CHECKOUT = Path(__file__).parents[2]
@@ -117,6 +117,16 @@ def test_candidates_end_in_the_step_that_showed_the_contradiction_and_begin_shor
 def test_a_candidate_holds_the_latest_changes_of_the_document() -> None:
     steps = steps_of("save A, read A, save B, delete A, exists A, save A, read B, read A")
     assert steps_of("save A, delete A, save A, read A") in [*candidates(steps)]
+
+
+def test_of_several_changes_the_guilty_one_is_found_by_reading_after_each() -> None:
+    steps = steps_of("save A, read A, save B, info B, delete B, exists A")
+    assert narrow(steps) == steps_of("save A, read A, save B, read A, delete B, read A, exists A")
+
+
+def test_a_single_change_needs_no_narrowing() -> None:
+    assert narrow(steps_of("save A, save B, read A, save B, read A")) is None
+    assert narrow(steps_of("save A, save B, mydrafts A")) is None
 
 
 def test_looks_change_nothing() -> None:
