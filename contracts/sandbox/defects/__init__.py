@@ -7,12 +7,14 @@
 # The families declare their defects when they are imported.
 from contracts.sandbox.defects import (  # noqa: F401
     attachment_files,
+    attachment_finding,
     attachment_lists,
     attachment_storage,
     contact_acceptance,
     contact_kinds,
     contact_mandatory,
     contact_requests,
+    draft_content,
     draft_deleting,
     draft_reading,
     draft_saving,
@@ -30,12 +32,17 @@ from contracts.sandbox.defects import (  # noqa: F401
     token_sign_in,
     token_use,
     uid_accepted,
-    uid_refused,
+    uid_characters,
+    uid_lengths,
+    workflow_answers,
     workflow_bodies,
     workflow_effects,
     workflow_identifiers,
+    workflow_leftovers,
+    workflow_limits,
     workflow_order,
     workflow_rows,
+    workflow_unrefused,
 )
 from contracts.sandbox.defects.registry import Defect, declared
 from contracts.sandbox.defects.registry import named as load

@@ -49,7 +49,7 @@ _REPORTS = (
     ("country", "under-another-field", Fault(MANDATORY, ("government",)), _ENTRANCES[1]),
     ("emails", "in-lower-case", Fault("error.mandatory", ("emails",)), _ENTRANCES[0]),
     ("type", "without-prefix", Fault("Mandatory", ("type",)), _ENTRANCES[1]),
-    ("contactOrganization", "as-organization", Fault(MANDATORY, ("organization",)), _ENTRANCES[0]),
+    ("contactOrganization", "in-lower-case", Fault(MANDATORY, ("contactorganization",)), _ENTRANCES[0]),
 )
 for _field, _how, _told, (_word, _operation, _meant) in _REPORTS:
     defect(

@@ -6,14 +6,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from contracts.sandbox.defects.altering import Handler, alter, around
+from contracts.sandbox.defects.altering import Handler, alter, around, json_of
 from contracts.sandbox.defects.contact_faults import of_contact, overlook_value
 from contracts.sandbox.defects.groups import CONTACTS
 from contracts.sandbox.defects.registry import defect
 from contracts.sandbox.query import query_value
 from contracts.sandbox.realms import Realm
 from contracts.sandbox.record_types import CONTACT, RecordType
-from contracts.sandbox.refusals import Refusal
+from contracts.sandbox.refusals import Reason, Refusal
 from contracts.sandbox.service import Service
 
 _BODIES: dict[str, tuple[str, bytes]] = {
@@ -84,3 +84,32 @@ def _(service: Service) -> None:
     """A contact request may name any schema that no realm has configured."""
     known: set[Any] = {name for realm in service.realms.realms.values() for name in realm.types}
     _schema(service, lambda name: bool(name) and name not in known)
+
+
+@defect(
+    "contact-refused-identifier-taken",
+    clause="contact-refused-frees-identifier",
+    operations=["createContact"],
+)
+def _(service: Service) -> None:
+    """The identifier in the header of a contact that was refused for its content stays taken."""
+    used: set[str] = set()
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        identifier = _in_header(await json_of(request))
+        if identifier in used:
+            raise Refusal(Reason.CONFLICT, "a record of this identifier exists in the realm")
+        try:
+            return await faithful(request)
+        except Refusal as refusal:
+            if refusal.faults and identifier is not None:
+                used.add(identifier)
+            raise
+
+    around(service, ["createContact"], answer)
+
+
+def _in_header(document: Any) -> str | None:
+    header = document.get("header") if isinstance(document, dict) else None
+    identifier = header.get("identifier") if isinstance(header, dict) else None
+    return identifier if isinstance(identifier, str) else None

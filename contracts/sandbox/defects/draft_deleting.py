@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -136,7 +136,7 @@ def _taking(service: Service, more: Callable[[Records, str, str], None]) -> None
 _OTHERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "draft-delete-takes-alike": (
         "Deleting a draft takes along those whose uid goes on after its own.",
-        lambda uid: VERSIONS.c.identifier.startswith(uid, autoescape=True),
+        lambda uid: func.substr(VERSIONS.c.identifier, 1, len(uid)) == uid,
     ),
     "draft-delete-takes-latest": (
         "Deleting a draft takes along the draft that was saved last in the realm.",

@@ -1,7 +1,5 @@
-"""Defects of reading drafts: content that changed on the way, and drafts that are missed or made up."""
+"""Defects of reading drafts: out of date, missed, made up, or without their info."""
 
-import json
-import unicodedata
 from collections.abc import Callable
 from typing import Any
 
@@ -25,151 +23,6 @@ from contracts.sandbox.service import Service
 _GET = ["getDraft"]
 _INFO = ["getDraftInfo"]
 _EXISTS = ["draftExists"]
-
-
-def _every_value(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a JSON value with each value in it changed, innermost first."""
-    if isinstance(value, dict):
-        return change({name: _every_value(each, change) for name, each in value.items()})
-    if isinstance(value, list):
-        return change([_every_value(each, change) for each in value])
-    return change(value)
-
-
-def _shown(change: Callable[[Any], Any]) -> Change:
-    return lambda service: edit(service, _GET, change)
-
-
-def _texts(change: Callable[[str], str]) -> Change:
-    def each(value: Any) -> Any:
-        return change(value) if isinstance(value, str) else value
-
-    return _shown(lambda body: _every_value(body, each))
-
-
-def _members(kept: Callable[[Any], bool]) -> Change:
-    def each(value: Any) -> Any:
-        return (
-            {name: item for name, item in value.items() if kept(item)} if isinstance(value, dict) else value
-        )
-
-    return _shown(lambda body: _every_value(body, each))
-
-
-def _items(change: Callable[[list[Any]], list[Any]]) -> Change:
-    return _shown(
-        lambda body: _every_value(body, lambda each: change(each) if isinstance(each, list) else each)
-    )
-
-
-def _numbers(change: Callable[[int | float], Any]) -> Change:
-    def each(value: Any) -> Any:
-        return change(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-    return _shown(lambda body: _every_value(body, each))
-
-
-_CONTENT: dict[str, tuple[str, Change]] = {
-    "draft-content-empty": ("Reading a draft gives an empty object.", _shown(lambda _: {})),
-    "draft-content-without-nested-objects": (
-        "Reading a draft gives its top-level members, with objects inside objects left empty.",
-        _shown(lambda body: {name: _flat(value) for name, value in body.items()}),
-    ),
-    "draft-content-without-20th-member": (
-        "Reading a draft with more than twenty members leaves out the twentieth.",
-        _shown(lambda body: {name: body[name] for place, name in enumerate(body) if place != 19}),
-    ),
-    "draft-content-without-last-item": (
-        "Arrays of more than one item lose the last one.",
-        _items(lambda items: items[:-1] if len(items) > 1 else items),
-    ),
-    "draft-content-arrays-sorted": (
-        "Arrays of texts come back sorted.",
-        _items(lambda items: sorted(items) if all(isinstance(each, str) for each in items) else items),
-    ),
-    "draft-content-integers-as-text": ("Integers come back as texts.", _numbers(str)),
-    "draft-content-fractions-cut": ("Numbers lose their fractions.", _numbers(int)),
-    "draft-content-false-dropped": (
-        "Members whose value is false are left out.",
-        _members(lambda value: value is not False),
-    ),
-    "draft-content-zero-dropped": (
-        "Members whose value is the number zero are left out.",
-        _members(lambda value: isinstance(value, bool) or value != 0 or isinstance(value, str)),
-    ),
-    "draft-content-texts-cut": (
-        "Texts of more than 255 characters are cut.",
-        _texts(lambda text: text[:255]),
-    ),
-}
-for _name, (_sentence, _change) in _CONTENT.items():
-    defect(_name, clause="draft-get-content", operations=_GET, sentence=_sentence)(_change)
-
-
-def _flat(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    return {name: {} if isinstance(inner, dict) else inner for name, inner in value.items()}
-
-
-@defect("draft-content-lost-when-large", clause="draft-get-content", operations=_GET)
-def _(service: Service) -> None:
-    """Reading a draft above 64 KiB gives its first member alone."""
-
-    def change(body: dict[str, Any]) -> dict[str, Any]:
-        large = len(json.dumps(body, ensure_ascii=False)) > 64 * 1024
-        return dict([*body.items()][:1]) if large else body
-
-    edit(service, _GET, change)
-
-
-def _mangled(text: str) -> str:
-    return text.encode("utf-8").decode("latin-1")
-
-
-_TEXTS: dict[str, tuple[str, str, Callable[[str], str]]] = {
-    "draft-text-mangled": ("draft-text-kept", "is read as Latin-1 when it is UTF-8", _mangled),
-    "draft-text-question-marks": (
-        "draft-text-kept",
-        "has a question mark for each character beyond ASCII",
-        lambda text: text.encode("ascii", "replace").decode(),
-    ),
-    "draft-text-beyond-basic-plane-lost": (
-        "draft-text-kept",
-        "loses the characters beyond the basic plane",
-        lambda text: "".join(letter for letter in text if ord(letter) < 0x10000),
-    ),
-    "draft-text-latin-only": (
-        "draft-text-kept",
-        "loses the characters that are not in Latin-1",
-        lambda text: "".join(letter for letter in text if ord(letter) < 0x100),
-    ),
-    "draft-text-composed": (
-        "draft-text-exact",
-        "has accents in the composed form",
-        lambda text: unicodedata.normalize("NFC", text),
-    ),
-    "draft-text-trimmed": ("draft-text-exact", "loses white space at its ends", str.strip),
-    "draft-text-line-ends": (
-        "draft-text-exact",
-        "has a line feed for each carriage return and line feed",
-        lambda text: text.replace("\r\n", "\n"),
-    ),
-    "draft-text-escaped": (
-        "draft-text-exact",
-        "has its angle brackets escaped as in HTML",
-        lambda text: text.replace("<", "&lt;").replace(">", "&gt;"),
-    ),
-    "draft-text-without-control-characters": (
-        "draft-text-exact",
-        "loses control characters other than line breaks and tabs",
-        lambda text: "".join(each for each in text if each >= " " or each in "\r\n\t"),
-    ),
-}
-for _name, (_clause, _what, _change_text) in _TEXTS.items():
-    defect(_name, clause=_clause, operations=_GET, sentence=f"Text in a draft that is read {_what}.")(
-        _texts(_change_text)
-    )
 
 
 def _remembered(rare: Callable[[], bool]) -> Change:
@@ -333,3 +186,17 @@ def _(service: Service) -> None:
 def _(service: Service) -> None:
     """The info of a draft names a document of another uid."""
     edit(service, _INFO, lambda body: {**body, "identifier": f"{body['identifier'][:-1]}~"})
+
+
+@defect("draft-info-from-cache", clause="draft-info-current", operations=_INFO)
+def _(service: Service) -> None:
+    """The info of a draft that was asked for once is given as it was then."""
+    seen: dict[tuple[str, str], bytes] = {}
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        response = await faithful(request)
+        place = (service.realms.of_documents(request).name, service.identifiers.from_path(request))
+        first = seen.setdefault(place, bytes(response.body))
+        return Response(first, media_type="application/json")
+
+    around(service, _INFO, answer)

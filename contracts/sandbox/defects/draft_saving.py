@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, delete, select, update
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -13,7 +13,7 @@ from contracts.sandbox.defects.registry import Change, defect
 from contracts.sandbox.records import DRAFT, Records, Version
 from contracts.sandbox.refusals import bad_request
 from contracts.sandbox.service import Service
-from contracts.sandbox.tables import VERSIONS
+from contracts.sandbox.tables import ATTACHMENTS, VERSIONS
 
 _SAVE = ["saveDraft"]
 _NEWEST_FIRST = (
@@ -72,7 +72,8 @@ def _of_other(version: Version) -> bool:
 
 
 def _text(version: Version) -> bool:
-    return not version.content.isascii()
+    # The JSON may be written with escapes; what counts is the text it stands for.
+    return not json.dumps(json.loads(version.content), ensure_ascii=False).isascii()
 
 
 _CREATES = {
@@ -211,3 +212,18 @@ def _(service: Service) -> None:
             return super().store(version)
 
     service.storage.records = Remembering
+
+
+@defect("draft-save-drops-attachments", clause="attachment-outlives-save", operations=["listAttachments"])
+def _(service: Service) -> None:
+    """Saving a draft again removes the attachments of the document."""
+
+    class Dropping(Records):
+        """Drops the attachments of what it writes over."""
+
+        def store(self, version: Version) -> Version:
+            here = ATTACHMENTS.c.identifier == version.identifier
+            self.connection.execute(delete(ATTACHMENTS).where(here))
+            return super().store(version)
+
+    service.storage.records = Dropping

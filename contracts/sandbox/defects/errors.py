@@ -8,8 +8,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from contracts.sandbox.defects.altering import Handler, When, always, around, edit, in_realm
-from contracts.sandbox.defects.contact_faults import change_faults
+from contracts.sandbox.defects.altering import Handler, When, alter, always, around, edit, in_realm
+from contracts.sandbox.defects.contact_faults import change_faults, of_contact
 from contracts.sandbox.defects.groups import CONTACTS, CREATE, CREATE_WITH, UPDATE, WORKFLOW
 from contracts.sandbox.defects.registry import Change, defect
 from contracts.sandbox.refusals import Fault, Refusal
@@ -21,6 +21,7 @@ from contracts.sandbox.validation import (
     MANDATORY,
     UNEXPECTED_TERM,
     UNSPECIFIED_LOCALE,
+    Expectation,
 )
 
 _ALL = (*CONTACTS, *WORKFLOW)
@@ -173,3 +174,17 @@ def _(service: Service) -> None:
     """The answer to an accepted record carries an errors array with one element."""
     warning = {"code": INVALID_VALUE, "property": "header"}
     edit(service, _ALL, lambda body: {**body, "errors": [warning]})
+
+
+@defect("errors-in-two-rounds", clause="errors-several-faults", operations=CONTACTS)
+def _(service: Service) -> None:
+    """As long as a field is missing, only missing fields are reported; other faults come with the next try."""
+
+    def faults(
+        faithful: Callable[..., list[Fault]], document: dict[str, Any], expectation: Expectation
+    ) -> list[Fault]:
+        found: list[Fault] = faithful(document, expectation)
+        missing = [fault for fault in found if fault.code == MANDATORY and len(fault.path) == 1]
+        return missing if missing and of_contact(expectation) else found
+
+    alter(service.validator, "faults", faults)

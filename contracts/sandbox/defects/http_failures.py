@@ -1,9 +1,7 @@
-"""Defects of common sense: errors of the service's own making, requests that hang, and secrets in answers."""
+"""Defects of common sense: errors of the service's own making, and requests that hang."""
 
 import asyncio
-import json
 import re
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -11,159 +9,101 @@ from starlette.responses import JSONResponse, Response
 
 from contracts.sandbox.defects.altering import Every, Handler, around, json_of
 from contracts.sandbox.defects.groups import CREATE, CREATE_WITH, UPDATE
-from contracts.sandbox.defects.pages import query_of
+from contracts.sandbox.defects.http_inputs import (
+    Test,
+    deep,
+    half_pair,
+    header,
+    malformed,
+    no_object,
+    not_utf8,
+    null_character,
+    query,
+    raw,
+    segment,
+)
 from contracts.sandbox.defects.registry import Change, defect
-from contracts.sandbox.query import header_value
 from contracts.sandbox.refusals import Refusal
 from contracts.sandbox.service import Service
 
 FOREVER = 3600.0
 """Seconds for which a request hangs: longer than any client waits."""
 
-Test = Callable[[Request], Awaitable[bool]]
+
 _REALMS = frozenset({"abs-dev", "bch-dev", "chm-dev", "ort-dev"})
 
 
-async def _body(request: Request, test: Callable[[bytes], bool]) -> bool:
-    return test(await request.body())
-
-
-def _raw(test: Callable[[bytes], bool]) -> Test:
-    return lambda request: _body(request, test)
-
-
-def _malformed(raw: bytes) -> bool:
-    try:
-        json.loads(raw)
-    except (ValueError, RecursionError):
-        return bool(raw)
-    return False
-
-
-def _not_utf8(raw: bytes) -> bool:
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return True
-    return False
-
-
-def _deep(raw: bytes) -> bool:
-    return raw.count(b"[") + raw.count(b"{") > 200
-
-
-def _half_pair(raw: bytes) -> bool:
-    return re.search(rb"\\u[dD][89a-fA-F]", raw) is not None and b"\\u" in raw and not _paired(raw)
-
-
-def _paired(raw: bytes) -> bool:
-    try:
-        json.dumps(json.loads(raw), ensure_ascii=False).encode("utf-8")
-    except ValueError:
-        return False
-    return True
-
-
-def _null_character(raw: bytes) -> bool:
-    return b"\\u0000" in raw or b"\0" in raw
-
-
-def _no_object(raw: bytes) -> bool:
-    return raw.strip()[:1] not in {b"{", b""}
-
-
-def _query(name: str, test: Callable[[str], bool]) -> Test:
-    async def meant(request: Request) -> bool:
-        return test(query_of(request).get(name, ""))
-
-    return meant
-
-
-def _segment(name: str, test: Callable[[str], bool]) -> Test:
-    async def meant(request: Request) -> bool:
-        return test(request.path_params[name])
-
-    return meant
-
-
-def _header(name: str, test: Callable[[str | None], bool]) -> Test:
-    async def meant(request: Request) -> bool:
-        return test(header_value(request, name))
-
-    return meant
-
-
 _FAILURES: dict[str, tuple[str, str, Test]] = {
-    "fails-on-malformed-sign-in": ("createToken", "a body that is not well formed", _raw(_malformed)),
-    "fails-on-malformed-contact": ("updateContact", "a body that is not well formed", _raw(_malformed)),
-    "fails-on-deep-draft": ("saveDraft", "a body nested more than 200 levels deep", _raw(_deep)),
-    "fails-on-deep-submission": (CREATE, "a body nested more than 200 levels deep", _raw(_deep)),
-    "fails-on-half-pair": ("createContact", "a body with half of a surrogate pair", _raw(_half_pair)),
-    "fails-on-half-pair-in-draft": ("saveDraft", "a body with half of a surrogate pair", _raw(_half_pair)),
-    "fails-on-other-encoding": ("createToken", "a body that is not UTF-8", _raw(_not_utf8)),
-    "fails-on-null-character": ("saveDraft", "a null character in a text", _raw(_null_character)),
-    "fails-on-array-submission": (CREATE_WITH, "a body that is no object", _raw(_no_object)),
-    "fails-on-array-draft": ("saveDraft", "a body that is no object", _raw(_no_object)),
-    "fails-on-absent-contact": ("createContact", "an absent body", _raw(lambda raw: not raw)),
+    "fails-on-malformed-sign-in": ("createToken", "a body that is not well formed", raw(malformed)),
+    "fails-on-malformed-contact": ("updateContact", "a body that is not well formed", raw(malformed)),
+    "fails-on-deep-draft": ("saveDraft", "a body nested more than 200 levels deep", raw(deep)),
+    "fails-on-deep-submission": (CREATE, "a body nested more than 200 levels deep", raw(deep)),
+    "fails-on-half-pair": ("createContact", "a body with half of a surrogate pair", raw(half_pair)),
+    "fails-on-half-pair-in-draft": ("saveDraft", "a body with half of a surrogate pair", raw(half_pair)),
+    "fails-on-other-encoding": ("createToken", "a body that is not UTF-8", raw(not_utf8)),
+    "fails-on-null-character": ("saveDraft", "a null character in a text", raw(null_character)),
+    "fails-on-array-submission": (CREATE_WITH, "a body that is no object", raw(no_object)),
+    "fails-on-array-draft": ("saveDraft", "a body that is no object", raw(no_object)),
+    "fails-on-absent-contact": ("createContact", "an absent body", raw(lambda raw: not raw)),
     "fails-on-other-content-type": (
         UPDATE,
         "a content type other than JSON",
-        _header("content-type", lambda kind: "json" not in (kind or "json")),
+        header("content-type", lambda kind: "json" not in (kind or "json")),
     ),
     "fails-on-huge-top": (
         "listDrafts",
         "a $top of nineteen or more digits",
-        _query("$top", lambda text: len(text) > 18 and text.isdecimal()),
+        query("$top", lambda text: len(text) > 18 and text.isdecimal()),
     ),
     "fails-on-negative-skip": (
         "listDrafts",
         "a negative $skip",
-        _query("$skip", lambda text: text.startswith("-")),
+        query("$skip", lambda text: text.startswith("-")),
     ),
     "fails-on-malformed-filter": (
         "listDrafts",
         "a $filter with an odd number of apostrophes",
-        _query("$filter", lambda text: text.count("'") % 2 == 1),
+        query("$filter", lambda text: text.count("'") % 2 == 1),
     ),
     "fails-on-word-for-top": (
         "listAttachments",
         "a top that is a word",
-        _query("top", lambda text: bool(text) and not re.fullmatch(r"-?[0-9]+", text)),
+        query("top", lambda text: bool(text) and not re.fullmatch(r"-?[0-9]+", text)),
     ),
     "fails-on-huge-attachment-id": (
         "getAttachment",
         "an attachment identifier of nineteen or more digits",
-        _segment("attachmentId", lambda text: len(text) > 18 and text.isdecimal()),
+        segment("attachmentId", lambda text: len(text) > 18 and text.isdecimal()),
     ),
     "fails-on-word-for-attachment-id": (
         "getAttachmentThumbnail",
         "an attachment identifier that is a word",
-        _segment("attachmentId", str.isalpha),
+        segment("attachmentId", str.isalpha),
     ),
     "fails-on-odd-encoding-in-uid": (
         "getDraft",
         "a uid that is not UTF-8 when its percent-encoding is undone",
-        _segment("uid", lambda text: "%ff" in text.lower() or "%c3%28" in text.lower()),
+        segment("uid", lambda text: "%ff" in text.lower() or "%c3%28" in text.lower()),
     ),
     "fails-on-long-uid": (
         "getDraft",
         "a uid of more than 255 characters",
-        _segment("uid", lambda text: len(text) > 255),
+        segment("uid", lambda text: len(text) > 255),
     ),
     "fails-on-apostrophe-in-uid": (
         "saveDraft",
         "an apostrophe in a uid",
-        _segment("uid", lambda text: "%27" in text),
+        segment("uid", lambda text: "%27" in text),
     ),
     "fails-on-unknown-realm": (
         "saveDraft",
         "an unknown realm",
-        _header("realm", lambda name: name is not None and name not in _REALMS),
+        header("realm", lambda name: name is not None and name not in _REALMS),
     ),
     "fails-on-broken-authorization": (
         "getDraftInfo",
         "an Authorization header of one word",
-        _header("authorization", lambda text: text is not None and " " not in text),
+        header("authorization", lambda text: text is not None and " " not in text),
     ),
 }
 
@@ -251,7 +191,7 @@ defect(
     clause="answers-in-time",
     operations=["saveDraft"],
     sentence="saveDraft never answers a body nested more than 200 levels deep.",
-)(_hanging("saveDraft", _raw(_deep)))
+)(_hanging("saveDraft", raw(deep)))
 defect(
     "hangs-on-unknown-account",
     clause="answers-in-time",

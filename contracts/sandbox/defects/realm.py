@@ -227,11 +227,11 @@ def _(service: Service) -> None:
         owner: str | None,
         page: Page,
     ) -> list[dict[str, Any]]:
-        rows = [*faithful(records, realm, owner, page)]
-        # Only a list without any option, so that paging, filters and orders stay right.
-        if page == Page(None, None, None, 0):
-            for other in service.realms.realms:
-                rows += faithful(records, other, owner, page) if other != realm else []
-        return rows
+        if page.filter is not None or page.orderby is not None:
+            return faithful(records, realm, owner, page)
+        rows = [*faithful(records, realm, owner, Page(None, None, None, 0))]
+        for other in service.realms.realms:
+            rows += faithful(records, other, owner, Page(None, None, None, 0)) if other != realm else []
+        return rows[page.skip : None if page.top is None else page.skip + page.top]
 
     alter(service.listing, "drafts", drafts)

@@ -84,9 +84,7 @@ def _(service: Service) -> None:
     _lenient(
         service,
         lambda service, value: (
-            _by_password(service, value.get("password"))
-            if isinstance(value, dict) and value.get("email") and _by_email(service, value["email"]) is None
-            else None
+            _by_password(service, value.get("password")) if _stranger(service, value) else None
         ),
     )
 

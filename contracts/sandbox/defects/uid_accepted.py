@@ -37,6 +37,8 @@ def _no_uid() -> Refusal:
     return bad_request("uid must be letters, digits, hyphen and underscore, 11 to 128 characters")
 
 
+_SHOWN = ("saveDraft", "getDraft", "draftExists")
+_MARKS = (*_SHOWN, "deleteDraft")
 _REFUSED: dict[str, tuple[str, str, Callable[[str], bool], tuple[str, ...]]] = {
     "uid-refuses-eleven": ("uid-shortest", "of exactly 11 characters", lambda uid: len(uid) == 11, DRAFTS),
     "uid-refuses-twelve": ("uid-shortest", "of exactly 12 characters", lambda uid: len(uid) == 12, DRAFTS),
@@ -60,32 +62,32 @@ _REFUSED: dict[str, tuple[str, str, Callable[[str], bool], tuple[str, ...]]] = {
         lambda uid: len(uid) == 128,
         ("getDraftInfo",),
     ),
-    "uid-refuses-last-hyphen": ("uid-hyphen", "that ends with a hyphen", lambda uid: _last(uid, "-"), DRAFTS),
+    "uid-refuses-last-hyphen": ("uid-hyphen", "that ends with a hyphen", lambda uid: _last(uid, "-"), _MARKS),
     "uid-refuses-two-hyphens": (
         "uid-hyphen",
         "with two hyphens side by side",
         lambda uid: "--" in uid and _mixed(uid),
-        DRAFTS,
+        _MARKS,
     ),
-    "uid-refuses-underscore": ("uid-underscore", "with an underscore", lambda uid: _within(uid, "_"), DRAFTS),
+    "uid-refuses-underscore": ("uid-underscore", "with an underscore", lambda uid: _within(uid, "_"), _MARKS),
     "uid-refuses-last-underscore": (
         "uid-underscore",
         "that ends with an underscore",
         lambda uid: _last(uid, "_"),
-        DRAFTS,
+        _MARKS,
     ),
-    "uid-refuses-digits-only": ("uid-digits-only", "made of digits alone", str.isdigit, DRAFTS),
+    "uid-refuses-digits-only": ("uid-digits-only", "made of digits alone", str.isdigit, _MARKS),
     "uid-refuses-hyphens-only": (
         "uid-hyphens-only",
         "made of hyphens alone",
         lambda uid: set(uid) == {"-"},
-        DRAFTS,
+        _MARKS,
     ),
     "uid-refuses-underscores-only": (
         "uid-hyphens-only",
         "without any letter or digit, made of hyphens and underscores,",
         lambda uid: set(uid) <= {"-", "_"} and "_" in uid,
-        DRAFTS,
+        _MARKS,
     ),
 }
 
@@ -136,7 +138,7 @@ class _AnyCase(Records):
         return None if other is None else super().version(realm, other, state)
 
 
-@defect("uid-letter-case-ignored", clause="uid-case-sensitive", operations=DRAFTS)
+@defect("uid-letter-case-ignored", clause="uid-case-sensitive", operations=_MARKS)
 def _(service: Service) -> None:
     """A draft is found, and written over, under a uid that differs only in letter case."""
     service.storage.records = _AnyCase
@@ -174,13 +176,13 @@ def _(service: Service) -> None:
     service.storage.records = _DeletesAnyCase
 
 
-@defect("uid-percent-encoding-refused", clause="uid-percent-encoding", operations=DRAFTS)
+@defect("uid-percent-encoding-refused", clause="uid-percent-encoding", operations=_SHOWN)
 def _(service: Service) -> None:
     """An allowed character written percent-encoded in the path is refused."""
 
     def from_path(faithful: Callable[..., str], request: Request, name: str = "uid") -> str:
         text: str = faithful(request, name)
-        if "%" in request.path_params[name] and request.scope["operation_id"] in DRAFTS:
+        if "%" in request.path_params[name] and request.scope["operation_id"] in _SHOWN:
             raise _no_uid()
         return text
 

@@ -10,8 +10,8 @@ from contracts.sandbox.defects.groups import CREATE, CREATE_WITH, UPDATE, WORKFL
 from contracts.sandbox.defects.registry import Change, defect
 from contracts.sandbox.defects.workflow_steps import (
     Run,
+    allowed,
     exists,
-    faulty,
     identifier_of,
     locked,
     operation_of,
@@ -20,7 +20,7 @@ from contracts.sandbox.defects.workflow_steps import (
 from contracts.sandbox.records import Records
 from contracts.sandbox.refusals import Fault, Reason, Refusal
 from contracts.sandbox.service import Service
-from contracts.sandbox.submissions import Submission, json_text
+from contracts.sandbox.submissions import Submission
 from contracts.sandbox.workflow import Row
 
 Meant = Callable[[Submission, str | None, Records], bool]
@@ -102,18 +102,11 @@ for _name, _clause, _operation, _change in _SWAPS:
     )(_change)
 
 
-def _allowed(service: Service, submission: Submission, records: Records) -> bool:
-    identifier = identifier_of(service, submission)
-    if submission.creating:
-        return not exists(submission, identifier, records)
-    return exists(submission, identifier, records) and not locked(submission, identifier, records)
-
-
 def _content_before_rights(*operations: str) -> Change:
     def change(service: Service) -> None:
         def run(faithful: Run, submission: Submission, records: Records) -> str:
             meant = operation_of(submission) in operations and not submission.caller.may_write
-            if meant and _allowed(service, submission, records):
+            if meant and allowed(service, submission, records):
                 service.workflow.validate(submission, records)
             return faithful(submission, records)
 
@@ -165,120 +158,3 @@ def _(service: Service) -> None:
 
 def _invalid() -> Refusal:
     return Refusal(Reason.INVALID_CONTENT, "not valid", faults=[Fault("Error.Mandatory", ("title",))])
-
-
-def _after_refusal(
-    service: Service, operation: str, then: Callable[[Submission, str, Records], None]
-) -> None:
-    """Do more when a submission of an operation was refused for its content alone."""
-    refused: list[tuple[Submission, str]] = []
-
-    def run(faithful: Run, submission: Submission, records: Records) -> str:
-        identifier = identifier_of(service, submission)
-        may = submission.caller.may_write and _allowed(service, submission, records)
-        meant = operation_of(submission) == operation and may and faulty(service, submission, records)
-        if meant and identifier is not None:
-            refused.append((submission, identifier))
-        return faithful(submission, records)
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        try:
-            return await faithful(request)
-        finally:
-            while refused:
-                submission, identifier = refused.pop()
-                with service.storage.transaction() as records:
-                    then(submission, identifier, records)
-
-    run_instead(service, run)
-    around(service, [operation], answer)
-
-
-def _saved(service: Service, submission: Submission, identifier: str, records: Records) -> None:
-    service.drafts.keep(
-        records,
-        caller=submission.caller,
-        realm=submission.realm,
-        uid=identifier,
-        schema=submission.kind.name,
-        content=json_text(submission.body.get("document")),
-    )
-
-
-@defect(
-    "workflow-save-before-validation",
-    clause="workflow-order-validation-before-save",
-    operations=[CREATE_WITH],
-)
-def _(service: Service) -> None:
-    """The draft is saved before the document is validated, and stays when the document is refused."""
-    _after_refusal(service, CREATE_WITH, lambda *found: _saved(service, *found))
-
-
-@defect(
-    "workflow-save-before-validation-on-update",
-    clause="workflow-refused-update-keeps-draft",
-    operations=[UPDATE],
-)
-def _(service: Service) -> None:
-    """An update that is refused for its content is written over the draft all the same."""
-    _after_refusal(service, UPDATE, lambda *found: _saved(service, *found))
-
-
-@defect(
-    "workflow-refused-identifier-taken", clause="workflow-refused-frees-identifier", operations=[CREATE_WITH]
-)
-def _(service: Service) -> None:
-    """An identifier stays in use when its submission was refused for its content."""
-    used: set[tuple[str, str]] = set()
-    _reserved(service, used)
-    _after_refusal(
-        service, CREATE_WITH, lambda found, identifier, _: used.add((found.realm.name, identifier))
-    )
-
-
-def _reserved(service: Service, used: set[tuple[str, str]]) -> None:
-    """Take identifiers for used when a second submission names them."""
-
-    def run(faithful: Run, submission: Submission, records: Records) -> str:
-        if submission.creating and (submission.realm.name, identifier_of(service, submission)) in used:
-            raise Row.IN_USE.refusal()
-        return faithful(submission, records)
-
-    run_instead(service, run)
-
-
-@defect(
-    "workflow-locked-before-content", clause="workflow-refused-frees-identifier", operations=[CREATE_WITH]
-)
-def _(service: Service) -> None:
-    """The workflow begins before the document is validated, so that a refused identifier is locked."""
-    used: set[tuple[str, str]] = set()
-
-    def locked_by_now(faithful: Run, submission: Submission, records: Records) -> str:
-        if submission.creating and (submission.realm.name, identifier_of(service, submission)) in used:
-            raise Row.LOCKED.refusal()
-        return faithful(submission, records)
-
-    run_instead(service, locked_by_now)
-    _after_refusal(
-        service, CREATE_WITH, lambda found, identifier, _: used.add((found.realm.name, identifier))
-    )
-
-
-@defect(
-    "workflow-rights-after-save", clause="workflow-rights-refusal-stores-nothing", operations=[CREATE_WITH]
-)
-def _(service: Service) -> None:
-    """An account that may not create is refused, yet the identifier it named is in use from then on."""
-    used: set[tuple[str, str]] = set()
-
-    def run(faithful: Run, submission: Submission, records: Records) -> str:
-        place = (submission.realm.name, submission.path_identifier or "")
-        if submission.creating and place in used and submission.caller.may_write:
-            raise Row.IN_USE.refusal()
-        if submission.creating and not submission.caller.may_write:
-            used.add(place)
-        return faithful(submission, records)
-
-    run_instead(service, run)

@@ -65,3 +65,11 @@ def _with(submission: Submission, document: Any) -> Submission:
         body,
         submission.creating,
     )
+
+
+def allowed(service: Service, submission: Submission, records: Records) -> bool:
+    """Tell whether the first step lets a submission pass."""
+    identifier = identifier_of(service, submission)
+    if submission.creating:
+        return not exists(submission, identifier, records)
+    return exists(submission, identifier, records) and not locked(submission, identifier, records)

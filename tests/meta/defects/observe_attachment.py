@@ -7,8 +7,9 @@ from io import BytesIO
 from PIL import Image, UnidentifiedImageError
 
 from tests.meta.defects.observing import shows
+from tests.meta.defects.samples import attachments_path
 from tests.meta.defects.wire import Answer
-from tests.meta.defects.witness import PNG, Witness, attachments_path
+from tests.meta.defects.witness import PNG, Witness
 
 EVERY_BYTE = b"\xef\xbb\xbf" + bytes(range(256)) + b"line\r\nend\r\n"
 LARGE = bytes(70_000)
@@ -18,6 +19,18 @@ SIZE_LIMIT = 200_000
 
 def _ids(witness: Witness, uid: str) -> list[object]:
     return [item["id"] for item in witness.attachments(uid)]
+
+
+READINGS = {
+    "attachmentExists": ("HEAD", ""),
+    "getAttachment": ("GET", ""),
+    "getAttachmentThumbnail": ("GET", "/thumbnail"),
+}
+
+
+def _readings(witness: Witness) -> list[tuple[str, str]]:
+    """Return method and last part of the path of the reading operations that are looked at."""
+    return [READINGS[operation] for operation in witness.at(*READINGS)]
 
 
 @shows("attachment-create-accepted")
@@ -78,7 +91,7 @@ def an_attachment_exists(witness: Witness) -> None:
 def an_absent_attachment_is_not_found(witness: Witness) -> None:
     uid = witness.saved()
     number = witness.attached(uid)
-    for method, more in (("HEAD", ""), ("GET", ""), ("GET", "/thumbnail")):
+    for method, more in _readings(witness):
         assert witness.attachment(uid, number + 1000, method=method, more=more).refused, (method, more)
 
 
@@ -90,7 +103,7 @@ def an_absent_attachment_is_not_found(witness: Witness) -> None:
 def an_attachment_belongs_to_its_document(witness: Witness) -> None:
     uid, other = witness.saved(), witness.saved()
     number = witness.attached(other)
-    for method, more in (("HEAD", ""), ("GET", ""), ("GET", "/thumbnail")):
+    for method, more in _readings(witness):
         assert witness.attachment(uid, number, method=method, more=more).refused, (method, more)
 
 
@@ -98,7 +111,7 @@ def an_attachment_belongs_to_its_document(witness: Witness) -> None:
 def an_attachment_identifier_is_an_integer(witness: Witness) -> None:
     uid = witness.saved()
     number = witness.attached(uid)
-    for method, more in (("HEAD", ""), ("GET", ""), ("GET", "/thumbnail")):
+    for method, more in _readings(witness):
         for wrong in ("latest", f"{number}abc", f"{number}.0"):
             assert witness.attachment(uid, wrong, method=method, more=more).refused, (method, more, wrong)
 
@@ -136,24 +149,38 @@ def the_thumbnails_of_two_pictures_differ(witness: Witness) -> None:
     assert seen[0] != seen[1]
 
 
-@shows("attachment-persist-listed", "attachment-persist-downloads")
-def a_persisted_file_is_an_attachment(witness: Witness) -> None:
+@shows("attachment-persist-listed")
+def a_persisted_file_is_listed(witness: Witness) -> None:
     uid = witness.saved()
     answer = witness.persist(uid, witness.temporary(PNG))
     assert answer.ok, answer.text
-    listed = witness.attachments(uid)
-    assert len(listed) == 1
-    download = witness.attachment(uid, listed[0]["id"], listed[0]["filename"])
+    assert len(witness.attachments(uid)) == 1
+
+
+@shows("attachment-persist-downloads")
+def a_persisted_file_can_be_downloaded(witness: Witness) -> None:
+    uid = witness.saved()
+    told = witness.arranged(witness.persist(uid, witness.temporary(PNG))).json
+    download = witness.attachment(uid, told["id"], told.get("filename", "none"))
     assert download.ok
     assert download.body
 
 
-@shows("attachment-persist-unknown", "attachment-temporary-characters")
-def an_unknown_temporary_file_is_refused(witness: Witness) -> None:
+def _not_persisted(witness: Witness, *file_ids: str) -> None:
     uid = witness.saved()
-    for file_id in ("never-uploaded", "with space", "with<angle>"):
+    for file_id in file_ids:
         assert witness.persist(uid, file_id).refused, file_id
         assert witness.attachments(uid) == []
+
+
+@shows("attachment-persist-unknown")
+def an_unknown_temporary_file_is_refused(witness: Witness) -> None:
+    _not_persisted(witness, "never-uploaded", "sandbox-temporary-abs-dev-99")
+
+
+@shows("attachment-temporary-characters")
+def an_unsafe_temporary_identifier_is_refused(witness: Witness) -> None:
+    _not_persisted(witness, "with space", "with<angle>")
 
 
 @shows("attachment-size-within", "attachment-size-at-limit")

@@ -3,7 +3,8 @@
 from typing import Any
 
 from tests.meta.defects.observing import shows
-from tests.meta.defects.witness import Witness, draft_path, record
+from tests.meta.defects.samples import draft_path
+from tests.meta.defects.witness import Witness
 
 RICH: dict[str, Any] = {
     "title": {"en": {"deep": {"deeper": ["b", "a", "c"]}}},
@@ -42,7 +43,7 @@ def a_later_save_counts(witness: Witness) -> None:
             uid = witness.saved({"is": "first"}, realm)
             assert witness.get(uid, realm).json == {"is": "first"}
             assert witness.save(uid, later, realm).ok
-            assert witness.get(uid, realm).json == later
+            assert later.items() <= witness.get(uid, realm).json.items()
 
 
 @shows("draft-save-updates")
@@ -176,6 +177,3 @@ def a_deleted_draft_can_be_saved_again(witness: Witness) -> None:
     witness.arranged(witness.send("DELETE", draft_path(uid)))
     assert witness.save(uid, {"again": True}).ok
     assert witness.get(uid).json == {"again": True}
-
-
-assert record

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tests.meta.defects.observing import shows
+from tests.meta.defects.samples import PASSWORDS, contact, draft_path
 from tests.meta.defects.wire import Answer, Request
-from tests.meta.defects.witness import PASSWORDS, Witness, contact, draft_path
+from tests.meta.defects.witness import Witness
 
 DEEP = b'{"a":' * 300 + b"1" + b"}" * 300
 ODD_BODIES = (

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from tests.meta.defects.observing import shows
-from tests.meta.defects.witness import WORKFLOW_SCHEMA, Witness
+from tests.meta.defects.samples import WORKFLOW_SCHEMA
+from tests.meta.defects.witness import Witness
 
 UNKNOWN = "Realm is not configured, please provide valid realm."
 

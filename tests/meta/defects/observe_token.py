@@ -1,11 +1,13 @@
 """Whether a sandbox keeps the clauses on signing in and on tokens."""
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from tests.meta.defects.observing import shows
+from tests.meta.defects.samples import PASSWORDS, TOKEN
 from tests.meta.defects.wire import Answer, Request
-from tests.meta.defects.witness import PASSWORDS, TOKEN, Witness
+from tests.meta.defects.witness import Witness
 
 AUTHOR = {"email": "author@sandbox.test", "password": PASSWORDS["author"]}
 
@@ -72,17 +74,31 @@ def an_unknown_account_gets_no_token(witness: Witness) -> None:
         no_token(witness.sign_in({"email": "nobody@sandbox.test", "password": password}))
 
 
-@shows("token-email-missing", "token-password-missing", "token-email-kind", "token-password-kind")
-def both_credentials_are_needed_as_strings(witness: Witness) -> None:
-    for name, right in AUTHOR.items():
+def _needed(name: str) -> Callable[[Witness], None]:
+    def a_credential_is_needed(witness: Witness) -> None:
         no_token(witness.sign_in({other: value for other, value in AUTHOR.items() if other != name}))
-        for wrong in ("", [right], 7, True, {"a": 1}):
+        no_token(witness.sign_in({**AUTHOR, name: ""}))
+
+    return a_credential_is_needed
+
+
+def _string(name: str) -> Callable[[Witness], None]:
+    def a_credential_is_a_string(witness: Witness) -> None:
+        for wrong in ([AUTHOR[name]], 7, True, {"a": 1}):
             no_token(witness.sign_in({**AUTHOR, name: wrong}))
+
+    return a_credential_is_a_string
+
+
+for _name in AUTHOR:
+    shows(f"token-{_name}-missing")(_needed(_name))
+    shows(f"token-{_name}-kind")(_string(_name))
 
 
 @shows("token-body-kind")
 def the_body_is_an_object_with_both(witness: Witness) -> None:
-    for body in ([AUTHOR], "author", {}, 3, None):
+    bodies: tuple[object, ...] = ([AUTHOR], "author", {}, 3, None)
+    for body in bodies:
         no_token(witness.sign_in(body))
     headers = {"Accept": "application/json", "Content-Type": "application/json"}
     no_token(witness.wire.send(Request("POST", TOKEN, headers=headers)))

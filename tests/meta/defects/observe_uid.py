@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from urllib.parse import quote
 
 from tests.meta.defects.observing import shows
-from tests.meta.defects.witness import DOCUMENTS, Witness, attachments_path, contact, draft_path
+from tests.meta.defects.samples import DOCUMENTS, attachments_path, contact, draft_path
+from tests.meta.defects.witness import Witness
 
 READERS = {"getDraft": ("GET", ""), "getDraftInfo": ("GET", "/info"), "draftExists": ("HEAD", "")}
 
@@ -164,3 +165,23 @@ def an_encoded_letter_is_the_letter(witness: Witness) -> None:
     assert witness.send("HEAD", encoded).ok
     assert witness.send("PUT", encoded, {"is": "encoded"}, query={"schema": "contact"}).ok
     assert witness.get(uid).json == {"is": "encoded"}
+
+
+@shows(
+    "workflow-identifier-edges",
+    "workflow-identifier-too-short",
+    "workflow-identifier-too-long",
+    "workflow-identifier-characters",
+)
+def the_identifier_of_a_submission_obeys_the_rule(witness: Witness) -> None:
+    for length in (11, 128):
+        assert witness.submit(identifier=witness.uid(length)).ok, length
+    for wrong in (witness.uid(10), witness.uid(129), f"{witness.uid()}.x"):
+        assert witness.submit(identifier=wrong).refused, wrong
+
+
+@shows("workflow-identifier-case-sensitive")
+def letter_case_tells_records_apart(witness: Witness) -> None:
+    lower = f"{witness.uid(12)}-abc".lower()
+    witness.arranged(witness.submit(identifier=lower))
+    assert witness.submit(identifier=lower.upper()).ok

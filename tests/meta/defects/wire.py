@@ -85,9 +85,14 @@ class Wire:
 
     async def _sent(self, request: Request) -> Answer:
         said: list[Mapping[str, Any]] = []
+        pieces = [request.body]
 
         async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": request.body, "more_body": False}
+            if pieces:
+                return {"type": "http.request", "body": pieces.pop(), "more_body": False}
+            # The client is still there and says nothing more.
+            await asyncio.Event().wait()
+            return {"type": "http.disconnect"}
 
         async def send(message: Mapping[str, Any]) -> None:
             said.append(message)
@@ -102,6 +107,7 @@ class Wire:
             headers["content-length"] = str(len(request.body))
         return {
             "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.4"},
             "http_version": "1.1",
             "method": request.method,
             "path": request.path,

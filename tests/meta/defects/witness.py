@@ -2,23 +2,23 @@
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from tests.meta.defects.samples import (
+    DOCUMENTS,
+    PASSWORDS,
+    TOKEN,
+    attachments_path,
+    contact,
+    draft_path,
+    record,
+    submission_path,
+)
 from tests.meta.defects.wire import Answer, Request, Wire
 
-DOCUMENTS = "/api/v2013/documents"
-TOKEN = "/api/v2013/authentication/token"
-SCHEMAS = "/api/v2023/documents/schemas"
-WORKFLOW_SCHEMA = {
-    "abs-dev": "absPermit",
-    "bch-dev": "bchDecision",
-    "chm-dev": "chmProfile",
-    "ort-dev": "ortReport",
-}
-PASSWORDS = {role: f"sandbox-{role}" for role in ("author", "other", "restricted", "nau")}
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc000000301"
     "0100c9fe92ef0000000049454e44ae426082"
@@ -28,44 +28,6 @@ _NUMBERS = itertools.count(1)
 
 class ArrangementFailed(Exception):
     """What an observation takes for granted did not happen; it shows nothing then."""
-
-
-def draft_path(uid: str) -> str:
-    return f"{DOCUMENTS}/{quote(uid, safe='')}/versions/draft"
-
-
-def attachments_path(uid: str) -> str:
-    return f"{DOCUMENTS}/{quote(uid, safe='')}/attachments"
-
-
-def submission_path(realm: str, identifier: str | None = None, schema: str | None = None) -> str:
-    path = f"{SCHEMAS}/{schema or WORKFLOW_SCHEMA[realm]}"
-    return path if identifier is None else f"{path}/{quote(identifier, safe='')}"
-
-
-def contact(realm: str = "abs-dev", **more: Any) -> dict[str, Any]:
-    """Return a contact with the mandatory fields, and others as given."""
-    return {
-        "firstName": "Ada",
-        "lastName": "Njoroge",
-        "organization": {"en": "Office for Genetic Resources"},
-        "country": {"identifier": "ke"},
-        "emails": ["ada@office.example"],
-        "type": "person",
-        "contactOrganization": {"identifier": f"organization-{realm}"},
-        **more,
-    }
-
-
-def record(realm: str = "abs-dev", **more: Any) -> dict[str, Any]:
-    """Return a valid document of the realm's workflow schema."""
-    own = {
-        "abs-dev": {"permitNumber": "KE-1", "issuedOn": "2026-04-02"},
-        "bch-dev": {"decisionNumber": "KE-1", "decidedOn": "2026-04-02"},
-        "chm-dev": {"overview": {"en": "Overview"}},
-        "ort-dev": {"reportingPeriod": "2026"},
-    }[realm]
-    return {"title": {"en": "Record"}, "country": {"identifier": "ke"}, **own, **more}
 
 
 class Witness:
@@ -246,71 +208,8 @@ class Witness:
 
     def valid(self, operation: str, realm: str = "abs-dev") -> Request:
         """Return a request of an operation that a faithful sandbox accepts, on fresh data."""
-        return getattr(self, f"_valid_{operation}")(realm)  # type: ignore[no-any-return]
+        return VALID[operation](self, realm)
 
-    def _valid_createToken(self, _realm: str) -> Request:  # noqa: N802
-        body = {"email": "author@sandbox.test", "password": PASSWORDS["author"]}
-        return self.make("POST", TOKEN, body, role=None, realm=None)
 
-    def _valid_createContact(self, realm: str) -> Request:  # noqa: N802
-        return self.make("POST", DOCUMENTS, contact(realm), query={"schema": "contact"}, realm=realm)
-
-    def _valid_updateContact(self, realm: str) -> Request:  # noqa: N802
-        uid = self.contact_made(realm)
-        return self.make(
-            "PUT", f"{DOCUMENTS}/{uid}", contact(realm), query={"schema": "contact"}, realm=realm
-        )
-
-    def _valid_saveDraft(self, realm: str) -> Request:  # noqa: N802
-        return self.make("PUT", draft_path(self.uid()), {"a": 1}, query={"schema": "contact"}, realm=realm)
-
-    def _valid_getDraft(self, realm: str) -> Request:  # noqa: N802
-        return self.make("GET", draft_path(self.saved(realm=realm)), realm=realm)
-
-    def _valid_getDraftInfo(self, realm: str) -> Request:  # noqa: N802
-        return self.make("GET", draft_path(self.saved(realm=realm)) + "/info", realm=realm)
-
-    def _valid_draftExists(self, realm: str) -> Request:  # noqa: N802
-        return self.make("HEAD", draft_path(self.saved(realm=realm)), realm=realm)
-
-    def _valid_deleteDraft(self, realm: str) -> Request:  # noqa: N802
-        return self.make("DELETE", draft_path(self.saved(realm=realm)), realm=realm)
-
-    def _valid_listDrafts(self, realm: str) -> Request:  # noqa: N802
-        return self.make("GET", "/api/v2013/document-drafts", realm=realm)
-
-    def _valid_createAttachment(self, realm: str) -> Request:  # noqa: N802
-        return self.make("POST", f"{attachments_path(self.saved(realm=realm))}/a.txt", b"content", realm=None)
-
-    def _valid_persistTemporaryFile(self, realm: str) -> Request:  # noqa: N802
-        path = f"{attachments_path(self.saved(realm=realm))}/persist-temporary/{self.temporary()}"
-        return self.make("POST", path, realm=None)
-
-    def _valid_listAttachments(self, realm: str) -> Request:  # noqa: N802
-        uid = self.saved(realm=realm)
-        self.attached(uid)
-        return self.make("GET", attachments_path(uid), realm=None)
-
-    def _valid_attachmentExists(self, realm: str) -> Request:  # noqa: N802
-        return self._reading("HEAD", realm)
-
-    def _valid_getAttachment(self, realm: str) -> Request:  # noqa: N802
-        return self._reading("GET", realm)
-
-    def _valid_getAttachmentThumbnail(self, realm: str) -> Request:  # noqa: N802
-        return self._reading("GET", realm, "/thumbnail")
-
-    def _reading(self, method: str, realm: str, more: str = "") -> Request:
-        uid = self.saved(realm=realm)
-        return self.make(method, f"{attachments_path(uid)}/{self.attached(uid)}/a.txt{more}", realm=None)
-
-    def _valid_createWorkflowRecord(self, realm: str) -> Request:  # noqa: N802
-        return self.make("POST", submission_path(realm), {"document": record(realm)}, realm=realm)
-
-    def _valid_createWorkflowRecordWithIdentifier(self, realm: str) -> Request:  # noqa: N802
-        path = submission_path(realm, self.uid())
-        return self.make("POST", path, {"document": record(realm)}, realm=realm)
-
-    def _valid_updateWorkflowRecord(self, realm: str) -> Request:  # noqa: N802
-        path = submission_path(realm, self.updatable(realm))
-        return self.make("PUT", path, {"document": record(realm)}, realm=realm)
+VALID: dict[str, Callable[[Witness, str], Request]] = {}
+"""The makers of valid requests, by operation; ``valid`` fills it."""

@@ -45,7 +45,8 @@ def test_a_stopped_run_cleans_up_and_reports(
     assert ended.verdict["leftovers"] == []
     saved = {path for method, path in service.app.requests if method == "PUT"}
     deleted = {path for method, path in service.app.requests if method == "DELETE"}
-    assert saved == deleted
+    # More may be deleted than arrived: a save that was cut off on its way may have happened, for all the run knows.
+    assert saved <= deleted
     assert 1 <= len(ended.cases()) < 36
 
 
