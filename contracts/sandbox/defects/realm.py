@@ -12,9 +12,9 @@ from contracts.sandbox.defects.groups import (
     CREATE_WITH,
     READING_ATTACHMENTS,
     UPDATE,
+    WORKFLOW,
     kebab,
 )
-from contracts.sandbox.defects.groups import WORKFLOW as _WORKFLOW
 from contracts.sandbox.defects.registry import defect
 from contracts.sandbox.listing import Page
 from contracts.sandbox.query import header_value, query_value
@@ -75,7 +75,7 @@ def _from_header(request: Request) -> bool:
     return bool(header_value(request, "realm"))
 
 
-@defect("realm-query-ignored", clause="realm-query", operations=_WORKFLOW)
+@defect("realm-query-ignored", clause="realm-query", operations=WORKFLOW)
 def _(service: Service) -> None:
     """A realm in the query does not count; only the header does."""
     _given(
@@ -99,7 +99,7 @@ def _(service: Service) -> None:
 @defect(
     "realm-query-only-abs",
     clause="realm-query",
-    operations=_WORKFLOW,
+    operations=WORKFLOW,
     realms=["bch-dev", "chm-dev", "ort-dev"],
 )
 def _(service: Service) -> None:
@@ -120,13 +120,13 @@ def _query_unknown(service: Service, request: Request) -> bool:
     return not _from_header(request) and not _known(service, query_value(request, "Realm") or None)
 
 
-@defect("realm-query-unknown-status", clause="realm-query-unknown", operations=_WORKFLOW)
+@defect("realm-query-unknown-status", clause="realm-query-unknown", operations=WORKFLOW)
 def _(service: Service) -> None:
     """An unknown realm in the query is refused with 404 in place of 400."""
     _refused_otherwise(service, lambda found: Refusal(Reason.STATED, found.message, status=404))
 
 
-@defect("realm-query-unknown-message", clause="realm-query-unknown", operations=_WORKFLOW)
+@defect("realm-query-unknown-message", clause="realm-query-unknown", operations=WORKFLOW)
 def _(service: Service) -> None:
     """An unknown realm in the query is refused with the message for a missing one."""
     _refused_otherwise(service, lambda _: Row.REALM_MISSING.refusal())
@@ -136,10 +136,10 @@ def _refused_otherwise(service: Service, change: Callable[[Refusal], Refusal]) -
     def otherwise(refusal: Refusal) -> Refusal:
         return change(refusal) if refusal.message == Row.REALM_UNKNOWN.value[1] else refusal
 
-    edit_refusal(service, _WORKFLOW, otherwise, lambda request: not _from_header(request))
+    edit_refusal(service, WORKFLOW, otherwise, lambda request: not _from_header(request))
 
 
-@defect("realm-query-unknown-taken-for-first", clause="realm-query-unknown", operations=_WORKFLOW)
+@defect("realm-query-unknown-taken-for-first", clause="realm-query-unknown", operations=WORKFLOW)
 def _(service: Service) -> None:
     """An unknown realm in the query is taken for abs-dev."""
     _given(
@@ -163,18 +163,18 @@ for _operation in (*ATTACHING, "listAttachments", *READING_ATTACHMENTS):
     )(_needs_realm)
 
 
-@defect("realm-empty-taken-for-first", clause="realm-empty", operations=_WORKFLOW)
+@defect("realm-empty-taken-for-first", clause="realm-empty", operations=WORKFLOW)
 def _(service: Service) -> None:
     """An empty Realm header is taken for abs-dev."""
     _given(service, lambda request, found: found or (_QUERY_ONLY if _empty(request) else None))
 
 
-@defect("realm-empty-status", clause="realm-empty", operations=_WORKFLOW)
+@defect("realm-empty-status", clause="realm-empty", operations=WORKFLOW)
 def _(service: Service) -> None:
     """An empty Realm header is refused with 404 in place of 400."""
     edit_refusal(
         service,
-        _WORKFLOW,
+        WORKFLOW,
         lambda found: Refusal(Reason.STATED, found.message, status=404) if _realm_row(found) else found,
         _empty,
     )
