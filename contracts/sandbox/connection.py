@@ -1,6 +1,7 @@
 """The connection: paths as they came over the wire, and refusals in JSON even for broken HTTP."""
 
 import json
+from typing import Final
 
 import h11
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -27,8 +28,19 @@ class RawPaths:
         await self.app(scope, receive, send)
 
 
+#: How long a refused sender may go on sending before the connection is closed on it.
+LINGER_SECONDS: Final = 2.0
+
+
 class JsonRefusals(H11Protocol):
     """HTTP/1.1 as uvicorn speaks it, but what is no HTTP at all is refused in JSON too."""
+
+    _refused = False
+
+    def data_received(self, data: bytes) -> None:
+        """Take what arrives; after a refusal it is thrown away."""
+        if not self._refused:
+            super().data_received(data)
 
     def send_400_response(self, msg: str) -> None:
         """Refuse bytes that are no HTTP request and close the connection."""
@@ -41,4 +53,7 @@ class JsonRefusals(H11Protocol):
         response = h11.Response(status_code=400, headers=headers, reason=b"Bad Request")
         for event in (response, h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
-        self.transport.close()
+        self._refused = True
+        # Closed at once, with bytes still arriving, the connection would be reset, and the refusal lost on its way.
+        self.transport.write_eof()
+        self.loop.call_later(LINGER_SECONDS, self.transport.close)
