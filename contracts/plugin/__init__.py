@@ -4,6 +4,7 @@ Active only for items marked `contract`; everything else in a pytest run stays a
 """
 
 pytest_plugins = (
+    "contracts.plugin.hooks",
     "contracts.plugin.options",
     "contracts.plugin.controller",
     "contracts.plugin.collection",

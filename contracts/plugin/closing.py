@@ -19,15 +19,15 @@ from contracts.errors import RegistryContractsError
 from contracts.evidence.collecting import RUN_FILE
 from contracts.evidence.journal import utc_now
 from contracts.evidence.outcomes import ExitCode, Verdict
-from contracts.evidence.reports import write_all
+from contracts.evidence.reports import ALL, write_all
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.catalogue import load_catalogue
 from contracts.plugin.collection import UNREACHED
+from contracts.plugin.hooks import Sandbox
 from contracts.plugin.options import SELECTION
 from contracts.plugin.plan import Plan
 from contracts.plugin.protocol import VERDICT as CASE_VERDICT
 from contracts.plugin.worker import BREAKER_FILE, STOP_FILE, WORKER, Worker, counts_path
-from contracts.target.embedded import EmbeddedSandbox
 from contracts.target.model import ANY_REALM
 
 PLAN = pytest.StashKey[Plan]()
@@ -38,7 +38,7 @@ OBSTACLE = pytest.StashKey[str]()
 TROUBLE = pytest.StashKey[str]()
 #: Whether a person stopped the run.
 STOPPED_BY_HAND = pytest.StashKey[bool]()
-SANDBOX = pytest.StashKey[EmbeddedSandbox]()
+SANDBOX = pytest.StashKey[Sandbox]()
 #: Every process with a share in the run.
 NAMES = pytest.StashKey[list[str]]()
 #: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
@@ -61,7 +61,7 @@ def finish(session: pytest.Session, exitstatus: int) -> None:
     _write_facts(config, plan)
     _join_ledgers(folder)
     try:
-        verdict = write_all(folder)
+        verdict = write_all(folder, config.hook.pytest_contract_formats() or ALL)
     except RegistryContractsError as error:
         config.stash[TROUBLE] = str(error)
         session.exitstatus = ExitCode.ERROR

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -26,10 +27,12 @@ from contracts.plugin.closing import (
     release,
     write_unreached,
 )
+from contracts.plugin.hooks import Sandbox
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.plan import Plan, make_plan
 from contracts.plugin.preflight import preflight
 from contracts.plugin.worker import WORKER, Worker
+from contracts.target.embedded import EmbeddedSandbox
 
 #: Options with which pytest shows something and runs nothing.
 _LISTS = ("collectonly", "help", "version", "showfixtures", "show_fixtures_per_test", "markers", "cacheshow")
@@ -68,7 +71,7 @@ def _input(config: pytest.Config) -> dict[str, Any]:
 
 def _begin(config: pytest.Config) -> None:
     try:
-        plan, sandbox = make_plan(config.stash[SELECTION], config.stash[TARGET])
+        plan, sandbox = make_plan(config.stash[SELECTION], config.stash[TARGET], partial(_start, config))
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
     except SuiteError as error:
@@ -80,6 +83,11 @@ def _begin(config: pytest.Config) -> None:
     config.pluginmanager.register(_ByHand(config))
     _end_like_ctrl_c()
     _begin_work(config, plan, MAIN)
+
+
+def _start(config: pytest.Config, size_limit: int, arguments: tuple[str, ...]) -> Sandbox:
+    given: Sandbox | None = config.hook.pytest_contract_sandbox(size_limit=size_limit, arguments=arguments)
+    return given or EmbeddedSandbox(size_limit, arguments).__enter__()
 
 
 def _begin_work(config: pytest.Config, plan: Plan, name: str) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from contracts.errors import RegistryContractsError, UsageError
+from contracts.plugin.hooks import Sandbox
 from contracts.plugin.marks import Profile
 from contracts.plugin.options import Selection
 from contracts.session.namespace import new_run_token
-from contracts.target.embedded import EmbeddedSandbox, sandbox_target
+from contracts.target.embedded import sandbox_target
 from contracts.target.model import Target
 
 #: The true limit of the interface document, which the sandbox enforces in the profile `full`.
@@ -50,8 +52,13 @@ class Plan:
         return sandbox_target(self.sandbox_url or "", self.size_limit)
 
 
-def make_plan(selection: Selection, settings: Target | None) -> tuple[Plan, EmbeddedSandbox | None]:
+def make_plan(
+    selection: Selection, settings: Target | None, start: Callable[[int, tuple[str, ...]], Sandbox]
+) -> tuple[Plan, Sandbox | None]:
     """Create the run's folders and start the embedded sandbox when it is the target.
+
+    Args:
+        start: Starts the sandbox with a largest upload in bytes and more options.
 
     Raises:
         UsageError: the reports folder cannot be written, or the sandbox is not installed.
@@ -62,15 +69,14 @@ def make_plan(selection: Selection, settings: Target | None) -> tuple[Plan, Embe
     name = settings.name if settings else "sandbox"
     folder = _run_folder(selection.reports, f"{now:%Y%m%d-%H%M%S}-{name}-{token}")
     limit = ONE_GIGABYTE if selection.profile is Profile.FULL else SMALL_LIMIT
-    arguments = selection.sandbox_arguments
-    sandbox = EmbeddedSandbox(limit, arguments) if settings is None else None
     try:
-        url = sandbox.__enter__().base_url if sandbox else None
+        sandbox = start(limit, selection.sandbox_arguments) if settings is None else None
     except RegistryContractsError:
         folder.rmdir()
         raise
     # The last step, so that nothing that fails leaves it behind.
     private = tempfile.mkdtemp(prefix="registry-contracts-")
+    url = sandbox.base_url if sandbox else None
     return Plan(str(folder), private, token, now.isoformat(), url, limit), sandbox
 
 

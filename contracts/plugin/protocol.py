@@ -72,6 +72,8 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
         reports = first
         ending = Ending(Verdict.INCONCLUSIVE, f"a contradiction that did not come back: {ending.reason}")
     write_findings(item, worker, attempts, findings)
+    for finding in findings:
+        item.ihook.pytest_contract_finding(item=item, finding=finding)
     write_case(item, worker, attempts, ending, started, time.perf_counter() - clock)
     _mark(reports, ending, findings, worker)
     worker.clean()
