@@ -1,0 +1,115 @@
+"""A copy of the checkout in which Cosmic Ray may change files, and a session of it with a sample of mutants."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from cosmic_ray.work_db import WorkDB, use_db
+from cosmic_ray.work_item import WorkerOutcome, WorkResult
+
+CHECKOUT: Final = Path(__file__).parents[2]
+#: What decides whether a contradiction is seen.
+MUTATED: Final = "contracts/judging"
+_COPIED: Final = ("contracts", "openapi", "tests/contract", "benchmarks", "pyproject.toml", "README.md")
+#: Annotations are never run: a mutant of one is the same program.
+_NOT_RUN: Final = ("core/ReplaceBinaryOperator_BitOr",)
+_CONFIG: Final = """[cosmic-ray]
+module-path = "{mutated}"
+timeout = {timeout}
+excluded-modules = []
+test-command = "{python} -m benchmarks.mutation.check {proof} {original}"
+
+[cosmic-ray.distributor]
+name = "local"
+"""
+#: A mutant may make the suite wait for what never comes.
+_TIMEOUT_SECONDS: Final = 240.0
+
+
+class Bench:
+    """One copy of the checkout with one session.
+
+    Args:
+        folder: Where the copy goes; must not exist.
+        proof: `proof.json` of a proof that holds, which says what kills what.
+    """
+
+    def __init__(self, folder: Path, proof: Path) -> None:
+        self.folder = folder
+        for name in _COPIED:
+            source, target = CHECKOUT / name, folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copytree(source, target, ignore=_bytecode) if source.is_dir() else shutil.copy(
+                source, target
+            )
+        config = _CONFIG.format(
+            mutated=MUTATED,
+            timeout=_TIMEOUT_SECONDS,
+            python=sys.executable,
+            proof=proof.resolve(),
+            original=CHECKOUT,
+        )
+        self._config = folder / "mutation.toml"
+        self._config.write_text(config, encoding="utf-8")
+        self.session = folder / "session.sqlite"
+        self._call("init", str(self._config), str(self.session))
+
+    def sample(self, number: int, seed: int, part: int, parts: int) -> int:
+        """Leave a part of a random sample of the mutants to be tried.
+
+        Args:
+            number: Size of the whole sample.
+            part, parts: Which part this bench takes, from 0, and of how many.
+
+        Returns:
+            How many mutants there are to sample from.
+        """
+        with use_db(str(self.session), WorkDB.Mode.open) as base:
+            items = sorted(base.pending_work_items, key=_place)
+            real = [item for item in items if not item.mutations[0].operator_name.startswith(_NOT_RUN)]
+            chosen = random.Random(seed).sample(real, min(number, len(real)))  # noqa: S311 - a sample, no secret
+            kept = {item.job_id for item in chosen[part::parts]}
+            dropped = [item.job_id for item in items if item.job_id not in kept]
+            base.set_multiple_results(dropped, WorkResult(worker_outcome=WorkerOutcome.SKIPPED))
+        return len(real)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Try the mutants; ends when all were tried."""
+        return subprocess.Popen(self._words("exec", str(self._config), str(self.session)), cwd=self.folder)
+
+    def tried(self) -> list[dict[str, Any]]:
+        """The mutants tried so far: module, line, operator, outcome, diff and what the check said."""
+        with use_db(str(self.session), WorkDB.Mode.open) as base:
+            return [
+                {
+                    "module": Path(item.mutations[0].module_path).name,
+                    "line": item.mutations[0].start_pos[0],
+                    "operator": item.mutations[0].operator_name.removeprefix("core/"),
+                    "outcome": str(result.test_outcome.value) if result.test_outcome else "untried",
+                    "said": (result.output or "").strip()[-200:],
+                    "diff": result.diff or "",
+                }
+                for item, result in base.completed_work_items
+                if result.worker_outcome is not WorkerOutcome.SKIPPED
+            ]
+
+    def _call(self, *words: str) -> None:
+        subprocess.run(self._words(*words), cwd=self.folder, check=True)
+
+    @staticmethod
+    def _words(*words: str) -> list[str]:
+        return [sys.executable, "-m", "cosmic_ray.cli", *words]
+
+
+def _place(item: Any) -> tuple[str, tuple[int, int], str, int]:
+    mutation = item.mutations[0]
+    return str(mutation.module_path), tuple(mutation.start_pos), mutation.operator_name, mutation.occurrence
+
+
+def _bytecode(_folder: str, names: list[str]) -> set[str]:
+    return {name for name in names if name == "__pycache__"}

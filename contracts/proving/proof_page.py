@@ -1,0 +1,73 @@
+"""The kill matrix as one page that asks nothing of the network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+
+def render(data: Mapping[str, Any]) -> str:
+    """The page.
+
+    Args:
+        data: What `proof.json` holds.
+    """
+    environment = Environment(
+        autoescape=True,
+        loader=FunctionLoader(_text),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style, script = _text("proof.css"), _text("proof.js")
+    return environment.get_template("proof.html.j2").render(
+        proof=data,
+        families=_families(data["defects"]),
+        survivors=[row for row in data["defects"] if not row["killed"]],
+        idle=[case for case in data["cases"] if not case["kills"] and not case["only_observes"]],
+        alarms=[run for run in data["calm"] if run["findings"] or run["exit_code"]],
+        style=Markup(style),  # noqa: S704 - the page's own style
+        script=Markup(script),  # noqa: S704 - the page's own script
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+    )
+
+
+def _families(defects: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The matrix in blocks, one for each family of clauses: its defects, and the cases that killed any of them."""
+    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for defect in defects:
+        rows[defect["family"]].append(defect)
+    return [
+        {
+            "name": name,
+            "rows": [{**row, "kills": _kills(row)} for row in found],
+            "cases": sorted({case for row in found for case in _kills(row)}),
+            "killed": sum(row["killed"] for row in found),
+        }
+        for name, found in sorted(rows.items())
+    ]
+
+
+def _kills(defect: Mapping[str, Any]) -> dict[str, int]:
+    """Case → on how many seeds it killed the defect."""
+    counts: dict[str, int] = defaultdict(int)
+    for seed in defect["seeds"]:
+        for case in seed["cases"]:
+            counts[case] += 1
+    return dict(counts)
+
+
+def _text(name: str) -> str:
+    return files("contracts.proving").joinpath(f"templates/{name}").read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,119 @@
+"""What a proof has to try: every defect and every variant on every seed, and every case that has killed nothing yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from contracts.errors import UsageError
+from contracts.interface.catalogue import Level, load_catalogue
+from contracts.proving.trials import STAGES, Kind, Trial, TrialResult
+from contracts.proving.watching import CaseFacts, CaseIndex
+from contracts.sandbox.defects import ALL as DEFECTS
+from contracts.sandbox.defects import Defect
+from contracts.sandbox.defects import load as defect_named
+from contracts.sandbox.variants import ALL as VARIANTS
+from contracts.sandbox.variants import COMBINATIONS
+
+#: Defects whose finding waits for a time limit: they start first, so that nothing waits for them at the end.
+_HANGS = "hangs-"
+PLAIN = "plain"
+
+
+class Part(StrEnum):
+    """What a proof proves."""
+
+    DEFECTS = "defects"
+    CASES = "cases"
+    CALM = "calm"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is asked for.
+
+    Attributes:
+        defects: Names; empty for all.
+        clauses: Only defects of these clauses; empty for all.
+        parts: What to prove.
+        whole: Judge every case of the profile against each defect, not just those of its clause.
+        to_the_end: Do not stop a trial at its finding.
+    """
+
+    seeds: tuple[int, ...]
+    defects: tuple[str, ...] = ()
+    clauses: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = tuple(Part)
+    whole: bool = False
+    to_the_end: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is about everything there is."""
+        return not self.defects and not self.clauses and set(self.parts) == set(Part)
+
+
+def chosen_defects(proof: Proof) -> list[Defect]:
+    """The defects that a proof is about, slow ones first.
+
+    Raises:
+        UsageError: an unknown defect or clause, or none is left.
+    """
+    named = [defect_named(name) for name in proof.defects] or list(DEFECTS)
+    clauses = {load_catalogue().clause(clause).id for clause in proof.clauses}
+    found = [defect for defect in named if not clauses or defect.clause in clauses]
+    if not found:
+        raise UsageError(f"no defect breaks {', '.join(sorted(clauses))}; 'prove' has nothing to try")
+    return sorted(found, key=lambda defect: not defect.name.startswith(_HANGS))
+
+
+def first_trials(proof: Proof) -> Iterator[Trial]:
+    """The trials a proof begins with."""
+    for seed in proof.seeds:
+        if Part.DEFECTS in proof.parts:
+            for defect in chosen_defects(proof):
+                yield _trial(proof, defect, seed)
+        if Part.CALM in proof.parts:
+            yield Trial(Kind.PLAIN, PLAIN, "", seed, whole=True)
+            for name in (*VARIANTS, *COMBINATIONS):
+                yield Trial(Kind.VARIANT, name, "", seed, whole=True)
+
+
+def waits(trial: Trial) -> bool:
+    """Whether a trial waits for a time limit most of its time, and leaves the cores to others."""
+    return trial.name.startswith(_HANGS)
+
+
+def _trial(proof: Proof, defect: Defect, seed: int) -> Trial:
+    return Trial(Kind.DEFECT, defect.name, defect.clause, seed, whole=proof.whole, stop=not proof.to_the_end)
+
+
+def next_stage(result: TrialResult) -> Trial | None:
+    """The trial that goes further where a defect lived; None when it was killed or there is nothing further."""
+    trial = result.trial
+    again = trial.kind is Kind.DEFECT and trial.only is None and not result.killed
+    if not again or trial.stage + 1 == len(STAGES):
+        return None
+    return trial.further()
+
+
+def idle_cases(index: CaseIndex, results: Iterable[TrialResult]) -> dict[str, CaseFacts]:
+    """Cases that make claims and have killed no defect yet."""
+    killers = {case for result in results for case in result.cases}
+    return {name: facts for name, facts in index.cases.items() if name not in killers and claims(facts)}
+
+
+def claims(facts: CaseFacts) -> tuple[str, ...]:
+    """The clauses of a case that can be contradicted: those that are not silent."""
+    catalogue = load_catalogue()
+    return tuple(clause for clause in facts.clauses if catalogue.clause(clause).level is not Level.SILENT)
+
+
+def trials_for_case(name: str, facts: CaseFacts, seed: int) -> Sequence[Trial]:
+    """What may show that a case can kill: the defects of its clauses, the most promising first."""
+    wanted = set(claims(facts))
+    found = [defect for defect in DEFECTS if defect.clause in wanted]
+    found.sort(key=lambda defect: not set(defect.operations) & set(facts.operations))
+    stage = len(STAGES) - 1 if facts.profile not in ("smoke", "gate") else 1
+    return [Trial(Kind.DEFECT, defect.name, defect.clause, seed, stage, only=name) for defect in found]

@@ -1,0 +1,211 @@
+"""One trial: the suite against one altered sandbox, with one seed, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+from zlib import crc32
+
+from contracts.evidence.outcomes import ExitCode
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import load_description
+from contracts.interface.operations import ANY_REALM
+from contracts.judging.universal import UNIVERSAL
+from contracts.plugin.plan import SMALL_LIMIT
+from contracts.proving.preloaded import ForkedSandbox, output_to, run_suite
+from contracts.proving.watching import CaseIndex, Watch
+from contracts.sandbox.defects import load as defect_named
+from contracts.target.model import DEVELOPMENT_REALMS
+
+#: How a trial is stepped up while the defect lives: the profile, and whether all realms are judged.
+STAGES: Final = (("gate", False), ("gate", True), ("nightly", True))
+
+
+class Kind(StrEnum):
+    """How the sandbox of a trial is altered; `plain` is not at all."""
+
+    DEFECT = "defect"
+    VARIANT = "variant"
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is tried.
+
+    Attributes:
+        kind: How the sandbox is altered.
+        name: Of the defect or variant.
+        clause: The clause that is broken; empty when none is.
+        seed: Seed of generated data.
+        stage: Place in `STAGES`.
+        only: The one case to run, or None for every case of the clause.
+        whole: Run every case of the profile, not just those of the clause.
+        stop: End at the first finding on the clause.
+    """
+
+    kind: Kind
+    name: str
+    clause: str
+    seed: int
+    stage: int = 0
+    only: str | None = None
+    whole: bool = False
+    stop: bool = True
+
+    def further(self) -> Trial:
+        """The same, one stage on."""
+        return replace(self, stage=self.stage + 1)
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """What came of a trial.
+
+    Attributes:
+        killed: The clause has a confirmed finding.
+        cases: The cases that found it.
+        first: Requests and seconds until the first finding on the clause; None without one.
+        findings: All confirmed findings, on whatever clause.
+        trouble: Why the trial says nothing: the suite broke, or took too long; None otherwise.
+    """
+
+    trial: Trial
+    realms: tuple[str, ...]
+    profile: str
+    killed: bool
+    cases: tuple[str, ...]
+    first: dict[str, float] | None
+    findings: tuple[dict[str, Any], ...]
+    exit_code: int
+    requests: int
+    seconds: float
+    trouble: str | None = None
+
+    @classmethod
+    def nothing(cls, trial: Trial, realms: tuple[str, ...], seconds: float, trouble: str) -> TrialResult:
+        """The result of a trial that says nothing."""
+        return cls(
+            trial=trial,
+            realms=realms,
+            profile=STAGES[trial.stage][0],
+            killed=False,
+            cases=(),
+            first=None,
+            findings=(),
+            exit_code=ExitCode.ERROR,
+            requests=0,
+            seconds=round(seconds, 3),
+            trouble=trouble,
+        )
+
+    def line(self) -> str:
+        """The result as one line of JSON."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def read(cls, line: str) -> TrialResult:
+        """Read what `line` wrote."""
+        told = json.loads(line)
+        told["trial"] = Trial(**{**told["trial"], "kind": Kind(told["trial"]["kind"])})
+        for name in ("realms", "cases", "findings"):
+            told[name] = tuple(told[name])
+        return cls(**told)
+
+
+def realms_of(trial: Trial) -> tuple[str, ...]:
+    """Where a trial runs: where its defect shows, else in one realm that changes from seed to seed."""
+    if trial.kind is Kind.DEFECT and defect_named(trial.name).realms:
+        return defect_named(trial.name).realms
+    offered = _offered(trial) if trial.kind is Kind.DEFECT else list(DEVELOPMENT_REALMS)
+    if STAGES[trial.stage][1]:
+        return tuple(offered or DEVELOPMENT_REALMS[:1])
+    turn = crc32(trial.name.encode()) + trial.seed
+    return (offered[turn % len(offered)] if offered else DEVELOPMENT_REALMS[0],)
+
+
+def _offered(trial: Trial) -> list[str]:
+    """The realms of the clause in which every operation of the defect is found, or where there is none, any."""
+    described = load_description().operations
+    homes = [described[operation].realms for operation in defect_named(trial.name).operations]
+    own = [realm for realm in load_catalogue().clause(trial.clause).realms if realm != ANY_REALM]
+    common = [realm for realm in own if all(realm in home for home in homes)]
+    return common or [realm for realm in own if any(realm in home for home in homes)]
+
+
+def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> TrialResult:
+    """Run one trial in this process, which must be a fork made for it.
+
+    Args:
+        folder: For the run's evidence and output; made here, and removed at the end unless it explains something.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    profile = STAGES[trial.stage][0]
+    realms = realms_of(trial)
+    words = [
+        f"--profile={profile}",
+        f"--seed={trial.seed}",
+        f"--reports={folder}",
+        "--history=off",
+        "-q",
+        "--no-header",
+        "--tb=no",
+    ]
+    words += [f"--realm={realm}" for realm in realms]
+    words += _selection(trial)
+    anywhere = trial.whole or (trial.clause in UNIVERSAL and trial.only is None)
+    files = [] if anywhere else index.files(trial.clause, trial.only)
+    started = time.monotonic()
+    with (folder / "output.txt").open("w", encoding="utf-8") as said, output_to(said.fileno()):
+        sandbox = ForkedSandbox(["--size-limit", str(SMALL_LIMIT), *_alteration(trial)])
+        watch = Watch(sandbox, trial.clause, _operations(trial), stop=trial.stop, only=trial.only)
+        try:
+            code = run_suite(words, files, [watch])
+        finally:
+            sandbox.stop()
+    result = TrialResult(
+        trial=trial,
+        realms=realms,
+        profile=profile,
+        killed=bool(watch.red),
+        cases=tuple(watch.red),
+        first=watch.first,
+        findings=tuple(watch.findings),
+        exit_code=code,
+        requests=watch.requests,
+        seconds=round(time.monotonic() - started, 3),
+        trouble="; ".join(_troubles(watch, code)) or None,
+    )
+    if result.trouble is None and (trial.kind is Kind.DEFECT or code == ExitCode.PASS):
+        shutil.rmtree(folder)
+    return result
+
+
+def _selection(trial: Trial) -> list[str]:
+    """Which cases can find the defect: those of its clause, or of its operations where any exchange would show it."""
+    if trial.whole:
+        return []
+    if trial.clause in UNIVERSAL:
+        return [f"--operation={operation}" for operation in defect_named(trial.name).operations]
+    return [f"--clause={trial.clause}"]
+
+
+def _alteration(trial: Trial) -> list[str]:
+    return [] if trial.kind is Kind.PLAIN else [f"--{trial.kind}", trial.name]
+
+
+def _operations(trial: Trial) -> tuple[str, ...]:
+    return defect_named(trial.name).operations if trial.kind is Kind.DEFECT else ()
+
+
+def _troubles(watch: Watch, code: int) -> Iterator[str]:
+    if watch.errors:
+        yield f"the suite broke in {watch.errors[0]}"
+    elif code in (ExitCode.ERROR, ExitCode.USAGE):
+        yield f"the run ended with exit code {code}"

@@ -1,0 +1,50 @@
+"""Results of trials that nobody ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from contracts.proving.trials import Kind, Trial, TrialResult
+from contracts.proving.watching import CaseFacts
+
+Make = Callable[..., TrialResult]
+
+DEFECT, CLAUSE = "uid-accepts-ten", "uid-too-short"
+CASE = "uid_lengths: save refuses a uid outside the range [short]"
+
+
+@pytest.fixture
+def result() -> Make:
+    """Make the result of a trial; by default one that killed."""
+
+    def make(name: str = DEFECT, clause: str = CLAUSE, *, killed: bool = True, **other: Any) -> TrialResult:
+        trial_parts = {key: other.pop(key) for key in ("seed", "stage", "only", "kind") if key in other}
+        trial = Trial(**{"kind": Kind.DEFECT, "name": name, "clause": clause, "seed": 1, **trial_parts})
+        whole: dict[str, Any] = {
+            "trial": trial,
+            "realms": ("abs-dev",),
+            "profile": "gate",
+            "killed": killed,
+            "cases": (CASE,) if killed else (),
+            "first": {"requests": 7, "seconds": 0.5} if killed else None,
+            "findings": (),
+            "exit_code": 1 if killed else 0,
+            "requests": 9,
+            "seconds": 1.0,
+        }
+        return TrialResult(**{**whole, **other})
+
+    return make
+
+
+@pytest.fixture
+def cases() -> dict[str, CaseFacts]:
+    """Return two cases of the clause, and one that only observes."""
+    facts = CaseFacts((CLAUSE,), ("saveDraft",), ("abs-dev",), "gate", "test_uid_lengths.py")
+    silent = CaseFacts(
+        ("draft-delete-absent",), ("saveDraft",), ("abs-dev",), "gate", "test_draft_silence.py"
+    )
+    return {CASE: facts, "uid_lengths: another": facts, "draft_silence: statuses": silent}

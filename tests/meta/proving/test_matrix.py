@@ -1,0 +1,123 @@
+"""The kill matrix: what counts as killed, idle, alarming."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.errors import UsageError
+from contracts.proving.matrix import matrix
+from contracts.proving.proof_json import as_data
+from contracts.proving.proof_page import render
+from contracts.proving.proof_plan import idle_cases, next_stage, trials_for_case
+from contracts.proving.proof_text import closing_lines, markdown, put_between
+from contracts.proving.trials import Kind, TrialResult
+from contracts.proving.watching import CaseFacts, CaseIndex
+
+Make = Callable[..., TrialResult]
+FACTS: dict[str, Any] = {
+    "command": "registry-contracts prove",
+    "started": "2026-01-02T03:04:05+00:00",
+    "seconds": 61.0,
+    "seeds": [1, 2],
+    "jobs": 2,
+    "cores": 2,
+    "versions": {},
+}
+
+
+def test_a_defect_is_killed_when_every_seed_killed_it(result: Make) -> None:
+    assert matrix([result(seed=1), result(seed=2)], {}).holds
+    found = matrix([result(seed=1), result(seed=2, killed=False)], {})
+    assert not found.holds
+    assert [row.defect.name for row in found.survivors] == ["uid-accepts-ten"]
+
+
+def test_a_later_stage_may_kill_it(result: Make) -> None:
+    found = matrix([result(killed=False), result(stage=1, realms=("abs-dev", "bch-dev"))], {})
+    assert found.holds
+    assert found.defects[0].seeds[0].first.trial.stage == 1
+
+
+def test_a_finding_on_another_clause_is_no_kill(result: Make) -> None:
+    elsewhere = result(killed=False, findings=({"clause": "uid-letters"},), exit_code=1)
+    found = matrix([elsewhere], {})
+    assert not found.holds
+    assert any("found under uid-letters" in line for line in closing_lines(found))
+
+
+def test_a_case_that_killed_nothing_is_idle_unless_it_only_observes(
+    result: Make, cases: dict[str, CaseFacts]
+) -> None:
+    found = matrix([result()], cases)
+    assert [row.name for row in found.idle] == ["uid_lengths: another"]
+    alone = result(only="uid_lengths: another", cases=("uid_lengths: another",))
+    assert matrix([result(), alone], cases).holds
+
+
+def test_idle_cases_are_tried_on_the_defects_of_their_clauses(
+    result: Make, cases: dict[str, CaseFacts]
+) -> None:
+    idle = idle_cases(CaseIndex(cases), [result()])
+    assert list(idle) == ["uid_lengths: another"]
+    trials = trials_for_case("uid_lengths: another", idle["uid_lengths: another"], 7)
+    assert {trial.clause for trial in trials} == {"uid-too-short"}
+    assert {trial.only for trial in trials} == {"uid_lengths: another"}
+    assert {trial.seed for trial in trials} == {7}
+
+
+def test_a_finding_without_a_defect_is_an_alarm(result: Make) -> None:
+    calm = {"name": "list-docs", "clause": "", "kind": Kind.VARIANT, "killed": False}
+    assert matrix([result(**calm)], {}).holds
+    assert matrix(
+        [result(**calm, findings=({"clause": "list-answers", "seen": "x"},), exit_code=1)], {}
+    ).alarms
+    assert matrix([result(**calm, exit_code=6)], {}).alarms
+
+
+def test_a_trial_that_says_nothing_keeps_the_proof_from_holding(result: Make) -> None:
+    assert not matrix([result(), result(seed=2, trouble="took too long")], {}).holds
+
+
+def test_a_defect_that_lives_is_tried_further_until_there_is_nothing_further(result: Make) -> None:
+    first = next_stage(result(killed=False))
+    assert first is not None
+    assert first.stage == 1
+    assert next_stage(result()) is None
+    assert next_stage(result(killed=False, stage=2)) is None
+    assert next_stage(result(killed=False, only="a case")) is None
+
+
+def test_a_result_survives_its_line(result: Make) -> None:
+    for each in (result(), result(kind=Kind.VARIANT, killed=False), result(trouble="late", only="a case")):
+        assert TrialResult.read(each.line()) == each
+
+
+def test_the_page_escapes_what_a_service_said_and_asks_nothing_of_the_network(
+    result: Make, cases: dict[str, CaseFacts]
+) -> None:
+    hostile = "<script>alert(1)</script>"
+    calm = result("plain", "", kind=Kind.PLAIN, killed=False, findings=({"clause": "x", "seen": hostile},))
+    page = render(as_data(matrix([result(), calm], cases), FACTS))
+    assert hostile not in page
+    assert "uid-accepts-ten" in page
+    assert "the proof does not hold" in page
+    assert not {"http://", "https://", "src="} & {word for word in page.split('"') if word.startswith("http")}
+
+
+def test_the_tables_go_between_the_marks_of_a_document(result: Make, tmp_path: Path) -> None:
+    text = markdown(matrix([result()], {}), FACTS)
+    document = tmp_path / "proof.md"
+    begin, end = "<!-- begin proof -->", "<!-- end proof -->"
+    document.write_text(f"before\n{begin}\nold\n{end}\nafter\n", encoding="utf-8")
+    put_between(document, "proof", text)
+    put_between(document, "proof", text)
+    written = document.read_text(encoding="utf-8")
+    assert written == f"before\n{begin}\n\n{text}\n\n{end}\nafter\n"
+    assert "| defects killed on every seed | 1 of 1 |" in written
+    document.write_text("no marks", encoding="utf-8")
+    with pytest.raises(UsageError, match="lacks the line"):
+        put_between(document, "proof", text)

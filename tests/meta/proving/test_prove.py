@@ -1,0 +1,86 @@
+"""`registry-contracts prove` as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from contracts.proving.proof_plan import Proof
+from contracts.proving.proof_run import STATE_FILE, State
+from contracts.proving.trials import TrialResult
+
+PROGRAM = [sys.executable, "-c", "from contracts.cli import main; main()", "prove"]
+
+
+def prove(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end."""
+    command = [*PROGRAM, "--reports", str(folder), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+
+def test_a_defect_is_killed_by_a_finding_on_its_clause(tmp_path: Path) -> None:
+    done = prove(
+        tmp_path, "--defect", "uid-accepts-ten", "--defect", "workflow-locked-record-status", "--seeds", "1"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "proof: holds: 2 of 2 defects killed on every seed" in done.stdout
+    data = json.loads((tmp_path / "proof.json").read_text(encoding="utf-8"))
+    assert data["holds"]
+    for defect in data["defects"]:
+        assert defect["seeds"][0]["cases"]
+        assert defect["seeds"][0]["requests_to_the_finding"] > 0
+    assert "uid-accepts-ten" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--defect", "uid-accepts-tne"], "did you mean"),
+        (["--clause", "uid-to-short"], "unknown clause"),
+        (["--clause", "realm-production"], "no defect breaks realm-production"),
+        (["--seeds", "one"], "whole numbers"),
+        (["--part", "half"], "half"),
+    ],
+)
+def test_a_mistaken_word_is_one_clear_line(tmp_path: Path, words: list[str], said: str) -> None:
+    done = prove(tmp_path / "proof", *words)
+    assert done.returncode == 4
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "proof").exists()
+
+
+def test_an_interrupted_proof_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    words = [*PROGRAM, "--reports", str(tmp_path), "--seeds", "1", "--jobs", "1"]
+    words += [f"--defect={name}" for name in ("uid-accepts-ten", "token-empty-password", "token-empty")]
+    state = tmp_path / STATE_FILE
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as going:
+        while going.poll() is None and (not state.exists() or len(state.read_text().splitlines()) < 2):
+            time.sleep(0.05)
+        going.send_signal(signal.SIGINT)
+        _, said = going.communicate(timeout=120)
+    assert going.returncode == 2, said
+    assert said.splitlines()[-1].startswith("registry-contracts: interrupted")
+    before = state.read_text().splitlines()[:2]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert state.read_text().splitlines()[:2] == before
+
+
+def test_a_line_that_was_cut_short_is_tried_again(tmp_path: Path, result: type[TrialResult]) -> None:
+    proof, path = Proof((1,)), tmp_path / STATE_FILE
+    state = State(path, proof)
+    state.keep(result())
+    state.close()
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"trial": {"kind": "def')
+    for asked, kept in ((proof, [result().trial]), (Proof((1, 2)), [])):
+        state = State(path, asked)
+        state.close()
+        assert list(state.before) == kept
