@@ -1,5 +1,6 @@
 """The connection: paths as they came over the wire, and refusals in JSON even for broken HTTP."""
 
+import asyncio
 import json
 from typing import Final
 
@@ -30,12 +31,19 @@ class RawPaths:
 
 #: How long a refused sender may go on sending before the connection is closed on it.
 LINGER_SECONDS: Final = 2.0
+#: Where a request's ``state`` holds the connection it came over.
+TRANSPORT: Final = "transport"
 
 
 class JsonRefusals(H11Protocol):
     """HTTP/1.1 as uvicorn speaks it, but what is no HTTP at all is refused in JSON too."""
 
     _refused = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a connection, and let its requests know it."""
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, TRANSPORT: transport}
 
     def data_received(self, data: bytes) -> None:
         """Take what arrives; after a refusal it is thrown away."""

@@ -42,12 +42,28 @@ def main(argv: list[str]) -> int:
         options = _parser().parse_args(argv)
         if LIST in options.variant:
             return _list_variants()
+        if LIST in options.weather:
+            return _list_weather()
         settings = _settings(options)
         with _listening(options.host, options.port) as listener:
             return _serve(settings, listener)
     except UsageError as problem:
         sys.stderr.write(f"sandbox: {problem}\n")
         return USAGE_ERROR
+
+
+def serve_on(argv: list[str], listener: socket.socket) -> int:
+    """Serve the sandbox on a socket that is listening already.
+
+    Args:
+        argv: the options, without the program's name; those about the address count for nothing.
+        listener: the socket.
+
+    Raises:
+        UsageError: the options or the folder cannot be used.
+
+    """
+    return _serve(_settings(_parser().parse_args(argv)), listener)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -64,11 +80,23 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--variant", action="append", default=[], metavar="NAME", help=variant_help)
     defect_help = "break one clause of the interface; may be repeated"
     parser.add_argument("--defect", action="append", default=[], metavar="NAME", help=defect_help)
+    weather_help = f"put the service into bad weather; may be repeated; '{LIST}' shows them all"
+    names = "NAME[,NAME...]"
+    parser.add_argument("--weather", action="append", default=[], metavar=names, help=weather_help)
+    seed_help = "the same seed, the same weather (1)"
+    parser.add_argument("--weather-seed", type=int, default=1, metavar="N", help=seed_help)
     return parser
 
 
 def _list_variants() -> int:
     from contracts.sandbox.variants import help_text  # noqa: PLC0415 - only loaded when asked for
+
+    sys.stdout.write(help_text())
+    return 0
+
+
+def _list_weather() -> int:
+    from contracts.sandbox.weather import help_text  # noqa: PLC0415 - only loaded when asked for
 
     sys.stdout.write(help_text())
     return 0
@@ -89,6 +117,8 @@ def _settings(options: argparse.Namespace) -> Settings:
         token_lifetime=options.token_lifetime,
         variants=tuple(options.variant),
         defects=tuple(options.defect),
+        weather=tuple(options.weather),
+        weather_seed=options.weather_seed,
     )
 
 
@@ -118,8 +148,30 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
     from contracts.sandbox.server import make_server  # noqa: PLC0415
 
     app: Starlette = altered(settings) if settings.variants or settings.defects else create_app(settings)
-    make_server(app, lambda: _announce(listener)).run(sockets=[listener])
+    if settings.weather:
+        _serve_outdoors(settings, app, listener)
+    else:
+        make_server(app, lambda: _announce(listener)).run(sockets=[listener])
     return 0
+
+
+def _serve_outdoors(settings: Settings, app: "Starlette", listener: socket.socket) -> None:
+    """Serve in the weather of the settings."""
+    from contracts.sandbox.server import make_server  # noqa: PLC0415 - as above
+    from contracts.sandbox.weather import forecast  # noqa: PLC0415 - only loaded when asked for
+
+    sky = forecast(settings.weather).over(app, settings.weather_seed)
+
+    def ready() -> None:
+        _announce(listener)
+        sky.begin()
+
+    server = make_server(app, ready)
+    sky.gate.stand_before(server, listener)
+    try:
+        server.run(sockets=[listener])
+    finally:
+        sky.gate.close()
 
 
 def altered(settings: Settings) -> "Starlette":

@@ -17,6 +17,8 @@ class Settings:
         token_lifetime: seconds a token stays valid (token lifetime: not shown in the document).
         variants: names of variants and combinations, see ``contracts.sandbox.variants``.
         defects: names of defects, see ``contracts.sandbox.defects``.
+        weather: what stands between the service and its clients, see ``contracts.sandbox.weather``.
+        weather_seed: seed of the weather's chance.
         json_limit: largest JSON body read, in bytes (silent; guards the memory).
 
     """
@@ -27,3 +29,5 @@ class Settings:
     json_limit: int = 16 * 1024**2
     variants: tuple[str, ...] = ()
     defects: tuple[str, ...] = ()
+    weather: tuple[str, ...] = ()
+    weather_seed: int = 1

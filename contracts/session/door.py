@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import requests
 
-from contracts.errors import EnvironmentFault, SuiteError
-from contracts.session.exchange import Answer, Exchange
-from contracts.session.ledger import Entry, Ledger
+from contracts.errors import SuiteError
+from contracts.session.breaker import Breaker
+from contracts.session.exchange import Exchange
+from contracts.session.ledger import Entry, Ledger, named, outcome
 from contracts.session.namespace import Namespace
 from contracts.session.pace import Pace
-from contracts.session.transport import Transport, TransportFault
-from contracts.session.weather import MOST_TRIES, environment_fault, may_repeat, wait_before
+from contracts.session.retrying import Retrying
+from contracts.session.transport import Transport
 
-#: This many exchanges in a row that ended in a fault, each after its retries, and the door closes.
-BREAKER_THRESHOLD = 5
+#: In place of a fault of the environment, where a request was only rehearsed.
+UNSENT = "not sent: a dry run"
+
+
+def housekeeping(case: str) -> bool:
+    """Whether a request is sent by the suite itself, which names itself in brackets, and not by a case."""
+    return case.startswith("[")
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,7 @@ class Door:
         guard: Raises when a request must not leave (production realm, foreign host).
         name: Worker's name, part of exchange ids.
         on_break: Called once when the breaker opens.
+        shared: Private folder that all workers of the run see, for what they give up; without one, nothing is shared.
     """
 
     def __init__(
@@ -88,6 +96,7 @@ class Door:
         recorder: Recorder,
         name: str,
         on_break: Callable[[str], None],
+        shared: Path | None = None,
     ) -> None:
         self._transport = transport
         self._guard = guard
@@ -96,13 +105,38 @@ class Door:
         self._namespace = namespace
         self._recorder = recorder
         self._name = name
-        self._on_break = on_break
         self._lock = threading.Lock()
         self._number = 0
-        self._faults_in_a_row = 0
-        self.broken: str | None = None
-        self.counts: Counter[str] = Counter()
+        self._breaker = Breaker(on_break, shared)
+        self._retrying = Retrying(transport, pace, self._breaker, guard, self._note)
         self.faults: Counter[str] = Counter()
+
+    @property
+    def broken(self) -> str | None:
+        """Why the breaker is open; None while it is closed."""
+        return self._breaker.open
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many requests were sent, and how many of them were repetitions."""
+        return self._retrying.counts
+
+    @property
+    def unanswered(self) -> int:
+        """How many exchanges have ended without an answer."""
+        return self._breaker.unanswered
+
+    def hurried(self, seconds: float) -> AbstractContextManager[None]:
+        """Let nothing that is sent inside take longer than some seconds in all, tries and waits included."""
+        return self._retrying.hurried(seconds)
+
+    def wait_after(self, spoilt: int) -> None:
+        """Wait for better weather after so many attempts in a row at a case were spoilt."""
+        self._retrying.pause(spoilt)
+
+    def disturbed_since(self, moment: float) -> bool:
+        """Whether any worker of the run has met a fault since a moment, in seconds since the epoch."""
+        return self._breaker.disturbed_since(moment)
 
     def send(self, call: Call, context: Context) -> Exchange:
         """Send one request and return the exchange, faults included.
@@ -111,20 +145,41 @@ class Door:
             GuardViolation: the request must never leave; nothing was sent.
             SuiteError: the request would write outside the run's namespace, or HTTP has no way to carry it;
                 nothing was sent.
-            EnvironmentFault: the breaker is open; nothing was sent.
+            EnvironmentFault: the breaker is open, or the operation was given up; nothing was sent.
         """
-        if self.broken:
-            raise EnvironmentFault(f"the circuit breaker is open: {self.broken}")
+        self._breaker.admit(call.operation)
         prepared = self._prepare(call)
         self._guard(call.method, prepared.url or "", _texts(prepared.headers))
+        # Before the ledger: what the budget refuses was never on its way.
+        self._pace.count(essential=housekeeping(context.case))
+        self._retrying.pause()
         entry = self._write_ahead(call, context)
         exchange = self._start(call, prepared, context)
-        self._exchange(exchange, prepared, context, call)
+        self._retrying.send(exchange, prepared, summed=call.summed, once=isinstance(call.body, Iterator))
         if entry is not None:
             self._settle(entry, exchange)
         self._recorder.exchange(exchange, context)
-        self._watch(exchange)
         return exchange
+
+    def rehearse(self, call: Call, context: Context) -> Exchange:
+        """Do what `send` does up to the moment a request leaves; nothing is sent, counted or noted in the ledger.
+
+        Raises:
+            GuardViolation, SuiteError: as `send` raises them.
+        """
+        prepared = self._prepare(call)
+        self._guard(call.method, prepared.url or "", _texts(prepared.headers))
+        self._refuse_foreign(call)
+        exchange = self._start(call, prepared, context)
+        exchange.fault = UNSENT
+        self._recorder.exchange(exchange, context)
+        return exchange
+
+    def _note(self, fault: str, exchange: Exchange) -> None:
+        self.faults[fault] += 1
+        self._breaker.disturb()
+        context = Context(exchange.case, exchange.attempt, exchange.realm, exchange.role)
+        self._recorder.fault(fault, context)
 
     def _prepare(self, call: Call) -> requests.PreparedRequest:
         body = call.body
@@ -144,11 +199,14 @@ class Door:
     def _write_ahead(self, call: Call, context: Context) -> Entry | None:
         if not call.writes:
             return None
-        foreign = [name for name in call.identifiers if not self._namespace.owns(name)]
-        if foreign:
-            raise SuiteError(f"{call.operation} would write to {foreign[0]!r}, outside the run's namespace")
+        self._refuse_foreign(call)
         identifier = call.identifiers[0] if call.identifiers else ""
         return self._ledger.intend(call.operation or "", context.realm, context.role, identifier)
+
+    def _refuse_foreign(self, call: Call) -> None:
+        foreign = [name for name in call.identifiers if not self._namespace.owns(name)]
+        if call.writes and foreign:
+            raise SuiteError(f"{call.operation} would write to {foreign[0]!r}, outside the run's namespace")
 
     def _start(self, call: Call, prepared: requests.PreparedRequest, context: Context) -> Exchange:
         with self._lock:
@@ -167,60 +225,10 @@ class Door:
             request_body=call.body if isinstance(call.body, bytes) else None,
         )
 
-    def _exchange(
-        self, exchange: Exchange, prepared: requests.PreparedRequest, context: Context, call: Call
-    ) -> None:
-        """Try until the service answers, the environment wins, or a repetition would not be safe."""
-        once = isinstance(call.body, Iterator)
-        for attempt in range(1, MOST_TRIES + 1):
-            answer, fault, received = self._try(exchange, prepared, summed=call.summed)
-            if fault is None:
-                exchange.response = answer
-                return
-            self.faults[fault] += 1
-            self._recorder.fault(fault, context)
-            status = answer.status if answer else None
-            again = may_repeat(exchange.method, exchange.operation, received=received, status=status)
-            wait = wait_before(attempt + 1, answer)
-            if attempt == MOST_TRIES or not again or (once and received) or wait is None:
-                exchange.response, exchange.fault = answer, fault
-                return
-            exchange.retries += 1
-            self.counts["retries"] += 1
-            time.sleep(wait)
-
-    def _try(
-        self, exchange: Exchange, prepared: requests.PreparedRequest, *, summed: bool
-    ) -> tuple[Answer | None, str | None, bool]:
-        self.counts["requests"] += 1
-        with self._pace.turn():
-            started = time.perf_counter()
-            try:
-                answer = self._transport.send(prepared, summed=summed)
-            except TransportFault as fault:
-                return None, str(fault), fault.sent
-            finally:
-                exchange.seconds = time.perf_counter() - started
-        return answer, environment_fault(answer, exchange.operation), True
-
     def _settle(self, entry: Entry, exchange: Exchange) -> None:
-        if exchange.response is None or exchange.fault:
-            self._ledger.settle(entry, "unknown")
-        elif exchange.response.success:
-            self._ledger.settle(entry, "created")
-        else:
-            self._ledger.settle(entry, "refused" if exchange.response.refusal else "unknown")
-
-    def _watch(self, exchange: Exchange) -> None:
-        if exchange.fault is None:
-            self._faults_in_a_row = 0
-            return
-        self._faults_in_a_row += 1
-        if self._faults_in_a_row >= BREAKER_THRESHOLD and self.broken is None:
-            self.broken = (
-                f"{self._faults_in_a_row} requests in a row without an answer, last: {exchange.fault}"
-            )
-            self._on_break(self.broken)
+        state = outcome(exchange.response, exchange.fault)
+        given = named(exchange.response) if state == "created" and not entry.identifier else None
+        self._ledger.settle(entry, state, given)
 
 
 def _announced(body: Iterable[bytes]) -> bool:

@@ -13,14 +13,15 @@ from urllib.parse import urljoin, urlsplit
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
 
 from contracts.session.exchange import Answer
+from contracts.session.patience import TOO_MANY_INTERIM, PatientAdapter
+from contracts.session.reading import MOST_VALUES, holds_masses
 from contracts.session.stray import stray_content
 
 #: A longer body is not read to its end: no answer that the interface describes comes near it.
-LARGEST_BODY = 64 * 1024 * 1024
+LARGEST_BODY = 16 * 1024 * 1024
 #: A service that takes longer to accept a connection is as good as down.
 LONGEST_CONNECT_SECONDS = 5.0
 _CHUNK = 64 * 1024
@@ -67,7 +68,8 @@ class Transport:
         ca_bundle: str | None = None,
         may_follow: Callable[[str, str], bool] = _anywhere,
     ) -> None:
-        self._timeout = timeout
+        #: Seconds for connecting, between two bytes, and for a whole answer.
+        self.timeout = timeout
         self._may_follow = may_follow
         self.http = requests.Session()
         # Netrc entries would replace the Authorization header of a case, and cookies would couple cases.
@@ -78,36 +80,42 @@ class Transport:
         self.http.headers["Accept-Encoding"] = "gzip, deflate"
         self.http.proxies = dict(get_environ_proxies(base_url))
         self._verify = ca_bundle or True
-        adapter = HTTPAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
+        adapter = PatientAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
         self.http.mount("http://", adapter)
         self.http.mount("https://", adapter)
 
-    def send(self, request: requests.PreparedRequest, *, summed: bool = False) -> Answer:
+    def send(
+        self, request: requests.PreparedRequest, *, summed: bool = False, limit: float | None = None
+    ) -> Answer:
         """Send a request and read its whole answer.
 
         Args:
             summed: Keep only the beginning of the body, and the digest of all of it.
+            limit: Seconds, where there is less time than usual.
 
         Raises:
             TransportFault: no answer, or none within the time limit.
         """
-        deadline = time.monotonic() + self._timeout
+        timeout = self.timeout if limit is None else min(self.timeout, limit)
+        deadline = time.monotonic() + timeout
         hops = 0
         while True:
-            answer = self._once(request, deadline, hops, summed=summed)
+            answer = self._once(request, deadline, hops, timeout, summed=summed)
             onward = self._redirect(request, answer)
             if onward is None or hops == _MOST_REDIRECTS:
                 return answer
             request, hops = onward, hops + 1
 
-    def _once(self, request: requests.PreparedRequest, deadline: float, hops: int, *, summed: bool) -> Answer:
+    def _once(
+        self, request: requests.PreparedRequest, deadline: float, hops: int, timeout: float, *, summed: bool
+    ) -> Answer:
         digest = None
         try:
             # Past the session's own `send`, which reads cookies and redirects of whatever kind.
             response = self.http.get_adapter(request.url or "").send(
                 request,
                 stream=True,
-                timeout=(min(self._timeout, LONGEST_CONNECT_SECONDS), self._timeout),
+                timeout=(min(timeout, LONGEST_CONNECT_SECONDS), timeout),
                 verify=self._verify,
                 proxies=self.http.proxies,
             )
@@ -117,7 +125,7 @@ class Transport:
                 if summed:
                     content, digest = self._sum(response)
                 else:
-                    content = self._read(response, self._from_now(request, deadline))
+                    content = self._read(response, self._from_now(request, deadline, timeout))
         except requests.exceptions.ConnectTimeout as error:
             raise TransportFault("no connection within the time limit", sent=False) from error
         except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError) as error:
@@ -141,10 +149,10 @@ class Transport:
             digest,
         )
 
-    def _from_now(self, request: requests.PreparedRequest, deadline: float) -> float:
+    def _from_now(self, request: requests.PreparedRequest, deadline: float, timeout: float) -> float:
         """The deadline of an answer: a streamed body may take any time to send, so its answer's clock starts late."""
         streamed = not isinstance(request.body, bytes | str | None)
-        return time.monotonic() + self._timeout if streamed else deadline
+        return time.monotonic() + timeout if streamed else deadline
 
     def _sum(self, response: requests.Response) -> tuple[bytes, str]:
         """The beginning of a body of any size, and the SHA-256 of the whole; each read is bounded in time."""
@@ -165,7 +173,10 @@ class Transport:
                 raise TransportFault(f"the answer is longer than {LARGEST_BODY} bytes", sent=True)
             if time.monotonic() > deadline:
                 raise TransportFault(_ENDLESS, sent=True)
-        return b"".join(chunks)
+        content = b"".join(chunks)
+        if holds_masses(content):
+            raise TransportFault(f"the answer holds more than {MOST_VALUES:,} values", sent=True)
+        return content
 
     def _redirect(self, request: requests.PreparedRequest, answer: Answer) -> requests.PreparedRequest | None:
         """The request that follows a redirect of a read; another host gets it without credentials."""
@@ -201,6 +212,10 @@ def _unconnected(error: Exception) -> bool:
 def _connection_words(error: Exception) -> str:
     text = str(error)
     words: Mapping[str, str] = {
+        TOO_MANY_INTERIM: "the service sent one interim answer (1xx) after another",
+        "when reading": "a line in the head of the answer is endless",
+        "got more than": "the answer has a flood of headers",
+        "BadStatusLine": "the answer is no HTTP",
         "refused": "the connection was refused",
         "resolve": "the host name does not resolve",
         "reset": "the connection was reset",

@@ -1,0 +1,125 @@
+"""Attempts that the weather spoilt: set aside, repeated, and never made into findings."""
+
+from typing import Any
+
+import pytest
+
+from contracts.evidence.outcomes import Verdict
+from contracts.judging.attempts import Attempt
+from contracts.judging.outcomes import Evidence
+from contracts.plugin.bookkeeping import Ending
+from contracts.plugin.trying import MOST_SPOILT, Tries, Try, _spoilt
+from contracts.session.exchange import Answer, Exchange
+
+EVIDENCE = Evidence("draft-get-content", "getDraft", "this", "that", ("main-1",))
+KEY = EVIDENCE.key
+
+
+def exchange(**parts: Any) -> Exchange:
+    request = {"request_headers": {}, "request_body": None}
+    return Exchange("main-1", "c", 1, "abs-dev", "author", "getDraft", "GET", "http://x/", **request, **parts)
+
+
+def page(status: int) -> Exchange:
+    headers = {"content-type": "text/html"}
+    return exchange(response=Answer(status, "", headers, b"<html></html>", "http://x/"))
+
+
+def attempt(*exchanges: Exchange, contradicts: bool = False, confirmed: bool = False) -> Attempt:
+    made = Attempt(1, exchanges=list(exchanges))
+    if contradicts:
+        made.note(EVIDENCE)
+    if confirmed:
+        made.confirmed[KEY] = (2, 2)
+    return made
+
+
+LOST = exchange(fault="status 502")
+REPEATED = exchange(unsettled=1)
+RETRIED = exchange(retries=2)
+OWN = exchange(fault="no answer within the time limit", own=True)
+
+
+@pytest.mark.parametrize(
+    ("made", "verdict", "spoilt"),
+    [
+        (attempt(RETRIED, contradicts=True), Verdict.FAIL, False),
+        (attempt(LOST, contradicts=True), Verdict.FAIL, True),
+        (attempt(REPEATED, contradicts=True), Verdict.FAIL, True),
+        (attempt(OWN, contradicts=True), Verdict.FAIL, False),
+        (attempt(LOST, contradicts=True, confirmed=True), Verdict.FAIL, False),
+        (attempt(LOST), Verdict.PASS, False),
+        (attempt(LOST), Verdict.INCONCLUSIVE, True),
+        (attempt(REPEATED), Verdict.INCONCLUSIVE, True),
+        (attempt(page(404)), Verdict.INCONCLUSIVE, True),
+        (attempt(page(404), contradicts=True), Verdict.FAIL, False),
+        (attempt(RETRIED), Verdict.INCONCLUSIVE, False),
+        (attempt(LOST), Verdict.UNTESTED, False),
+        (attempt(LOST), Verdict.FAIL, True),
+        (attempt(LOST), Verdict.ERROR, True),
+    ],
+)
+def test_weather_spoils_what_it_may_have_made(made: Attempt, verdict: Verdict, spoilt: bool) -> None:
+    assert _spoilt(made, Ending(verdict), lost=False, disturbed=False) is spoilt
+
+
+def test_a_sign_in_that_was_lost_spoils_what_is_inconclusive() -> None:
+    assert _spoilt(attempt(), Ending(Verdict.INCONCLUSIVE), lost=True, disturbed=True)
+    assert not _spoilt(attempt(contradicts=True), Ending(Verdict.FAIL), lost=True, disturbed=True)
+
+
+@pytest.mark.parametrize(("status", "spoilt"), [(401, True), (403, True), (404, False), (200, False)])
+def test_a_token_may_have_been_forgotten_while_others_met_a_fault(status: int, spoilt: bool) -> None:
+    made = attempt(exchange(response=Answer(status, "", {}, b"{}", "http://x/")), contradicts=True)
+    assert _spoilt(made, Ending(Verdict.FAIL), lost=False, disturbed=True) is spoilt
+    assert not _spoilt(made, Ending(Verdict.FAIL), lost=False, disturbed=False)
+
+
+def tries(*kinds: str) -> Tries:
+    """Tries by a letter each: s spoilt, x contradicted, o held."""
+    made = Tries()
+    for kind in kinds:
+        found = attempt(contradicts=kind == "x")
+        verdict = {"s": Verdict.INCONCLUSIVE, "x": Verdict.FAIL, "o": Verdict.PASS}[kind]
+        made.all.append(Try(found, [], Ending(verdict, "a reason"), spoilt=kind == "s"))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("kinds", "wanting"),
+    [
+        ("o", False),
+        ("s", True),
+        ("so", False),
+        ("x", True),
+        ("xx", False),
+        ("sx", True),
+        ("sxsx", False),
+        ("xooo", False),
+        ("xoos", True),
+        ("s" * MOST_SPOILT, True),
+        ("s" * (MOST_SPOILT + 1), False),
+        ("x" + "s" * (MOST_SPOILT + 1), False),
+    ],
+)
+def test_a_case_is_tried_until_it_is_clear(kinds: str, wanting: bool) -> None:
+    assert tries(*kinds).wanting is wanting
+
+
+def test_clear_attempts_judge_the_case_and_the_rest_are_set_aside() -> None:
+    made = tries(*"sxsx")
+    assert [each.spoilt for each in made.judged] == [False, False]
+    assert len(made.set_aside) == 2
+
+
+def test_what_was_only_seen_in_bad_weather_is_no_finding() -> None:
+    seen = attempt(LOST, contradicts=True)
+    made = Tries([Try(seen, [], Ending(Verdict.FAIL, "draft-get-content: that"), spoilt=True)])
+    (judged,) = made.judged
+    assert judged.ending.verdict is Verdict.INCONCLUSIVE
+    assert "in bad weather only" in (judged.ending.reason or "")
+    assert (seen.keys, dict(seen.contradicted), made.set_aside) == (set(), {}, [])
+
+
+def test_attempts_in_a_row_are_counted_from_the_last_clear_one() -> None:
+    assert [tries(*kinds).spoilt_in_a_row for kinds in ("o", "s", "sxss")] == [0, 1, 2]

@@ -1,0 +1,97 @@
+"""The proof of the weather: what is run, how each run has to end, and the table."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from contracts.errors import UsageError
+from contracts.proving import weather
+from contracts.proving.runs import Outcome
+from contracts.proving.weather_trials import CLOSE, CLOSER, FAIR, lines, trials
+from contracts.sandbox.defects import load
+from contracts.sandbox.weather import ALL, forecast
+
+FINDING = {
+    "clause": "draft-get-content",
+    "realm": "abs-dev",
+    "operation": "getDraft",
+    "expected": "the document",
+    "seen": "500",
+    "standing": "fail",
+}
+
+
+def outcome(verdict: str, *findings: Any) -> Outcome:
+    return Outcome(verdict, 0, findings, ("a clause: why",), (), 12, 1.5, Path("x"), "", 2, {"a fault": 3})
+
+
+def test_every_weather_runs_on_every_seed() -> None:
+    planned = list(trials((), (), [1, 2], close=False))
+    assert len(planned) == 2 * (1 + len(ALL))
+    assert len({trial.key for trial in planned}) == len(planned)
+    assert planned[0].arguments == ()
+    assert planned[3].arguments == ("--weather", "latency", "--weather-seed", "2")
+
+
+@pytest.mark.parametrize("figures", [CLOSE, CLOSER])
+def test_closer_figures_are_figures_of_their_weathers(figures: dict[str, str]) -> None:
+    assert len(forecast(f"{name}:{told}" for name, told in figures.items()).weathers) == len(figures)
+
+
+def test_a_defect_lies_beneath_the_weather_and_its_clause_is_judged_alone() -> None:
+    (trial,) = trials(["resets"], ["draft-content-texts-cut"], [1], close=True)
+    assert (trial.clause, trial.arguments[-2:]) == (
+        "draft-get-content",
+        ("--defect", "draft-content-texts-cut"),
+    )
+    assert trial.arguments[1] == f"resets:{CLOSER['resets']}"
+
+
+@pytest.mark.parametrize(
+    ("name", "defect", "ended", "right"),
+    [
+        ("resets", "", outcome("pass"), True),
+        ("resets", "", outcome("inconclusive"), False),
+        ("outage-midway", "", outcome("inconclusive"), True),
+        ("outage-midway", "", outcome("fail", FINDING), False),
+        ("resets", "draft-content-texts-cut", outcome("fail", FINDING), True),
+        ("resets", "draft-content-texts-cut", outcome("pass"), False),
+        ("resets", "draft-content-texts-cut", outcome("fail", {**FINDING, "clause": "another"}), False),
+        ("outage-midway", "draft-content-texts-cut", outcome("inconclusive"), True),
+        (FAIR, "", None, False),
+    ],
+)
+def test_how_a_run_has_to_end(name: str, defect: str, ended: Outcome | None, right: bool) -> None:
+    (trial,) = trials([name], [defect] if defect else [], [1], close=False)
+    assert trial.as_it_should(ended) is right
+
+
+def test_a_line_tells_the_figures_and_what_is_wrong() -> None:
+    (trial,) = trials(["resets"], (), [1], close=False)
+    told = list(lines(trial, outcome("fail", FINDING)))
+    assert told[0].split() == ["resets", "-", "1", "fail", "12", "2", "3", "1.5"]
+    assert "draft-get-content abs-dev getDraft: the document | '500'" in told[1]
+    assert "inconclusive: a clause: why" in told[2]
+    assert len(list(lines(trial, outcome("pass")))) == 1
+    assert "no verdict" in next(lines(trial, None))
+
+
+def test_the_ten_defects_are_of_ten_families() -> None:
+    clauses = [load(name).clause for name in weather.DEFECTS]
+    assert len({clause.partition("-")[0] for clause in clauses}) == len(weather.DEFECTS) == 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--weather", "fog"), "unknown weather 'fog'"),
+        (("--defect", "fog"), "fog"),
+        (("--seeds", "one"), "--seeds must be"),
+    ],
+)
+def test_what_cannot_be_run_is_a_usage_error(arguments: tuple[str, ...], said: str) -> None:
+    result = CliRunner().invoke(weather.command, arguments, standalone_mode=False)
+    assert isinstance(result.exception, UsageError)
+    assert said in str(result.exception)
