@@ -17,7 +17,7 @@ from contracts.errors import EnvironmentFault
 from contracts.interface.description import Description, Operation
 from contracts.session.door import Call, Context, Door
 from contracts.session.exchange import Exchange
-from contracts.session.tokens import TokenStore
+from contracts.session.tokens import Token, TokenStore, read_timestamp
 
 JSON: Final = "application/json"
 #: Operations for which the document lists no Content-Type.
@@ -150,10 +150,15 @@ class Actor:
         token = self._tokens.token(self.role, as_it_is=True)
         if call.headers.get("Authorization") != _bearer(token.value):
             return False
-        if not token.over and not self._tokens.displaced(self.role, token.value):
+        if not (token.over or self._tokens.displaced(self.role, token.value) or self._forgotten(token)):
             return False
         self._tokens.forget(self.role, token.value)
         return True
+
+    def _forgotten(self, token: Token) -> bool:
+        """Whether the service may have forgotten a token: something has disturbed it since the token was issued."""
+        issued = read_timestamp(token.issued)
+        return issued is not None and self._door.disturbed_since(issued.timestamp())
 
     def _headers(
         self,

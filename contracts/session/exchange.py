@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from contracts.errors import EnvironmentFault
+from contracts.session.reading import read_json
 
 #: How much of a body a sentence quotes; the full (bounded) body stands in the traffic log.
 QUOTED_CHARACTERS = 300
+_PAGE_BEGINNING = 256
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,21 @@ class Answer:
     @property
     def page(self) -> bool:
         """Whether the body is an HTML page, as gateways, login walls and web frameworks send them."""
-        return self.media_type == "text/html" and self.content.lstrip()[:1] == b"<"
+        beginning = self.content[:_PAGE_BEGINNING].lstrip().lower()
+        if self.media_type == "text/html":
+            return beginning[:1] == b"<"
+        return not self.json_labelled and beginning.startswith((b"<!doctype html", b"<html"))
+
+    @property
+    def hollow_page(self) -> bool:
+        """Whether it is an HTML page, or the headers of one, as the answer to HEAD holds them."""
+        headers_alone = not self.content and self.headers.get("content-length", "") not in ("", "0")
+        return self.page or (self.media_type == "text/html" and headers_alone)
+
+    @property
+    def json_labelled(self) -> bool:
+        """Whether the answer says that its body is JSON."""
+        return "json" in self.media_type
 
     @cached_property
     def text(self) -> str:
@@ -58,15 +73,23 @@ class Answer:
     @cached_property
     def json(self) -> Any:
         """The body read as JSON, or None when it is not JSON (an empty body, an image, a page)."""
-        try:
-            return json.loads(self.content)
-        except (ValueError, RecursionError):
-            return None
+        return self._read_as_json[0]
+
+    @property
+    def flaw(self) -> str | None:
+        """What is wrong with the body as JSON, in a few words; None when nothing is, or when it says it is no JSON."""
+        meant = self.json_labelled or self.content.lstrip()[:1] in (b"{", b"[")
+        return self._read_as_json[1] if meant and self.content else None
+
+    @cached_property
+    def _read_as_json(self) -> tuple[Any, str | None]:
+        return read_json(self.content)
 
     def quote(self) -> str:
-        """Status and the beginning of the body, fit for a sentence."""
+        """Status and the beginning of the body, fit for a sentence, and what is wrong with the body as JSON."""
         shown = self.text[:QUOTED_CHARACTERS] + ("…" if len(self.text) > QUOTED_CHARACTERS else "")
-        return f"{self.status} {shown}".strip()
+        flawed = f" [the body: {self.flaw}]" if self.flaw else ""
+        return f"{self.status} {shown}".strip() + flawed
 
 
 @dataclass
@@ -81,6 +104,8 @@ class Exchange:
         retries: How often the request was repeated because of the environment.
         seconds: From the first byte sent to the last byte read, of the last try.
         fault: What the environment did, in a few words; None when the service answered.
+        unsettled: Tries of a write that the service may have done although it answered none of them.
+        own: A judge has shown that the fault is the service's own doing.
     """
 
     id: str
@@ -97,6 +122,8 @@ class Exchange:
     retries: int = 0
     fault: str | None = None
     response: Answer | None = None
+    unsettled: int = 0
+    own: bool = False
     notes: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -109,6 +136,11 @@ class Exchange:
         if self.fault is not None or self.response is None:
             raise EnvironmentFault(f"{self.operation or self.method}: {self.fault or 'no answer'}")
         return self.response
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the environment may have a hand in what this exchange, or one after it, shows."""
+        return not self.own and (self.fault is not None or self.unsettled > 0)
 
     @property
     def label(self) -> str:

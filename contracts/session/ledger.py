@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from contracts.session.exchange import Answer
+from contracts.session.namespace import is_valid_uid
+from contracts.session.residue import PERMANENT, ResidueBudget
+
+#: `intended` and `unknown` both mean: maybe created. The first stands where nothing was heard, because the run was
+#: killed or interrupted, the second where the answer does not tell.
 State = Literal["intended", "created", "refused", "unknown", "removed"]
 
 #: What each writing operation leaves behind, in the words of the report.
@@ -25,11 +31,13 @@ LEAVES = {
 }
 #: The only thing that the interface gives a means to remove.
 REMOVABLE = "draft"
+#: Members under which an answer names the record it is about.
+_NAMES = ("identifier", "uid", "id", "_id")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One write: `what` it leaves, where, as whom, and what became of it."""
+    """One write: `what` it leaves, where, as whom, and what became of it; `by` names the worker."""
 
     number: int
     operation: str
@@ -39,6 +47,12 @@ class Entry:
     identifier: str
     state: State
     at: str
+    by: str = ""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What makes two lines the same write, in the ledgers of all workers together."""
+        return self.by, self.number
 
 
 class Ledger:
@@ -46,28 +60,40 @@ class Ledger:
 
     Args:
         path: File of this worker in the run folder; created.
+        budget: How many permanent records the run may still create; None for as many as it likes.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, budget: ResidueBudget | None = None) -> None:
         self._file = path.open("a", encoding="utf-8")
+        self._by = path.stem.removeprefix("ledger-")
+        self._budget = budget
         self._lock = threading.Lock()
         self._entries: dict[int, Entry] = {}
 
     def intend(self, operation: str, realm: str, role: str, identifier: str) -> Entry | None:
-        """Note a write before it is sent; None for operations that leave nothing behind."""
+        """Note a write before it is sent; None for operations that leave nothing behind.
+
+        Raises:
+            ResidueSpent: the write could create one permanent record more than the run may; nothing was noted.
+        """
         what = LEAVES.get(operation)
         if what is None:
             return None
         with self._lock:
             number = len(self._entries) + 1
-            entry = Entry(number, operation, what, realm, role, identifier, "intended", _now())
+            entry = Entry(number, operation, what, realm, role, identifier, "intended", _now(), self._by)
+            if self._budget and what in PERMANENT:
+                self._budget.reserve(realm, _record(entry))
             self._write(entry)
         return entry
 
     def settle(self, entry: Entry, state: State, identifier: str | None = None) -> None:
         """Note what became of a write, and the identifier that the service gave, where it gave one."""
+        settled = replace(entry, state=state, at=_now(), identifier=identifier or entry.identifier)
         with self._lock:
-            self._write(replace(entry, state=state, at=_now(), identifier=identifier or entry.identifier))
+            self._write(settled)
+            if self._budget and entry.what in PERMANENT:
+                self._budget.settle(entry.realm, _record(entry), kept=state != "refused")
 
     def removed(self, realm: str, identifier: str) -> None:
         """Note that a draft was deleted through the interface."""
@@ -78,24 +104,13 @@ class Ledger:
 
     def removable(self) -> list[Entry]:
         """Drafts that are there or may be there, newest first, one entry for each."""
-        newest: dict[tuple[str, str], Entry] = {}
-        for entry in reversed(self._entries.values()):
-            if entry.what == REMOVABLE and entry.state not in ("refused", "removed"):
-                newest.setdefault((entry.realm, entry.identifier), entry)
-        return list(newest.values())
+        with self._lock:
+            return removable(self._entries.values())
 
     def residue(self) -> Iterator[Entry]:
         """What stays behind because the interface gives no means to remove it."""
-        seen: set[tuple[str, str, str]] = set()
-        for entry in self._entries.values():
-            key = (entry.what, entry.realm, entry.identifier)
-            if (
-                entry.what != REMOVABLE
-                and entry.state in ("created", "unknown", "intended")
-                and key not in seen
-            ):
-                seen.add(key)
-                yield entry
+        with self._lock:
+            return residue(list(self._entries.values()))
 
     def close(self) -> None:
         """Close the file."""
@@ -108,10 +123,87 @@ class Ledger:
         self._file.flush()
 
 
+def removable(entries: Iterable[Entry]) -> list[Entry]:
+    """Of the latest state of writes, drafts that are there or may be there: newest first, one entry for each."""
+    newest: dict[tuple[str, str], Entry] = {}
+    for entry in sorted(entries, key=lambda each: (each.at, each.number), reverse=True):
+        # A save that was refused says nothing about those before it; a draft that was removed is gone for all of them.
+        if entry.what == REMOVABLE and entry.state != "refused":
+            newest.setdefault((entry.realm, entry.identifier), entry)
+    return [entry for entry in newest.values() if entry.state != "removed"]
+
+
+def residue(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Of the latest state of writes, what stays behind; a write whose record nobody named stands for itself."""
+    seen: set[tuple[str, str, str]] = set()
+    for entry in entries:
+        key = (entry.what, entry.realm, _record(entry))
+        kept = entry.state in ("created", "unknown", "intended")
+        if entry.what != REMOVABLE and kept and key not in seen:
+            seen.add(key)
+            yield entry
+
+
+def outcome(answer: Answer | None, fault: str | None) -> State:
+    """What an answer says became of a write; content problems may come with any status below 500 (design 4.2)."""
+    if answer is not None and answer.status == 429:
+        return "refused"
+    if answer is None or fault:
+        return "unknown"
+    if answer.refusal or (answer.success and _tells_errors(answer.json)):
+        return "refused"
+    return "created" if answer.success else "unknown"
+
+
+def named(answer: Answer | None) -> str | None:
+    """The identifier that an answer gives to the record it is about, where it stands under a usual name."""
+    body = answer.json if answer is not None else None
+    for record in (body, *(body.values() if isinstance(body, dict) else ())):
+        for name in _NAMES if isinstance(record, dict) else ():
+            if is_valid_uid(record.get(name)):
+                return str(record[name])
+    return None
+
+
+def _tells_errors(body: Any) -> bool:
+    inner = body.values() if isinstance(body, dict) else ()
+    return any(isinstance(each, dict) and bool(each.get("errors")) for each in (body, *inner))
+
+
 def read_ledger(path: Path) -> list[dict[str, Any]]:
     """Every whole line of a ledger file; a line cut short by a kill is left out."""
-    lines = path.read_text(encoding="utf-8").split("\n")[:-1]
-    return [json.loads(line) for line in lines if line]
+    found = []
+    for line in path.read_text(encoding="utf-8").split("\n"):
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            continue  # the line a kill cut short, or the empty end of the file
+    return [line for line in found if isinstance(line, dict)]
+
+
+def read_entries(paths: Iterable[Path]) -> list[Entry]:
+    """The latest state of every write in some ledger files."""
+    latest: dict[tuple[str, int], Entry] = {}
+    for path in paths:
+        for line in read_ledger(path):
+            known = {name: line[name] for name in Entry.__dataclass_fields__ if name in line}
+            if len(known) >= len(Entry.__dataclass_fields__) - 1:
+                entry = Entry(**known)
+                latest[entry.key] = entry
+    return list(latest.values())
+
+
+def append_removed(path: Path, entries: Iterable[Entry]) -> None:
+    """Note in the ledger of another run, or of a worker that died, that its drafts are gone."""
+    with path.open("a", encoding="utf-8") as file:
+        for entry in entries:
+            # The break in front closes a line that a kill cut short.
+            file.write("\n" + json.dumps(asdict(replace(entry, state="removed", at=_now()))) + "\n")
+
+
+def _record(entry: Entry) -> str:
+    """What tells the record of a write from others; a write without an identifier makes one of its own."""
+    return entry.identifier or f"({entry.by} {entry.number})"
 
 
 def _now() -> str:

@@ -6,13 +6,26 @@ import random
 import re
 import secrets
 import string
+import zlib
 from collections.abc import Iterable
+from urllib.parse import unquote
 
 UID_SHORTEST, UID_LONGEST = 11, 128
 VALID_UID = re.compile(r"[A-Za-z0-9_-]{11,128}", re.ASCII)
 #: Every identifier of every run starts so; `sweep` and people recognise the suite by it.
 SUITE_PREFIX = "rc-"
+#: Starts the identifiers of the few records that all runs use again, because nobody can remove them.
+KEPT_PREFIX = f"{SUITE_PREFIX}keep-"
+TOKEN_LENGTH = 4
 _ALPHABET = string.ascii_lowercase + string.digits
+_CHECK_LENGTH = 3
+#: An identifier this long ends with characters that only the suite puts there.
+_SIGNED_FROM = 20
+_SIGNED_TAIL = 12
+_OF_A_RUN = re.compile(rf"{SUITE_PREFIX}[{_ALPHABET}]{{{TOKEN_LENGTH}}}", re.ASCII)
+_DECODINGS = 3
+#: A segment that leads out of where it stands, in any spelling a service may fold into it.
+_STEP_UP = re.compile(r"(^|[/\\])\.\.?([/\\]|$)")
 
 
 def is_valid_uid(value: object) -> bool:
@@ -21,8 +34,31 @@ def is_valid_uid(value: object) -> bool:
 
 
 def new_run_token() -> str:
-    """Four random characters that tell this run's identifiers from another's."""
-    return "".join(secrets.choice(_ALPHABET) for _ in range(4))
+    """Four random characters that tell this run's identifiers from another's; never those of the kept records."""
+    kept = KEPT_PREFIX.removeprefix(SUITE_PREFIX)[:TOKEN_LENGTH]
+    token = kept
+    while token == kept:
+        token = "".join(secrets.choice(_ALPHABET) for _ in range(TOKEN_LENGTH))
+    return token
+
+
+def starts_like_ours(identifier: str) -> bool:
+    """Whether an identifier may come from a run of the suite; people's own may start so too."""
+    return _OF_A_RUN.match(identifier) is not None and not identifier.startswith(KEPT_PREFIX)
+
+
+def is_signed(identifier: str) -> bool:
+    """Whether an identifier was made by the suite, by the check characters at its end.
+
+    One in 46,656 identifiers of the same look has them by chance.
+    """
+    tail = identifier[-_SIGNED_TAIL:]
+    return (
+        starts_like_ours(identifier)
+        and len(identifier) >= _SIGNED_FROM
+        and set(tail) <= set(_ALPHABET)
+        and tail[-_CHECK_LENGTH:] == _check(tail[:-_CHECK_LENGTH])
+    )
 
 
 class Namespace:
@@ -32,27 +68,63 @@ class Namespace:
         run: The run's token, four characters.
         granted: Identifiers outside the prefix that the settings name for the suite to write to.
         seed: Makes the part behind the prefix the same in every run with this seed; by chance without it.
+        foreign: Identifiers that are never ours, whoever says that they are.
     """
 
-    def __init__(self, run: str, granted: Iterable[str] = (), seed: str | None = None) -> None:
+    def __init__(
+        self,
+        run: str,
+        granted: Iterable[str] = (),
+        seed: str | None = None,
+        foreign: Iterable[str] = (),
+    ) -> None:
         self.prefix = f"{SUITE_PREFIX}{run}"
         self._draw = random.Random(seed)  # noqa: S311 - nothing secret: the run's token keeps runs apart
         self._granted = set(granted)
+        self._foreign = set(foreign) - self._granted
+        self._adopted: set[str] = set()
         self._claimed: set[str] = set()
 
     def uid(self, length: int = 24) -> str:
         """A fresh identifier of `length` characters (8 or more; below 11 it breaks the rule on purpose)."""
-        return self.prefix + "".join(self._draw.choice(_ALPHABET) for _ in range(length - len(self.prefix)))
+        drawn = "".join(self._draw.choice(_ALPHABET) for _ in range(length - len(self.prefix)))
+        if length < _SIGNED_FROM:
+            return self.prefix + drawn
+        return self.prefix + drawn[:-_CHECK_LENGTH] + _check(drawn[-_SIGNED_TAIL:-_CHECK_LENGTH])
 
     def claim(self, identifier: str) -> None:
-        """Take in an identifier that the service gave to a record of ours."""
-        self._claimed.add(identifier)
+        """Take in an identifier that the service gave to a record of ours; what is known to be foreign stays so."""
+        if identifier not in self._foreign:
+            self._claimed.add(identifier)
+
+    def adopt(self, run: str) -> None:
+        """Take in everything of another run of the suite, one that is dead, to remove it."""
+        self._adopted.add(f"{SUITE_PREFIX}{run}")
+
+    def grants(self, identifier: str) -> bool:
+        """Whether the settings name this identifier for the suite to write to."""
+        return identifier in self._granted
 
     def owns(self, identifier: str) -> bool:
         """Whether the run may write to this identifier."""
-        return (
-            identifier.startswith(self.prefix)
-            or identifier.startswith(f"{SUITE_PREFIX}keep-")
-            or identifier in self._granted
-            or identifier in self._claimed
-        )
+        if identifier in self._granted or identifier in self._claimed:
+            return True
+        ours = identifier.startswith((self.prefix, KEPT_PREFIX, *self._adopted))
+        return ours and not _leads_away(identifier)
+
+
+def _leads_away(identifier: str) -> bool:
+    """Whether a service that resolves dotted segments would arrive at another identifier than one of ours."""
+    for _ in range(_DECODINGS):
+        if _STEP_UP.search(identifier):
+            return True
+        identifier = unquote(identifier)
+    return False
+
+
+def _check(text: str) -> str:
+    number, found = zlib.crc32(text.encode("ascii")), ""
+    for _ in range(_CHECK_LENGTH):
+        number, digit = divmod(number, len(_ALPHABET))
+        found += _ALPHABET[digit]
+    return found

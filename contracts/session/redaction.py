@@ -9,13 +9,20 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote, quote_plus
 
+from contracts.session.disguises import Disguises, in_base64
+
 REDACTED = "[redacted]"
+#: Stands for a text in which a secret shows under a disguise that cannot be taken out by itself.
+WITHHELD = "[redacted: it held a secret in another form]"
 #: Headers whose value is a credential whatever it holds.
 SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 #: Ends a text that was cut to fit a sentence.
 _CUT = "…"
 #: A shorter beginning of a secret tells nothing.
 _SHORTEST_BEGINNING = 4
+#: The first half of so long a secret is one as well: cases send it to see that it opens nothing.
+_HALVED_FROM = 24
+_SHORTEST_CODED = 6
 
 
 class Redactor:
@@ -23,33 +30,54 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets: set[str] = set()
+        self._disguises = Disguises()
         #: Longest first, so that a secret inside another one does not leave the rest of it.
         self._forms: list[str] = []
+        self._codes: list[str] = []
         for secret in secrets:
             self.learn(secret)
 
     def learn(self, secret: str) -> None:
-        """Add a secret; as written, and as it stands in JSON, in a URL, in HTML and in Python's own notation."""
+        """Add a secret; as written, in any letter case, and as it stands in JSON, a URL, HTML, Base64 and the like."""
         if secret and secret not in self._secrets:
             self._secrets.add(secret)
-            self._forms = sorted({*self._forms, *_forms(secret)}, key=lambda form: (-len(form), form))
+            # The half stands in the whole, so that looking for it finds both.
+            self._disguises.add(_half(secret) if len(secret) >= _HALVED_FROM else secret)
+            self._forms = _longest_first({*self._forms, *_forms(secret)})
+            self._codes = _longest_first({*self._codes, *_codes(secret)})
 
     def knows(self, secret: str) -> bool:
         """Whether a text is one of the run's secrets."""
         return secret in self._secrets
 
+    def stands_in(self, texts: Iterable[str]) -> bool:
+        """Whether a secret stands in any of some texts, in whatever form."""
+        return self._disguises.seen_in("\n".join(texts))
+
+    def begins(self, text: str) -> bool:
+        """Whether a text is the beginning of one of the run's secrets, cut short."""
+        return len(text) >= _SHORTEST_BEGINNING and any(
+            secret != text and secret.startswith(text) for secret in self._secrets
+        )
+
     def text(self, text: str) -> str:
         """The text with every known secret replaced, also one that the end of a quotation cuts in two."""
-        for form in self._forms:
-            if form in text:
-                text = text.replace(form, REDACTED)
+        if self._disguises.seen_in(text):
+            text = self._blanked(text)
         return self._without_beginnings(text) if _CUT in text else text
 
     def bytes(self, content: bytes) -> bytes:
         """Bytes that are no text, with every known secret replaced."""
-        for form in self._forms:
-            content = content.replace(form.encode("utf-8", "surrogatepass"), REDACTED.encode())
-        return content
+        return self.text(content.decode("latin-1")).encode("latin-1", "replace")
+
+    def beginning(self, text: str, most: int) -> str:
+        """At most the first `most` characters of a text; a secret astride the end leaves no half of it."""
+        longest = max((len(form) for form in (*self._forms, *self._codes)), default=0)
+        if len(text) <= most + longest:
+            return self.text(text)[:most]
+        window = self.text(text[: most + longest])
+        # What the window's own end may have cut in two goes, however much shorter the rest has become.
+        return window[: max(0, len(window) - longest)][:most]
 
     def value(self, value: Any) -> Any:
         """A JSON value with every known secret replaced, in member names too."""
@@ -63,13 +91,19 @@ class Redactor:
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> list[list[str]]:
         """Header pairs with credentials blanked; the scheme of an Authorization value stays readable."""
-        return [[name, self._header(name, value)] for name, value in headers]
+        return [[self.text(name), self._header(name, value)] for name, value in headers]
 
     def _header(self, name: str, value: str) -> str:
         if name.lower() not in SECRET_HEADERS:
             return self.text(value)
         scheme, space, _ = value.partition(" ")
         return f"{scheme} {REDACTED}" if space and scheme.isalpha() else REDACTED
+
+    def _blanked(self, text: str) -> str:
+        for form in (*self._forms, *self._codes):
+            if form.lower() in text.lower():
+                text = re.sub(re.escape(form), REDACTED, text, flags=re.IGNORECASE)
+        return WITHHELD if self._disguises.seen_in(text) else text
 
     def _without_beginnings(self, text: str) -> str:
         """A quotation may end in the middle of a secret, which is then no known one any more."""
@@ -85,11 +119,40 @@ class Redactor:
         return piece
 
 
+def _longest_first(forms: Iterable[str]) -> list[str]:
+    return sorted(forms, key=lambda form: (-len(form), form))
+
+
+def _as_bytes(secret: str) -> str:
+    """A secret as its bytes look where they are read one by one."""
+    return secret.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
+def _half(secret: str) -> str:
+    return secret[: len(secret) // 2]
+
+
 def _forms(secret: str) -> Iterator[str]:
+    """A secret as it is written, and as the usual notations write it."""
     in_json = json.dumps(secret)[1:-1]
     yield from (secret, in_json, json.dumps(in_json)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
-    yield from (html.escape(secret), repr(secret)[1:-1])
-    quoted_whole = quote(secret, safe="", errors="replace")
-    for quoted in (quoted_whole, quote(secret, errors="replace"), quote_plus(secret, errors="replace")):
-        yield quoted
-        yield re.sub("%[0-9A-F]{2}", lambda found: found.group().lower(), quoted)
+    yield from (html.escape(secret), repr(secret)[1:-1], _as_bytes(secret))
+    yield quote(secret, safe="", errors="replace")
+    yield quote(secret, errors="replace")
+    yield quote_plus(secret, errors="replace")
+    if len(secret) >= _HALVED_FROM:
+        yield _half(secret)
+
+
+def _codes(secret: str) -> Iterator[str]:
+    """A secret in codes that hide it from the eye and from nothing else."""
+    if len(secret) < _SHORTEST_CODED:
+        return
+    raw = secret.encode("utf-8", "surrogatepass")
+    yield raw.hex()
+    yield "".join(f"%{byte:02x}" for byte in raw)
+    yield "".join(f"\\u{ord(character):04x}" for character in secret)
+    yield "\0".join(secret)
+    halves = [raw] if len(secret) < _HALVED_FROM else [raw, _half(secret).encode("utf-8", "surrogatepass")]
+    for code in (code for part in halves for code in in_base64(part)):
+        yield from {code, code.replace("+", "-").replace("/", "_")}

@@ -114,6 +114,25 @@ class Runner:
         code = int(self._launcher.stdout.readline())
         return Ended(code, out.read_text("utf-8"), err.read_text("utf-8"), reports or self.reports)
 
+    def sweep(self, *words: str) -> Ended:
+        """Run `registry-contracts sweep` to its end."""
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "from contracts.cli import main; main()",
+                "sweep",
+                *self._words(words, None)[2:],
+            ],
+            cwd=self.checkout,
+            env=self._env(),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        return Ended(done.returncode, done.stdout, done.stderr, self.reports)
+
     def _words(self, words: tuple[str, ...], reports: Path | None, *, program: bool = False) -> list[str]:
         plain = [] if program else ["-p", "no:cacheprovider"]
         return [*plain, f"--reports={reports or self.reports}", *words]
@@ -155,7 +174,8 @@ def plant(root: Path) -> Path:
     shutil.copy2(
         CHECKOUT / "tests" / "contract" / "property" / "test_generated_faults.py", root / "tests" / "contract"
     )
-    shutil.copy2(PLANTED / "door_watch.py", root)
+    for name in ("door_watch.py", "dying.py", "breaking.py"):
+        shutil.copy2(PLANTED / name, root)
     return root
 
 
@@ -244,25 +264,35 @@ def faulty(serve_app: Callable[[Any], str], tmp_path: Path, run: Runner) -> Call
     """Serves a sandbox behind a rule: `faulty(rule)`; accounts are set in the runner's environment."""
 
     def start(
-        rule: Rule = lambda *_: None, *, only_author: bool = False, delay: float = 0.0, **settings: Any
+        rule: Rule = lambda *_: None,
+        *,
+        only_author: bool = False,
+        delay: float = 0.0,
+        pace: str = "",
+        **settings: Any,
     ) -> Service:
         from contracts.sandbox.app import create_app  # noqa: PLC0415 - not every test serves
         from contracts.sandbox.settings import Settings  # noqa: PLC0415
 
         app = Faulty(create_app(Settings(**settings)), rule, delay)
         url = serve_app(app)
-        return Service(app, url, aim(run, tmp_path, url, only_author=only_author))
+        return Service(app, url, aim(run, tmp_path, url, only_author=only_author, pace=pace))
 
     return start
 
 
-def aim(run: Runner, folder: Path, url: str, *, only_author: bool = False) -> Path:
-    """Write settings that aim at an address, and put the sandbox's accounts into the environment."""
+def aim(run: Runner, folder: Path, url: str, *, only_author: bool = False, pace: str = "") -> Path:
+    """Write settings that aim at an address, and put the sandbox's accounts into the environment.
+
+    Args:
+        pace: More lines for the `[pace]` table.
+    """
     source = CHECKOUT / "contracts" / "target"
     text = (source / "sandbox.toml").read_text(encoding="utf-8")
     shutil.copytree(source / "samples", folder / "samples", dirs_exist_ok=True)
     target = folder / "service.toml"
-    target.write_text(text.replace("http://127.0.0.1:8080", url), encoding="utf-8")
+    text = text.replace("http://127.0.0.1:8080", url).replace("[pace]", f"[pace]\n{pace}", 1)
+    target.write_text(text, encoding="utf-8")
     for role in ("author",) if only_author else ("author", "other", "restricted", "nau"):
         run.environment[f"SANDBOX_{role.upper()}_EMAIL"] = f"{role}@sandbox.test"
         run.environment[f"SANDBOX_{role.upper()}_PASSWORD"] = f"sandbox-{role}"
@@ -279,4 +309,4 @@ def aimed_at(run: Runner, tmp_path: Path) -> Callable[[str], Path]:
 def nothing_left(run: Runner) -> Iterator[None]:
     """After the test, no private folder is left and no sandbox of its runs."""
     yield
-    assert list(run.private_parent.glob("registry-contracts-*")) == []
+    assert [path for path in run.private_parent.glob("registry-contracts-*") if path.is_dir()] == []

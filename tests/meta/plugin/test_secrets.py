@@ -1,9 +1,15 @@
 """Neither a password nor a token is found anywhere after a run, whatever the service does with them."""
 
+import base64
 import json
-from collections.abc import Callable
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -26,7 +32,12 @@ class Echo:
         if given.startswith(b"Bearer "):
             self.tokens.add(given.decode().removeprefix("Bearer "))
         if scope["method"] == "GET":
-            body = b"x" * 240 + given + b" was " + given + b"y" * 20_000
+            token = given.removeprefix(b"Bearer ")
+            coded = b" ".join((base64.b64encode(token), base64.b64encode(b"a" + token), token.hex().encode()))
+            coded += (
+                b" " + quote(token, safe="").encode() + b" " + token.upper() + b" " + token[: len(token) // 2]
+            )
+            body = b"x" * 240 + given + b" was " + given + b" also " + coded + b"y" * 20_000
             headers = [
                 (b"content-type", b"application/json"),
                 (b"x-echo", given),
@@ -38,16 +49,42 @@ class Echo:
         await self._app(scope, receive, send)
 
 
+def forms(secret: str) -> set[bytes]:
+    """A secret as anybody could still read it: plain, percent-encoded, in hexadecimal, as escapes, in Base64."""
+    raw = secret.encode()
+    coded = {
+        base64.b64encode(b"x" * before + raw)[(before * 8 + 5) // 6 : -4].rstrip(b"=") for before in range(3)
+    }
+    return {
+        raw[:10],
+        raw[:10].upper(),
+        quote(secret, safe="").encode(),
+        b"".join(b"%%%02X" % byte for byte in raw),
+        raw.hex().encode(),
+        "".join(f"\\u{ord(each):04x}" for each in secret).encode(),
+        *coded,
+    }
+
+
 def files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def assert_clean(ended: Any, secrets: set[str]) -> None:
     assert secrets
-    for secret in {secret[:10] for secret in secrets}:
-        assert secret not in ended.said
-        for path, content in files(ended.reports).items():
-            assert secret.encode() not in content, path
+    everything = {**files(ended.reports), Path("terminal"): ended.said.encode()}
+    for secret in secrets:
+        for path, content in everything.items():
+            for text in (content, *unpacked(content)):
+                found = [form for form in forms(secret) if form in text]
+                assert found == [], (path, found)
+
+
+def unpacked(content: bytes) -> Iterator[bytes]:
+    """What stands in the Base64 bodies of a journal or a traffic log."""
+    for coded in re.findall(rb'"(?:base64|text)": ?"([A-Za-z0-9+/]{16,}={0,2})"', content):
+        with suppress(ValueError):
+            yield base64.b64decode(coded)
 
 
 def test_an_echoing_service_gets_no_secret_into_the_evidence(
@@ -81,3 +118,55 @@ def test_what_was_observed_of_a_new_token_is_blanked(run: Any) -> None:
     (seen,) = [each for each in ended.verdict["observations"] if each["clause"] == "token-lifetime"]
     assert seen["seen"]["authenticationToken"] == "[redacted]"
     assert_clean(ended, {"sandbox-author"})
+
+
+@pytest.mark.parametrize("breaking", ["breaks", "dies"])
+def test_a_worker_that_breaks_tells_no_secret(run: Any, breaking: str) -> None:
+    run.environment["BREAKING"] = breaking
+    words = (
+        "-k",
+        "test_save",
+        "--realm=abs-dev",
+        "-n",
+        "2",
+        "--showlocals",
+        "--maxfail=1",
+        "--max-worker-restart=0",
+    )
+    ended = run(*words, "-p", "breaking", "-o", "log_cli=true", "-o", "log_cli_level=DEBUG")
+    assert ended.code == 3, ended.said
+    assert ("cannot go on with [redacted] of [redacted]" in ended.said) is (breaking == "breaks")
+    assert_clean(ended, {"sandbox-author", "sandbox-restricted"})
+
+
+def test_while_a_run_goes_on_its_tokens_are_private_and_no_command_line_holds_a_secret(
+    run: Any, faulty: Callable[..., Any]
+) -> None:
+    service = faulty()
+    process = run.start("-k", "test_waiting", "-n", "2", f"--target={service.target}")
+    deadline = time.monotonic() + 60
+    while service.app.count("PUT", "/draft") < 2 and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    (private,) = (path for path in run.private_parent.glob("registry-contracts-*") if path.is_dir())
+    tokens = list(private.glob("token-*.json"))
+    assert len(tokens) == 4
+    assert private.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in tokens} == {0o600}
+    values = [json.loads(path.read_text(encoding="utf-8"))["value"] for path in tokens]
+    told = [
+        line for line in command_lines(run) if any(secret in line for secret in (*values, "sandbox-author"))
+    ]
+    assert told == []
+    process.terminate()
+    ended = run.end(process)
+    assert ended.code == 2, ended.said
+    assert_clean(ended, {*values, "sandbox-author"})
+
+
+def command_lines(run: Any) -> Iterator[str]:
+    """What the process list shows of this test's runs, which are known by their variables."""
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):  # it has just ended, or is somebody else's
+            if f"TMPDIR={run.private_parent}".encode() in (entry / "environ").read_bytes():
+                yield (entry / "cmdline").read_bytes().decode(errors="replace")
+                assert entry.name != str(os.getpid())

@@ -136,7 +136,7 @@ class Bench:
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Waits between tries, which are noted and not waited for."""
     noted: list[float] = []
-    monkeypatch.setattr("contracts.session.door.time.sleep", noted.append)
+    monkeypatch.setattr("contracts.session.retrying.sleep", noted.append)
     return noted
 
 
@@ -159,6 +159,7 @@ def bench(tmp_path: Path, waits: list[float]) -> Iterator[Callable[..., Bench]]:
             recorder=recorder,
             name="main",
             on_break=broken.append,
+            shared=tmp_path,
         )
         made.append(Bench(door, recorder, ledger, path, broken))
         return made[-1]

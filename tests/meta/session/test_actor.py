@@ -12,6 +12,7 @@ import pytest
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.interface.description import load_description
 from contracts.session.actor import Actor, NoTokenError
+from contracts.session.breaker import Breaker
 from contracts.session.credentials import token_issuer
 from contracts.session.tokens import Token, TokenStore
 from contracts.target.model import Account, Target
@@ -84,6 +85,7 @@ def stage(bench: Any, serve: Any, tmp_path: Path) -> SimpleNamespace:
         another=lambda: actor(store()),
         exchanges=exchanges,
         learnt=learnt,
+        disturb=lambda: Breaker(print, tmp_path).disturb(),
     )
 
 
@@ -256,3 +258,21 @@ def test_a_sign_in_that_the_environment_spoilt_is_tried_again_later(stage: Simpl
         stage.author.token()
     stage.registry.sign_in_status = 200
     assert stage.author.token() == "token-000000005"
+
+
+def test_a_token_that_a_disturbed_service_forgot_is_renewed(stage: SimpleNamespace) -> None:
+    stage.author.token()
+    stage.registry.refuses = _newest_only(stage.registry)
+    stage.registry.issued += 1  # as if the service had come up again without the tokens it had given
+    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401
+    stage.disturb()
+    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
+
+
+def test_a_renewed_token_that_a_disturbed_service_refuses_stays_refused(stage: SimpleNamespace) -> None:
+    stage.author.token()
+    stage.disturb()
+    stage.registry.refuses = lambda _: 401
+    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401
+    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401
+    assert stage.registry.issued == 2

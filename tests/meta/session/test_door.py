@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from contracts.errors import EnvironmentFault, SuiteError
-from contracts.session.door import BREAKER_THRESHOLD
+from contracts.session.breaker import BREAKER_THRESHOLD, LONGEST_OUTAGE_SECONDS
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 DRAFT = "/api/v2013/documents/rc-test00000001/versions/draft"
@@ -119,10 +119,65 @@ def test_a_create_is_tried_again_when_nothing_was_done(bench: Any, serve: Any) -
     assert len(server.received) == 2
 
 
-def test_saving_a_draft_is_tried_again_with_the_same_body(bench: Any, serve: Any) -> None:
-    server, made = serve(in_turn(answer("503 Busy"), OK)), bench()
-    made.send("PUT", server.url, operation="saveDraft", body=b'{"a": 1}', writes=True)
-    assert [each.body for each in server.received] == [b'{"a": 1}'] * 2
+@pytest.mark.parametrize(("seen", "doubtful"), [("404 No", False), ("410 Gone", False), ("200 OK", True)])
+def test_saving_a_draft_is_looked_up_before_it_is_tried_again(
+    bench: Any, serve: Any, seen: str, doubtful: bool
+) -> None:
+    server, made = serve(in_turn(answer("502 Bad"), answer(seen), OK)), bench()
+    sent = {"operation": "saveDraft", "body": b'{"a": 1}', "headers": {"Realm": b"abs-dev"}, "writes": True}
+    exchange = made.send("PUT", f"{server.url}{DRAFT}?schema=contact", **sent)
+    assert [(each.method, each.target, each.body) for each in server.received] == [
+        ("PUT", f"{DRAFT}?schema=contact", b'{"a": 1}'),
+        ("GET", DRAFT, b""),
+        ("PUT", f"{DRAFT}?schema=contact", b'{"a": 1}'),
+    ]
+    assert server.received[1].headers["realm"] == "abs-dev"
+    assert (exchange.answer.status, exchange.doubtful) == (200, doubtful)
+
+
+@pytest.mark.parametrize("seen", ["401 Who", "500 Oh", "503 Busy"])
+def test_a_draft_that_cannot_be_looked_up_is_not_saved_twice(bench: Any, serve: Any, seen: str) -> None:
+    server, made = serve(lambda request, _: answer(seen if request.method == "GET" else "502 Bad")), bench()
+    exchange = made.send("PUT", server.url + DRAFT, operation="saveDraft", body=b"{}", writes=True)
+    assert (exchange.fault, exchange.doubtful) == ("status 502", True)
+    assert [each.method for each in server.received].count("PUT") == 1
+
+
+@pytest.mark.parametrize(("seen", "sent"), [("200 OK", 2), ("404 No", 1)])
+def test_a_deletion_is_sent_again_only_while_the_draft_is_there(
+    bench: Any, serve: Any, seen: str, sent: int
+) -> None:
+    server, made = serve(in_turn(answer("502 Bad"), answer(seen), OK)), bench()
+    exchange = made.send("DELETE", server.url + DRAFT, operation="deleteDraft", writes=True)
+    assert [each.method for each in server.received].count("DELETE") == sent
+    assert (exchange.fault is None) is (sent == 2)
+
+
+@pytest.mark.parametrize(
+    "operation", ["updateContact", "createAttachment", "persistTemporaryFile", "updateWorkflowRecord"]
+)
+def test_what_cannot_be_looked_up_is_not_sent_twice(bench: Any, serve: Any, operation: str) -> None:
+    server, made = serve(lambda *_: None), bench()
+    exchange = made.send("PUT", server.url, operation=operation, body=b"{}", writes=True)
+    assert (len(server.received), exchange.fault) == (1, "the connection was closed without an answer")
+
+
+def test_a_create_that_was_put_off_is_sent_again_and_doubted(bench: Any, serve: Any) -> None:
+    server, made = serve(in_turn(answer("503 Busy", "Retry-After: 1"), OK)), bench()
+    exchange = made.send("POST", server.url, operation="createContact", writes=True)
+    assert (exchange.answer.status, exchange.doubtful) == (200, True)
+
+
+def test_what_a_limiter_put_off_is_not_doubted(bench: Any, serve: Any) -> None:
+    server, made = serve(in_turn(answer("429 Slow", "Retry-After: 0"), OK, answer("503 Busy"), OK)), bench()
+    assert not made.send("POST", server.url, operation="createContact", writes=True).doubtful
+    assert not made.send("GET", server.url).doubtful
+
+
+def test_signing_in_again_leaves_no_doubt(bench: Any, serve: Any) -> None:
+    server, made = serve(in_turn(answer("502 Bad"), OK)), bench()
+    exchange = made.send("POST", server.url, operation="createToken", body=b"{}")
+    assert (exchange.answer.status, exchange.retries, exchange.doubtful) == (200, 1, False)
 
 
 def test_chunks_are_sent_again_only_when_they_can_be_read_again(bench: Any, serve: Any) -> None:
@@ -186,24 +241,48 @@ def test_json_under_a_wrong_label_is_no_page(bench: Any, serve: Any) -> None:
     assert bench().send("GET", server.url, operation="getDraft").answer.json == {"a": 1}
 
 
-def test_the_breaker_opens_and_then_nothing_is_sent(bench: Any, serve: Any) -> None:
+def test_the_breaker_opens_after_a_while_and_then_nothing_is_sent(
+    bench: Any, serve: Any, waits: list[float]
+) -> None:
     server, made = serve(lambda *_: answer("503 Busy")), bench()
-    for _ in range(BREAKER_THRESHOLD):
-        assert made.broken == []
+    while not made.broken:
         assert made.send("POST", server.url, operation="createContact").fault == "status 503"
-    assert len(made.broken) == 1
-    with pytest.raises(EnvironmentFault, match="circuit breaker"):
+        assert len(server.received) <= 20
+    assert len(server.received) >= BREAKER_THRESHOLD
+    assert sum(waits) >= LONGEST_OUTAGE_SECONDS - 5
+    sent = len(server.received)
+    with pytest.raises(EnvironmentFault, match="circuit breaker is open"):
         made.send("GET", server.url)
-    assert len(server.received) == BREAKER_THRESHOLD
+    assert (len(server.received), len(made.broken)) == (sent, 1)
+
+
+def test_the_door_waits_longer_and_longer_while_nothing_is_answered(
+    bench: Any, serve: Any, waits: list[float]
+) -> None:
+    bad = answer("503 Busy")
+    server, made = serve(in_turn(*[bad] * 3, OK, bad, OK)), bench()
+    for _ in range(6):
+        made.send("POST", server.url, operation="createContact")
+    assert waits == [0.25, 0.5, 1.0, 0.25]
 
 
 def test_an_answer_in_between_keeps_the_breaker_closed(bench: Any, serve: Any) -> None:
     bad = answer("503 Busy")
-    server, made = serve(in_turn(*[bad] * 4, OK, *[bad] * 4)), bench()
-    for _ in range(9):
+    server, made = serve(in_turn(*[*[bad] * 6, OK] * 3)), bench()
+    for _ in range(21):
         made.send("POST", server.url, operation="createContact")
     assert made.broken == []
-    assert len(made.recorder.exchanges) == 9
+    assert len(made.recorder.exchanges) == 21
+
+
+def test_a_service_that_asks_for_an_hour_is_left_alone_soon(
+    bench: Any, serve: Any, waits: list[float]
+) -> None:
+    server, made = serve(lambda *_: answer("503 Busy", "Retry-After: 3600")), bench()
+    while not made.broken:
+        made.send("GET", server.url)
+    assert len(server.received) == BREAKER_THRESHOLD
+    assert sum(waits) < 5
 
 
 def test_a_refused_connection_is_tried_again_even_for_creates(bench: Any) -> None:

@@ -124,3 +124,13 @@ def test_waiting(author: Actor, arrange: Arrangement) -> None:
     """A case that is still at work when the run is stopped."""
     draft = arrange.draft(author)
     arrange.eventually(lambda: draft.uid == "")
+
+
+@contract("contact-create-accepted")
+@pytest.mark.parametrize("turn", range(3))
+def test_contacts(author: Actor, samples: Samples, fresh: Namespace, claim: Claims, turn: int) -> None:
+    """Creates something that nobody can remove."""
+    record = samples.contact(fresh.uid())
+    sent = author.send("createContact", query={"schema": samples.contact_schema}, json=record)
+    claim("contact-create-accepted").accepted(sent)
+    assert turn >= 0

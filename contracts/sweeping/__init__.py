@@ -1,0 +1,1 @@
+"""Removes what runs left behind that could not clean up after themselves (design 5)."""

@@ -1,0 +1,98 @@
+"""Cleaning deletes what is there or may be there; what may yet come into being is looked after twice."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.plugin.cleaning import Cleaning
+from contracts.session.exchange import Answer, Exchange
+from contracts.session.ledger import Entry, Ledger
+
+
+class Service:
+    """Deletes drafts that are there; a late save puts one in its place between two deletions."""
+
+    def __init__(self, *there: str) -> None:
+        self.there = set(there)
+        self.asked: list[str] = []
+        self.status = 204
+
+    def delete(self, entry: Entry) -> Exchange:
+        """Answer a deletion."""
+        self.asked.append(entry.identifier)
+        status = self.status if entry.identifier in self.there else 404
+        if status < 400:
+            self.there.discard(entry.identifier)
+        sent = Exchange("main-1", "[cleaning]", 1, "abs-dev", "author", "deleteDraft", "DELETE", "", {}, None)
+        sent.response = Answer(status, "", {}, b"", "")
+        return sent
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    made = Ledger(tmp_path / "ledger-main.jsonl")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def save(ledger: Ledger) -> Callable[..., None]:
+    def write(identifier: str, state: Any = "created") -> None:
+        entry = ledger.intend("saveDraft", "abs-dev", "author", identifier)
+        assert entry is not None
+        if state != "intended":
+            ledger.settle(entry, state)
+
+    return write
+
+
+def test_drafts_go_newest_first_and_shared_ones_at_the_end(ledger: Ledger, save: Any) -> None:
+    service = Service("one", "two", "three")
+    cleaning = Cleaning(ledger, service.delete, lambda: False)
+    cleaning.kept.add("two")
+    for name in ("one", "two", "three"):
+        save(name)
+    cleaning.after_case()
+    assert service.asked == ["three", "one"]
+    cleaning.at_the_end(last=False)
+    assert service.there == {"two"}
+    cleaning.at_the_end(last=True)
+    assert (service.there, ledger.removable()) == (set(), [])
+
+
+@pytest.mark.parametrize("state", ["intended", "unknown"])
+def test_a_save_that_was_not_answered_is_looked_after_again_at_the_end(
+    ledger: Ledger, save: Any, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    service = Service()
+    cleaning = Cleaning(ledger, service.delete, lambda: False)
+    save("late", state)
+    cleaning.after_case()
+    assert [entry.identifier for entry in ledger.removable()] == ["late"]
+    monkeypatch.setattr("contracts.plugin.cleaning.time.sleep", lambda _: service.there.add("late"))
+    cleaning.at_the_end(last=True)
+    assert (service.there, ledger.removable()) == (set(), [])
+
+
+def test_what_cannot_be_deleted_is_tried_again_only_at_the_end_and_stays_in_the_ledger(
+    ledger: Ledger, save: Any
+) -> None:
+    service = Service("one")
+    service.status = 403
+    cleaning = Cleaning(ledger, service.delete, lambda: False)
+    save("one")
+    cleaning.after_case()
+    cleaning.after_case()
+    assert service.asked == ["one"]
+    cleaning.at_the_end(last=True)
+    assert service.asked == ["one", "one"]
+    assert [entry.identifier for entry in ledger.removable()] == ["one"]
+
+
+def test_nothing_is_sent_once_the_breaker_is_open(ledger: Ledger, save: Any) -> None:
+    service = Service("one")
+    save("one")
+    Cleaning(ledger, service.delete, lambda: True).at_the_end(last=True)
+    assert service.asked == []

@@ -1,0 +1,34 @@
+"""Other people's records are never changed, with four workers, on a faithful service and on a broken one."""
+
+from pathlib import Path
+
+import pytest
+
+from contracts.proving.manners import canary
+from contracts.proving.neighbours import LOOKALIKES, Change, changes
+
+
+@pytest.mark.parametrize(
+    ("words", "defect"),
+    [
+        (("--profile", "smoke"), None),
+        (("--clause", "uid-too-short", "--clause", "draft-save-creates"), "uid-accepts-ten"),
+    ],
+    ids=["smoke", "broken"],
+)
+def test_a_run_changes_nobody_elses_records(
+    tmp_path: Path, words: tuple[str, ...], defect: str | None
+) -> None:
+    seen = canary(tmp_path / "canary", (*words, "-n", "4"), ("--defect", defect) if defect else ())
+    assert seen.changed == ()
+    assert seen.planted == 9 * len(LOOKALIKES)
+    assert seen.permanent <= 12
+    assert seen.code == (1 if defect else 0)
+
+
+def test_the_canary_would_notice() -> None:
+    before = {("versions", "abs-dev", "theirs", "draft"): "1", ("versions", "abs-dev", "named", "draft"): "1"}
+    assert changes(before, before, frozenset()) == []
+    found = changes(before, {("versions", "abs-dev", "theirs", "draft"): "2"}, frozenset({"named"}))
+    assert found == [Change(("versions", "abs-dev", "theirs", "draft"), "changed")]
+    assert [change.how for change in changes(before, {}, frozenset({"named"}))] == ["gone"]

@@ -1,0 +1,123 @@
+"""Which runs are over, and which private folders nobody needs any more."""
+
+import json
+import platform
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.session.alive import Alive, anybody_alive
+from contracts.sweeping.folders import private_folders_of_the_dead, remove_private_folders
+from contracts.sweeping.runs import earlier_runs, tokens_at_work
+
+URL = "http://registry.example"
+LINE = {
+    "number": 1,
+    "operation": "saveDraft",
+    "what": "draft",
+    "realm": "abs-dev",
+    "role": "author",
+    "identifier": "rc-dead00000001",
+    "state": "intended",
+    "at": "2026-01-01T00:00:00+00:00",
+    "by": "main",
+}
+
+
+@pytest.fixture
+def run_folder(tmp_path: Path) -> Callable[..., Path]:
+    """Makes a run folder with one draft in its ledger: `run_folder("one", finished=None)`."""
+
+    def make(name: str, **facts: Any) -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        process = {"pid": 1, "host": platform.node()}
+        known = {"base_url": URL, "token": "dead", "finished": None, "started": now(), "process": process}
+        (folder / "run.json").write_text(json.dumps({**known, **facts}))
+        (folder / "ledger-main.jsonl").write_text(json.dumps(LINE) + "\n")
+        return folder
+
+    return make
+
+
+def now(hours_ago: float = 0) -> str:
+    return (datetime.now(UTC) - timedelta(hours=hours_ago)).isoformat()
+
+
+def found(folder: Path) -> list[str]:
+    return [run.folder.name for run in earlier_runs(folder, URL)]
+
+
+def test_a_run_without_its_closing_record_is_swept_once_it_is_dead(run_folder: Any, tmp_path: Path) -> None:
+    alive = Alive(run_folder("one"), "main")
+    assert (found(tmp_path), tokens_at_work(tmp_path)) == ([], {"dead"})
+    alive.end()
+    assert (found(tmp_path), tokens_at_work(tmp_path)) == (["one"], set())
+    (run,) = earlier_runs(tmp_path, URL)
+    assert [draft.identifier for draft in run.drafts] == ["rc-dead00000001"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "swept"),
+    [
+        ({"finished": "2026-01-01T00:00:00+00:00", "left": 0}, False),
+        ({"finished": "2026-01-01T00:00:00+00:00", "left": 2}, True),
+        ({"base_url": "http://another.example"}, False),
+        ({"token": None}, False),
+        ({"process": {"pid": 1, "host": "another-machine"}}, False),
+        ({"process": {"pid": 1, "host": "another-machine"}, "started": now(25)}, True),
+    ],
+    ids=["finished", "with-leftovers", "another-target", "no-token", "elsewhere", "elsewhere-long-ago"],
+)
+def test_only_runs_that_are_surely_over_are_swept(
+    run_folder: Any, tmp_path: Path, facts: dict[str, Any], swept: bool
+) -> None:
+    run_folder("one", **facts)
+    assert found(tmp_path) == (["one"] if swept else [])
+
+
+def test_a_run_that_was_swept_is_not_swept_again_unless_something_stayed(
+    run_folder: Any, tmp_path: Path
+) -> None:
+    folder = run_folder("one")
+    (folder / "swept.json").write_text(json.dumps({"left": []}))
+    assert found(tmp_path) == []
+    (folder / "swept.json").write_text(json.dumps({"left": [{"identifier": "rc-dead00000001"}]}))
+    assert found(tmp_path) == ["one"]
+
+
+def test_workers_that_outlive_their_controller_are_waited_for(
+    run_folder: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = run_folder("one")
+    worker = Alive(folder, "gw0")
+    monkeypatch.setattr("contracts.sweeping.runs.time.sleep", lambda _: worker.end())
+    assert found(tmp_path) == ["one"]
+
+
+def test_what_is_no_run_folder_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "run.json").write_text("[")
+    assert found(tmp_path) == []
+    assert found(tmp_path / "absent") == []
+
+
+def test_private_folders_of_dead_runs_go_and_no_others(tmp_path: Path) -> None:
+    places = {name: tmp_path / f"registry-contracts-{name}" for name in ("alive", "dead", "new", "open")}
+    for path in places.values():
+        path.mkdir(mode=0o700)
+    alive = Alive(places["alive"], "main")
+    for name in ("dead", "open"):
+        (places[name] / "alive-main.lock").touch()
+        (places[name] / "token-author.json").write_text("{}")
+    places["open"].chmod(0o755)
+    (tmp_path / "registry-contracts-link").symlink_to(places["dead"])
+    assert list(private_folders_of_the_dead(tmp_path)) == [places["dead"]]
+    assert remove_private_folders(tmp_path) == 1
+    assert {name for name, path in places.items() if path.exists()} == {"alive", "new", "open"}
+    alive.end()
+    assert not anybody_alive(places["alive"])

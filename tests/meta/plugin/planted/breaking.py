@@ -1,0 +1,26 @@
+"""A pytest plugin that breaks pytest itself, or its process, with a secret at hand."""
+
+import os
+
+import pytest
+
+from contracts.plugin.worker import WORKER
+
+
+def pytest_runtest_logfinish(nodeid: str) -> None:
+    """Say what must not be said, or die without a word."""
+    config = _configs[0]
+    if "test_save" not in nodeid or WORKER not in config.stash or not hasattr(config, "workerinput"):
+        return
+    token = config.stash[WORKER].tokens.token("author").value
+    if os.environ["BREAKING"] == "dies":
+        os._exit(9)
+    raise RuntimeError(f"cannot go on with {token} of sandbox-author")
+
+
+_configs: list[pytest.Config] = []
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Remember where the secrets are."""
+    _configs.append(config)

@@ -1,0 +1,148 @@
+"""What a killed run leaves is removed by the next run or by `sweep`, and by nobody while it is alive."""
+
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.evidence.reports import write_all
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+WAITING = ("-k", "test_waiting")
+BRIEF = ("-k", "test_save", "--realm=abs-dev")
+
+
+def until(ready: Callable[[], bool], process: Any) -> None:
+    deadline = time.monotonic() + 120
+    while not ready() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert process.poll() is None, process.communicate()
+    assert ready()
+
+
+def saved(service: Any) -> set[str]:
+    return {path for method, path in service.app.requests if method == "PUT" and path.endswith("/draft")}
+
+
+def deleted(service: Any) -> set[str]:
+    return {path for method, path in service.app.requests if method == "DELETE"}
+
+
+def kill(run: Any, service: Any, *workers: str, group: bool = False) -> set[str]:
+    """Start a run, kill it while it has drafts on the service, and return these."""
+    before = saved(service)
+    process = run.start(*WAITING, f"--target={service.target}", *workers)
+    until(lambda: bool(saved(service) - before), process)
+    (os.killpg if group else os.kill)(process.pid, signal.SIGKILL)
+    process.communicate()
+    return saved(service) - before
+
+
+def folders(run: Any) -> list[Path]:
+    return sorted(path for path in run.reports.iterdir() if path.is_dir() and not path.is_symlink())
+
+
+@pytest.mark.parametrize(
+    ("workers", "group"),
+    [((), False), (("-n", "2"), True), (("-n", "2"), False)],
+    ids=["alone", "all", "controller"],
+)
+def test_the_next_run_removes_what_a_killed_run_left(
+    run: Any, faulty: Callable[..., Any], workers: tuple[str, ...], group: bool
+) -> None:
+    service = faulty()
+    kill(run, service, *workers, group=group)
+    ended = run(*BRIEF, f"--target={service.target}")
+    assert ended.code == 0, ended.said
+    assert "swept run" in ended.out
+    assert saved(service) <= deleted(service)
+    left = {path for path in saved(service) if folders(run)[0].name.rpartition("-")[2] in path}
+    swept = json.loads((folders(run)[0] / "swept.json").read_text(encoding="utf-8"))
+    removed = {draft["identifier"] for draft in swept["removed"]}
+    # Workers whose controller is gone notice it and clean up after themselves, where they have the time.
+    assert removed == {path.split("/")[4] for path in left} or (not group and workers)
+    assert swept["left"] == []
+    assert "swept run" not in run(*BRIEF, f"--target={service.target}").out
+
+
+def test_sweep_removes_what_a_killed_run_left(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty()
+    left = kill(run, service)
+    verdict = write_all(folders(run)[0], ("verdict", "summary"))
+    assert (verdict.exit_code, "no closing record" in verdict.reason) == (3, True)
+    dry = run.sweep(f"--target={service.target}", "--dry-run")
+    assert (dry.code, deleted(service)) == (0, set()), dry.said
+    assert all(path.split("/")[4] in dry.out for path in left)
+    done = run.sweep(f"--target={service.target}")
+    assert (done.code, left <= deleted(service)) == (0, True), done.said
+
+
+def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty()
+    process = run.start(*WAITING, "--realm=bch-dev", f"--target={service.target}")
+    until(lambda: bool(saved(service)), process)
+    theirs = saved(service)
+    ended = run(*BRIEF, f"--target={service.target}")
+    swept = run.sweep(f"--target={service.target}", "--older-than=0")
+    assert "swept run" not in ended.out
+    assert not theirs & deleted(service), swept.said
+    assert "its run is going on" in swept.out
+    process.send_signal(signal.SIGINT)
+    assert run.end(process).code == 2
+    assert theirs <= deleted(service)
+
+
+def test_drafts_without_a_ledger_are_found_by_listing_and_nobody_elses_are_touched(
+    run: Any, faulty: Callable[..., Any], caller: Callable[..., Any]
+) -> None:
+    service = faulty()
+    left = kill(run, service)
+    shutil.rmtree(run.reports)
+    person = caller("author", "abs-dev", url=service.url)
+    own = ["rc-report-2026-final", "rc-abcdmadebyaperson0001", "rc-keep-author-contact"]
+    for name in own:
+        person.put(f"/api/v2013/documents/{name}/versions/draft?schema=contact", json={}).raise_for_status()
+    young = run.sweep(f"--target={service.target}")
+    assert (young.code, deleted(service)) == (0, set()), young.said
+    assert "younger than 24 hours" in young.out
+    done = run.sweep(f"--target={service.target}", "--older-than=0")
+    assert (done.code, deleted(service)) == (0, left), done.said
+    everything = run.sweep(f"--target={service.target}", "--all-of-mine")
+    assert {path.split("/")[4] for path in deleted(service) - left} == set(own[:2]), everything.said
+
+
+def test_ctrl_c_twice_stops_at_once_and_says_what_is_left(run: Any, faulty: Callable[..., Any]) -> None:
+    held = []
+
+    def slow_deletes(method: str, _path: str, _before: int) -> None:
+        if method == "DELETE" and not held:
+            held.append(True)
+            time.sleep(1.5)
+
+    service = faulty(slow_deletes)
+    process = run.start(*WAITING, "--realm=abs-dev", f"--target={service.target}")
+    until(lambda: bool(saved(service)), process)
+    os.kill(process.pid, signal.SIGINT)
+    until(lambda: bool(held), process)
+    time.sleep(0.4)  # two signals closer together than this are one wish
+    os.kill(process.pid, signal.SIGINT)
+    ended = run.end(process)
+    assert ended.code == 2, ended.said
+    assert "stopped at once: 1 draft (" in ended.err
+    assert "registry-contracts sweep" in ended.err
+    assert json.loads((folders(run)[0] / "run.json").read_text(encoding="utf-8"))["finished"] is None
+    assert run.sweep(f"--target={service.target}").code == 0
+
+
+def test_a_worker_that_dies_before_it_begins_is_named(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty()
+    ended = run("-k", "test_save", "-n", "2", "-p", "dying", f"--target={service.target}")
+    assert ended.code == 3, ended.said
+    assert "worker gw1 died before it began a case" in ended.verdict["reason"]
+    assert ended.cells()["draft-save-creates", "abs-dev"] == "pass"

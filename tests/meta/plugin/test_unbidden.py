@@ -1,0 +1,129 @@
+"""A draft that was stored although its save was refused is looked for once, and then removed like any other."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from contracts.judging.attempts import Attempt
+from contracts.plugin.unbidden import look_for_unbidden, note_gone
+from contracts.session.exchange import Answer, Exchange
+from contracts.session.ledger import Ledger
+from contracts.session.namespace import Namespace
+
+UID = "rc-test-0123456789"
+
+
+def exchange(operation: str, status: int, uid: str = UID, role: str = "author") -> Exchange:
+    url = f"http://127.0.0.1/api/v2013/documents/{uid}/versions/draft?schema=contact"
+    made = Exchange("main-1", "c", 1, "abs-dev", role, operation, "PUT", url, {}, None)
+    made.response = Answer(status, "", {}, b"", url)
+    return made
+
+
+@pytest.fixture
+def look(tmp_path: Any) -> Any:
+    """Looks after attempts: gives the uids that were asked for, with the role, and the drafts found."""
+
+    def make(*exchanges: Exchange, there: bool = True) -> tuple[list[tuple[str, str]], list[str]]:
+        asked: list[tuple[str, str]] = []
+
+        def actor(role: str, *_: Any) -> Any:
+            def send(operation: str, path: dict[str, str]) -> Exchange:
+                asked.append((role, path["uid"]))
+                return exchange(operation, 200 if there else 404)
+
+            return SimpleNamespace(send=send)
+
+        ledger = Ledger(tmp_path / "ledger-main.jsonl")
+        worker: Any = SimpleNamespace(
+            door=SimpleNamespace(broken=None), namespace=Namespace("test"), ledger=ledger, actor=actor
+        )
+        look_for_unbidden(worker, [Attempt(1, exchanges=list(exchanges))])
+        ledger.close()
+        return asked, [entry.identifier for entry in ledger.removable()]
+
+    return make
+
+
+def test_a_refused_draft_that_is_there_goes_into_the_ledger(look: Any) -> None:
+    assert look(exchange("saveDraft", 401, role="anonymous")) == ([("author", UID)], [UID])
+
+
+def test_a_refused_draft_that_is_not_there_stays_out_of_it(look: Any) -> None:
+    assert look(exchange("saveDraft", 400), there=False) == ([("author", UID)], [])
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        [exchange("draftExists", 404)],
+        [exchange("getDraft", 410)],
+        [exchange("saveDraft", 201)],
+    ],
+    ids=["looked for", "read", "saved as well"],
+)
+def test_what_the_case_found_out_itself_is_not_asked_again(look: Any, more: list[Exchange]) -> None:
+    assert look(exchange("saveDraft", 400), *more)[0] == []
+
+
+def test_a_look_before_the_refusal_tells_nothing(look: Any) -> None:
+    assert look(exchange("draftExists", 404), exchange("saveDraft", 400))[0] == [("author", UID)]
+
+
+@pytest.mark.parametrize("uid", ["rc-test-01", "rc-test-0123456789%20", "somebody-elses-record"])
+def test_only_uids_of_the_run_that_keep_the_rule_are_asked_for(look: Any, uid: str) -> None:
+    assert look(exchange("saveDraft", 400, uid))[0] == []
+
+
+def test_accepted_saves_are_cleaned_up_anyway(look: Any) -> None:
+    assert look(exchange("saveDraft", 201)) == ([], [])
+
+
+@pytest.fixture
+def left(tmp_path: Any) -> Any:
+    """Gives what is still to be removed after an attempt that saved a draft, deleted it and did more."""
+
+    def make(*more: Exchange, kept: bool = False) -> list[str]:
+        ledger = Ledger(tmp_path / "ledger-main.jsonl")
+        entry = ledger.intend("saveDraft", "abs-dev", "author", UID)
+        assert entry is not None
+        ledger.settle(entry, "created")
+        worker: Any = SimpleNamespace(ledger=ledger, cleaning=SimpleNamespace(kept={UID} if kept else set()))
+        exchanges = [exchange("saveDraft", 201), exchange("deleteDraft", 204), *more]
+        note_gone(worker, [Attempt(1, exchanges=exchanges)])
+        ledger.close()
+        return [each.identifier for each in ledger.removable()]
+
+    return make
+
+
+def test_a_draft_that_was_deleted_and_found_absent_needs_no_cleaning(left: Any) -> None:
+    assert left(exchange("draftExists", 404)) == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        [],
+        [exchange("draftExists", 200)],
+        [exchange("getDraft", 401)],
+        [exchange("draftExists", 404), exchange("saveDraft", 201)],
+        [exchange("draftExists", 404), exchange("saveDraft", 400)],
+        [exchange("draftExists", 404), exchange("getDraft", 200)],
+    ],
+    ids=[
+        "not looked for",
+        "there",
+        "refused for another reason",
+        "saved anew",
+        "perhaps saved",
+        "read after all",
+    ],
+)
+def test_anything_less_sure_is_cleaned_up(left: Any, more: list[Exchange]) -> None:
+    assert left(*more) == [UID]
+
+
+def test_what_cases_share_stays_in_the_ledger(left: Any) -> None:
+    assert left(exchange("draftExists", 404), kept=True) == [UID]

@@ -1,0 +1,225 @@
+"""Bad answers do no harm: bounded in memory and time, and called what they are."""
+
+import gzip
+import json
+import socket
+import time
+import tracemalloc
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import pytest
+
+from contracts.judging import readers
+from contracts.session.exchange import Answer
+from contracts.session.reading import DEEPEST, MOST_VALUES, read_json
+from contracts.session.transport import LARGEST_BODY
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+OK = HEAD + b"Content-Length: 2\r\n\r\n{}"
+MEGABYTE = 1024 * 1024
+#: Generous: a few times the largest body, as bytes, as text and in pieces.
+MOST_MEMORY = 8 * LARGEST_BODY
+
+
+@contextmanager
+def bounded(memory: int = MOST_MEMORY, seconds: float = 60.0) -> Iterator[None]:
+    started = time.monotonic()
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < memory
+    finally:
+        tracemalloc.stop()
+    assert time.monotonic() - started < seconds
+
+
+def endless(piece: bytes, head: bytes = HEAD + b"\r\n") -> Any:
+    def respond(_: Any, connection: socket.socket) -> None:
+        with suppress(OSError):
+            connection.sendall(head)
+            while True:
+                connection.sendall(piece)
+
+    return respond
+
+
+def sent(bench: Any, server: Any, **more: Any) -> Any:
+    # A creation is not sent again, so that one answer is one observation.
+    return bench(**more).send("POST", server.url, operation="createContact")
+
+
+def test_an_endless_body_is_not_read_to_its_end(bench: Any, serve: Any) -> None:
+    with bounded():
+        exchange = sent(bench, serve(endless(b"x" * MEGABYTE)))
+    assert exchange.fault == f"the answer is longer than {LARGEST_BODY} bytes"
+
+
+@pytest.mark.parametrize("packing", ["gzip", "deflate"])
+def test_a_compression_bomb_is_not_unpacked_to_its_end(bench: Any, serve: Any, packing: str) -> None:
+    coder = zlib.compressobj(9, wbits=31 if packing == "gzip" else 15)
+    bomb = b"".join(coder.compress(b" " * MEGABYTE) for _ in range(200)) + coder.flush()
+    head = HEAD + f"Content-Encoding: {packing}\r\nContent-Length: {len(bomb)}\r\n\r\n".encode()
+    with bounded():
+        exchange = sent(bench, serve(lambda *_: head + bomb))
+    assert exchange.fault == f"the answer is longer than {LARGEST_BODY} bytes"
+
+
+def test_a_bomb_in_a_bomb_is_refused(bench: Any, serve: Any) -> None:
+    body = b"{}"
+    for _ in range(12):
+        body = gzip.compress(body)
+    packing = ", ".join(["gzip"] * 12)
+    head = HEAD + f"Content-Encoding: {packing}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with bounded(seconds=20):
+        exchange = sent(bench, serve(lambda *_: head + body))
+    assert exchange.fault is not None or exchange.answer.json is None
+
+
+@pytest.mark.parametrize("value", [b"[],", b"{},", b"1,"], ids=["arrays", "objects", "numbers"])
+def test_masses_of_values_are_not_read(bench: Any, serve: Any, value: bytes) -> None:
+    body = b"[" + value * (MOST_VALUES + 1) + b"0]"
+    head = HEAD + f"Content-Length: {len(body)}\r\n\r\n".encode()
+    with bounded():
+        exchange = sent(bench, serve(lambda *_: head + body))
+    assert exchange.fault == f"the answer holds more than {MOST_VALUES:,} values"
+
+
+def test_a_large_answer_within_the_bounds_is_read() -> None:
+    body = json.dumps([{"identifier": f"rc-{number:021d}", "n": [1, 2]} for number in range(20_000)]).encode()
+    with bounded():
+        assert len(Answer(200, "OK", {}, body, "").json) == 20_000
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"[" * 100_000, b"[" * 5000 + b"]" * 5000, b'{"a":' * (DEEPEST + 1) + b"1" + b"}" * (DEEPEST + 1)],
+    ids=["cut", "arrays", "objects"],
+)
+def test_deep_json_is_called_so(body: bytes) -> None:
+    answer = Answer(200, "OK", {"content-type": "application/json"}, body, "")
+    assert answer.json is None
+    assert f"nested deeper than {DEEPEST} levels" in answer.quote()
+    assert list(readers.values(answer.json)) == [None]
+
+
+def test_brackets_in_a_text_are_not_depth() -> None:
+    body = json.dumps({"a": "[{" * 2000, "b": '\\"[' * 400}).encode()
+    assert Answer(200, "OK", {}, body, "").json["a"] == "[{" * 2000
+
+
+def test_what_is_deep_but_readable_is_walked_without_harm() -> None:
+    deep: Any = "bottom"
+    for _ in range(DEEPEST - 1):
+        deep = {"a": deep}
+    answer = Answer(200, "OK", {}, json.dumps(deep).encode(), "")
+    assert readers.holds_document(answer, deep)
+    assert readers.errors(answer) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "value", "flaw"),
+    [
+        (b'{"a": 1, "a": 2}', {"a": 2}, "the member 'a' stands twice in one object"),
+        (b'{"a": NaN}', None, "NaN, which is no JSON value"),
+        (b"[-Infinity]", None, "-Infinity, which is no JSON value"),
+        (b'{"a": "\xff"}', None, "bytes that are not UTF-8"),
+        (b'\xef\xbb\xbf{"a": 1}', {"a": 1}, "a byte order mark, which JSON does not have"),
+        (b"[" + b"1" * 5000 + b"]", None, "a number of 5000 digits"),
+        (b'{"a": 1', None, "not JSON"),
+        (b'{"a": 1}', {"a": 1}, None),
+    ],
+)
+def test_a_flaw_is_named(body: bytes, value: Any, flaw: str | None) -> None:
+    answer = Answer(200, "OK", {"content-type": "application/json"}, body, "")
+    assert (answer.json, answer.flaw) == (value, flaw)
+    assert (flaw or "[the body:") in answer.quote() or flaw is None
+    assert ("[the body:" in answer.quote()) is (flaw is not None)
+
+
+def test_what_never_said_it_was_json_has_no_flaw() -> None:
+    assert Answer(200, "OK", {"content-type": "image/png"}, b"\x89PNG\xff", "").flaw is None
+    assert Answer(204, "No Content", {}, b"", "").quote() == "204"
+    assert read_json(b"") == (None, "an empty body")
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (HEAD + b"Content-Length: 20\r\n\r\n{}", "broke off"),
+        (HEAD + b"Content-Length: 2\r\nContent-Length: 7\r\n\r\n{}", "broke off (InvalidHeader)"),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n{}", "broke off"),
+        (HEAD + b"".join(b"X-%d: y\r\n" % n for n in range(200)) + b"\r\n{}", "flood of headers"),
+        (HEAD + b"X: " + b"y" * 100_000 + b"\r\n\r\n{}", "a line in the head of the answer is endless"),
+        (b"HTTP/1.1 103 Early Hints\r\n\r\n" * 60 + OK, "one interim answer (1xx) after another"),
+        (b"no http at all\r\n\r\n", "the answer is no HTTP"),
+        (b"\x15\x03\x01\x00\x02\x02\x16", "the answer is no HTTP"),
+    ],
+    ids=["too-long", "two-lengths", "bad-chunk", "headers", "line", "interim", "text", "bytes"],
+)
+def test_broken_http_is_called_what_it_is(bench: Any, serve: Any, answer: bytes, says: str) -> None:
+    def respond(_: Any, connection: socket.socket) -> None:
+        connection.sendall(answer)
+
+    with bounded(seconds=20):
+        assert says in str(sent(bench, serve(respond)).fault)
+
+
+def test_a_length_that_is_too_short_does_not_spoil_the_next_answer(bench: Any, serve: Any) -> None:
+    server, made = serve(lambda *_: HEAD + b'Content-Length: 2\r\n\r\n{"a": "rest"}'), bench()
+    for _ in range(3):
+        assert made.send("POST", server.url, operation="createContact").answer.content == b'{"'
+
+
+def test_a_few_interim_answers_are_passed_over(bench: Any, serve: Any) -> None:
+    hints = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+    assert sent(bench, serve(lambda *_: hints + OK)).answer.status == 200
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [b"HTTP/1.1 100 Continue\r\n\r\n", b"H", HEAD + b"X-Y", HEAD],
+    ids=["interim", "status", "header", "no-end"],
+)
+def test_a_head_that_drips_does_not_outlast_the_time_limit(bench: Any, serve: Any, piece: bytes) -> None:
+    def drip(_: Any, connection: socket.socket) -> None:
+        with suppress(OSError):
+            connection.sendall(piece)
+            while True:
+                time.sleep(0.1)
+                connection.sendall(piece[:1] if b"100" not in piece else piece)
+
+    with bounded(seconds=20):
+        fault = sent(bench, serve(drip), timeout=0.6).fault
+    assert fault in (
+        "no answer within the time limit",
+        "the service sent one interim answer (1xx) after another",
+    )
+
+
+def test_a_patient_head_leaves_the_body_its_own_time(bench: Any, serve: Any) -> None:
+    def slowly(_: Any, connection: socket.socket) -> None:
+        for piece in (HEAD, b"Content-Length: 2\r\n\r\n", b"{", b"}"):
+            time.sleep(0.1)
+            connection.sendall(piece)
+
+    assert sent(bench, serve(slowly), timeout=5).answer.json == {}
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_write_is_never_redirected_and_a_read_never_with_credentials(
+    bench: Any, serve: Any, status: int
+) -> None:
+    elsewhere = serve(lambda *_: OK)
+    location = elsewhere.url.replace("http://", "http://user:password@")
+    server = serve(
+        lambda *_: f"HTTP/1.1 {status} Go\r\nLocation: {location}/x\r\nContent-Length: 0\r\n\r\n".encode()
+    )
+    secret = {"Authorization": b"Bearer a-secret", "Cookie": b"a=b"}
+    assert bench().send("PUT", server.url, operation="updateContact", headers=secret).answer.status == status
+    assert elsewhere.received == []
+    bench().send("GET", server.url, headers=secret)
+    assert all(b"a-secret" not in str(each.headers).encode() for each in elsewhere.received)
+    assert all("authorization" not in each.headers for each in elsewhere.received)

@@ -1,0 +1,226 @@
+"""The door in bad weather: pages, broken answers, time-outs, operations given up, and what all workers share."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.errors import EnvironmentFault, GivenUp
+from contracts.session import breaker
+from contracts.session.breaker import Breaker
+from contracts.session.door import Call, Context
+
+PAGE = b"<!DOCTYPE html><html></html>"
+URL = "/api/v2013/documents/rc-test00000001/versions/draft"
+
+
+def answer(status: str, *headers: str, body: bytes = b"{}", length: int | None = None) -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body) if length is None else length}", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+JSON = "Content-Type: application/json"
+HTML = "Content-Type: text/html"
+OK = answer("200 OK", JSON)
+
+
+def in_turn(*answers: bytes | None) -> Callable[..., bytes | None]:
+    left: Iterator[bytes | None] = iter(answers)
+    return lambda *_: next(left)
+
+
+def closing(*answers: bytes) -> Callable[..., bytes | None]:
+    """Gives answers in turn, each on a connection that is closed behind it."""
+    left = iter(answers)
+
+    def respond(_request: Any, connection: Any) -> None:
+        connection.sendall(next(left))
+
+    return respond
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        answer("200 OK", JSON, body=b'{"a": [1, 2', length=500),
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n[1, 2",
+        b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n[{"a": 1}, {"b',
+    ],
+    ids=["length", "chunks", "nothing tells its end"],
+)
+def test_a_body_that_breaks_off_is_asked_for_again(bench: Any, serve: Any, broken: bytes) -> None:
+    server, made = serve(closing(broken, OK)), bench()
+    exchange = made.send("GET", server.url, operation="listDrafts")
+    assert (exchange.answer.json, exchange.retries, exchange.doubtful) == ({}, 1, False)
+    assert "broke off" in next(iter(made.door.faults))
+
+
+def test_json_that_is_wrong_in_itself_is_the_services_own(bench: Any, serve: Any) -> None:
+    server = serve(lambda *_: answer("200 OK", JSON, body=b'{"a": }'))
+    exchange = bench().send("GET", server.url, operation="getDraft")
+    assert (exchange.fault, len(server.received)) == (None, 1)
+
+
+def test_a_page_in_place_of_a_refusal_is_asked_about_where_refusals_are_json(bench: Any, serve: Any) -> None:
+    refusal, page = answer("404 No", JSON), answer("404 No", HTML, body=PAGE)
+    server, made = serve(in_turn(refusal, page, refusal)), bench()
+    made.send("GET", server.url, operation="getDraft")
+    exchange = made.send("GET", server.url, operation="getDraft")
+    assert (exchange.answer.json, exchange.retries) == ({}, 1)
+
+
+def test_a_page_that_comes_back_is_the_services_own_refusal(bench: Any, serve: Any) -> None:
+    refusal, page = answer("404 No", JSON), answer("400 No", HTML, body=PAGE)
+    server, made = serve(in_turn(refusal, page, page, page)), bench()
+    made.send("GET", server.url, operation="getDraft")
+    exchange = made.send("GET", server.url, operation="getDraft")
+    assert (exchange.answer.status, exchange.fault, len(server.received)) == (400, None, 4)
+
+
+def test_a_service_that_refuses_in_html_is_asked_once(bench: Any, serve: Any) -> None:
+    server = serve(lambda *_: answer("404 No", HTML, body=PAGE))
+    assert bench().send("GET", server.url, operation="getDraft").answer.status == 404
+    assert len(server.received) == 1
+
+
+def test_a_page_without_its_label_is_a_page(bench: Any, serve: Any) -> None:
+    server, made = serve(in_turn(answer("200 OK", body=b"\n<!DOCTYPE HTML><html>"), OK)), bench()
+    assert made.send("GET", server.url, operation="getDraft").retries == 1
+
+
+def test_the_headers_of_a_page_are_told_from_an_answer_to_head(bench: Any, serve: Any) -> None:
+    fine, page = answer("200 OK", body=b""), answer("200 OK", HTML, body=b"", length=900)
+    server, made = serve(in_turn(fine, page, fine)), bench()
+    for _ in range(2):
+        exchange = made.send("HEAD", server.url, operation="draftExists")
+    assert (exchange.answer.media_type, exchange.retries) == ("", 1)
+
+
+def test_a_service_whose_head_is_labelled_html_is_taken_as_it_is(bench: Any, serve: Any) -> None:
+    server = serve(lambda *_: answer("200 OK", HTML, body=b"", length=2))
+    exchange = bench().send("HEAD", server.url, operation="draftExists")
+    assert (exchange.fault, len(server.received)) == (None, 1)
+
+
+@pytest.fixture
+def silent(serve: Any) -> Iterator[Any]:
+    """A server that answers only HEAD, and nothing else until the test is over."""
+    over = threading.Event()
+
+    def respond(request: Any, _connection: Any) -> bytes | None:
+        if request.method == "HEAD":
+            return answer("200 OK", body=b"")
+        over.wait(30)
+        return None
+
+    yield serve(respond)
+    over.set()
+
+
+def ask(made: Any, url: str, case: str, operation: str = "getDraftInfo", method: str = "GET") -> Any:
+    return made.door.send(Call(operation, method, url, {}), Context(case, 1, "abs-dev", "author"))
+
+
+def test_an_operation_that_hangs_is_given_up_and_others_are_not(bench: Any, silent: Any) -> None:
+    made = bench(timeout=0.2)
+    assert ask(made, silent.url, "one").fault == "no answer within the time limit"
+    assert len(silent.received) == 2
+    ask(made, silent.url, "another")
+    assert len(silent.received) == 3
+    with pytest.raises(GivenUp, match=r"getDraftInfo is given up: 3 time-outs in a row, after 0\.2 s each"):
+        ask(made, silent.url, "a third")
+    assert len(silent.received) == 3
+    made.door._transport.timeout = 20.0  # what does answer may take its time
+    assert ask(made, silent.url, "a fourth", "draftExists", "HEAD").answer.status == 200
+
+
+def test_one_attempt_may_meet_more_time_outs_before_the_operation_is_given_up(
+    bench: Any, silent: Any
+) -> None:
+    made = bench(timeout=0.1)
+    for times in (2, 3, breaker.GIVE_UP_ALONE_AFTER):
+        ask(made, silent.url, "one")
+        assert len(silent.received) == times
+    with pytest.raises(GivenUp, match="4 time-outs"):
+        ask(made, silent.url, "one")
+
+
+def test_an_answer_in_between_keeps_an_operation() -> None:
+    watched = Breaker(print)
+    for attempt in ("one", "two", "three", "four"):
+        watched.timed_out("getDraftInfo", attempt, 30.0)
+        watched.timed_out("getDraftInfo", attempt, 30.0)
+        watched.answered("getDraftInfo")
+        watched.admit("getDraftInfo")
+
+
+def test_what_one_worker_gives_up_the_others_do_not_ask_for(tmp_path: Path) -> None:
+    one, another = Breaker(print, tmp_path), Breaker(print, tmp_path)
+    for attempt in ("one", "two", "three"):
+        another.admit("listDrafts")
+        one.timed_out("listDrafts", attempt, 30.0)
+    with pytest.raises(GivenUp, match="listDrafts is given up"):
+        another.admit("listDrafts")
+    another.admit("getDraft")
+
+
+def test_an_operation_in_whose_place_others_answer_is_given_up() -> None:
+    watched = Breaker(print)
+    for _ in range(breaker.GIVE_UP_FAULTY_AFTER):
+        watched.admit("listDrafts")
+        watched.missed("listDrafts", "status 502", 0.1)
+        watched.answered("getDraft")
+    with pytest.raises(GivenUp, match="10 requests in a row without an answer, last: status 502"):
+        watched.admit("listDrafts")
+    watched.admit("getDraft")
+
+
+def test_several_silent_operations_are_a_service_that_is_down() -> None:
+    opened: list[str] = []
+    watched = Breaker(opened.append)
+    for operation in ("getDraft", "listDrafts"):
+        watched.timed_out(operation, "one", 30.0)
+        watched.missed(operation, "no answer within the time limit", 60.0)
+    with pytest.raises(EnvironmentFault, match="circuit breaker"):
+        watched.admit("getDraftInfo")
+    assert len(opened) == 1
+
+
+def test_weather_that_costs_too_much_ends_the_run() -> None:
+    opened: list[str] = []
+    watched = Breaker(opened.append)
+    for _ in range(1000):
+        watched.waited(0.4)
+        watched.answered("getDraft")
+    assert not opened
+    watched.waited(breaker.LOST_SECONDS)
+    watched.missed("getDraft", "status 503", 0.1)
+    assert "were lost waiting for better weather, last: status 503" in opened[0]
+
+
+def test_a_hurry_ends_what_would_go_on(bench: Any, silent: Any) -> None:
+    made = bench(timeout=60)
+    with made.door.hurried(0.3):
+        exchange = ask(made, silent.url, "one")
+    assert exchange.fault == "no answer within the time limit"
+    assert exchange.seconds < 30
+
+
+def test_a_fault_is_remembered_for_everybodys_tokens(tmp_path: Path) -> None:
+    one, another = Breaker(print, tmp_path), Breaker(print, tmp_path)
+    before = time.time()
+    assert not another.disturbed_since(before)
+    one.disturb()
+    assert another.disturbed_since(before)
+    assert not another.disturbed_since(time.time() + 1)
+
+
+def test_a_look_is_asked_of_the_guard(bench: Any, serve: Any) -> None:
+    asked: list[tuple[str, str]] = []
+    server = serve(in_turn(answer("502 Bad"), answer("404 No"), OK))
+    made = bench(guard=lambda method, url, _: asked.append((method, url)))
+    made.send("PUT", server.url + URL, operation="saveDraft", body=b"{}", writes=True)
+    assert asked == [("PUT", server.url + URL), ("GET", server.url + URL)]

@@ -1,0 +1,142 @@
+"""The ledger: what a run may have left, in the words of one worker and of all, and how much of it may stay."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.session.exchange import Answer
+from contracts.session.ledger import (
+    Ledger,
+    append_removed,
+    named,
+    outcome,
+    read_entries,
+    removable,
+    residue,
+)
+from contracts.session.residue import ResidueBudget, ResidueSpent
+
+
+def answer(status: int, body: Any = None) -> Answer:
+    return Answer(status, "", {"content-type": "application/json"}, json.dumps(body).encode(), "")
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Callable[..., Ledger]]:
+    """Makes the ledger of a worker: `ledger("gw0", most=2)`."""
+    made: list[Ledger] = []
+
+    def make(name: str = "main", most: int | None = None) -> Ledger:
+        given = {"given-by-settings"}
+        budget = None if most is None else ResidueBudget(tmp_path, most, given.__contains__)
+        made.append(Ledger(tmp_path / f"ledger-{name}.jsonl", budget))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def write(book: Ledger, operation: str, identifier: str, state: Any, realm: str = "abs-dev") -> None:
+    entry = book.intend(operation, realm, "author", identifier)
+    assert entry is not None
+    book.settle(entry, state)
+
+
+@pytest.mark.parametrize(
+    ("seen", "fault", "state"),
+    [
+        (None, "the connection was reset", "unknown"),
+        (answer(201), None, "created"),
+        (answer(200, {"errors": []}), None, "created"),
+        (answer(200, {"errors": [{"code": "Error.Mandatory"}]}), None, "refused"),
+        (answer(200, {"data": {"errors": [{"code": "Error.Mandatory"}]}}), None, "refused"),
+        (answer(409), None, "refused"),
+        (answer(429), "status 429", "refused"),
+        (answer(500), None, "unknown"),
+        (answer(503), "status 503", "unknown"),
+        (answer(200), "an HTML page", "unknown"),
+    ],
+)
+def test_what_became_of_a_write(seen: Answer | None, fault: str | None, state: str) -> None:
+    assert outcome(seen, fault) == state
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"identifier": "minted-00001"}, {"data": {"uid": "minted-00001"}}, {"_id": "minted-00001", "id": 7}],
+)
+def test_an_identifier_that_the_service_minted_is_found(body: Any) -> None:
+    assert named(answer(201, body)) == "minted-00001"
+    assert named(answer(201, {"id": "short"})) is None
+
+
+def test_drafts_of_all_workers_are_removable_until_one_of_them_is_removed(
+    ledger: Any, tmp_path: Path
+) -> None:
+    one, two = ledger("gw0"), ledger("main")
+    write(one, "saveDraft", "rc-test00000001", "created")
+    write(one, "saveDraft", "rc-test00000002", "refused")
+    write(one, "saveDraft", "rc-test00000003", "unknown")
+    one.intend("saveDraft", "abs-dev", "author", "rc-test00000004")
+    paths = sorted(tmp_path.glob("ledger-*.jsonl"))
+    assert [each.identifier[-1] for each in removable(read_entries(paths))] == ["4", "3", "1"]
+    write(two, "saveDraft", "rc-test00000001", "created")
+    two.removed("abs-dev", "rc-test00000001")
+    assert [each.identifier[-1] for each in removable(read_entries(paths))] == ["4", "3"]
+    write(two, "saveDraft", "rc-test00000001", "created")
+    assert [each.identifier[-1] for each in removable(read_entries(paths))] == ["1", "4", "3"]
+
+
+def test_a_ledger_that_a_kill_cut_short_is_read_and_gone_on_with(ledger: Any, tmp_path: Path) -> None:
+    book, path = ledger(), tmp_path / "ledger-main.jsonl"
+    write(book, "saveDraft", "rc-test00000001", "created")
+    path.write_text(path.read_text() + '{"number": 2, "opera')
+    (entry,) = read_entries([path])
+    append_removed(path, [entry])
+    assert removable(read_entries([path])) == []
+
+
+def test_residue_counts_every_record_once_and_the_nameless_each(ledger: Any, tmp_path: Path) -> None:
+    book = ledger()
+    write(book, "createContact", "rc-test00000001", "created")
+    write(book, "updateContact", "rc-test00000001", "created")
+    write(book, "createWorkflowRecord", "", "created")
+    write(book, "createWorkflowRecord", "", "unknown")
+    write(book, "createWorkflowRecord", "", "refused")
+    write(book, "saveDraft", "rc-test00000002", "created")
+    assert len(list(residue(read_entries(tmp_path.glob("*.jsonl"))))) == len(list(book.residue())) == 3
+
+
+def test_the_thirteenth_permanent_record_is_not_created(ledger: Any) -> None:
+    books = [ledger("gw0", 12), ledger("gw1", 12)]
+    for number in range(12):
+        write(books[number % 2], "createContact", f"rc-test{number:08d}", "created")
+    with pytest.raises(ResidueSpent, match=r"12 permanent records .* abs-dev .*pace.permanent_records"):
+        books[0].intend("createWorkflowRecord", "abs-dev", "author", "")
+    write(books[1], "updateContact", "rc-test00000003", "created")
+    write(books[1], "updateWorkflowRecord", "given-by-settings", "created")
+    write(books[1], "createContact", "rc-test99999999", "created", "bch-dev")
+    write(books[1], "createAttachment", "rc-test99999999", "created")
+
+
+def test_what_is_refused_gives_its_place_back(ledger: Any) -> None:
+    book = ledger(most=1)
+    for number in range(3):
+        write(book, "createContact", f"rc-test{number:08d}", "refused")
+    write(book, "createContact", "rc-test00000009", "unknown")
+    with pytest.raises(ResidueSpent):
+        book.intend("createContact", "abs-dev", "author", "rc-test00000010")
+
+
+def test_a_write_waits_for_one_under_way_that_may_come_to_nothing(ledger: Any) -> None:
+    first, second = ledger("gw0", 1), ledger("gw1", 1)
+    entry = first.intend("createContact", "abs-dev", "author", "rc-test00000001")
+    refusal = threading.Timer(0.2, first.settle, (entry, "refused"))
+    refusal.start()
+    assert second.intend("createContact", "abs-dev", "author", "rc-test00000002") is not None
+    refusal.join()

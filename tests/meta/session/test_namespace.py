@@ -1,0 +1,97 @@
+"""What a run may write to: its own, the kept records, what the settings name; never what only looks like it."""
+
+import pytest
+
+from contracts.session.namespace import (
+    KEPT_PREFIX,
+    Namespace,
+    is_signed,
+    is_valid_uid,
+    new_run_token,
+    starts_like_ours,
+)
+
+OURS = Namespace("ab12", ["granted-0001"], "1 main", foreign=["organization-abs-dev"])
+
+
+@pytest.mark.parametrize(
+    "identifier",
+    ["rc-ab12xyz00000", "rc-keep-author-contact", "granted-0001", "rc-ab12a/b0000", "rc-ab12..0000"],
+)
+def test_a_run_owns_its_own(identifier: str) -> None:
+    assert OURS.owns(identifier)
+
+
+@pytest.mark.parametrize(
+    "identifier",
+    [
+        "rc-ab1",
+        "rc-ab13xyz00000",
+        "RC-ab12xyz00000",
+        "xrc-ab12xyz0000",
+        "rc-keepsake-0001",
+        "granted-00010",
+        "rc-ab12x/../sandbox-foreign",
+        "rc-ab12x%2F..%2Fsandbox-foreign",
+        "rc-ab12x%252f%252e%252e%252fsandbox-foreign",
+        "rc-ab12x\\..\\sandbox-foreign",
+        "rc-keep-x/..",
+    ],
+)
+def test_a_run_does_not_own_what_looks_like_it(identifier: str) -> None:
+    assert not OURS.owns(identifier)
+
+
+def test_what_the_service_gives_is_taken_in_unless_it_is_known_to_be_somebody_elses() -> None:
+    fresh = Namespace("ab12", foreign=["organization-abs-dev"])
+    for identifier in ("minted-000001", "organization-abs-dev"):
+        fresh.claim(identifier)
+    assert fresh.owns("minted-000001")
+    assert not fresh.owns("organization-abs-dev")
+
+
+def test_a_dead_run_is_taken_in_by_its_token() -> None:
+    fresh = Namespace("ab12")
+    assert not fresh.owns("rc-dead00000001")
+    fresh.adopt("dead")
+    assert fresh.owns("rc-dead00000001")
+    assert not fresh.owns("rc-dea0dead0001")
+
+
+@pytest.mark.parametrize("length", [20, 24, 64, 128])
+def test_identifiers_are_signed_also_behind_a_word_of_their_own(length: int) -> None:
+    uid = Namespace("ab12").uid(length)
+    assert is_valid_uid(uid)
+    assert is_signed(uid)
+    assert is_signed(f"rc-ab12alpha-{uid[-12:]}")
+
+
+@pytest.mark.parametrize(
+    "identifier",
+    [
+        "rc-report-2026-final",
+        "rc-report2026finalversion1",
+        "rc-abcdmadebyaperson0001",
+        f"{KEPT_PREFIX}author-contact-abs-dev",
+        "rc-ab12000000000000000000",
+        "rc-ab12ABCDEFGHIJKLMNOPQR",
+    ],
+)
+def test_what_people_name_is_not_signed(identifier: str) -> None:
+    assert not is_signed(identifier)
+
+
+def test_signatures_by_chance_are_rare() -> None:
+    assert sum(is_signed(f"rc-ab12{number:017d}") for number in range(20_000)) < 5
+
+
+def test_no_run_gets_the_prefix_of_the_kept_records() -> None:
+    assert "keep" not in {new_run_token() for _ in range(200)}
+    assert not starts_like_ours(f"{KEPT_PREFIX}author")
+    assert starts_like_ours("rc-ab12")
+
+
+def test_the_same_seed_gives_the_same_identifiers() -> None:
+    one, two = (Namespace("ab12", seed="7 gw0") for _ in range(2))
+    assert [one.uid() for _ in range(5)] == [two.uid() for _ in range(5)]
+    assert len({one.uid() for _ in range(1000)}) == 1000
