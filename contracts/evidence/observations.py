@@ -4,25 +4,42 @@ import json
 from pathlib import Path
 from typing import Any
 
+from contracts.drift.facts import read_facts
+from contracts.drift.realms import between_realms
+from contracts.evidence.observations_answers import answers_of
 from contracts.evidence.record import Observation, RunRecord
 from contracts.evidence.verdicts import RunVerdict
 
 FILE_NAME = "observations.json"
+FORMAT = 2
 
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     """Write `observations.json` and return its path."""
-    run = record.run
-    content = {
-        "format": 1,
-        "target": run.target,
-        "started": run.started,
-        "complete": not verdict.problems,
-        "observations": put_together(record.observations),
-    }
+    content = build(record) | {"complete": not verdict.problems}
     path = folder / FILE_NAME
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", "utf-8")
     return path
+
+
+def build(record: RunRecord) -> dict[str, Any]:
+    """Return the content of `observations.json` as plain data, all but `complete`.
+
+    Returns:
+        Members format, target, profile, started, `observations` (what cases noted), `answers` (statuses and
+        shapes, see `answers_of`) and `realm_differences` (points that realms do not agree on).
+    """
+    run = record.run
+    seen = {"observations": put_together(record.observations), "answers": answers_of(record)}
+    differences = between_realms(read_facts(seen))
+    return {
+        "format": FORMAT,
+        "target": run.target,
+        "profile": run.profile,
+        "started": run.started,
+        **seen,
+        "realm_differences": [difference.as_data() for difference in differences],
+    }
 
 
 def put_together(observations: tuple[Observation, ...]) -> list[dict[str, Any]]:

@@ -1,0 +1,164 @@
+"""Answers are read from the exchanges of cases that went well, under the silent clause that speaks of them."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from contracts.drift import points
+from contracts.evidence.observations_answers import answers_of
+from contracts.evidence.outcomes import Verdict
+from contracts.evidence.record import Case, RecordedExchange, RunFacts, RunRecord
+from contracts.interface.catalogue import Level, load_catalogue
+from contracts.interface.description import load_description
+
+CASE = "scenario/test_draft_life.py::test_a_draft[abs-dev]"
+UID = "rc-abcd-list-0001"
+BASE = "http://127.0.0.1:8080/base"
+JSON = [["content-type", "application/json; charset=utf-8"]]
+
+
+def body(value: Any) -> dict[str, Any]:
+    text = "" if value is None else value if isinstance(value, str) else json.dumps(value)
+    return {"size": len(text), "truncated": False, "sha256": "0", "text": text}
+
+
+def exchange(operation: str, status: int, answer: Any, **changes: Any) -> RecordedExchange:
+    described = load_description().operations[operation]
+    uid = changes.pop("uid", UID)
+    url = described.url(
+        BASE, **{name: uid if name in ("uid", "identifier") else "7" for name in described.path_parameters}
+    )
+    authorised = [["Authorization", "Bearer [redacted]"]] if changes.pop("signed_in", True) else []
+    plain: dict[str, Any] = {
+        "id": f"main-{operation}-{status}-{len(str(changes))}-{json.dumps(answer)}",
+        "case": CASE,
+        "attempt": 1,
+        "realm": "abs-dev",
+        "role": "author",
+        "operation": operation,
+        "started": "2026-11-21T12:00:00+00:00",
+        "seconds": 0.01,
+        "request": {
+            "method": described.method,
+            "url": url,
+            "http_version": "1.1",
+            "headers": authorised,
+            "body": body({"header": {"identifier": uid}, "firstName": "Ana"}),
+        },
+        "response": {"status": status, "reason": "", "headers": JSON if answer else [], "body": body(answer)},
+        "fault": None,
+        "retries": 0,
+    }
+    return RecordedExchange(**{**plain, **changes})
+
+
+def told(
+    *exchanges: RecordedExchange, outcome: Verdict = Verdict.PASS, clauses: Any = None
+) -> dict[str, Any]:
+    """Answers by clause and operation."""
+    catalogue = [clause.id for clause in load_catalogue()]
+    facts: Any = dict.fromkeys(RunFacts.__dataclass_fields__)
+    run = RunFacts(
+        **{**facts, "base_url": BASE, "clauses": tuple(clauses or catalogue), "realms": ("abs-dev",)}
+    )
+    empty: Any = dict.fromkeys(Case.__dataclass_fields__)
+    cases = tuple(Case(**{**empty, "id": each.case, "outcome": outcome}) for each in exchanges)
+    record = RunRecord(run, cases, (), (), {each.id: each for each in exchanges}, (), (), (), (), ())
+    return {f"{each['clause']} {each['operation']}": each["answers"] for each in answers_of(record)}
+
+
+SAVED = exchange("saveDraft", 201, {"identifier": UID, "createdOn": "2026-11-21T12:00:00Z"})
+
+
+def test_an_accepted_request_tells_status_type_and_shape() -> None:
+    assert told(SAVED) == {
+        "draft-save-answer saveDraft": {
+            "201": {
+                "types": ["application/json"],
+                "bodies": [],
+                "schema": {
+                    "properties": {
+                        "createdOn": {"format": "date-time", "type": "string"},
+                        "identifier": {"type": "string"},
+                    },
+                    "required": ["createdOn", "identifier"],
+                    "type": "object",
+                },
+            }
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("refused", "place"),
+    [
+        (exchange("getDraft", 404, {"message": "none"}), "draft-failure-status getDraft"),
+        (exchange("getDraft", 403, "no", signed_in=False), "token-missing-answer getDraft"),
+        (exchange("getDraft", 401, None), "token-missing-answer getDraft"),
+        (exchange("getDraft", 400, {}, uid="too-short"), "uid-refusal-answer getDraft"),
+        (exchange("updateContact", 400, {"errors": []}), "errors-status updateContact"),
+        (exchange("listDrafts", 400, {}), "list-failure-status listDrafts"),
+        (
+            exchange("updateWorkflowRecord", 403, {}, signed_in=False),
+            "workflow-message-place updateWorkflowRecord",
+        ),
+    ],
+)
+def test_a_refusal_stands_under_the_clause_that_speaks_of_it(refused: RecordedExchange, place: str) -> None:
+    assert list(told(refused)) == [place]
+
+
+def test_every_place_is_a_silent_clause_that_covers_the_operation() -> None:
+    catalogue = load_catalogue()
+    assert set(points.operations()) == set(load_description().operations)
+    for operation in points.operations():
+        places = {points.SUCCESS_STATUS[operation], points.success_clause(operation)}
+        places |= {
+            points.refusal_clause(operation, tokenless=tokenless, uid_valid=valid)
+            for tokenless in (True, False)
+            for valid in (True, False)
+        }
+        for place in places:
+            assert catalogue.clause(place).level is Level.SILENT
+            assert operation in catalogue.clause(place).operations, (place, operation)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(SAVED, case="property/test_generated_faults.py::test_x"),
+        replace(SAVED, case="[cleaning]"),
+        replace(SAVED, fault="503 from the gateway"),
+        replace(SAVED, response=None),
+        replace(SAVED, realm="ort-dev"),
+        replace(SAVED, response={**(SAVED.response or {}), "status": 500}),
+        replace(SAVED, request={**SAVED.request, "url": f"{BASE}/api/v2023/documents/{UID}/versions/draft"}),
+    ],
+    ids=["generated", "housekeeping", "fault", "no-answer", "foreign-realm", "server-error", "other-address"],
+)
+def test_what_says_nothing_steady_of_an_operation_is_left_out(other: RecordedExchange) -> None:
+    assert told(other) == {}
+
+
+def test_cases_that_failed_and_clauses_not_selected_are_left_out() -> None:
+    assert told(SAVED, outcome=Verdict.FAIL) == {}
+    assert told(SAVED, clauses=["list-fields"]) == {}
+
+
+def test_what_was_sent_and_what_is_somebody_elses_leave_no_shape() -> None:
+    read = exchange("getDraft", 200, {"header": {"identifier": UID}, "firstName": "Ana", "etag": "x"})
+    foreign = exchange("getDraft", 200, {"header": {}, "theirs": 1}, uid="somebody-elses-1")
+    found = told(SAVED, read, foreign)["draft-get-answer getDraft"]["200"]
+    assert found["schema"]["properties"] == {"etag": {"type": "string"}}
+
+
+def test_files_tell_their_status_alone_and_a_body_that_was_cut_nothing() -> None:
+    upload = exchange("createAttachment", 201, {"id": 7})
+    download = exchange("getAttachment", 200, "the content")
+    cut = {**body({"id": 8, "more": 1}), "truncated": True}
+    long = exchange("createAttachment", 201, {}, response={**(upload.response or {}), "body": cut})
+    found = told(upload, download, long)
+    assert found["attachment-success-status getAttachment"] == {"200": {"types": [], "bodies": []}}
+    assert found["attachment-create-answer createAttachment"]["201"]["schema"]["required"] == ["id"]

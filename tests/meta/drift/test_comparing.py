@@ -1,0 +1,199 @@
+"""Every change is classed: breaking for clients, additive, or none at all."""
+
+from typing import Any
+
+import pytest
+
+from contracts.drift.changes import Change, Kind, Severity
+from contracts.drift.comparing import compare, undealt, unknown
+
+ANYWHERE = "list-envelope"
+
+
+def changed(made: Any, was: Any, now: Any, clause: str = ANYWHERE) -> list[tuple[Kind, str]]:
+    """How two notes at one point differ in the first realm."""
+    before, after = (
+        made.facts(made.observation(clause, "listDrafts", seen, "abs-dev")) for seen in (was, now)
+    )
+    return [(change.kind, change.says) for change in compare(before, after)]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "kind"),
+    [
+        (200, 201, Kind.STATUS_CHANGED),
+        (200, 403, Kind.NOW_REFUSED),
+        (403, 200, Kind.NOW_ACCEPTED),
+        (404, 410, Kind.STATUS_CHANGED),
+        ("400 errors", "200 errors", Kind.STATUS_CHANGED),
+        ("200", "400 errors", Kind.NOW_REFUSED),
+        ("400 errors", "201", Kind.NOW_ACCEPTED),
+        ("400 errors", "400", Kind.BEHAVIOUR_CHANGED),
+        ("kept", "refused with 400", Kind.NOW_REFUSED),
+        ("refused", "kept", Kind.NOW_ACCEPTED),
+        ("kept", "changed", Kind.BEHAVIOUR_CHANGED),
+        ("workflow-anonymous", "workflow-realm-missing", Kind.BEHAVIOUR_CHANGED),
+        ("as saved", "latest first", Kind.BEHAVIOUR_CHANGED),
+        (True, False, Kind.BEHAVIOUR_CHANGED),
+        ({"seconds": 3600}, {"seconds": 900}, Kind.LESS),
+        ({"seconds": 3600}, {"seconds": 86400}, Kind.MORE),
+        ({"items": "6 or more"}, {"items": "5"}, Kind.LESS),
+        ({"items": "10"}, {"items": "25"}, Kind.MORE),
+        (["Error.InvalidValue", "Error.Mandatory"], ["Error.Mandatory"], Kind.VALUE_GONE),
+        (["Error.Mandatory"], ["Error.InvalidValue", "Error.Mandatory"], Kind.VALUE_ADDED),
+        (["400 errors"], ["400 errors", "422 errors"], Kind.STATUS_CHANGED),
+        (["400 errors"], ["422 errors"], Kind.STATUS_CHANGED),
+    ],
+)
+def test_a_changed_value_is_classed(made: Any, was: Any, now: Any, kind: Kind) -> None:
+    assert [found for found, _ in changed(made, was, now)] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        (200, 200),
+        ({"items": "6 or more"}, {"items": "10"}),
+        ({"items": "10"}, {"items": "6 or more"}),
+        ({"items": "6 or more"}, {"items": "6 or more"}),
+        ({"order": "as saved"}, {"order": None}),
+        ({"create": 201, "update": 200}, {"update": 200}),
+        ({"update": 200}, {"create": 201, "update": 200}),
+    ],
+)
+def test_what_contradicts_nothing_is_no_drift(made: Any, was: Any, now: Any) -> None:
+    assert changed(made, was, now) == []
+
+
+def test_reading_without_a_token_has_words_of_its_own(made: Any) -> None:
+    closed = changed(made, 200, 401, "attachment-get-token")
+    opened = changed(made, 401, 200, "attachment-get-token")
+    assert closed == [(Kind.NOW_CLOSED, "200, now 401")]
+    assert opened == [(Kind.NOW_OPEN, "401, now 200")]
+
+
+def test_every_kind_is_breaking_or_additive_on_purpose() -> None:
+    additive = {kind for kind in Kind if kind.severity is Severity.ADDITIVE}
+    assert additive == {Kind.MEMBER_ADDED, Kind.NOW_ACCEPTED, Kind.NOW_OPEN, Kind.VALUE_ADDED, Kind.MORE}
+
+
+def schema(**members: Any) -> dict[str, Any]:
+    """An object of members that are always there, but for those whose type ends with a question mark."""
+    types = {
+        name: kind.removesuffix("?") if isinstance(kind, str) else kind for name, kind in members.items()
+    }
+    optional = {name for name, kind in members.items() if isinstance(kind, str) and kind.endswith("?")}
+    return {
+        "type": "object",
+        "properties": {n: {"type": kind} if isinstance(kind, str) else kind for n, kind in types.items()},
+        "required": sorted(members.keys() - optional),
+    }
+
+
+DATE = {"type": "string", "format": "date-time"}
+NULLABLE = {"anyOf": [{"type": "null"}, DATE]}
+SHAPES = [
+    pytest.param(schema(a="string", b="string"), schema(a="string"), Kind.MEMBER_GONE, id="gone"),
+    pytest.param(schema(a="string"), schema(a="string", b="string"), Kind.MEMBER_ADDED, id="added"),
+    pytest.param(schema(a="string"), schema(a="string", b="string?"), Kind.MEMBER_ADDED, id="added-optional"),
+    pytest.param(schema(a="string"), schema(a="string?"), Kind.MAY_BE_MISSING, id="may-be-missing"),
+    pytest.param(schema(a="string"), schema(a="integer"), Kind.KIND_CHANGED, id="kind"),
+    pytest.param(schema(a="integer"), schema(a="number"), Kind.KIND_CHANGED, id="integer-to-number"),
+    pytest.param(schema(a=DATE), schema(a=NULLABLE), Kind.FURTHER_KIND, id="null-too"),
+    pytest.param(schema(a=DATE), schema(a="string"), Kind.FORM_CHANGED, id="form-lost"),
+    pytest.param(schema(a="string"), schema(a=DATE), Kind.FORM_CHANGED, id="form-other"),
+    pytest.param({"type": "array"}, schema(items="array"), Kind.KIND_CHANGED, id="envelope"),
+]
+
+
+@pytest.mark.parametrize(("was", "now", "kind"), SHAPES)
+def test_a_changed_shape_is_classed(made: Any, was: Any, now: Any, kind: Kind) -> None:
+    before, after = (
+        made.facts(answers=[made.answer("draft-save-answer", "saveDraft", 200, each)]) for each in (was, now)
+    )
+    (change,) = compare(before, after)
+    assert change.kind is kind
+    assert change.realms == made.realms
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        (schema(a="string?"), schema(a="string")),
+        (schema(a="string", b="string?"), schema(a="string")),
+        (schema(a=NULLABLE), schema(a=DATE)),
+        (schema(a="number"), schema(a="integer")),
+        ({"type": "array", "items": schema(a="string")}, {"type": "array"}),
+    ],
+    ids=["always-there", "optional-not-seen", "never-null", "whole-numbers", "empty-list"],
+)
+def test_fewer_possibilities_than_accepted_are_no_drift(made: Any, was: Any, now: Any) -> None:
+    before, after = (
+        made.facts(answers=[made.answer("draft-save-answer", "saveDraft", 200, each)]) for each in (was, now)
+    )
+    assert compare(before, after) == ()
+
+
+def test_what_stands_inside_goes_and_comes_with_what_it_stands_in(made: Any) -> None:
+    flat, deep = schema(a="string"), schema(a="string", b=schema(c="string", d=schema(e="string")))
+    before, after = (
+        made.facts(answers=[made.answer("draft-save-answer", "saveDraft", 200, each)])
+        for each in (flat, deep)
+    )
+    assert [change.point for change in compare(before, after)] == ["200 body.b"]
+    assert [change.point for change in compare(after, before)] == ["200 body.b"]
+
+
+def test_a_success_with_another_status_keeps_its_shape_or_does_not(made: Any) -> None:
+    def facts(status: int, body: Any) -> Any:
+        return made.facts(answers=[made.answer("draft-save-answer", "saveDraft", status, body)])
+
+    same, less = schema(a="string", b="string"), schema(a="string")
+    before = facts(201, same)
+    assert [change.point for change in compare(before, facts(200, same))] == ["status"]
+    assert [change.point for change in compare(before, facts(200, less))] == ["200 body.b", "status"]
+    assert Kind.KIND_CHANGED in {change.kind for change in compare(before, facts(204, None))}
+
+
+def test_a_refusal_with_a_new_status_is_unknown_and_not_drift(made: Any) -> None:
+    def facts(status: int) -> Any:
+        return made.facts(
+            answers=[made.answer("draft-failure-status", "getDraft", status, schema(a="string"))]
+        )
+
+    assert compare(facts(404), facts(410)) == ()
+    assert unknown(facts(404), facts(410)) == facts(410)
+
+
+def test_what_nobody_accepted_or_observed_is_no_drift(made: Any) -> None:
+    one, other = (
+        made.facts(made.observation(clause, "listDrafts", 200)) for clause in ("list-envelope", "list-fields")
+    )
+    assert compare(one, other) == compare({}, one) == compare(one, {}) == ()
+    assert unknown(one, other) == other
+
+
+def test_realms_that_differ_alike_are_told_together_and_breaking_comes_first(made: Any) -> None:
+    before = made.facts(made.observation("list-envelope", "listDrafts", {"a": 403, "b": 200}))
+    after = made.facts(
+        made.observation("list-envelope", "listDrafts", {"a": 200, "b": 200}, "abs-dev", "bch-dev")
+        + made.observation("list-envelope", "listDrafts", {"a": 403, "b": 500}, "chm-dev")
+    )
+    breaking, additive = compare(before, after)
+    assert (breaking.severity, breaking.realms, breaking.point) == (Severity.BREAKING, ("chm-dev",), "b")
+    assert additive == Change(
+        Kind.NOW_ACCEPTED, "list-envelope", "listDrafts", ("abs-dev", "bch-dev"), "a", "403", "200"
+    )
+
+
+def test_generated_faults_that_fall_to_another_realm_are_nothing_new(made: Any) -> None:
+    def dealt(realm: str, status: int) -> Any:
+        seen = {"fault": "body:missing", "status": status}
+        return made.facts(made.observation("draft-save-body", "saveDraft", seen, realm))
+
+    accepted = dealt("bch-dev", 400)
+    assert unknown(accepted, undealt(accepted, dealt("abs-dev", 400))) == {}
+    assert unknown(accepted, undealt(accepted, dealt("abs-dev", 201))) == dealt("abs-dev", 201)
+    assert [change.kind for change in compare(accepted, undealt(accepted, dealt("bch-dev", 201)))] == [
+        Kind.NOW_ACCEPTED
+    ]

@@ -1,0 +1,137 @@
+"""What drift does to a run: told by default, blocking on demand, and the same when the reports are made again."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.drift.baseline import Baseline, write
+from contracts.drift.comparing import compare
+from contracts.drift.keeping import BASELINE_FILE, SETTINGS_FILE, keep, kept
+from contracts.drift.report import NO_DRIFT, DriftReport, Mode
+from contracts.errors import UsageError
+from contracts.evidence.drifting import realms_of_operations
+from contracts.evidence.outcomes import ExitCode, Verdict
+from contracts.evidence.record import AssertionCount, Case, RunFacts, RunRecord
+from contracts.evidence.verdicts import judge
+from contracts.interface.clauses import Clause, Level
+
+REALMS_OF = realms_of_operations()
+CLAUSE = Clause("draft-get-content", Level.MUST, ("getDraft",), "Drafts", "Content.", realms=("abs-dev",))
+
+
+def record() -> RunRecord:
+    """A run that passes."""
+    run = RunFacts(
+        target="sandbox",
+        target_kind="development",
+        base_url="http://127.0.0.1",
+        profile="gate",
+        seed=1,
+        realms=("abs-dev",),
+        clauses=(CLAUSE.id,),
+        started="2026-11-21T12:00:00+00:00",
+        finished="2026-11-21T12:00:09+00:00",
+        workers=1,
+        command="run",
+        versions={},
+        environment={},
+        interrupted=False,
+        expected_workers=("main",),
+    )
+    case = Case(
+        id="scenario/test_x.py::test_y",
+        name="y",
+        doc="",
+        realm="abs-dev",
+        clauses=(CLAUSE.id,),
+        operations=("getDraft",),
+        profile="gate",
+        outcome=Verdict.PASS,
+        reason=None,
+        blocked_by=None,
+        attempts=1,
+        started=None,
+        seconds=1.0,
+        requests=2,
+        assertions=(AssertionCount(CLAUSE.id, "getDraft", 1, 0),),
+        worker="main",
+    )
+    return RunRecord(run, (case,), (), (), {}, (), (), (), (), ())
+
+
+@pytest.fixture
+def report(made: Any) -> Any:
+    """Makes the drift of a run by mode, from 201 to another status, 200 unless told."""
+
+    def make(mode: Mode, status: int = 200, **more: Any) -> DriftReport:
+        before, after = (
+            made.facts(made.observation("draft-success-status", "saveDraft", each)) for each in (201, status)
+        )
+        return DriftReport(mode, "sandbox", "b.yaml", True, compare(before, after), **more)
+
+    return make
+
+
+def test_breaking_drift_fails_a_run_that_asked_for_it(report: Any) -> None:
+    verdict = judge(record(), [CLAUSE], report(Mode.FAIL))
+    assert verdict.exit_code is ExitCode.FAIL
+    assert verdict.reason == (
+        "breaking drift from b.yaml: draft-success-status (saveDraft) in abs-dev, bch-dev, chm-dev: "
+        "status changed, 201, now 200"
+    )
+
+
+def test_drift_warns_by_default_and_is_in_the_answer(report: Any) -> None:
+    verdict = judge(record(), [CLAUSE], report(Mode.WARN))
+    assert verdict.exit_code is ExitCode.PASS
+    assert (
+        verdict.drift.sentence == "1 breaking, 0 additive against b.yaml; `registry-contracts drift` shows it"
+    )
+
+
+def test_neither_additive_drift_nor_what_a_consumer_does_not_use_blocks(report: Any, made: Any) -> None:
+    before, after = (
+        made.facts(made.observation("draft-by-restricted", "saveDraft", status)) for status in (403, 200)
+    )
+    additive = DriftReport(Mode.FAIL, "sandbox", "b.yaml", True, compare(before, after))
+    outside = report(Mode.FAIL, outside=frozenset(report(Mode.FAIL).changes))
+    for drift in (additive, outside):
+        assert judge(record(), [CLAUSE], drift).exit_code is ExitCode.PASS
+        assert drift.changes
+
+
+def test_without_a_baseline_one_line_says_how_to_make_one() -> None:
+    drift = DriftReport(Mode.FAIL, "dev", "baselines/dev.yaml")
+    assert drift.blocking is None
+    assert (
+        drift.sentence
+        == "no baseline of dev yet; `registry-contracts drift accept` writes baselines/dev.yaml"
+    )
+    assert NO_DRIFT.sentence is None
+
+
+def test_a_run_keeps_the_baseline_it_was_started_with(made: Any, tmp_path: Path) -> None:
+    folder, path = tmp_path / "run", tmp_path / "b.yaml"
+    folder.mkdir()
+    baseline = Baseline("sandbox", made.facts(made.observation("draft-success-status", "saveDraft", 201)))
+    write(path, baseline, {}, REALMS_OF)
+    keep(folder, Mode.FAIL, path, REALMS_OF)
+    path.unlink()
+    note = kept(folder, REALMS_OF)
+    assert note is not None
+    assert (note.mode, note.path, note.baseline) == (Mode.FAIL, path.as_posix(), baseline)
+
+
+def test_a_folder_without_a_note_has_no_drift_and_an_altered_one_is_told(tmp_path: Path) -> None:
+    assert kept(tmp_path, REALMS_OF) is None
+    keep(tmp_path, Mode.WARN, tmp_path / "none.yaml", REALMS_OF)
+    note = kept(tmp_path, REALMS_OF)
+    assert note is not None
+    assert note.baseline is None
+    (tmp_path / SETTINGS_FILE).write_text('{"mode": "warn", "baseline": "b", "known": true}', "utf-8")
+    with pytest.raises(UsageError, match=BASELINE_FILE):
+        kept(tmp_path, REALMS_OF)
+    (tmp_path / SETTINGS_FILE).write_text('{"mode": "loud"}', "utf-8")
+    with pytest.raises(UsageError, match="was altered"):
+        kept(tmp_path, REALMS_OF)
