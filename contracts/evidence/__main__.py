@@ -6,6 +6,7 @@ import click
 
 from contracts.errors import SuiteError, UsageError
 from contracts.evidence.outcomes import ExitCode
+from contracts.evidence.plain import printable
 from contracts.evidence.reports import ALL, write_all
 
 
@@ -23,7 +24,7 @@ def main(context: click.Context, run_folder: Path, formats: tuple[str, ...]) -> 
     except SuiteError as error:
         click.echo(f"error: {error}", err=True)
         context.exit(ExitCode.ERROR)
-    click.echo(verdict.sentence)
+    click.echo(printable(verdict.sentence))
     context.exit(verdict.exit_code)
 
 

@@ -7,9 +7,10 @@ from datetime import datetime
 from pathlib import Path
 
 from allure_commons.logger import AllureFileLogger
-from allure_commons.model2 import Attachment, Label, Parameter, Status, StatusDetails, TestResult
-from allure_commons.types import LabelType, Severity
+from allure_commons.model2 import Attachment, Label, Link, Parameter, Status, StatusDetails, TestResult
+from allure_commons.types import LabelType, LinkType, Severity
 
+from contracts.evidence.bearing import Bearing
 from contracts.evidence.findings import shown_exchanges
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.plain import printable
@@ -25,6 +26,7 @@ _STATUS = {
     Verdict.INCONCLUSIVE: Status.SKIPPED,
     Verdict.UNTESTED: Status.SKIPPED,
     Verdict.ADVISORY: Status.PASSED,
+    Verdict.DEVIATION: Status.SKIPPED,
     Verdict.OBSERVED: Status.PASSED,
     Verdict.PASS: Status.PASSED,
 }
@@ -67,19 +69,32 @@ def _result(record: RunRecord, verdict: RunVerdict, case: Case, clauses: dict[st
         fullName=printable(case.id.partition("[")[0]),
         name=printable(case.name),
         description=printable(case.doc),
-        status=_STATUS[case.outcome],
+        # Accepted or not counted: skipped, as Allure's own known issues still count as failures.
+        status=Status.SKIPPED if _toned_down(case, verdict) else _STATUS[case.outcome],
         statusDetails=_details(case, verdict),
         stage="finished",
         start=start,
         stop=start + round(case.seconds * 1000),
         # A normal parameter: excluded ones drop out of the history key, and the last realm would win.
         parameters=[Parameter(name="realm", value=case.realm)],
-        labels=list(_labels(case, clauses)),
+        labels=list(_labels(case, clauses, verdict)),
+        links=list(_links(case, verdict)),
     )
 
 
+def _toned_down(case: Case, verdict: RunVerdict) -> bool:
+    contradicted = case.outcome in {Verdict.FAIL, Verdict.ADVISORY}
+    return contradicted and verdict.bearing(case) is not Bearing.COUNTS
+
+
+def _links(case: Case, verdict: RunVerdict) -> Iterator[Link]:
+    entries = (finding.accepted for finding in verdict.findings_of(case) if finding.accepted)
+    for entry in dict.fromkeys(entries):
+        yield Link(type=LinkType.ISSUE, url=entry.issue, name=printable(entry.reason))
+
+
 def _details(case: Case, verdict: RunVerdict) -> StatusDetails | None:
-    mine = [finding for finding in verdict.findings if case.id in finding.cases]
+    mine = verdict.findings_of(case)
     reason = case.reason or (case.blocked_by.cause if case.blocked_by else "")
     if case.outcome is Verdict.PASS or case.outcome is Verdict.OBSERVED:
         return None
@@ -90,20 +105,31 @@ def _details(case: Case, verdict: RunVerdict) -> StatusDetails | None:
         f"expected: {each.expected}\nseen: {each.seen}\n{each.rate}\n{each.command}" for each in mine
     )
     flaky = any(each.intermittent for each in mine)
-    return StatusDetails(message=printable(message), trace=printable(trace), flaky=flaky)
+    known = any(each.accepted for each in mine)
+    if _toned_down(case, verdict):
+        message = f"{verdict.bearing(case)}: {message}"
+    return StatusDetails(message=printable(message), trace=printable(trace), flaky=flaky, known=known)
 
 
-def _labels(case: Case, clauses: dict[str, Clause]) -> Iterator[Label]:
+def _labels(case: Case, clauses: dict[str, Clause], verdict: RunVerdict) -> Iterator[Label]:
     known = [clauses[clause] for clause in case.clauses if clause in clauses]
     for family in dict.fromkeys(clause.family for clause in known):
         yield Label(name=LabelType.EPIC, value=family)
     for clause in case.clauses:
         yield Label(name=LabelType.FEATURE, value=printable(clause))
+    # Names of our own, to filter and group by: a realm is an environment of the report (see `allure_page`).
+    yield Label(name="realm", value=case.realm)
+    for clause in case.clauses:
+        yield Label(name="clause", value=printable(clause))
+    for operation in case.operations:
+        yield Label(name="operation", value=printable(operation))
     yield Label(name=LabelType.STORY, value=printable(case.name))
     yield Label(name=LabelType.PARENT_SUITE, value=case.realm)
     yield Label(name=LabelType.SUITE, value=printable(case.id.partition("::")[0]))
     for operation in case.operations:
         yield Label(name=LabelType.TAG, value=printable(operation))
+    if _toned_down(case, verdict):
+        yield Label(name=LabelType.TAG, value=str(verdict.bearing(case)))
     levels = {str(clause.level) for clause in known}
     level = next((level for level in _SEVERITY if level in levels), None)
     if level is not None:

@@ -5,17 +5,15 @@ from dataclasses import dataclass
 
 from contracts.evidence.contradictions import Finding
 from contracts.evidence.findings import SAYS, shown_exchanges
+from contracts.evidence.limits import Limits
 from contracts.evidence.record import RecordedExchange, RunRecord
 from contracts.evidence.transcript import heading, request_text, response_text
 from contracts.evidence.verdicts import RunVerdict
+from contracts.history.past import Past
 from contracts.interface.clauses import Clause
 
-CARDS_AT_MOST = 200
 _EXCHANGES_AT_MOST = 8
 _BODY_CHARACTERS = 4_000
-_CURL_CHARACTERS = 6_000
-# All exchanges of the page together; escaping can make up to five characters of one.
-_BUDGET = 350_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,8 @@ class Card:
     """A finding with what the page says of it.
 
     `blocks` counts the cases it stood in the way of; `hidden` the exchanges that are only in the finding's own
-    file; `curl` is None when it is too long to be read.
+    file; `curl` is None when it is too long to be read. `since` says since when the clause is contradicted, empty
+    without a history; `new`: earlier runs judged it, and it was not red in the last.
     """
 
     finding: Finding
@@ -48,19 +47,22 @@ class Card:
     exchanges: tuple[ShownExchange, ...]
     hidden: int
     curl: str | None
+    since: str
+    new: bool
 
 
-def cards(record: RunRecord, verdict: RunVerdict) -> Iterator[Card]:
+def cards(record: RunRecord, verdict: RunVerdict, past: Past, limits: Limits) -> Iterator[Card]:
     """Yield the cards of the findings, worst first; past the budget they come without exchanges."""
     clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
     names = {case.id: case.name for case in record.cases}
     blocking = list(verdict.blocked.values())
-    left = _BUDGET
-    for finding in verdict.findings[:CARDS_AT_MOST]:
+    left = limits.budget
+    for finding in verdict.findings[: limits.cards]:
         shown = tuple(map(_shown, shown_exchanges(record, finding)[-_EXCHANGES_AT_MOST:]))
         size = sum(exchange.size for exchange in shown)
         shown, left = (shown, left - size) if size <= left else ((), left)
         curl = "\n".join(finding.curl)
+        known = past.since(finding.clause, finding.realm)
         yield Card(
             finding=finding,
             clause=clauses.get(finding.clause),
@@ -69,7 +71,9 @@ def cards(record: RunRecord, verdict: RunVerdict) -> Iterator[Card]:
             blocks=blocking.count(finding.id),
             exchanges=shown,
             hidden=len(finding.exchanges) - len(shown),
-            curl=curl if len(curl) <= _CURL_CHARACTERS else None,
+            curl=curl if len(curl) <= limits.curl else None,
+            since=past.tells(finding.clause, finding.realm),
+            new=bool(known.runs) and known.red_since is None,
         )
 
 

@@ -9,7 +9,7 @@ from contracts.evidence.outcomes import Verdict
 from contracts.evidence.record import AssertionCount, Case, Observation, Untested
 from contracts.interface.clauses import Clause
 
-_MISSING_SETTING = re.compile(r"\bsettings? (?P<names>.+?) (?:is|are) missing")
+_MISSING_SETTING = re.compile(r"\bsettings? (?P<names>.+?) (?:is missing|are missing|has no unused id left)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class Cell:
     """The verdict on one clause in one realm.
 
     `held` and `contradicted` count assertions; `cases` are node ids; `findings` are finding ids; `reason` is
-    None only for a pass and an observation without anything to add.
+    None only for a pass and an observation without anything to add. `unreached` says that cases took the clause up
+    and none came to an assertion on it.
     """
 
     clause: Clause
@@ -38,6 +39,7 @@ class Cell:
     contradicted: int
     cases: tuple[str, ...]
     findings: tuple[str, ...]
+    unreached: bool = False
 
     @property
     def assertions(self) -> int:
@@ -57,6 +59,7 @@ def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
     said = [*_from_findings(evidence.findings, held), *_from_cases(clause, evidence.cases)]
     said += _from_assertions(clause, evidence, held, contradicted)
     said += [(Verdict.UNTESTED, untested.reason) for untested in evidence.untested]
+    unreached = not said and bool(evidence.cases) and clause.untested is None
     if not said:
         said = [(Verdict.UNTESTED, _mute(clause, evidence.cases))]
     verdict, reason = min(said, key=_weight)
@@ -69,6 +72,7 @@ def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
         contradicted=contradicted,
         cases=tuple(case.id for case in evidence.cases),
         findings=tuple(finding.id for finding in evidence.findings),
+        unreached=unreached,
     )
 
 
@@ -94,6 +98,10 @@ def _from_findings(findings: Iterable[Finding], held: int) -> Iterator[Said]:
             yield Verdict.FAIL, place
         elif finding.standing is Standing.ADVISORY:
             yield Verdict.ADVISORY, place
+        elif finding.standing is Standing.DEVIATION and finding.accepted is not None:
+            accepted = finding.accepted
+            until = f"accepted until {accepted.expires} ({accepted.place})"
+            yield Verdict.DEVIATION, f"{until}: {accepted.reason}; {place}"
         elif finding.standing is Standing.UNCONFIRMED:
             reason = f"contradicted once, not again ({finding.rate}): {place}"
             yield (Verdict.PASS if held else Verdict.INCONCLUSIVE), reason

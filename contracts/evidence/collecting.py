@@ -15,13 +15,16 @@ from contracts.evidence.record import (
     Block,
     Case,
     Left,
+    Narrowed,
     Observation,
     RecordedExchange,
     RunFacts,
     RunRecord,
     SeenFinding,
     Untested,
+    each_once,
 )
+from contracts.evidence.terms import Terms
 
 RUN_FILE = "run.json"
 
@@ -41,7 +44,7 @@ def collect(run_folder: Path) -> RunRecord:
             or two journals hold the same case.
     """
     run = read_run_facts(run_folder)
-    journals = {worker: read_journal(journal_path(run_folder, worker)) for worker in run.expected_workers}
+    journals = {worker: _journal(run_folder, run, worker) for worker in run.expected_workers}
     _refuse_foreign(run_folder, run, journals)
     _refuse_doubles(journals)
     cases = tuple(_cases(run, journals))
@@ -51,16 +54,22 @@ def collect(run_folder: Path) -> RunRecord:
         run=run,
         cases=cases,
         findings=tuple(map(_finding, _of_kind(events, "finding"))),
-        observations=tuple(
-            Observation(**_fields(event, Observation)) for event in _of_kind(events, "observation")
-        ),
+        observations=tuple(Observation(**_fields(e, Observation)) for e in _of_kind(events, "observation")),
         exchanges={exchange.id: exchange for exchange in exchanges},
         faults=tuple(_of_kind(events, "fault")),
-        residue=tuple(Left(**_fields(event, Left)) for event in _of_kind(events, "residue")),
-        leftovers=tuple(Left(**_fields(event, Left)) for event in _of_kind(events, "leftover")),
+        residue=each_once(Left(**_fields(event, Left)) for event in _of_kind(events, "residue")),
+        leftovers=each_once(Left(**_fields(event, Left)) for event in _of_kind(events, "leftover")),
         untested=tuple(Untested(**_fields(event, Untested)) for event in _of_kind(events, "untested")),
         problems=tuple(_problems(run, journals)),
+        narrowed=tuple(Narrowed.read(**_fields(e, Narrowed)) for e in _of_kind(events, "narrowed")),
     )
+
+
+def _journal(run_folder: Path, run: RunFacts, worker: str) -> list[Event]:
+    """A worker's journal; empty where the worker died before there was one, which the run knows of its workers."""
+    path = journal_path(run_folder, worker)
+    known = run.finished is None or worker in run.without_journal
+    return [] if known and not path.exists() else read_journal(path)
 
 
 def read_run_facts(run_folder: Path) -> RunFacts:
@@ -78,16 +87,20 @@ def read_run_facts(run_folder: Path) -> RunFacts:
         raise UsageError(
             f"{path} is not JSON: it is damaged, or the run was killed while writing it"
         ) from error
-    optional = {"strict", "waived"}
+    optional = {"without_journal", "strict", "waived", "terms", "settings"}
     if not isinstance(facts, dict):
         raise UsageError(f"{path} is not a JSON object")
     missing = sorted(set(RunFacts.__dataclass_fields__) - optional - facts.keys())
     if missing:
         raise UsageError(f"{path} lacks {', '.join(missing)}")
     known = _fields(facts, RunFacts)
-    lists = {name: tuple(known[name]) for name in ("realms", "clauses", "expected_workers")}
+    lists = {
+        name: tuple(known.get(name, ()))
+        for name in ("realms", "clauses", "expected_workers", "without_journal")
+    }
     for moment in filter(None, (known["started"], known["finished"])):
         _moment(moment)
+    known |= {"terms": Terms.from_facts(known["terms"])} if "terms" in known else {}
     return RunFacts(**{**known, **lists})
 
 
@@ -139,7 +152,9 @@ def _problems(run: RunFacts, journals: dict[str, list[Event]]) -> Iterator[str]:
     if run.finished is None:
         yield "the run has no closing record: it was killed, or it is still going on"
     for worker, events in journals.items():
-        if not is_closed(events):
+        if not events:
+            yield f"worker {worker} died before it began a case; what the others saw stands below"
+        elif not is_closed(events):
             ended = any(event["kind"] == "end" for event in events)
             cause = (
                 "its closing line counts other events than it holds" if ended else "it has no closing line"

@@ -3,10 +3,12 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from enum import StrEnum
 
 from contracts.evidence.record import Case, SeenFinding
+from contracts.evidence.terms import Deviation, Terms
 
 
 class Standing(StrEnum):
@@ -14,6 +16,7 @@ class Standing(StrEnum):
 
     FAIL = "fail"
     ADVISORY = "advisory"
+    DEVIATION = "deviation"
     UNCONFIRMED = "unconfirmed"
     OBSERVED = "observed"
 
@@ -22,7 +25,9 @@ class Standing(StrEnum):
 class Finding:
     """One contradiction of one clause on one operation in one realm, with the best evidence of all seen.
 
-    `reproduced` of `attempts` replays showed it again. `cases` are the node ids of the cases that saw it.
+    `reproduced` of `attempts` replays showed it again. `cases` are the node ids of the cases that saw it. `accepted`
+    is the deviation that speaks of it, not expired; `counted` is false outside what the consumer uses, whose
+    `methods` call the operation.
     """
 
     id: str
@@ -40,6 +45,14 @@ class Finding:
     exchanges: tuple[str, ...]
     curl: tuple[str, ...]
     command: str
+    accepted: Deviation | None = None
+    counted: bool = True
+    methods: tuple[str, ...] = ()
+
+    @property
+    def fails(self) -> bool:
+        """Whether the finding fails the run."""
+        return self.standing is Standing.FAIL and self.counted
 
     @property
     def intermittent(self) -> bool:
@@ -78,8 +91,41 @@ def put_together(seen: Iterable[SeenFinding], levels: Mapping[str, str]) -> tupl
     for each in seen:
         groups[finding_id(each.clause, each.realm, each.operation)].append(each)
     findings = [_merge(key, group, levels.get(group[0].clause, "must")) for key, group in groups.items()]
+    return _sorted(findings)
+
+
+def hold_to(terms: Terms, day: date, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Say of each finding whether a deviation accepts it on `day`, whether it counts, and whom it concerns.
+
+    Returns:
+        The findings in the order of `put_together`; an accepted one stands as a deviation, unless it was not
+        confirmed or the document is silent, which fails nobody as it is.
+    """
+    held = []
+    for each in findings:
+        accepted = terms.accepted(each.clause, each.realm, each.operation, day)
+        firm = each.standing in {Standing.FAIL, Standing.ADVISORY}
+        held.append(
+            replace(
+                each,
+                standing=Standing.DEVIATION if accepted and firm else each.standing,
+                accepted=accepted,
+                counted=terms.counts(each.clause, each.realm, each.operation),
+                methods=terms.methods_of([each.operation]),
+            )
+        )
+    return _sorted(held)
+
+
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Order findings: those that count first, the worst standing first."""
     ranks = {standing: rank for rank, standing in enumerate(Standing)}
-    return tuple(sorted(findings, key=lambda f: (ranks[f.standing], f.clause, f.operation or "", f.realm)))
+    return tuple(
+        sorted(
+            findings,
+            key=lambda f: (not f.counted, ranks[f.standing], f.clause, f.operation or "", f.realm),
+        )
+    )
 
 
 def blocked_cases(cases: Iterable[Case], findings: Iterable[Finding]) -> dict[str, str]:

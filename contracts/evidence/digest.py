@@ -7,10 +7,20 @@ from enum import StrEnum
 
 from contracts.evidence.cells import Cell, missing_settings
 from contracts.evidence.contradictions import Standing
+from contracts.evidence.deviations import WARNING_DAYS, Course, DeviationOutcome
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.plain import many
 from contracts.evidence.record import RunRecord
 from contracts.evidence.verdicts import RunVerdict
+from contracts.evidence.weather import faults_in_words
+
+_COURSE_NAMES = {
+    Course.EXPIRED: "expired",
+    Course.GONE: "no longer happens",
+    Course.PARTLY: "partly gone",
+    Course.UNJUDGED: "not judged",
+}
+_COURSES = ("expired", "no longer happens", "partly gone", "expires soon", "accepted", "not judged")
 
 
 class Light(StrEnum):
@@ -50,6 +60,14 @@ class Wanting:
         return tuple(dict.fromkeys(cell.realm for cell in self.cells))
 
 
+@dataclass(frozen=True, slots=True)
+class DeviationGroup:
+    """Deviations that took the same course; `name` is how people read it."""
+
+    name: str
+    outcomes: tuple[DeviationOutcome, ...]
+
+
 def lamps(record: RunRecord, verdict: RunVerdict) -> tuple[Lamp, Lamp, Lamp]:
     """Return the lamps contract, environment and suite."""
     return _contract(verdict), _environment(record, verdict), _suite(record, verdict)
@@ -73,13 +91,39 @@ def wanting(cells: Iterable[Cell]) -> tuple[Wanting, ...]:
     return tuple(sorted(found, key=lambda each: (each.settings is None, -len(each.cells), each.reason)))
 
 
+def deviation_groups(verdict: RunVerdict) -> tuple[DeviationGroup, ...]:
+    """Return the deviations by course, those that need a hand first; groups that are empty are left out."""
+    groups: dict[str, list[DeviationOutcome]] = {name: [] for name in _COURSES}
+    for outcome in verdict.deviations:
+        groups[_course(outcome)].append(outcome)
+    return tuple(DeviationGroup(name, tuple(found)) for name, found in groups.items() if found)
+
+
+def _course(outcome: DeviationOutcome) -> str:
+    if outcome.course is Course.HAPPENS:
+        return "expires soon" if outcome.days_left <= WARNING_DAYS else "accepted"
+    return _COURSE_NAMES[outcome.course]
+
+
 def _contract(verdict: RunVerdict) -> Lamp:
+    return _contradicted(verdict) or _judged(verdict)
+
+
+def _contradicted(verdict: RunVerdict) -> Lamp | None:
+    if failing := sum(finding.fails for finding in verdict.findings):
+        return Lamp("contract", Light.RED, f"{many(failing, 'finding')} against must clauses")
+    if stale := sum(outcome.fails for outcome in verdict.deviations):
+        return Lamp("contract", Light.RED, f"{many(stale, 'deviation')} ran out or no longer happens")
+    return None
+
+
+def _judged(verdict: RunVerdict) -> Lamp:
     standings = Counter(finding.standing for finding in verdict.findings)
     judged = len({cell.clause.id for cell in verdict.cells if cell.assertions})
-    if failing := standings[Standing.FAIL]:
-        return Lamp("contract", Light.RED, f"{many(failing, 'finding')} against must clauses")
     if not judged:
         return Lamp("contract", Light.DARK, "nothing was judged")
+    if known := standings[Standing.DEVIATION] + standings[Standing.FAIL]:
+        return Lamp("contract", Light.AMBER, f"{many(known, 'finding')} accepted or outside the consumer")
     softer = standings[Standing.ADVISORY] + standings[Standing.UNCONFIRMED]
     if softer:
         return Lamp("contract", Light.AMBER, f"{many(softer, 'finding')}, none against a confirmed must")
@@ -91,11 +135,10 @@ def _contract(verdict: RunVerdict) -> Lamp:
 def _environment(record: RunRecord, verdict: RunVerdict) -> Lamp:
     if record.run.breaker:
         return Lamp("environment", Light.RED, f"stopped early: {record.run.breaker}")
-    faults = sum(dict(record.run.environment.get("faults") or {}).values())
-    retries = int(record.run.environment.get("retries") or 0)
+    faults = faults_in_words(record.run.environment)
     unjudged = verdict.count(Verdict.INCONCLUSIVE)
-    if faults or retries:
-        return Lamp("environment", Light.AMBER, f"{many(faults, 'fault')}, retried {many(retries, 'time')}")
+    if faults:
+        return Lamp("environment", Light.AMBER, faults)
     if unjudged:
         return Lamp("environment", Light.AMBER, f"{many(unjudged, 'verdict')} could not be given")
     return Lamp("environment", Light.GREEN, "no faults, no retries")

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from contracts.evidence.arranging import arranged, settings_in
 from contracts.evidence.contradictions import Finding, Standing
 from contracts.evidence.plain import fenced, inline
 from contracts.evidence.record import RecordedExchange, RunRecord
@@ -19,6 +20,7 @@ FOLDER_NAME = "findings"
 SAYS = {
     Standing.FAIL: "a statement of the interface document is contradicted; this fails the run",
     Standing.ADVISORY: "a reasonable reading of the document is contradicted; this does not fail a run",
+    Standing.DEVIATION: "contradicted, known and accepted until a day; this does not fail a run",
     Standing.UNCONFIRMED: "seen, but it did not come back on fresh data; this does not fail a run",
     Standing.OBSERVED: "the interface document is silent here; this does not fail a run",
 }
@@ -52,6 +54,8 @@ def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[RecordedExchan
 def build(record: RunRecord, finding: Finding, clause: Clause | None) -> dict[str, Any]:
     """Return a finding with its clause, target and exchanges as plain data."""
     run = record.run
+    shown = shown_exchanges(record, finding)
+    before = arranged(record, shown)
     return {
         **describe(finding),
         "level": str(clause.level) if clause else None,
@@ -62,7 +66,9 @@ def build(record: RunRecord, finding: Finding, clause: Clause | None) -> dict[st
         "started": run.started,
         "versions": dict(run.versions),
         "case_names": _case_names(record, finding),
-        "sequence": [asdict(exchange) for exchange in shown_exchanges(record, finding)],
+        "settings": settings_in(run.settings, finding.realm, (*before, *shown)),
+        "arranged": [asdict(exchange) for exchange in before],
+        "sequence": [asdict(exchange) for exchange in shown],
     }
 
 
@@ -92,6 +98,7 @@ def markdown(record: RunRecord, finding: Finding, clause: Clause | None) -> str:
 
 
 def _facts(record: RunRecord, finding: Finding, clause: Clause | None) -> list[str]:
+    accepted, outside = finding.accepted, "no: outside what the consumer uses"
     facts: Mapping[str, str] = {
         "Clause": clause.wording if clause else finding.clause,
         "Level": str(clause.level) if clause else "unknown to the catalogue",
@@ -99,6 +106,13 @@ def _facts(record: RunRecord, finding: Finding, clause: Clause | None) -> list[s
         "Role": finding.role or "any",
         "Confirmed": "yes" if finding.confirmed else "no",
         "Rate": finding.rate,
+        "Counts": "yes" if finding.counted else outside,
+        **({"Methods": ", ".join(finding.methods)} if finding.methods else {}),
+        **(
+            {"Accepted": f"{accepted.reason} ({accepted.issue}, until {accepted.expires})"}
+            if accepted
+            else {}
+        ),
         "Cases": "; ".join(_case_names(record, finding)),
         "Target": f"{record.run.target} ({record.run.base_url}), {record.run.started}",
     }

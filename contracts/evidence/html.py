@@ -2,106 +2,135 @@
 
 import base64
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
-from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlsplit
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from contracts.evidence import observations
+from contracts.evidence.asking import ask
 from contracts.evidence.cards import cards
-from contracts.evidence.cells import Cell, counts_for
-from contracts.evidence.digest import counts_per_realm, lamps, wanting
+from contracts.evidence.digest import counts_per_realm, deviation_groups, lamps, wanting
+from contracts.evidence.grid import clauses_of, families, realms_of
+from contracts.evidence.limits import LARGEST, TRIES, Limits
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.plain import many, printable
-from contracts.evidence.record import Case, RunRecord
+from contracts.evidence.record import RunRecord
+from contracts.evidence.scope import scope
+from contracts.evidence.silent_points import beside, differences, sights
+from contracts.evidence.trend_chart import trends
 from contracts.evidence.verdicts import RunVerdict
-from contracts.interface.clauses import Clause
-from contracts.interface.operations import ANY_REALM
+from contracts.history.past import Past, read_past
 
 FILE_NAME = "index.html"
-# What a person reads; the rest is in the files beside the page.
 _CASES_AT_MOST = 6
-_LINES_AT_MOST = 200
 _THINNEST = 0.012
-
-
-@dataclass(frozen=True, slots=True)
-class CaseLine:
-    """A case as a cell of the grid names it; `blocked` is the id of the finding that stood in its way."""
-
-    case: Case
-    held: int
-    contradicted: int
-    blocked: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One clause with its cells by realm and the cases behind each."""
-
-    clause: Clause
-    cells: Mapping[str, Cell]
-    cases: Mapping[str, tuple[CaseLine, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """The rows of one clause family and how many cells have which verdict."""
-
-    name: str
-    rows: tuple[Row, ...]
-    counts: Counter[Verdict]
+#: Verdict of a run → the verdict of a clause whose mark and colour it takes.
+_KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        **{str(verdict): str(verdict) for verdict in Verdict},
+        "interrupted": "inconclusive",
+        "nothing tested": "untested",
+    }
+)
 
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
-    """Write `index.html` and return its path."""
+    """Write `index.html` and return its path.
+
+    Raises:
+        UsageError: what the folder keeps of earlier runs was altered.
+    """
     path = folder / FILE_NAME
-    path.write_text(render(record, verdict), "utf-8", newline="\n")
+    page = render(record, verdict, read_past(folder), folder.resolve().name)
+    path.write_text(page, "utf-8", newline="\n")
     return path
 
 
-def render(record: RunRecord, verdict: RunVerdict) -> str:
-    """Return the page: what came over the wire is escaped, and no script but the page's own may run."""
-    realms = _realms(record, verdict)
+def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None, name: str = "") -> str:
+    """Return the page: what came over the wire is escaped, and no script but the page's own may run.
+
+    Args:
+        record: the run.
+        verdict: its verdict.
+        past: the runs before it.
+        name: of its folder.
+    """
+    past, page = past or Past(), ""
+    grid, silent = _grid(record, verdict), _silent(record, verdict)
+    for limits in TRIES:
+        page = _render(record, verdict, limits, past, name, {**grid, **silent})
+        if len(page.encode()) < LARGEST:
+            break
+    return page
+
+
+def _render(
+    record: RunRecord, verdict: RunVerdict, limits: Limits, past: Past, name: str, more: Mapping[str, Any]
+) -> str:
+    realms = realms_of(record, verdict)
     style = f":root {{ --realms: {len(realms)}; --cell: 106px; }}\n{_template_text('report.css')}"
     script = _template_text("report.js")
+    shown = list(cards(record, verdict, past, limits))
     return (
-        _environment()
+        _environment(limits)
         .get_template("report.html.j2")
         .render(
             record=record,
             run=record.run,
             verdict=verdict,
             verdicts=list(Verdict),
+            kinds=_KINDS,
             lamps=lamps(record, verdict),
             realms=realms,
-            families=_families(record, verdict),
-            operations=sorted({name for cell in verdict.cells for name in cell.clause.operations}),
-            totals=Counter(cell.verdict for cell in verdict.cells),
-            levels=Counter(str(clause.level) for clause in _clauses(verdict).values()),
-            per_realm=counts_per_realm(verdict.cells),
-            cards=list(cards(record, verdict)),
+            cards=shown,
+            carded={card.finding.id for card in shown},
+            deviations=deviation_groups(verdict),
+            scope=scope(record, verdict),
+            trends=trends(record, verdict, past, name),
             broken=[case for case in record.cases if case.outcome is Verdict.ERROR],
-            observations=_observations(record, verdict),
             wanting=wanting(verdict.cells),
-            lines_at_most=_LINES_AT_MOST,
+            limits=limits,
             cases_at_most=_CASES_AT_MOST,
             style=Markup(style),  # noqa: S704 - the page's own style
             script=Markup(script),  # noqa: S704 - the page's own script
             style_hash=_hash(style),
             script_hash=_hash(script),
+            **more,
         )
     )
 
 
-def _environment() -> Environment:
+def _grid(record: RunRecord, verdict: RunVerdict) -> dict[str, Any]:
+    return {
+        "families": families(record, verdict),
+        "operations": sorted({name for cell in verdict.cells for name in cell.clause.operations}),
+        "totals": Counter(cell.verdict for cell in verdict.cells),
+        "levels": Counter(str(clause.level) for clause in clauses_of(verdict).values()),
+        "per_realm": counts_per_realm(verdict.cells),
+        "judged": any(cell.assertions for cell in verdict.cells),
+    }
+
+
+def _silent(record: RunRecord, verdict: RunVerdict) -> dict[str, Any]:
+    seen, clauses, realms = observations.build(record), clauses_of(verdict), realms_of(record, verdict)
+    apart = differences(seen, clauses, realms)
+    return {
+        "sights": sights(seen, clauses, realms),
+        "differences": apart,
+        "beside": partial(beside, lines=apart),
+        "asked": ask(record, verdict, seen),
+    }
+
+
+def _environment(limits: Limits) -> Environment:
     environment = Environment(
         autoescape=True,
         loader=FunctionLoader(_template_text),
@@ -112,12 +141,23 @@ def _environment() -> Environment:
     )
     environment.filters["many"] = many
     environment.filters["bar"] = _bar
+    environment.filters["cut"] = limits.cut
     environment.filters["clock"] = lambda moment: moment.replace("T", " ").partition(".")[0].partition("+")[0]
+    environment.tests["web"] = _is_web
     return environment
 
 
 def _finalize(value: Any) -> Any:
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _is_web(address: str) -> bool:
+    """Tell whether an address may be made a link: nothing that could run, or that is not shown as it is."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.netloc) and printable(address) == address
 
 
 def _template_text(name: str) -> str:
@@ -126,66 +166,6 @@ def _template_text(name: str) -> str:
 
 def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _clauses(verdict: RunVerdict) -> dict[str, Clause]:
-    return {cell.clause.id: cell.clause for cell in verdict.cells}
-
-
-def _realms(record: RunRecord, verdict: RunVerdict) -> list[str]:
-    """Return the columns of the grid: the run's realms, then `any` when a clause is judged once for all."""
-    seen = {cell.realm for cell in verdict.cells}
-    known = [*record.run.realms, ANY_REALM]
-    return [realm for realm in known if realm in seen] + sorted(seen - set(known))
-
-
-def _families(record: RunRecord, verdict: RunVerdict) -> list[Family]:
-    by_id = {case.id: case for case in record.cases}
-    rows: dict[str, list[Row]] = {}
-    for _, group in groupby(verdict.cells, key=lambda cell: cell.clause.id):
-        cells = list(group)
-        row = Row(
-            clause=cells[0].clause,
-            cells={cell.realm: cell for cell in cells},
-            cases={cell.realm: _case_lines(cell, by_id, verdict) for cell in cells},
-        )
-        rows.setdefault(cells[0].clause.family, []).append(row)
-    return [Family(name, tuple(members), _count(members)) for name, members in rows.items()]
-
-
-def _count(rows: list[Row]) -> Counter[Verdict]:
-    return Counter(cell.verdict for row in rows for cell in row.cells.values())
-
-
-def _case_lines(cell: Cell, by_id: Mapping[str, Case], verdict: RunVerdict) -> tuple[CaseLine, ...]:
-    cases = sorted((by_id[case] for case in cell.cases), key=lambda case: case.outcome.rank)
-    # A universal check is reached by nearly every case: those that list the clause come first.
-    cases.sort(key=lambda case: cell.clause.id not in case.clauses)
-    lines = []
-    for case in cases:
-        count = counts_for(cell.clause.id, case)
-        lines.append(CaseLine(case, count.held, count.contradicted, verdict.blocked.get(case.id)))
-    return tuple(lines)
-
-
-def _observations(record: RunRecord, verdict: RunVerdict) -> list[dict[str, Any]]:
-    """Return what was seen, one line per clause, operation and content, with the realms that agree on it."""
-    clauses, places = _clauses(verdict), _realms(record, verdict)
-    lines: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for each in observations.put_together(record.observations):
-        seen = (
-            json.dumps(each["seen"], ensure_ascii=False)
-            if not isinstance(each["seen"], str)
-            else each["seen"]
-        )
-        key = (each["clause"], each["operation"] or "", seen)
-        line = lines.setdefault(
-            key, {**each, "seen": seen, "clause": clauses.get(each["clause"]), "realms": []}
-        )
-        line["id"] = each["clause"]
-        line["realms"].append(each["realm"])
-        line["realms"].sort(key=places.index)
-    return list(lines.values())
 
 
 def _bar(counts: Mapping[Verdict, int]) -> list[tuple[Verdict, float, float]]:

@@ -30,6 +30,7 @@ _FIELDS = {
     "residue": "realm operation identifier what",
     "leftover": "realm operation identifier what",
     "untested": "clause realm reason",
+    "narrowed": "reason cells",
 }
 REQUIRED_FIELDS: Mapping[str, frozenset[str]] = MappingProxyType(
     {kind: frozenset(fields.split()) for kind, fields in _FIELDS.items()}

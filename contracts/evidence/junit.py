@@ -5,6 +5,9 @@ from pathlib import Path
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from junitparser.junitparser import FinalResult
 
+from contracts.drift.changes import Severity
+from contracts.drift.report import DriftReport, Mode
+from contracts.evidence.bearing import Bearing
 from contracts.evidence.contradictions import Finding
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.plain import printable
@@ -18,8 +21,10 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     """Write `junit.xml`.
 
     A case that failed is a failure, one that broke an error; inconclusive and untested cases are skipped,
-    with the reason as message; an advisory passes and says so in its output. Format: the Ant JUnit schema as
-    `junitparser` writes it.
+    with the reason as message, and so are accepted deviations and what lies outside the consumer; an advisory
+    passes and says so in its output. What has to be changed in the deviations' file is a failure of its own suite,
+    and so is breaking drift where it fails the run; other drift passes there.
+    Format: the Ant JUnit schema as `junitparser` writes it.
     """
     xml = JUnitXml(f"registry-contracts: {printable(record.run.target)}")
     for realm in dict.fromkeys([*record.run.realms, *(case.realm for case in record.cases)]):
@@ -32,6 +37,10 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
         suite.add_property("verdict", printable(verdict.sentence))
         suite.add_testcases([_case(case, verdict) for case in record.cases if case.realm == realm])
         xml.add_testsuite(suite)
+    if verdict.deviations:
+        xml.add_testsuite(_deviations(verdict))
+    if verdict.drift.changes:
+        xml.add_testsuite(_drift(verdict.drift))
     if verdict.problems:
         xml.add_testsuite(_incomplete(verdict))
     xml.update_statistics()  # type: ignore[no-untyped-call]
@@ -56,8 +65,10 @@ def _case(case: Case, verdict: RunVerdict) -> TestCase:
 
 def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
     reason = case.reason or (case.blocked_by.cause if case.blocked_by else "no reason was given")
+    mine, bearing = verdict.findings_of(case), verdict.bearing(case)
+    if case.outcome in {Verdict.FAIL, Verdict.ADVISORY} and bearing is not Bearing.COUNTS:
+        return Skipped(printable(f"{bearing}: {'; '.join(map(_accepted, mine)) or reason}"), str(bearing))
     if case.outcome is Verdict.FAIL:
-        mine = [finding for finding in verdict.findings if case.id in finding.cases]
         message = "; ".join(f"{each.clause} ({each.operation}): {each.seen}" for each in mine) or reason
         failure = Failure(printable(message), "contradiction")
         failure.text = printable("\n\n".join(map(_finding, mine)))
@@ -87,6 +98,44 @@ def _output(case: Case) -> str:
     if case.outcome is Verdict.ADVISORY and case.reason:
         lines.append(case.reason)
     return "\n".join(line for line in lines if line)
+
+
+def _accepted(finding: Finding) -> str:
+    place = f"{finding.clause} ({finding.operation}): {finding.seen}"
+    entry = finding.accepted
+    if entry is None:
+        return place
+    return f"{place}; accepted until {entry.expires}: {entry.reason} ({entry.owner}, {entry.issue}, {entry.place})"
+
+
+def _deviations(verdict: RunVerdict) -> TestSuite:
+    suite = TestSuite("deviations")
+    entries = []
+    for outcome in verdict.deviations:
+        entry = TestCase(
+            name=printable(outcome.deviation.clause), classname=printable(outcome.deviation.place)
+        )
+        if outcome.fails:
+            entry.result = Failure(printable(outcome.line), str(outcome.course))
+        entry.system_out = printable(outcome.line)
+        entries.append(entry)
+    suite.add_testcases(entries)
+    return suite
+
+
+def _drift(drift: DriftReport) -> TestSuite:
+    suite = TestSuite("drift")
+    entries = []
+    for change in drift.changes:
+        place = f"{change.clause} ({change.operation}) in {', '.join(change.realms)}: {change.kind}"
+        said = f"{change.severity}: {change.says}"
+        entry = TestCase(name=printable(place), classname=printable(drift.baseline or "baseline"))
+        if drift.mode is Mode.FAIL and change.severity is Severity.BREAKING and change not in drift.outside:
+            entry.result = Failure(printable(said), str(change.kind))
+        entry.system_out = printable(said)
+        entries.append(entry)
+    suite.add_testcases(entries)
+    return suite
 
 
 def _incomplete(verdict: RunVerdict) -> TestSuite:

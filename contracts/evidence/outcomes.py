@@ -11,6 +11,7 @@ class Verdict(StrEnum):
     ERROR = "error"
     INCONCLUSIVE = "inconclusive"
     ADVISORY = "advisory"
+    DEVIATION = "deviation"
     UNTESTED = "untested"
     OBSERVED = "observed"
     PASS = "pass"  # noqa: S105

@@ -1,11 +1,12 @@
 """The record of a run: what its journals and `run.json` say, put together as plain data."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from datetime import UTC, date, datetime
+from typing import Any, Self
 
 from contracts.evidence.outcomes import Verdict
+from contracts.evidence.terms import Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,8 +14,10 @@ class RunFacts:
     """What the controller knows of the run as a whole (`run.json`).
 
     `started` and `finished` are ISO 8601 texts; `finished` is None when the closing record is absent.
-    `clauses` are the ids selected for the run. `waived` maps a clause id to the reason for doing without it
-    under `strict`.
+    `without_journal` names the workers that died before they could begin one.
+    `clauses` are the ids selected for the run; `settings` are those of the target, by realm. `waived` maps a clause id
+    to the reason for doing without a judgement on it. `terms` are the consumer and the deviations that the run is held
+    to.
     """
 
     target: str
@@ -32,8 +35,11 @@ class RunFacts:
     environment: Mapping[str, Any]
     interrupted: bool
     expected_workers: tuple[str, ...]
+    without_journal: tuple[str, ...] = ()
     strict: bool = False
     waived: Mapping[str, str] = field(default_factory=dict)
+    terms: Terms = field(default_factory=Terms)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float | None:
@@ -41,6 +47,12 @@ class RunFacts:
         if self.finished is None:
             return None
         return (datetime.fromisoformat(self.finished) - datetime.fromisoformat(self.started)).total_seconds()
+
+    @property
+    def day(self) -> date:
+        """The day (UTC) the run was started on, which deviations are held against."""
+        moment = datetime.fromisoformat(self.started)
+        return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
 
     @property
     def breaker(self) -> str | None:
@@ -125,7 +137,8 @@ class RecordedExchange:
     """One request and its response or fault, as the journal holds it (secrets are out already).
 
     `request` holds method, url, http_version, headers, body; `response` holds status, reason, headers, body.
-    A body is `{text | base64 | neither, size (bytes), sha256, truncated}`; headers are pairs.
+    A body is `{text | base64 | neither, size (bytes), sha256, truncated}`; headers are pairs. `authorization` is the
+    header of that name with `$TOKEN` in place of the role's token (`$TOKEN[:20]` for its beginning); None for none.
     """
 
     id: str
@@ -140,6 +153,7 @@ class RecordedExchange:
     response: Mapping[str, Any] | None
     fault: str | None
     retries: int
+    authorization: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +166,14 @@ class Left:
     what: str
 
 
+def each_once(lefts: Iterable[Left]) -> tuple[Left, ...]:
+    """Each record once that a run left: several workers may have written to one; one without identifier is its own."""
+    found: dict[tuple[str, str, str | int], Left] = {}
+    for number, left in enumerate(lefts):
+        found.setdefault((left.realm, left.what.partition(" (")[0], left.identifier or number), left)
+    return tuple(found.values())
+
+
 @dataclass(frozen=True, slots=True)
 class Untested:
     """A clause that no case could take up in a realm, and why."""
@@ -159,6 +181,23 @@ class Untested:
     clause: str
     realm: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """Not every case on some clauses was taken up. `cells` holds pairs of clause and realm, None for all of them."""
+
+    reason: str
+    cells: frozenset[tuple[str, str]] | None
+
+    @classmethod
+    def read(cls, reason: str, cells: Iterable[tuple[str, str]] | None) -> Self:
+        """Read what a journal holds: a pair is a list there."""
+        return cls(reason, None if cells is None else frozenset((clause, realm) for clause, realm in cells))
+
+    def touches(self, clause: str, realm: str) -> bool:
+        """Tell whether cases on a clause may have been left out in a realm."""
+        return self.cells is None or (clause, realm) in self.cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +214,7 @@ class RunRecord:
     leftovers: tuple[Left, ...]
     untested: tuple[Untested, ...]
     problems: tuple[str, ...]
+    narrowed: tuple[Narrowed, ...] = ()
 
     @property
     def complete(self) -> bool:

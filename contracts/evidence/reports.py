@@ -6,8 +6,20 @@ from pathlib import Path
 from types import MappingProxyType
 
 from contracts.errors import UsageError
-from contracts.evidence import allure, findings, har, html, junit, observations, summary, verdict_json
+from contracts.evidence import (
+    allure,
+    findings,
+    har,
+    html,
+    junit,
+    observations,
+    questions,
+    remembering,
+    summary,
+    verdict_json,
+)
 from contracts.evidence.collecting import collect
+from contracts.evidence.drifting import drift_of
 from contracts.evidence.record import RunRecord
 from contracts.evidence.verdicts import RunVerdict, judge
 from contracts.interface.catalogue import load_catalogue
@@ -24,7 +36,9 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
         "har": har.write,
         "allure": allure.write,
         "observations": observations.write,
+        "questions": questions.write,
         "summary": summary.write,
+        "history": remembering.write,
     }
 )
 ALL = tuple(WRITERS)
@@ -55,7 +69,8 @@ def write_all(
         if name not in WRITERS:
             raise UsageError(f"no report format '{name}'; known: {', '.join(ALL)}")
     record = collect(run_folder)
-    verdict = judge(record, load_catalogue() if catalogue is None else catalogue)
+    clauses = load_catalogue() if catalogue is None else catalogue
+    verdict = judge(record, clauses, drift_of(record, run_folder))
     for name in wanted:
         WRITERS[name](record, verdict, run_folder)
     point_latest(run_folder)

@@ -13,9 +13,11 @@ import jsonschema_rs
 from contracts.errors import SuiteError
 from contracts.evidence.cells import Cell
 from contracts.evidence.contradictions import Finding
+from contracts.evidence.deviations import DeviationOutcome
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.record import RunRecord
 from contracts.evidence.verdicts import RunVerdict
+from contracts.evidence.waiving import WaiverOutcome
 
 FILE_NAME = "verdict.json"
 FORMAT = 1
@@ -70,6 +72,9 @@ def build(record: RunRecord, verdict: RunVerdict) -> dict[str, Any]:
         "profile": run.profile,
         "strict": run.strict,
         "waived": dict(run.waived),
+        "consumer": _consumer(record),
+        "waivers": [_waiver(outcome) for outcome in verdict.waivers],
+        "notes": list(verdict.notes),
         "seed": run.seed,
         "realms": list(run.realms),
         "started": run.started,
@@ -83,8 +88,11 @@ def build(record: RunRecord, verdict: RunVerdict) -> dict[str, Any]:
         "clauses": _clauses(verdict),
         "findings": [describe(finding) for finding in verdict.findings],
         "observations": [asdict(observation) for observation in record.observations],
-        "drift": [],
-        "deviations": [],
+        "drift": [
+            {**change.as_data(), "counted": change not in verdict.drift.outside}
+            for change in verdict.drift.changes
+        ],
+        "deviations": [_deviation(outcome) for outcome in verdict.deviations],
         "environment": _environment(record),
         "residue": [asdict(left) for left in record.residue],
         "leftovers": [asdict(left) for left in record.leftovers],
@@ -105,6 +113,9 @@ def describe(finding: Finding) -> dict[str, Any]:
         "confirmed": finding.confirmed,
         "intermittent": finding.intermittent,
         "rate": [finding.reproduced, finding.attempts],
+        "counted": finding.counted,
+        "methods": list(finding.methods),
+        "deviation": finding.accepted.place if finding.accepted else None,
         "cases": list(finding.cases),
         "exchanges": list(finding.exchanges),
         "reproduce": {"command": finding.command, "curl": list(finding.curl)},
@@ -135,6 +146,57 @@ def _cell(cell: Cell) -> dict[str, Any]:
     }
 
 
+def _consumer(record: RunRecord) -> dict[str, Any] | None:
+    consumer = record.run.terms.consumer
+    if consumer is None:
+        return None
+    return {
+        "file": consumer.file,
+        "operations": list(consumer.operations),
+        "methods": {name: list(called) for name, called in consumer.methods.items()},
+        "clauses": list(consumer.clauses),
+        "realms": list(consumer.realms),
+    }
+
+
+def _waiver(outcome: WaiverOutcome) -> dict[str, Any]:
+    return {
+        "clause": outcome.waiver.clause,
+        "reason": outcome.waiver.reason,
+        "file": outcome.waiver.file,
+        "line": outcome.waiver.line,
+        "needed": outcome.needed,
+        "realms": list(outcome.realms),
+        "says": outcome.says,
+    }
+
+
+def _deviation(outcome: DeviationOutcome) -> dict[str, Any]:
+    entry = outcome.deviation
+    return {
+        "clause": entry.clause,
+        "realms": list(entry.realms),
+        "operation": entry.operation,
+        "reason": entry.reason,
+        "owner": entry.owner,
+        "issue": entry.issue,
+        "expires": entry.expires.isoformat(),
+        "profile": entry.profile,
+        "file": entry.file,
+        "line": entry.line,
+        "course": str(outcome.course),
+        "days_left": outcome.days_left,
+        "happens_in": list(outcome.happens_in),
+        "gone_in": list(outcome.gone_in),
+        "unjudged_in": list(outcome.unjudged_in),
+        "findings": list(outcome.findings),
+        "counted": outcome.counted,
+        "fails": outcome.fails,
+        "warns": outcome.warns,
+        "says": outcome.says,
+    }
+
+
 def _environment(record: RunRecord) -> dict[str, Any]:
     seen = record.run.environment
     return {
@@ -142,4 +204,6 @@ def _environment(record: RunRecord) -> dict[str, Any]:
         "retries": seen.get("retries", 0),
         "faults": dict(seen.get("faults") or {}),
         "breaker": record.run.breaker,
+        "limits": dict(seen.get("limits") or {}),
+        "permanent_records": dict(seen.get("permanent_records") or {}),
     }

@@ -2,17 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from contracts.evidence.cells import Cell, Evidence, judge_cell, missing_settings
-from contracts.evidence.contradictions import Finding, Standing, blocked_cases, put_together
+from contracts.drift.report import NO_DRIFT, DriftReport
+from contracts.evidence import deviations, reasons, waiving
+from contracts.evidence.bearing import Bearing, bearing_of
+from contracts.evidence.cells import Cell, Evidence, judge_cell
+from contracts.evidence.contradictions import Finding, blocked_cases, hold_to, put_together
+from contracts.evidence.deviations import DeviationOutcome
 from contracts.evidence.outcomes import ExitCode, Verdict, first_that_holds
-from contracts.evidence.plain import many
 from contracts.evidence.record import Case, RunRecord
+from contracts.evidence.waiving import WaiverOutcome
+from contracts.evidence.weather import weather
 from contracts.interface.clauses import Clause
 from contracts.interface.operations import ANY_REALM
-
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,9 @@ class RunVerdict:
 
     `cells` stand in the catalogue's order, realms within a clause in the run's order. `blocked` maps a case
     to the finding that stood in its way. `problems` says why the evidence cannot be relied on as a whole.
+    `deviations` and `waivers` say what became of each that the run was held to, `drift` how its observations
+    differ from the accepted baseline. `unjudged` are the must cells that could not be judged and are not waived.
+    `weather` says which faults of the environment were met and what was judged in them; empty when there were none.
     """
 
     exit_code: ExitCode
@@ -29,6 +35,11 @@ class RunVerdict:
     findings: tuple[Finding, ...]
     blocked: Mapping[str, str]
     problems: tuple[str, ...]
+    deviations: tuple[DeviationOutcome, ...] = ()
+    waivers: tuple[WaiverOutcome, ...] = ()
+    drift: DriftReport = NO_DRIFT
+    unjudged: tuple[Cell, ...] = ()
+    weather: str = ""
 
     @property
     def word(self) -> str:
@@ -40,48 +51,60 @@ class RunVerdict:
         """The verdict and its reason in one line."""
         return f"{self.word}: {self.reason}"
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What somebody should see to though it does not fail the run, a line each."""
+        entries = [outcome.line for outcome in self.deviations if outcome.warns]
+        return (*entries, *(outcome.line for outcome in self.waivers if not outcome.needed))
+
     def count(self, verdict: Verdict) -> int:
         """Return how many cells have a verdict."""
         return sum(cell.verdict is verdict for cell in self.cells)
 
+    def findings_of(self, case: Case) -> tuple[Finding, ...]:
+        """Return the findings that a case saw."""
+        return tuple(finding for finding in self.findings if case.id in finding.cases)
 
-def judge(record: RunRecord, catalogue: Iterable[Clause]) -> RunVerdict:
+    def bearing(self, case: Case) -> Bearing:
+        """Tell what the contradictions of a case mean for the run."""
+        return bearing_of(self.findings_of(case))
+
+
+def judge(record: RunRecord, catalogue: Iterable[Clause], drift: DriftReport = NO_DRIFT) -> RunVerdict:
     """Judge a record against the clauses it was run for.
 
     Args:
         record: what the run saw.
         catalogue: the clauses; those the run did not select appear only where something was seen of them.
+        drift: how its observations differ from the accepted baseline.
 
     Returns:
         The verdict of the run, with every cell and finding. The same record gives the same verdict.
     """
     clauses = {clause.id: clause for clause in catalogue}
     levels = {key: str(clause.level) for key, clause in clauses.items()}
-    findings = put_together(record.findings, levels)
+    terms, day = record.run.terms, record.run.day
+    findings = hold_to(terms, day, put_together(record.findings, levels))
     cells = tuple(_cells(record, clauses, findings))
-    problems = (*record.problems, *_contradictions_of_its_own(record, clauses))
-    reasons = dict(_holding(record, cells, findings, problems))
-    code = first_that_holds(reasons)
-    return RunVerdict(
-        exit_code=code,
-        reason=reasons[code],
+    verdict = RunVerdict(
+        # The worst, until the rest is known that the answer is made from.
+        exit_code=ExitCode.ERROR,
+        reason="not judged yet",
         cells=cells,
         findings=findings,
         blocked=blocked_cases(record.cases, findings),
-        problems=problems,
+        problems=(*record.problems, *_contradictions_of_its_own(record, clauses)),
+        deviations=tuple(deviations.follow(record, cells, findings)),
+        waivers=tuple(waiving.follow(record, cells)),
+        drift=drift,
+        unjudged=tuple(waiving.blocking(record, cells)),
+        weather=weather(record.run.environment, cells),
     )
-
-
-def refused_untested(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
-    """Return the must cells a strict run does not forgive: untested for want of a setting, not waived."""
-    return [
-        cell
-        for cell in cells
-        if cell.clause.level == "must"
-        and cell.verdict is Verdict.UNTESTED
-        and missing_settings(cell.reason)
-        and cell.clause.id not in record.run.waived
-    ]
+    holding = dict(_holding(record, verdict))
+    code = first_that_holds(holding)
+    in_weather = code is ExitCode.INCONCLUSIVE and verdict.weather
+    reason = f"{holding[code]}; weather: {verdict.weather}" if in_weather else holding[code]
+    return replace(verdict, exit_code=code, reason=reason)
 
 
 def _cells(record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[Finding]) -> Iterator[Cell]:
@@ -131,76 +154,33 @@ def _contradictions_of_its_own(record: RunRecord, clauses: Mapping[str, Clause])
             yield f"'{case.name}' in {case.realm} failed, but wrote no confirmed finding"
 
 
-def _holding(
-    record: RunRecord, cells: Sequence[Cell], findings: Sequence[Finding], problems: Sequence[str]
-) -> Iterator[tuple[ExitCode, str]]:
+def _holding(record: RunRecord, verdict: RunVerdict) -> Iterator[tuple[ExitCode, str]]:
     """Yield every exit code that holds, with its reason."""
+    findings, cells = verdict.findings, waiving.counting(record, verdict.cells)
     if record.run.interrupted:
-        yield ExitCode.INTERRUPTED, _interrupted(record, findings)
-    failing = [finding for finding in findings if finding.standing is Standing.FAIL]
-    if failing:
-        yield ExitCode.FAIL, _failed(failing)
+        yield ExitCode.INTERRUPTED, reasons.interrupted(record, findings)
+    failing = any(each.fails for each in findings) or any(each.fails for each in verdict.deviations)
+    if failing or verdict.drift.blocking:
+        said = reasons.failed(record, findings, verdict.deviations) if failing else None
+        yield ExitCode.FAIL, "; ".join(filter(None, (said, verdict.drift.blocking)))
     broken = [case for case in record.cases if case.outcome is Verdict.ERROR]
-    unexplained = [cell for cell in cells if cell.verdict is Verdict.ERROR]
-    if problems or broken or unexplained:
-        yield ExitCode.ERROR, _broken(problems, broken, unexplained)
-    unjudged = [c for c in cells if c.clause.level == "must" and c.verdict is Verdict.INCONCLUSIVE]
-    refused = refused_untested(record, cells) if record.run.strict else []
-    if unjudged or refused or record.run.breaker:
-        yield ExitCode.INCONCLUSIVE, _inconclusive(record.run.breaker, unjudged, refused)
-    reached = sum(count.held + count.contradicted for case in record.cases for count in case.assertions)
+    unexplained = [cell for cell in verdict.cells if cell.verdict is Verdict.ERROR]
+    if verdict.problems or broken or unexplained:
+        yield ExitCode.ERROR, reasons.broken(verdict.problems, broken, unexplained)
+    if verdict.unjudged or record.run.breaker:
+        yield ExitCode.INCONCLUSIVE, reasons.inconclusive(record, verdict.unjudged)
+    reached = _reached(record)
     if not reached:
-        yield ExitCode.NOTHING_TESTED, _nothing(record)
+        yield ExitCode.NOTHING_TESTED, reasons.nothing(record)
     else:
-        yield ExitCode.PASS, _passed(cells, reached)
+        yield ExitCode.PASS, reasons.passed(record, cells, findings, verdict.waivers, reached)
 
 
-def _interrupted(record: RunRecord, findings: Sequence[Finding]) -> str:
-    cases = many(len(record.cases), "case")
-    return f"stopped by hand after {cases}; {many(len(findings), 'finding')} until then"
-
-
-def _failed(failing: Sequence[Finding]) -> str:
-    realms = ", ".join(sorted({finding.realm for finding in failing}))
-    places = dict.fromkeys(f"{finding.clause} ({finding.operation})" for finding in failing)
-    return f"{many(len(failing), 'finding')} in {realms}: {_listed(list(places))}"
-
-
-def _broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell]) -> str:
-    if problems:
-        return f"the evidence is not whole: {_listed(list(problems), '; ')}"
-    if cases:
-        first = f"{cases[0].name}: {cases[0].reason or 'no reason given'}"
-        return f"the suite broke in {many(len(cases), 'case')}: {first}"
-    return f"the suite contradicts itself on {cells[0].clause.id} in {cells[0].realm}: {cells[0].reason}"
-
-
-def _inconclusive(breaker: str | None, unjudged: Sequence[Cell], refused: Sequence[Cell]) -> str:
-    if breaker:
-        return f"the run was stopped early, {breaker}"
-    if unjudged:
-        places = dict.fromkeys(f"{cell.clause.id} in {cell.realm}" for cell in unjudged)
-        count = many(len(unjudged), "verdict")
-        return f"{count} on must clauses could not be given: {_listed(list(places))}: {unjudged[0].reason}"
-    clauses = dict.fromkeys(cell.clause.id for cell in refused)
-    settings = dict.fromkeys(filter(None, (missing_settings(cell.reason) for cell in refused)))
-    return (
-        f"strict: {many(len(clauses), 'must clause')} untested, missing settings: {_listed(list(settings))}"
+def _reached(record: RunRecord) -> int:
+    """Count the assertions that bear on the verdict."""
+    return sum(
+        count.held + count.contradicted
+        for case in record.cases
+        for count in case.assertions
+        if record.run.terms.counts(count.clause, case.realm, count.operation)
     )
-
-
-def _nothing(record: RunRecord) -> str:
-    return f"no assertion was reached by {many(len(record.cases), 'case')}"
-
-
-def _passed(cells: Sequence[Cell], reached: int) -> str:
-    clauses = len({cell.clause.id for cell in cells if cell.assertions})
-    realms = len({cell.realm for cell in cells if cell.assertions} - {ANY_REALM}) or 1
-    wanting = len({c.clause.id for c in cells if c.clause.level == "must" and missing_settings(c.reason)})
-    note = f"; {many(wanting, 'must clause')} untested for want of a setting" if wanting else ""
-    return f"{many(reached, 'assertion')} on {many(clauses, 'clause')} in {many(realms, 'realm')}{note}"
-
-
-def _listed(items: Sequence[str], separator: str = ", ") -> str:
-    more = len(items) - _SHOWN
-    return separator.join(items[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

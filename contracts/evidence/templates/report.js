@@ -76,14 +76,23 @@
 
   const openTarget = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (target && target.tagName === "DETAILS") target.open = true;
+    for (let element = target; element; element = element.parentElement) {
+      if (element.tagName === "DETAILS") element.open = true;
+    }
   };
   addEventListener("hashchange", openTarget);
   openTarget();
 
+  addEventListener("keydown", (event) => {
+    const typing = event.target.closest?.("input, select, textarea");
+    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    control("words")?.focus();
+  });
+
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = $(".card:not([open])");
+    closed = $(".card:not([open]), .questions .more:not([open])");
     for (const card of closed) card.open = true;
   });
   addEventListener("afterprint", () => { for (const card of closed) card.open = false; });

@@ -116,4 +116,6 @@ def test_allure_keeps_realms_side_by_side_and_their_histories_apart(
         "severity",
         "tag",
     }
+    labels = {(label["name"], label["value"]) for label in failed["labels"]}
+    assert labels >= {("realm", "abs-dev"), ("clause", "draft-get-content"), ("operation", "getDraft")}
     assert not [each for each in results if each["status"] != "failed" and each.get("attachments")]

@@ -81,6 +81,7 @@ def test_the_page_names_reason_exit_code_setting_and_what_was_left(page: Page) -
 
 
 def test_the_page_stays_small_whatever_was_found(folder: Path, made_up: SimpleNamespace) -> None:
+    """Every place a service's words can come to is full of what takes most room."""
     record = collect(folder)
     (exchange, *_), (finding, *_) = record.exchanges.values(), record.findings
     body = {"text": "<" * 100_000, "base64": None, "size": 100_000, "sha256": "", "truncated": False}
@@ -89,10 +90,31 @@ def test_the_page_stays_small_whatever_was_found(folder: Path, made_up: SimpleNa
         record,
         exchanges={"x": long},
         findings=tuple(
-            replace(finding, operation=f"op{number}", seen="<" * 9_000, exchanges=("x",) * 12)
-            for number in range(600)
+            replace(
+                finding,
+                operation=f"op{number}",
+                seen="<" * 6_000,
+                expected="<" * 6_000,
+                curl=("&" * 5_000,),
+                exchanges=("x",) * 12,
+            )
+            for number in range(450)
         ),
+        observations=tuple(
+            replace(
+                record.observations[0],
+                operation=f"op{number}",
+                seen={f"{point}{'<' * 200}": "<" * 1_500 for point in range(14)},
+                realm=realm,
+            )
+            for number in range(150)
+            for realm in ("abs-dev", "bch-dev")
+        ),
+        residue=(replace(record.residue[0], identifier="<" * 3_000),) * 500,
+        problems=("<" * 3_000,) * 500,
     )
     page = html.render(swollen, judge(swollen, made_up.catalogue))
     assert len(page.encode()) < 3_000_000
-    assert "400 findings more in" in " ".join(Page(page).shown.split())
+    shown = " ".join(Page(page).shown.split())
+    assert "findings more in" in shown
+    assert "cut short; all of it stands in the files beside it" in shown

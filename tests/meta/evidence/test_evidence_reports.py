@@ -27,7 +27,15 @@ def texts(folder: Path) -> Iterator[tuple[str, str]]:
 def test_every_report_is_written_as_text_that_any_reader_takes(folder: Path, verdict: RunVerdict) -> None:
     assert verdict.exit_code == 1
     names = dict(texts(folder))
-    wanted = {"verdict.json", "index.html", "junit.xml", "traffic.har", "observations.json", "summary.md"}
+    wanted = {
+        "verdict.json",
+        "index.html",
+        "junit.xml",
+        "traffic.har",
+        "observations.json",
+        "questions.md",
+        "summary.md",
+    }
     assert wanted <= names.keys()
     assert len(list((folder / "findings").iterdir())) == 2 * len(verdict.findings) == 4
     for name, text in names.items():

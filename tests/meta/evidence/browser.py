@@ -1,0 +1,210 @@
+"""A headless Chromium driven over a pipe: nothing to install beside the browser, no port, no download.
+
+Speaks the Chrome DevTools Protocol (https://chromedevtools.github.io/devtools-protocol/), messages that end in a null
+byte, on the file descriptors 3 and 4 of the browser (`--remote-debugging-pipe`).
+"""
+
+import base64
+import fcntl
+import json
+import os
+import select
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+#: Seconds for one answer; generous, as a test says nothing about speed.
+PATIENCE = 120.0
+_ABOVE_STANDARD = 10
+_OPTIONS = (
+    "--headless=new",
+    "--remote-debugging-pipe",
+    "--no-sandbox",
+    "--no-first-run",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-extensions",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--mute-audio",
+    "--proxy-server=127.0.0.1:9",
+)
+
+
+def installed() -> str | None:
+    """Return the path of a Chromium, or None."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Browser:
+    """A running browser; use `browser` to start one."""
+
+    def __init__(self, to: int, back: int) -> None:
+        self._to, self._back = to, back
+        self._buffer = b""
+        self._number = 0
+        self.events: list[dict[str, Any]] = []
+
+    def call(self, method: str, session: str | None = None, **parameters: Any) -> dict[str, Any]:
+        """Send a command and return its result; events that come before it are kept in `events`."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        if session:
+            message["sessionId"] = session
+        data = json.dumps(message).encode() + b"\0"
+        while data:
+            data = data[os.write(self._to, data) :]
+        while True:
+            answer = self.receive()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, f"{method}: {answer['error']}"
+                return dict(answer["result"])
+            self.events.append(answer)
+
+    def receive(self) -> dict[str, Any]:
+        """Return the next message of the browser."""
+        limit = time.monotonic() + PATIENCE
+        while b"\0" not in self._buffer:
+            ready, _, _ = select.select([self._back], [], [], max(0.0, limit - time.monotonic()))
+            assert ready, f"the browser said nothing for {PATIENCE:.0f} s"
+            piece = os.read(self._back, 1 << 20)
+            assert piece, "the browser ended"
+            self._buffer += piece
+        message, _, self._buffer = self._buffer.partition(b"\0")
+        return dict(json.loads(message))
+
+    def open(self, page: Path, width: int, height: int, *, dark: bool = False) -> "Tab":
+        """Open a file in a tab of its own, as wide and as high as given in CSS pixels."""
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        tab = Tab(self, target, session)
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            tab.call(f"{domain}.enable")
+        tab.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 500,
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        still = {"name": "prefers-reduced-motion", "value": "reduce"}
+        tab.call("Emulation.setEmulatedMedia", features=[scheme, still])
+        tab.call("Page.setLifecycleEventsEnabled", enabled=True)
+        self.events.clear()
+        loader = tab.call("Page.navigate", url=page.resolve().as_uri())["loaderId"]
+        while not any(_loaded(event, loader) for event in self.events):
+            self.events.append(self.receive())
+        return tab
+
+
+class Tab:
+    """One page in the browser."""
+
+    def __init__(self, of: Browser, target: str, session: str) -> None:
+        self._browser, self._target, self._session = of, target, session
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Send a command to the page and return its result."""
+        return self._browser.call(method, self._session, **parameters)
+
+    def run(self, script: str) -> Any:
+        """Return what a script evaluates to."""
+        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def press(self, key: str) -> None:
+        """Press and release a key."""
+        text = {"Enter": "\r", "Space": " "}.get(key, key if len(key) == 1 else "")
+        name, code = (" ", 32) if key == "Space" else (key, {"Enter": 13, "Tab": 9}.get(key, 0))
+        for kind in ("keyDown", "keyUp"):
+            shown = {"text": text} if text and kind == "keyDown" else {}
+            self.call("Input.dispatchKeyEvent", type=kind, key=name, windowsVirtualKeyCode=code, **shown)
+
+    def requested(self) -> list[str]:
+        """Return the addresses that the page asked for, itself left out."""
+        events = [e for e in self._browser.events if e.get("method") == "Network.requestWillBeSent"]
+        asked = [event["params"]["request"]["url"] for event in events]
+        return [address for address in asked[1:] if not address.startswith("data:")]
+
+    def complaints(self) -> list[str]:
+        """Return what went wrong on the page: uncaught errors, and what its policy forbade."""
+        found = []
+        for event in self._browser.events:
+            if event.get("method") == "Runtime.exceptionThrown":
+                found.append(str(event["params"]["exceptionDetails"]))
+            elif event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error":
+                found.append(event["params"]["entry"]["text"])
+        return found
+
+    def picture(self, path: Path, *, whole: bool = False) -> Path:
+        """Write a picture of what is seen, or of the whole page, as PNG."""
+        answer = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+        path.write_bytes(base64.b64decode(answer["data"]))
+        return path
+
+    def printed(self, path: Path) -> Path:
+        """Print the page on A4 into a PDF."""
+        answer = self.call("Page.printToPDF", printBackground=True, paperWidth=8.27, paperHeight=11.69)
+        path.write_bytes(base64.b64decode(answer["data"]))
+        return path
+
+    def close(self) -> None:
+        """Close the tab."""
+        self._browser.call("Target.closeTarget", targetId=self._target)
+
+
+@contextmanager
+def browser(path: str, profile: Path) -> Iterator[Browser]:
+    """Start a browser with a profile of its own, and end it.
+
+    Args:
+        path: of the program.
+        profile: folder for what it writes.
+    """
+    read_by_it, to = _pipe()
+    back, written_by_it = _pipe()
+    errors = profile / "browser.log"
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 1, str(errors), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+        (os.POSIX_SPAWN_DUP2, read_by_it, 3),
+        (os.POSIX_SPAWN_DUP2, written_by_it, 4),
+    ]
+    arguments = [path, *_OPTIONS, f"--user-data-dir={profile}", "about:blank"]
+    process = os.posix_spawn(path, arguments, dict(os.environ), file_actions=actions, setpgroup=0)
+    os.close(read_by_it)
+    os.close(written_by_it)
+    try:
+        yield Browser(to, back)
+    finally:
+        os.close(to)
+        os.close(back)
+        with suppress(ProcessLookupError):
+            os.killpg(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+
+
+def _loaded(event: dict[str, Any], loader: str) -> bool:
+    """Tell whether an event says that a page is there; the empty page before it has a loader of its own."""
+    told = event.get("params", {})
+    return bool(
+        event.get("method") == "Page.lifecycleEvent" and told["name"] == "load" and told["loaderId"] == loader
+    )
+
+
+def _pipe() -> tuple[int, int]:
+    """Return the ends of a pipe, clear of the descriptors that the browser's own take the place of."""
+    ends = os.pipe()
+    high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _ABOVE_STANDARD) for end in ends]
+    for end in ends:
+        os.close(end)
+    return high[0], high[1]
