@@ -18,6 +18,17 @@ _INTERRUPTED: Final = 2
 #: Command → the module of `contracts.cli` that holds it, and its line in the help.
 COMMANDS: Final = {
     "run": ("running", "judge a target; without settings, the embedded sandbox"),
+    "prove": ("proving", "show that the suite finds what is broken, and only that"),
+    "sweep": ("sweeping", "remove what earlier runs left on a target"),
+    "gate": ("gating", "one verdict on what an SDK uses, for its release"),
+    "consumer": ("consuming", "make a consumer file from recorded traffic"),
+    "drift": ("drifting", "compare what was observed at silent points with what was accepted"),
+    "history": ("remembering", "show what earlier runs said"),
+    "explain": ("explaining", "say what a clause or an operation is about, and how it stands"),
+    "list": ("listing", "list clauses, operations, cases, defects, findings and the like"),
+    "call": ("calling", "send one request by hand, and judge it"),
+    "replay": ("replaying", "send what a finding or a HAR recorded once more"),
+    "completion": ("completing", "print the line that makes a shell complete"),
     "sandbox": ("serving", "serve the embedded sandbox until Ctrl-C"),
 }
 

@@ -2,33 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 import pytest
 
+from contracts.cli import completing
 from contracts.interface.location import cases_directory
 
-#: Options handed on to pytest as they are.
-_HANDED_ON = ("target", "profile", "seed", "reports")
+#: Options that may be given more than once.
 _REPEATED = ("realm", "clause", "operation")
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True})
-@click.option("--target", metavar="FILE|NAME", help="Target settings; by default REGISTRY_… or the sandbox.")
+@click.option(
+    "--target",
+    metavar="FILE|NAME",
+    shell_complete=completing.targets,
+    help="Target settings; by default REGISTRY_… or the sandbox.",
+)
 @click.option("--profile", metavar="NAME", help="smoke, gate (default), nightly or full.")
-@click.option("--realm", metavar="REALM", multiple=True, help="Judge only this realm; may be repeated.")
-@click.option("--clause", metavar="ID", multiple=True, help="Judge only this clause; may be repeated.")
-@click.option("--operation", metavar="ID", multiple=True, help="Only this operation; may be repeated.")
+@click.option(
+    "--realm",
+    metavar="REALM",
+    multiple=True,
+    shell_complete=completing.realms,
+    help="Judge only this realm; may be repeated.",
+)
+@click.option(
+    "--clause",
+    metavar="ID",
+    multiple=True,
+    shell_complete=completing.clauses,
+    help="Judge only this clause; may be repeated.",
+)
+@click.option(
+    "--operation",
+    metavar="ID",
+    multiple=True,
+    shell_complete=completing.operations,
+    help="Only this operation; may be repeated.",
+)
 @click.option("--workers", metavar="N", type=click.IntRange(1), help="Processes that run cases side by side.")
 @click.option(
     "--seed", metavar="N", type=int, help="Seed of generated data; fixed by default in smoke and gate."
 )
 @click.option("--strict", is_flag=True, help="A must clause untested for want of a setting is not a pass.")
+@click.option("--consumer", metavar="FILE", help="Judge only what an SDK uses, as a consumer file names it.")
+@click.option(
+    "--deviations", metavar="FILE", help="Accepted contradictions; by default deviations/<target>.toml."
+)
 @click.option("--reports", metavar="DIR", help="Folder for the evidence; by default 'reports'.")
+@click.option("--drift", metavar="MODE", help="Drift from the baseline: warn (default), fail or off.")
+@click.option("--baseline", metavar="FILE", help="Accepted observations; by default baselines/<target>.yaml.")
+@click.option("--history", metavar="FILE", help="History of runs, or 'off'; by default in the reports.")
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
 def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...], **options: object) -> int:
-    r"""Judge a target by every clause of the interface, and end with one verdict.
+    """Judge a target by every clause of the interface, and end with one verdict.
 
     Exit codes: 0 pass, 1 fail, 2 interrupted, 3 the suite broke, 4 usage, 5 nothing tested, 6 inconclusive.
     Further arguments go to pytest as they are.
@@ -38,22 +69,28 @@ def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...]
       registry-contracts run
       registry-contracts run --profile smoke --realm abs-dev
       registry-contracts run --target targets/development.toml --workers 4
-    """
-    return int(pytest.main(_arguments(workers, strict, pytest_arguments, options)))
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    repeated = {name: options.pop(name) for name in _REPEATED}
+    words = pytest_words(options, repeated, workers, strict=strict)
+    return int(pytest.main([*words, *pytest_arguments]))
 
 
-def _arguments(
-    workers: int | None, strict: bool, extra: tuple[str, ...], options: dict[str, object]
+def pytest_words(
+    options: Mapping[str, object], repeated: Mapping[str, object], workers: int | None, *, strict: bool
 ) -> list[str]:
+    """Word a run for pytest.
+
+    Args:
+        options: Options by name, to be handed on unless None.
+        repeated: Options that may be there more than once, by name, each with a tuple of values.
+        workers: Processes that run cases side by side; None for this one.
+        strict: Whether a must clause untested for want of a setting is no pass.
+    """
     cases = cases_directory()
     words = [str(cases), f"--rootdir={cases}", "-c", str(Path(__file__).parents[1] / "plugin" / "run.ini")]
     words += ["-p", "contracts.plugin"]
-    for name in _HANDED_ON:
-        if options[name] is not None:
-            words.append(f"--{name}={options[name]}")
-    for name in _REPEATED:
-        given = options[name]
+    words += [f"--{name}={value}" for name, value in options.items() if value is not None]
+    for name, given in repeated.items():
         words += [f"--{name}={value}" for value in given] if isinstance(given, tuple) else []
     words += ["--strict"] if strict else []
-    words += ["-n", str(workers)] if workers and workers > 1 else []
-    return [*words, *extra]
+    return [*words, *(["-n", str(workers)] if workers and workers > 1 else [])]

@@ -1,0 +1,56 @@
+"""What the sandbox can be made to do wrong or otherwise, where it is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from contracts.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Breakage:
+    """A defect, a variant or a weather, as a list shows it; only a defect breaks a clause."""
+
+    name: str
+    sentence: str
+    clause: str = ""
+    operations: tuple[str, ...] = ()
+
+
+def defects() -> Sequence[Breakage] | None:
+    """Every defect; None where the sandbox is not installed."""
+    try:
+        from contracts.sandbox.defects import ALL  # noqa: PLC0415 - an optional extra, and slow to import
+    except ModuleNotFoundError:
+        return None
+    return [Breakage(each.name, each.sentence, each.clause, each.operations) for each in ALL]
+
+
+def variants() -> Sequence[Breakage] | None:
+    """Every variant; None where the sandbox is not installed."""
+    try:
+        from contracts.sandbox.variants import ALL  # noqa: PLC0415 - as above
+    except ModuleNotFoundError:
+        return None
+    return [Breakage(each.name, each.sentence) for each in ALL.values()]
+
+
+def weathers() -> Sequence[Breakage] | None:
+    """Every weather; None where the sandbox is not installed."""
+    try:
+        from contracts.sandbox.weather import ALL  # noqa: PLC0415 - as above
+    except ModuleNotFoundError:
+        return None
+    return [Breakage(each.name, each.sentence) for each in ALL.values()]
+
+
+def installed(found: Sequence[Breakage] | None) -> Sequence[Breakage]:
+    """Insist on the sandbox.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    if found is None:
+        raise UsageError("the sandbox is not installed: pip install 'registry-contracts[sandbox]'")
+    return found

@@ -1,0 +1,233 @@
+"""Prepares one request: valid in everything that nobody asked for, as asked in the rest."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from contracts.errors import UsageError
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.faults import ABSENT
+from contracts.generation.grafting import Bases, Request, graft
+from contracts.generation.ordinary import CONTENT, Ordinary
+from contracts.generation.samples import Samples
+from contracts.interface.description import Operation
+from contracts.interface.operations import ANY_REALM
+from contracts.judging.outcomes import Untested
+from contracts.session.actor import DEFAULT, Actor
+from contracts.session.exchange import Exchange
+from contracts.session.namespace import UID_LONGEST, UID_SHORTEST
+from contracts.target.model import AUTHOR, PRODUCTION_REALMS
+from contracts.target.source import suggestion
+from contracts.workbench.bench import Bench
+from contracts.workbench.fault_choice import choose
+from contracts.workbench.inventing import ON_SOMETHING, Inventor
+from contracts.workbench.wishes import HEADERS, Setting, Wishes, find_part, walk
+
+#: Roles that own what they are given to work on, so that nothing stands in the way of a right request.
+_OWNERS: Final = (AUTHOR,)
+_RULED: Final = ("uid", "identifier")
+_EDGES: Final = {"too-short": UID_SHORTEST - 1, "too-long": UID_LONGEST + 1}
+_HELPED: Final = ("anonymous", "restricted")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A request that is ready to be sent.
+
+    Attributes:
+        content: Bytes in place of a JSON body.
+        right: Nothing about it is wrong, so it has to be accepted.
+        notes: What the person may want to know: settings that are missing, the fault that was chosen.
+    """
+
+    request: Request
+    content: bytes | None = None
+    right: bool = False
+    notes: tuple[str, ...] = field(default=())
+
+    def send(self, actor: Actor) -> Exchange:
+        """Send it, or rehearse it where the actor's door sends nothing."""
+        request = self.request
+        absent = self.content is not None or request.body is ABSENT
+        return actor.send(
+            request.operation,
+            path=request.path,
+            query=request.query,
+            headers=request.headers,
+            json=DEFAULT if absent else request.body,
+            body=self.content,
+        )
+
+
+class Preparer:
+    """Prepares requests of one operation, as one role in one realm.
+
+    Args:
+        live: Whether something may be sent to arrange what the request is about.
+    """
+
+    def __init__(self, bench: Bench, operation: Operation, role: str, realm: str, *, live: bool) -> None:
+        self._bench = bench
+        self._operation = operation
+        self._role = role
+        self._realm = realm
+        self._live = live
+        owner = AUTHOR if role in _HELPED else role
+        self._owner = bench.actor(owner, realm)
+        self._account = bench.target.accounts[owner]
+        self._samples = Samples(bench.target.realm_settings(realm), realm)
+
+    def prepare(self, wishes: Wishes) -> Prepared:
+        """Prepare a request, on fresh data.
+
+        Raises:
+            UsageError: a wish names what the operation does not have.
+            Blocked, EnvironmentFault: what it is about cannot be arranged.
+        """
+        path = {name: self._filled(value) for name, value in wishes.given("path").items()}
+        self._refuse_unknown(path)
+        request, notes = self._base(path)
+        content = self._content(wishes)
+        if wishes.body is not None and content is None:
+            request = replace(request, body=json.loads(wishes.body))
+        if wishes.body_name and "filename" in request.path and "filename" not in path:
+            request = replace(request, path={**request.path, "filename": wishes.body_name})
+        if wishes.invalid is not None:
+            request, content, note = self._faulty(request, content, wishes.invalid)
+            notes.append(note)
+        request = self._set(request, wishes)
+        for name in wishes.without:
+            request, content = self._without(request, content, name)
+        right = wishes.none and self._role in _OWNERS and not notes
+        return Prepared(request, content, right, tuple(notes))
+
+    def _refuse_unknown(self, path: dict[str, str]) -> None:
+        for name in path:
+            if name not in self._operation.path_parameters:
+                known = self._operation.path_parameters
+                advice = suggestion(name, known) if known else "it has none"
+                raise UsageError(
+                    f"--set path.{name}: {self._operation.id} has no such path parameter; {advice}"
+                )
+
+    def _base(self, path: dict[str, str]) -> tuple[Request, list[str]]:
+        """A valid request; arranged where that is possible and nobody named the record it is about."""
+        operation = self._operation.id
+        named = bool(path.keys() - {"filename", "schema"})
+        if self._live and not named:
+            try:
+                request = self._arranged(operation)
+                return replace(request, path={**request.path, **path}), []
+            except Untested:
+                pass  # the inventor says which settings are missing
+        inventor = Inventor(self._samples, self._bench.namespace, self._account)
+        request = inventor.request(operation, self._operation.path_parameters, path)
+        notes = [f"{lack}: made up" for lack in inventor.lacking]
+        if not self._live and operation in ON_SOMETHING and not named:
+            notes.append("a real call would first arrange what the request is about")
+        return request, notes
+
+    def _arranged(self, operation: str) -> Request:
+        arrange = Arrangement(self._bench, self._realm, self._samples)
+        bases = Bases(self._owner, arrange, self._samples, self._bench.namespace, self._account)
+        return Ordinary(bases, arrange, self._samples, self._owner).request(operation)
+
+    def _content(self, wishes: Wishes) -> bytes | None:
+        if self._operation.id == "createAttachment":
+            return CONTENT if wishes.body is None else wishes.body
+        return None
+
+    def _faulty(
+        self, request: Request, content: bytes | None, asked: str
+    ) -> tuple[Request, bytes | None, str]:
+        fault = choose(self._operation.id, self._realm, asked)
+        note = f"fault: {fault.key}"
+        if fault.key == "body:malformed":
+            return request, json.dumps(request.body, ensure_ascii=False).encode()[:-1] + b",", note
+        if fault.place == "path" and fault.name in _RULED and fault.kind in _EDGES:
+            # The nearest miss shows most, and each on an identifier of its own.
+            missed = self._bench.namespace.uid(_EDGES[fault.kind])
+            return replace(request, path={**request.path, fault.name: missed}), content, note
+        try:
+            return graft(request, fault, self._bench.namespace), content, note
+        except (KeyError, IndexError, TypeError, StopIteration):
+            raise UsageError(
+                f"--invalid {asked}: the request that was made up has no {fault.key.partition(':')[0]}; "
+                "give it with --set or --body"
+            ) from None
+
+    def _set(self, request: Request, wishes: Wishes) -> Request:
+        query = {name: self._filled(value) for name, value in wishes.given("query").items()}
+        headers = {name: self._filled(value) for name, value in wishes.given("header").items()}
+        body = request.body
+        for setting in wishes.settings:
+            if setting.part.place == "body":
+                body = self._put({} if body is ABSENT else copy.deepcopy(body), setting)
+        return replace(
+            request, query={**request.query, **query}, headers={**request.headers, **headers}, body=body
+        )
+
+    def _put(self, body: Any, setting: Setting) -> Any:
+        value = self._filled(setting.value) if isinstance(setting.value, str) else setting.value
+        *way, last = setting.part.steps
+        holder = body
+        try:
+            for step in way:
+                if isinstance(holder, dict) and step not in holder:
+                    holder[step] = {}
+                holder = walk(holder, [step])
+            if isinstance(holder, list) and int(last) == len(holder):
+                holder.append(value)
+            else:
+                holder[int(last) if isinstance(holder, list) else last] = value
+        except (TypeError, ValueError, IndexError, KeyError):
+            raise UsageError(
+                f"--set body.{setting.part.name}: there is no such place in the body; "
+                "members are named, items numbered from 0"
+            ) from None
+        return body
+
+    def _without(self, request: Request, content: bytes | None, name: str) -> tuple[Request, bytes | None]:
+        part = find_part(name, request.body, list(request.query))
+        if part.place == "header":
+            known = next((each for each in HEADERS if each.lower() == part.name.lower()), part.name)
+            return replace(request, headers={**request.headers, known: None}), content
+        if part.place == "query":
+            kept = {each: value for each, value in request.query.items() if each != part.name}
+            return replace(request, query=kept), content
+        if not part.steps:
+            return replace(request, body=ABSENT), None
+        body = copy.deepcopy(request.body)
+        holder = walk(body, part.steps[:-1])
+        del holder[int(part.steps[-1]) if isinstance(holder, list) else part.steps[-1]]
+        return replace(request, body=body), content
+
+    def _filled(self, text: str) -> str:
+        """A value with `{uid}` for a fresh identifier and `{prefix}` for what the bench's identifiers begin with."""
+        if "{uid}" in text:
+            text = text.replace(
+                "{uid}", self._bench.shared.once("the uid of --set", self._bench.namespace.uid)
+            )
+        return text.replace("{prefix}", self._bench.namespace.prefix)
+
+
+def realm_for(operation: Operation, asked: str | None, realms: tuple[str, ...]) -> str:
+    """The realm to send an operation in: the one asked for, or the target's first that has it.
+
+    Raises:
+        UsageError: the operation or the target does not have it.
+    """
+    if operation.realms == (ANY_REALM,):
+        return ANY_REALM
+    has = [realm for realm in realms if realm in operation.realms]
+    if asked is None and has:
+        return has[0]
+    if asked in PRODUCTION_REALMS:
+        raise UsageError(f"'{asked}' is a production realm, which is refused; use {asked}-dev")
+    if asked not in has:
+        there = f"realm '{asked}'" if asked else "any realm"
+        raise UsageError(f"{operation.id} is not in {there} of the target; {suggestion(asked or '', has)}")
+    return str(asked)

@@ -1,0 +1,242 @@
+"""The parts of a replay: what a finding relies on, fresh names, another target's settings, carried ids, differences."""
+
+import json
+from typing import Any
+
+import pytest
+
+from contracts.errors import UsageError
+from contracts.evidence.arranging import arranged, settings_in
+from contracts.evidence.record import RecordedExchange, RunFacts, RunRecord
+from contracts.interface.description import load_description
+from contracts.session.exchange import Answer
+from contracts.session.namespace import Namespace
+from contracts.session.recording import TOKEN, JournalRecorder
+from contracts.session.redaction import Redactor
+from contracts.target.embedded import sandbox_target
+from contracts.target.model import Target
+from contracts.workbench.carrying import Carried
+from contracts.workbench.compact import compact
+from contracts.workbench.har_entries import read_entries
+from contracts.workbench.recorded import content_of
+from contracts.workbench.renaming import Names
+from contracts.workbench.resemblance import differences
+from contracts.workbench.resettling import Settled
+from contracts.workbench.telling import Telling
+from contracts.workbench.wishes import find_part, read_setting
+
+BASE = "http://127.0.0.1:8080"
+DESCRIPTION = load_description()
+
+
+def body(value: Any) -> dict[str, Any] | None:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return None if value is None else {"text": text, "size": len(text), "truncated": False, "sha256": ""}
+
+
+def sent(
+    number: int, method: str, path: str, operation: str, told: Any = None, status: int = 200, **more: Any
+) -> RecordedExchange:
+    request: dict[str, Any] = {
+        "method": method,
+        "url": BASE + path,
+        "headers": [],
+        "body": body(more.pop("json", None)),
+    }
+    response = {"status": status, "reason": "", "headers": [], "body": body(told)}
+    facts: dict[str, Any] = {"case": "a", "attempt": 1, "realm": "abs-dev", "role": "author", "started": ""}
+    facts |= {"seconds": 0.0, "authorization": f"Bearer {TOKEN}", **more}
+    return RecordedExchange(
+        f"x-{number}", operation=operation, request=request, response=response, fault=None, retries=0, **facts
+    )
+
+
+def draft(number: int, uid: str, method: str = "PUT", **more: Any) -> RecordedExchange:
+    operation = {"PUT": "saveDraft", "GET": "getDraft"}[method]
+    return sent(number, method, f"/api/v2013/documents/{uid}/versions/draft", operation, **more)
+
+
+def record(*exchanges: RecordedExchange) -> RunRecord:
+    fields: dict[str, Any] = dict.fromkeys(RunFacts.__dataclass_fields__, ())
+    return RunRecord(
+        RunFacts(**fields), (), (), (), {each.id: each for each in exchanges}, (), (), (), (), ()
+    )
+
+
+def test_a_finding_takes_along_the_writes_it_relies_on() -> None:
+    uid, other = "rc-abcd-the-draft", "rc-abcd-another"
+    attaching = f"/api/v2013/documents/{uid}/attachments"
+    everything = [
+        draft(1, other),
+        draft(2, uid, case="another case"),
+        draft(3, uid, status=400),
+        draft(4, uid, authorization="Bearer garbage"),
+        sent(5, "POST", f"{attaching}/a.txt", "createAttachment", {"id": 6}),
+        sent(6, "POST", f"{attaching}/b.txt", "createAttachment", {"id": 7}),
+        draft(7, uid, realm="bch-dev"),
+    ]
+    shown = sent(8, "GET", f"{attaching}/7/b.txt", "getAttachment")
+    later = draft(9, uid)
+    found = arranged(record(*everything, shown, later), [shown])
+    assert [each.id for each in found] == ["x-2", "x-6"]
+    assert arranged(record(*everything), []) == ()
+
+
+def test_before_a_list_stands_what_may_be_in_it() -> None:
+    drafts = [draft(number, f"rc-abcd-draft-{number}", role="author") for number in range(9)]
+    shown = sent(20, "GET", "/api/v2013/document-drafts", "listDrafts")
+    assert len(arranged(record(*drafts, draft(10, "rc-abcd-others", role="other"), shown), [shown])) == 5
+
+
+def test_settings_that_stand_in_a_request_are_told() -> None:
+    known = {
+        "abs-dev": {
+            "locked_identifier": "locked-one-1",
+            "contact_schema": "contact",
+            "temporary_files": ["tmp-1"],
+        }
+    }
+    shown = [draft(1, "locked-one-1")]
+    assert settings_in(known, "abs-dev", shown) == {"locked_identifier": "locked-one-1"}
+
+
+def test_names_keep_their_shape_and_are_replaced_everywhere() -> None:
+    namespace = Namespace("wxyz")
+    steps = [
+        draft(1, "rc-abcd-x", json={"header": {"identifier": "rc-abcd-other"}}),
+        draft(2, "somebodys-own"),
+    ]
+    names = Names(steps, {"given-record-1"}, namespace, DESCRIPTION)
+    short, long = names("rc-abcd-x"), names("somebodys-own")
+    assert (len(short), short[7:], long.startswith("rc-wxyz"), len(long)) == (9, "-x", True, 13)
+    assert names('{"a": "rc-abcd-other"}').count(short[:7]) == 1
+    assert names("given-record-1 somebodys-owner") == "given-record-1 somebodys-owner"
+    assert all(namespace.owns(name) for name in (short, long))
+
+
+def target() -> Target:
+    return sandbox_target(BASE, 1024)
+
+
+def telling(*steps: RecordedExchange, **settings: Any) -> Telling:
+    return Telling("a file", "elsewhere", BASE, "abs-dev", steps, settings=settings)
+
+
+def test_settings_of_another_target_take_the_place_of_the_old_ones() -> None:
+    old = {
+        "locked_identifier": "their-locked-1",
+        "contact_organization": "their-organization",
+        "country_terms": ["de"],
+    }
+    step = draft(1, "their-locked-1", json={"contactOrganization": {"identifier": "their-organization"}})
+    settled = Settled(telling(step, **old), target(), "bch-dev", 0)
+    assert settled.values["their-locked-1"] == "sandbox-locked-bch-dev"
+    text = '{"country": {"identifier": "de"}, "lang": "de", "o": "their-organization"}'
+    assert json.loads(settled.body(text)) == {
+        "country": {"identifier": "ca"},
+        "lang": "de",
+        "o": "organization-bch-dev",
+    }
+
+
+def test_what_is_used_up_is_another_one_in_each_round() -> None:
+    step = sent(
+        1, "POST", "/api/v2013/documents/x/attachments/persist-temporary/their-file-1", "persistTemporaryFile"
+    )
+    taken = {
+        Settled(telling(step, temporary_files=["their-file-1"]), target(), "abs-dev", number).values[
+            "their-file-1"
+        ]
+        for number in range(3)
+    }
+    assert len(taken) == 3
+
+
+def test_a_setting_that_the_target_lacks_is_named() -> None:
+    bare = Target("dev", BASE)
+    with pytest.raises(UsageError, match=r"needs setting realm\.abs-dev\.locked_identifier, which dev lacks"):
+        Settled(telling(draft(1, "their-locked-1"), locked_identifier="their-locked-1"), bare, "abs-dev", 0)
+
+
+def test_ids_are_carried_by_their_place_or_their_order() -> None:
+    carried = Carried()
+    carried.learn({"id": 3, "identifier": "minted-by-it-1"}, {"identifier": "minted-by-it-2", "id": 8})
+    assert (carried.segment("3"), carried.segment("minted-by-it-1"), carried.segment("4")) == (
+        "8",
+        "minted-by-it-2",
+        "4",
+    )
+    carried.learn({"id": 5}, {"data": {"id": 9}})
+    assert carried.segment("5") == "9"
+
+
+def answered(value: Any, status: int = 200) -> Answer:
+    return Answer(status, "", {"content-type": "application/json"}, json.dumps(value).encode(), BASE)
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "said"),
+    [
+        ({"a": 1, "id": 4}, {"a": 1, "id": 5}, []),
+        ({"at": "2030-01-01T00:00:00.1Z"}, {"at": "2031-01-01T00:00:00.1Z"}, []),
+        ({"a": "x"}, {"a": "y"}, ['body.a was "x", is "y"']),
+        ({"a": 1}, {}, ["body.a was there, is gone"]),
+        ([1, 2], [1], ["body had 2 items, has 1"]),
+        ([{"u": "rc-abcd-1"}, {"u": "theirs"}], [{"u": "rc-wxyz-1"}], []),
+    ],
+)
+def test_differences_leave_out_what_changes_by_itself(then: Any, now: Any, said: list[str]) -> None:
+    old = draft(1, "rc-abcd-x", "GET", told=then)
+    assert differences(old, answered(now), lambda text: text.replace("rc-abcd", "rc-wxyz")) == said
+
+
+def test_a_body_that_was_cut_is_json_again() -> None:
+    whole = json.dumps({"header": {"a": ["b"]}, "text": "x" * 500})
+    cut: dict[str, Any] = {"text": whole[:200], "size": len(whole), "truncated": True}
+    again = content_of(cut, cut["text"])
+    assert again is not None
+    assert (len(again), json.loads(again)["header"]) == (len(whole), {"a": ["b"]})
+
+
+@pytest.mark.parametrize(
+    ("header", "template"),
+    [
+        ("Bearer aBcdefghijklmnopqrstuvwxyz", "Bearer $TOKEN"),
+        ("Bearer aBcdefghij", "Bearer $TOKEN[:10]"),
+        ("Bearer AbCDEFGHIJKLMNOPQRSTUVWXYZ", "Bearer $TOKEN[swapcase]"),
+        ("Bearer aBcdefghijklmnopqrstuvwxyzTail", "Bearer $TOKENTail"),
+        ("Bearer never-issued", "Bearer never-issued"),
+        ("Basic xyz", "Basic xyz"),
+    ],
+)
+def test_a_recording_tells_a_made_up_token_from_a_right_one(header: str, template: str) -> None:
+    recorder = JournalRecorder(_Nowhere(), Redactor(["aBcdefghijklmnopqrstuvwxyz"]))
+    assert recorder._authorization({"authorization": header}) == template
+    assert recorder._authorization({}) is None
+
+
+class _Nowhere:
+    def write(self, kind: str, **fields: Any) -> None:
+        """Keep nothing."""
+
+
+def test_entries_of_a_har_are_a_number_or_a_range() -> None:
+    assert (read_entries("3"), read_entries("3-7")) == ((3, 3), (3, 7))
+    for wrong in ("0", "7-3", "a", "3-"):
+        with pytest.raises(UsageError, match="--entries must be"):
+            read_entries(wrong)
+
+
+def test_a_part_is_found_by_its_bare_name() -> None:
+    content = {"document": {"title": {"en": "x"}}, "batchId": "1"}
+    assert find_part("title.en", content, ["schema"]).steps == ("document", "title", "en")
+    assert find_part("schema", content, ["schema"]).place == "query"
+    assert find_part("realm", content, []).place == "header"
+    assert read_setting("body.a=b=c").value == "b=c"
+
+
+def test_short_members_stand_on_one_line() -> None:
+    text = json.dumps({"a": {"b": 1}, "c": ["x" * 150]})
+    assert compact(text).splitlines()[1] == '  "a": {"b": 1},'
+    assert json.loads(compact(text)) == json.loads(text)
+    assert compact("no JSON") == "no JSON"
