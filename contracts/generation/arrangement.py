@@ -5,34 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar
 
 from contracts.generation.samples import Samples
+from contracts.generation.shelf import Shelf
 from contracts.judging import readers
 from contracts.judging.claims import usable
+from contracts.judging.disturbing import mark_of
 from contracts.judging.outcomes import Blocked, Untested
 from contracts.session.actor import Actor
 from contracts.session.exchange import Answer, Exchange
-from contracts.session.namespace import SUITE_PREFIX, Namespace, is_valid_uid
+from contracts.session.namespace import SUITE_PREFIX, is_valid_uid
 
 #: How long an effect may take to show: services may index or lock a moment later.
 PATIENCE_SECONDS = 8.0
 _LOOK_AGAIN_SECONDS = 0.25
 
 T = TypeVar("T")
-
-
-class Shelf(Protocol):
-    """Where arrangements that cases share are kept; the plugin's worker is one."""
-
-    namespace: Namespace
-    shared: dict[tuple[str, str], Any]
-
-    def keep(self, identifier: str) -> None:
-        """Keep a draft until the end of the run."""
-
-    def take(self, counter: str) -> int:
-        """The next number of a counter that all workers of the run share, from 0."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +72,7 @@ class Arrangement:
         """Save a draft under a fresh identifier, or under `uid`; of the contact schema, or of `schema`."""
         uid = uid or self._shelf.namespace.uid()
         document = document if document is not None else self._samples.draft(uid)
-        query = {"schema": schema or self._samples.contact_schema}
+        query = {"schema": schema or self._samples.draft_schema}
         exchange = actor.send("saveDraft", path={"uid": uid}, query=query, json=document)
         done(exchange)
         return Draft(uid, document, exchange)
@@ -94,16 +83,26 @@ class Arrangement:
 
     def take(self, counter: str, most: int) -> int | None:
         """The next number of a counter of the realm that all workers share, from 0; None from `most` on."""
-        number = self._shelf.take(f"{counter}-{self._realm}")
+        number = self._shelf.shared.take(f"{counter}-{self._realm}")
         return number if number < most else None
 
-    def shared_draft(self, actor: Actor) -> Draft:
-        """A draft that cases read and never change."""
-        return self._once(f"draft of {actor.role}", lambda: self.kept_draft(actor))
+    def shared_draft(self, actor: Actor, word: str = "", uid: str | None = None) -> Draft:
+        """A draft that cases read and never change.
 
-    def kept_draft(self, actor: Actor, word: str = "") -> Draft:
-        """Save a draft that stays until the end of the run; `word` opens the random part of its uid."""
-        uid = self._shelf.namespace.uid()
+        Args:
+            word: Tells it from the ordinary one.
+            uid: Under which it is saved when it is not there yet; fresh by default.
+        """
+        return self._once(f"draft of {actor.role} {word}", lambda: self.kept_draft(actor, uid=uid))
+
+    def kept_draft(self, actor: Actor, word: str = "", uid: str | None = None) -> Draft:
+        """Save a draft that stays until the end of the run.
+
+        Args:
+            word: Opens the random part of its uid.
+            uid: In place of a fresh one.
+        """
+        uid = uid or self._shelf.namespace.uid()
         uid = uid if not word else f"{self._shelf.namespace.prefix}{word}-{uid[-12:]}"
         draft = self.draft(actor, uid)
         self._shelf.keep(draft.uid)
@@ -132,34 +131,54 @@ class Arrangement:
 
     def contact(self, actor: Actor) -> str:
         """The identifier of a contact record of the actor's that can be updated; one for each realm, reused by runs."""
-        return self._once(f"contact of {actor.role}", lambda: self._contact(actor))
+        identifier = self._once(f"contact of {actor.role}", lambda: self._contact(actor))
+        self._shelf.namespace.claim(identifier)  # another worker may have got it from the service
+        return identifier
 
     def _contact(self, actor: Actor) -> str:
         identifier = f"{SUITE_PREFIX}keep-{actor.role}-contact-{self._realm}"
         record, query = self._samples.contact(identifier), {"schema": self._samples.contact_schema}
-        if self._updates(actor, identifier):
+        if self._updates(actor, identifier, record):
             return identifier
         created = actor.send("createContact", query=query, json=record)
         minted: list[str] = [value for value in readers.values(usable(created).json) if is_valid_uid(value)]
         for candidate in dict.fromkeys([identifier, *minted]):
             self._shelf.namespace.claim(candidate)
-            if self._updates(actor, candidate):
+            if any(self._updates(actor, candidate, record) for record in self._contact_records(candidate)):
                 return candidate
         done(created)
         raise Blocked(
             "updateContact", "a contact that was just created cannot be updated under any name it was given"
         )
 
-    def _updates(self, actor: Actor, identifier: str) -> bool:
-        record, query = self._samples.contact(identifier), {"schema": self._samples.contact_schema}
+    def _contact_records(self, identifier: str) -> list[dict[str, Any]]:
+        """Valid records; where one sort is refused wrongly, which is a finding of its own, another may be taken."""
+        samples = self._samples
+        return [samples.contact(identifier), samples.full_contact(identifier), samples.contact()]
+
+    def _updates(self, actor: Actor, identifier: str, record: dict[str, Any]) -> bool:
+        query = {"schema": self._samples.contact_schema}
         exchange = actor.send("updateContact", path={"uid": identifier}, query=query, json=record)
         return usable(exchange).success
 
     def submission(self, actor: Actor) -> str:
         """The identifier of a record that was submitted through the workflow; one for each realm and run."""
-        return self._once(f"submission of {actor.role}", lambda: self._submission(actor))
+        return self._once(f"submission of {actor.role}", lambda: self.new_submission(actor))
 
-    def _submission(self, actor: Actor) -> str:
+    def offer(self, name: str, value: object) -> None:
+        """Leave something of this realm's for cases that can do with what another case has made."""
+        self._shelf.shared.offer(f"{self._realm} {name}", value)
+
+    def offered(self, name: str) -> Any:
+        """What another case has left under a name; None for nothing."""
+        return self._shelf.shared.offered(f"{self._realm} {name}")
+
+    def disturbed(self, identifier: str) -> bool:
+        """Whether a workflow record may not be as it was found, for what some case of the run sent to it."""
+        return self._shelf.shared.marked(mark_of(self._realm, identifier))
+
+    def new_submission(self, actor: Actor) -> str:
+        """The identifier of a record that is submitted through the workflow now; it stays for good."""
         identifier = self._shelf.namespace.uid()
         self._shelf.keep(identifier)
         path = {"schema": self._samples.workflow_schema, "identifier": identifier}
@@ -173,24 +192,32 @@ class Arrangement:
     def temporary_file(self) -> str:
         """An unused temporary file id; each is given out once in a run, whichever worker asks."""
         offered = self._samples.setting("temporary_files")
-        taken = self._shelf.take(f"temporary-{self._realm}")
+        taken = self._shelf.shared.take(f"temporary-{self._realm}")
         if taken >= len(offered):
             raise Untested(f"setting realm.{self._realm}.temporary_files has no unused id left")
         return str(offered[taken])
+
+    def unspent(self, persisted: Exchange) -> None:
+        """Block a case whose temporary file was refused when an earlier run may have used it up."""
+        if usable(persisted).refusal and not self._shelf.unused:
+            raise Blocked(
+                "persistTemporaryFile", "the file was refused; name unused ids in the setting temporary_files"
+            )
 
     def eventually(self, look: Callable[[], bool]) -> bool:
         """Whether an effect shows within a few seconds; looks again while it does not."""
         return eventually(look)
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """What cases of this realm arrange once in a worker and use together, under a name of its own."""
+        """What cases of this realm arrange once in a run and use together, under a name of its own.
+
+        Args:
+            make: Gives something that can be pickled, for the other workers.
+        """
         return self._once(name, make)
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
-        key = (self._realm, name)
-        if key not in self._shelf.shared:
-            self._shelf.shared[key] = make()
-        return cast(T, self._shelf.shared[key])
+        return self._shelf.shared.once(f"{self._realm} {name}", make)
 
 
 def eventually(look: Callable[[], bool], patience: float = PATIENCE_SECONDS) -> bool:

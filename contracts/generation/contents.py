@@ -53,7 +53,7 @@ def changed(document: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
 
 def many_scripts(samples: Samples, uid: str) -> dict[str, Any]:
     """A contact record with text in several scripts in its string and lstring fields."""
-    header = samples.header(samples.contact_schema, uid) | {"languages": list(SCRIPTS)}
+    header = samples.header(samples.draft_schema, uid) | {"languages": list(SCRIPTS)}
     return samples.draft(
         uid,
         header=header,

@@ -16,7 +16,10 @@ from contracts.session.actor import Actor
 
 #: The shared document's files, neither in rising nor in falling order of names. The last name is in use twice.
 NAMES: Final = ("delta.txt", "bravo.bin", "foxtrot.png", "alpha.txt", "echo.png", "charlie.txt")
-TWICE: Final = NAMES[-1]  #: An attachment id that no document of the suite's has.
+TWICE: Final = NAMES[-1]
+#: How the uids of these documents begin, behind the run's prefix: cut short, one would be taken for the other.
+_ALIKE: Final = "document-with-files-"
+#: An attachment id that no document of the suite's has.
 ABSENT: Final = 2_147_483_000
 
 
@@ -40,7 +43,7 @@ class Folder:
 
 def folder(arrange: Arrangement, actor: Actor) -> Folder:
     """The shared document with six attachments, two of them pictures."""
-    return arrange.once(f"folder of {actor.role}", lambda: _fill(arrange, actor, NAMES))
+    return arrange.once(f"folder of {actor.role}", lambda: _fill(arrange, actor, NAMES, "a"))
 
 
 def folder_list(arrange: Arrangement, actor: Actor) -> Lister:
@@ -133,11 +136,11 @@ def desk(arrange: Arrangement, actor: Actor) -> str:
 
 def neighbour(arrange: Arrangement, actor: Actor) -> Folder:
     """Another shared document, with one attachment of a name that the first one has too."""
-    return arrange.once(f"second folder of {actor.role}", lambda: _fill(arrange, actor, (TWICE,)))
+    return arrange.once(f"second folder of {actor.role}", lambda: _fill(arrange, actor, (TWICE,), "b"))
 
 
-def _fill(arrange: Arrangement, actor: Actor, names: tuple[str, ...]) -> Folder:
-    uid = arrange.kept_draft(actor).uid
+def _fill(arrange: Arrangement, actor: Actor, names: tuple[str, ...], letter: str) -> Folder:
+    uid = arrange.kept_draft(actor, f"{_ALIKE}{letter}").uid
     attachments = tuple(attach(actor, uid, name, _content(name, uid)) for name in names)
     # A list may be a moment late. Whether it holds them all is for the cases to say.
     arrange.eventually(lambda: len(list(attachments_of(actor, uid).walk())) >= len(names))

@@ -55,6 +55,14 @@ class Bases:
         make: Callable[[str], Request] = getattr(self, _MAKERS[operation])
         return make(operation)
 
+    def made_up(self, operation: str) -> Request:
+        """A request of an operation on a document, for one that is not there."""
+        uid = self._fresh.uid()
+        if operation != "updateContact":
+            return Request(operation, {"uid": uid})
+        query = {"schema": self._samples.contact_schema}
+        return Request(operation, {"uid": uid}, query, body=self._samples.full_contact(uid))
+
     def _token(self, operation: str) -> Request:
         body = {"email": self._account.email, "password": self._account.password.reveal()}
         return Request(operation, body=body)
@@ -69,7 +77,7 @@ class Bases:
     def _save(self, operation: str) -> Request:
         uid = self._fresh.uid()
         return Request(
-            operation, {"uid": uid}, {"schema": self._samples.contact_schema}, body=self._samples.draft(uid)
+            operation, {"uid": uid}, {"schema": self._samples.draft_schema}, body=self._samples.draft(uid)
         )
 
     def _draft(self, operation: str) -> Request:
@@ -82,9 +90,9 @@ class Bases:
         return Request(operation)
 
     def _upload(self, operation: str) -> Request:
-        return Request(
-            operation, {"uid": self._arrange.shared_draft(self._author).uid, "filename": "note.txt"}
-        )
+        # Another name each time: a document may take each name once only.
+        filename = f"{self._fresh.uid(16)}.txt"
+        return Request(operation, {"uid": self._arrange.shared_draft(self._author).uid, "filename": filename})
 
     def _persist(self, operation: str) -> Request:
         path = {"uid": self._arrange.shared_draft(self._author).uid, "tempFileId": self._fresh.uid()}

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from contracts.generation.grafting import Request
+from contracts.generation.shares import share
+from contracts.target.model import DEVELOPMENT_REALMS
 
 _DEEP: Final = 20_000
 _LONG: Final = 6_000
+#: Operations that take a record; those in four realms first, so that all turns are taken.
+_TAKERS: Final = (
+    "createWorkflowRecord",
+    "createWorkflowRecordWithIdentifier",
+    "updateWorkflowRecord",
+    "createContact",
+    "updateContact",
+    "saveDraft",
+)
+#: Into how many parts the odd bodies are dealt.
+_PARTS: Final = 15
+_KEY: Final = re.compile(r'"([A-Za-z_]\w*)":')
 
 #: Content types that do not announce the JSON body they come with.
 OTHER_CONTENT_TYPES: Final[Mapping[str, str]] = {
@@ -32,6 +48,10 @@ ODD_TEXTS: Final[Mapping[str, str]] = {
     "quotes": "'\"`;--/*",
     "steps": "../../..",
 }
+
+
+#: More digits than any machine word holds.
+HUGE_NUMBER: Final = "9" * 30
 
 
 def long_text() -> str:
@@ -56,7 +76,7 @@ def malformed(value: dict[str, Any]) -> dict[str, bytes]:
         "text behind": text + " and more",
         "two values": text + text,
         "comment": "/* a note */ " + text,
-        "no quotes": text.replace('"', ""),
+        "bare keys": _KEY.sub(r"\1:", text),
     }
     return {name: body.encode() for name, body in spoilt.items()}
 
@@ -98,11 +118,53 @@ def at_the_edges(value: dict[str, Any]) -> dict[str, bytes]:
     return bodies
 
 
+def sharpest(value: dict[str, Any]) -> dict[str, bytes]:
+    """The odd bodies that break most services: what no storage takes, and what no recursion does.
+
+    Args:
+        value: An object, the carrier of what is odd.
+    """
+    inside = json.dumps(value)[1:-1]
+    return {
+        "no text": f'{{"odd": "a\\u0000b", "half": "\\ud800", {inside}}}'.encode(),
+        "deep objects": b'{"a":' * _DEEP + b"1" + b"}" * _DEEP,
+    }
+
+
+def in_turn(value: dict[str, Any], realm: str, operation: str) -> list[bytes]:
+    """The sharpest of the odd bodies, and of the others those whose turn it is."""
+    sharp = sharpest(value)
+    others = [body for name, body in at_the_edges(value).items() if name not in sharp]
+    turn = len(DEVELOPMENT_REALMS) * _TAKERS.index(operation) + DEVELOPMENT_REALMS.index(realm)
+    return [*sharp.values(), *others[turn % _PARTS :: _PARTS]]
+
+
+def labels_in_turn(realm: str, operation: str) -> list[dict[str, str | None]]:
+    """A header that announces something else than JSON, another one for each realm; none for contacts."""
+    if operation.endswith("Contact"):
+        return []
+    labels = share(OTHER_CONTENT_TYPES, realm, len(OTHER_CONTENT_TYPES), operation)
+    return [{"Content-Type": label} for label in labels.values()]
+
+
 #: Query parameters of the lists that take a text.
 OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "listDrafts": ("$filter", "$top"),
     "listAttachments": ("filter", "top"),
 }
+
+
+def odd_queries(realm: str, operation: str) -> list[dict[str, str]]:
+    """Odd texts whose turn it is, a number that is too large for most, and a long text, each in an option of a list."""
+    first, *others = share(ODD_TEXTS, realm, 5, operation).values()
+    texts = [first, HUGE_NUMBER, *others, long_text()]
+    return [{name: text} for text, name in zip(texts, itertools.cycle(OPTIONS[operation]), strict=False)]
+
+
+def odd_addresses(request: Request, realm: str) -> list[Request]:
+    """The request with an odd text in its path, and with one that is too much: a huge number, or a long text."""
+    odd = share(ODD_TEXTS, realm, len(ODD_TEXTS), request.operation).values()
+    return in_the_path(request, [*odd, HUGE_NUMBER if "attachmentId" in request.path else long_text()])
 
 
 def in_the_path(request: Request, texts: Iterable[str]) -> list[Request]:

@@ -33,8 +33,12 @@ FORBIDDEN: Final[Mapping[str, str]] = {
     "percent": "%",
     "asterisk": "*",
     "tilde": "~",
+    "dollar": "$",
+    "apostrophe": "'",
     "nul": "\0",
 }
+#: What stands for a letter where an address is decoded twice.
+TWICE: Final[Mapping[str, str]] = {"letter encoded twice": "%41"}
 #: What the printed pattern lets in when its doubled backslash is read literally.
 MISREAD: Final[Mapping[str, str]] = {"backslash": "\\", "closing bracket": "]", "caret": "^"}
 #: Letters and digits that Unicode-aware patterns take for \w, \d or, caseless, for k and s; and wide look-alikes.
@@ -51,14 +55,20 @@ NON_ASCII: Final[Mapping[str, str]] = {
     "emoji": "\U0001f333",
 }
 #: Line breaks, which `$` lets through at the end of a text in many engines.
-LINE_BREAKS: Final[Mapping[str, str]] = {"newline": "\n", "return and newline": "\r\n", "return": "\r"}
+LINE_BREAKS: Final[Mapping[str, str]] = {"return": "\r", "return and newline": "\r\n", "newline": "\n"}
 #: Every character of ASCII that the rule leaves out.
 ALL_FORBIDDEN: Final[Mapping[str, str]] = {
     f"ascii {code}": chr(code) for code in reversed(range(128)) if not _ALLOWED.fullmatch(chr(code))
 }
-#: What people and programs write into names most, for every realm.
-COMMON: Final = {name: FORBIDDEN[name] for name in ("space", "dot", "slash", "plus", "exclamation", "nul")}
-#: Fewer of them, for the operations beside Save.
+#: Those that hardly anybody writes into a name.
+RARE: Final = {
+    name: FORBIDDEN[name] for name in ("comma", "opening bracket", "backtick", "brace", "asterisk")
+}
+#: One of each sort that services take for their own: a letter, a digit, a look-alike.
+WIDE: Final = {name: NON_ASCII[name] for name in ("e acute", "arabic-indic one", "full-width A")}
+#: Half a surrogate pair, which goes out as bytes that are no UTF-8.
+NO_UTF_8: Final[Mapping[str, str]] = {"no utf-8": "\ud800"}
+#: Fewer of the forbidden ones, for the operations beside Save.
 FEW: Final = {name: FORBIDDEN[name] for name in ("space", "slash", "nul")}
 
 
@@ -118,9 +128,10 @@ def foldings(uids: Iterable[str]) -> list[str]:
 
     Returns:
         Without the bad characters, with them replaced by hyphen or underscore, cut at the first of them or at 128
-        characters, and folded to ASCII; each once.
+        characters, and folded to ASCII; each once. A letter encoded twice stands for itself and folds to nothing.
     """
-    found = [folded for uid in uids for folded in _foldings(uid) if is_valid_uid(folded)]
+    plain = [uid for uid in uids if not any(letter in uid for letter in TWICE.values())]
+    found = [folded for uid in plain for folded in _foldings(uid) if is_valid_uid(folded)]
     return list(dict.fromkeys(found))
 
 

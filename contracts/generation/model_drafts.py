@@ -9,6 +9,7 @@ from contracts.judging import readers
 from contracts.session.exchange import Answer
 
 _CURRENT = ("draft-info-current", "getDraftInfo")
+_CREATES = ("draft-save-creates", "saveDraft")
 
 
 def save(scene: Scene, document: Document) -> None:
@@ -21,7 +22,7 @@ def save(scene: Scene, document: Document) -> None:
         scene.owner(document),
         "saveDraft",
         path={"uid": document.uid},
-        query={"schema": scene.cast.samples.contact_schema},
+        query={"schema": scene.cast.samples.draft_schema},
         json=sent,
     )
     if document.version is None and document.deleted:
@@ -58,7 +59,11 @@ def read(scene: Scene, document: Document) -> None:
         return
     shown = document.shown_as(answer.text) if answer.success else []
     holds = answer.success and readers.holds_document(answer, document.saved)
-    key = document.suspect()
+    key = (
+        document.suspect()
+        if answer.success or not _never_stored(scene, document, "draftExists")
+        else _CREATES
+    )
     if holds:
         scene.must(key, True, expected="", seen="")
         old = [version for version in shown if version != document.version]
@@ -95,12 +100,21 @@ def _absent(scene: Scene, document: Document, answer: Answer) -> None:
     scene.should(key, answer.refusal, document, expected="refused (4xx)", seen=answer.quote())
 
 
+def _never_stored(scene: Scene, document: Document, otherwise: str) -> bool:
+    """Whether a draft that was not found is not found otherwise either, and nothing but its first save can be why."""
+    if not {*document.since} <= {Happening.CREATED, Happening.NEIGHBOUR_SAVED} or document.updated:
+        return False
+    _, answer = scene.send(scene.owner(document), otherwise, path={"uid": document.uid})
+    return Happening.CREATED in document.since and not answer.success
+
+
 def exists(scene: Scene, document: Document) -> None:
     """Check whether the draft exists."""
     _, answer = scene.send(scene.owner(document), "draftExists", path={"uid": document.uid})
     if document.version is not None:
         suspect = document.suspect()
         key = ("draft-exists-present", "draftExists") if suspect[1] == "getDraft" else suspect
+        key = _CREATES if not answer.success and _never_stored(scene, document, "getDraft") else key
         scene.must(key, answer.success, expected="the draft exists", seen=answer.quote())
         return
     key = (
@@ -162,7 +176,7 @@ def foreign_save(scene: Scene, document: Document) -> None:
         return
     scene.versions += 1
     sent = model.content(scene.cast.samples.draft(document.uid), document.uid, scene.versions)
-    query = {"schema": scene.cast.samples.contact_schema}
+    query = {"schema": scene.cast.samples.draft_schema}
     _, answer = scene.send(stranger, "saveDraft", path={"uid": document.uid}, query=query, json=sent)
     document.contents[scene.versions] = {name: value for name, value in sent.items() if name != "header"}
     if not answer.refusal:

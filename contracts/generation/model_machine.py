@@ -188,8 +188,11 @@ def _saved_first(cast: Cast, saved: Saved) -> Exploration:
 
 
 def _shortened(cast: Cast, saved: Saved, found: Contradiction, steps: tuple[Step, ...]) -> Evidence:
-    """The evidence of the shortest sequence; a replay of the case only tells whether it came back."""
-    if cast.attempt.number > 1:
+    """The evidence of the shortest sequence; a replay of the case only tells whether it came back.
+
+    What was seen in bad weather is not confirmed here: the case has to see it in fair weather.
+    """
+    if cast.attempt.number > 1 or cast.attempt.clouded:
         return found.evidence
     best = Shortener(cast, found, steps).run()
     saved.add(best.steps)

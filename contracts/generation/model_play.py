@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
+from contracts.errors import GivenUp
 from contracts.generation import model_drafts, model_files, model_lists, model_submissions
 from contracts.generation.model import FOREIGN, OWNERS, SUBMITTED, Action, Document, Step
 from contracts.generation.model_cast import Cast
@@ -55,7 +56,7 @@ class Play:
             document = self._document(step.document)
             self.scene.tell(step, self._addition(step))
             play(self.scene, document)
-        except (Blocked, Untested, Ambiguous) as obstacle:
+        except (Blocked, Untested, Ambiguous, GivenUp) as obstacle:
             self._leave_out(family, step, obstacle)
 
     def all(self, steps: Iterable[Step]) -> None:
@@ -77,15 +78,22 @@ class Play:
 
     def _document(self, name: str) -> Document:
         if name == SUBMITTED and name not in self.scene.documents:
-            return self.scene.renew(name, self._cast.arrange.submission(self._cast.author))
+            return self.scene.renew(name, self._submitted())
         return self.scene.documents[name]
+
+    def _submitted(self) -> str:
+        """A record that went through the workflow: the locked one of the settings, which no run has to make anew."""
+        try:
+            return str(self._cast.samples.setting("locked_identifier"))
+        except Untested:
+            return self._cast.arrange.submission(self._cast.author)
 
     def _addition(self, step: Step) -> str:
         """What a step's words lack: the number of the content that is about to be saved."""
         saves = step.action in (Action.SAVE, Action.FOREIGN_SAVE)
         return f" v{self.scene.versions + 1}" if saves else ""
 
-    def _leave_out(self, family: str, step: Step, obstacle: Blocked | Untested | Ambiguous) -> None:
+    def _leave_out(self, family: str, step: Step, obstacle: Blocked | Untested | Ambiguous | GivenUp) -> None:
         """Go on without a family of steps, or without the other account; without drafts there is nothing to play."""
         if OWNERS.get(step.document) == "other" and family == _ESSENTIAL:
             self.scene.documents.pop(step.document)

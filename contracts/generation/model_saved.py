@@ -27,15 +27,20 @@ class Saved:
     Args:
         reports: Folder of the reports, the same in every run, or handed from run to run as an artifact.
         target: Name of the target: what contradicted one environment says nothing about another.
+        scratch: Folder of this run alone that takes what is added. What was saved before stays as it is, so that two
+            gates play the same; None to keep additions and removals for the next run.
     """
 
-    def __init__(self, reports: Path, target: str, realm: str) -> None:
-        self._database = DirectoryBasedExampleDatabase(reports / FOLDER)
+    def __init__(self, reports: Path, target: str, realm: str, scratch: Path | None = None) -> None:
+        kept = DirectoryBasedExampleDatabase(reports / FOLDER)
+        self._database = DirectoryBasedExampleDatabase(scratch / FOLDER) if scratch else kept
+        self._known = kept
         self._key = f"stateful {target} {realm}".encode()
 
     def load(self) -> list[tuple[Step, ...]]:
         """The sequences, the shortest first, equal lengths in the order of their text."""
-        found = sorted(self._database.fetch(self._key), key=lambda entry: (len(entry), entry))
+        entries = {*self._known.fetch(self._key), *self._database.fetch(self._key)}
+        found = sorted(entries, key=lambda entry: (len(entry), entry))
         return [steps for entry in found if (steps := _read(entry))][:_MOST]
 
     def add(self, steps: Iterable[Step]) -> None:

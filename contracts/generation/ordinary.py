@@ -6,6 +6,7 @@ and for operations whose effect cannot be removed a content that is refused at t
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from collections.abc import Iterable, Mapping
@@ -13,11 +14,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from contracts.generation.arrangement import Arrangement, Attachment, done
+from contracts.generation.faults import ABSENT
 from contracts.generation.grafting import Bases, Request
 from contracts.generation.samples import WRONG_KIND, Samples
 from contracts.judging import readers
 from contracts.judging.outcomes import Blocked
-from contracts.session.actor import Actor
+from contracts.session.actor import DEFAULT, Actor
 from contracts.session.exchange import Exchange
 
 FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -27,6 +29,13 @@ FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 WORKFLOW: Final = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier", "updateWorkflowRecord")
 _ON_FILES: Final = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")
+#: Operations that look for something that is there.
+_ON_DOCUMENTS: Final = frozenset(
+    {"updateContact", "getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listAttachments", *_ON_FILES}
+)
+#: Note of an exchange: it was about something that is not there.
+MADE_UP: Final = "made up"
+_COLLECTION: Final = re.compile(r"(/api/v20\d\d)/[^/?]+")
 #: A realm that does not exist, in any environment.
 UNKNOWN_REALM: Final = "no-such-realm"
 #: For each document realm another one.
@@ -125,19 +134,35 @@ class Ordinary:
     def harmless(self, operation: str, headers: Mapping[str, str | None]) -> Exchange:
         """Send the harmless request of an operation, with these headers changed, as the author.
 
-        One on a file asks for a made-up attachment when none can be arranged: even so it tells whether anything is
-        served at the address.
+        It asks for something made up when nothing can be arranged, which its note `MADE_UP` says: even so it tells
+        whether anything is served at the address and under the realm.
         """
-        return send(self._at_hand(operation), self._author, headers)
+        request, made_up = self._at_hand(operation)
+        exchange = send(request, self._author, headers)
+        exchange.notes[MADE_UP] = made_up
+        return exchange
 
-    def _at_hand(self, operation: str) -> Request:
+    def nowhere(self, operation: str) -> Exchange:
+        """Send the harmless request of an operation to an address of its version where nothing stands."""
+        request, _ = self._at_hand(operation)
+        json = DEFAULT if request.body is ABSENT else request.body
+        return self._author.send(
+            operation, path=request.path, query=request.query, json=json, address=_to_nowhere
+        )
+
+    def _at_hand(self, operation: str) -> tuple[Request, bool]:
         try:
-            return self.faulty(operation)
+            if operation == "listAttachments":
+                return Request(operation, {"uid": self._picture().path["uid"]}), False
+            return self.faulty(operation), False
         except Blocked:
-            if operation not in _ON_FILES:
+            if operation not in _ON_DOCUMENTS:
                 raise
-        uid = self._arrange.shared_draft(self._author).uid
-        return Request(operation, {"uid": uid, "attachmentId": "1", "filename": "picture.png"})
+        request = self._bases.made_up(operation)
+        if operation in _ON_FILES:
+            more = {"attachmentId": "1", "filename": "picture.png"}
+            request = replace(request, path={**request.path, **more})
+        return request, True
 
     def once_each(self, operations: tuple[str, ...]) -> dict[str, Exchange]:
         """Send the harmless request of each operation once, as the author.
@@ -188,7 +213,7 @@ def at(request: Request, uid: str) -> Request:
 
 def save_each(actor: Actor, samples: Samples, uids: Iterable[str]) -> list[Exchange]:
     """Try to save a draft under each uid; the record names none itself, so that only the address can be at fault."""
-    query = {"schema": samples.contact_schema}
+    query = {"schema": samples.draft_schema}
     document = {name: value for name, value in samples.draft("").items() if name != "header"}
     return [actor.send("saveDraft", path={"uid": uid}, query=query, json=document) for uid in uids]
 
@@ -202,6 +227,10 @@ def with_body(request: Request, actor: Actor, body: bytes | None, **headers: str
     """Send a request with these bytes for a body."""
     changed = {**request.headers, **headers}
     return actor.send(request.operation, path=request.path, query=request.query, headers=changed, body=body)
+
+
+def _to_nowhere(address: str) -> str:
+    return _COLLECTION.sub(r"\1/rc-no-such-collection", address, count=1)
 
 
 def _spoilt(record: dict[str, Any]) -> dict[str, Any]:

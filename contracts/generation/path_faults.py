@@ -9,7 +9,7 @@ from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace
 from contracts.target.model import Target
 
 #: What the identifier rule leaves out: near misses, both misreadings of its pattern, other scripts, white space.
-_FORBIDDEN: Final = (" ", "]", "\\", "é", "\n")
+_FORBIDDEN: Final = (".", " ", "]", "\\", "é", "\n")
 
 
 def foreign_schema(target: Target, realm: str, turn: str) -> str:

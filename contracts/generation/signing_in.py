@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 from typing import Any
 
 from contracts.judging.outcomes import Untested
@@ -49,6 +48,15 @@ class Credentials:
         """Bodies whose password is no string; among them the right one in an array, and a query operator."""
         return [self.of(role, password=value) for value in (None, [self.password(role)], {"$ne": ""})]
 
+    def plain_passwords_of_another_kind(self, role: str) -> list[dict[str, Any]]:
+        """Bodies whose password is a number or a truth value, which is wrong as a text as well."""
+        return [self.of(role, password=value) for value in (17, True)]
+
+    def near_passwords(self, role: str) -> list[str]:
+        """Wrong passwords of a role that differ from the right one by a character behind it, or in letter case."""
+        right = self.password(role)
+        return [right + "x", *({right.swapcase()} - {right})]
+
     def bodies_of_another_kind(self, role: str) -> list[bytes | None]:
         """Bodies that are absent, empty, or no object with both members, though the right ones may stand inside."""
         both = self.of(role)
@@ -71,5 +79,5 @@ class Credentials:
 
 
 def nobodys_email() -> str:
-    """An e-mail that belongs to no account."""
-    return f"nobody-{secrets.token_hex(6)}@example.test"
+    """An e-mail that belongs to no account; always the same, as a gate sends the same requests twice."""
+    return "nobody-at-all@example.test"

@@ -81,6 +81,18 @@ def submit_faulty(
     return submit(operation, actor, samples, identifier, samples.faulty_submission(identifier) | members)
 
 
+def submit_unnamed(actor: Actor, samples: Samples, identifier: str) -> Exchange:
+    """Create under an identifier that the document's header does not repeat, so that only the path can be at fault."""
+    submission = samples.submission(identifier)
+    submission["document"].get("header", {}).pop("identifier", None)
+    return submit(CREATE_NAMED, actor, samples, identifier, submission)
+
+
+def too_long(most: int, operation: str) -> list[str]:
+    """Texts above a limit in characters: one too many, and for one of the operations ten times as many."""
+    return ["t" * (most + 1), *(["t" * (10 * most)] if operation == CREATE_NAMED else [])]
+
+
 def by_query(realm: str) -> Mapping[str, Any]:
     """Parts of a request that gives the realm in the query alone."""
     return {"realm": None, "query": {"Realm": realm}}

@@ -8,15 +8,14 @@ nothing but a draft may or may not count as existing; one counts here only after
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from contracts.generation.arrangement import Arrangement, done
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.known_records import KnownRecords
 from contracts.generation.samples import Samples
-from contracts.generation.submissions import CREATE_NAMED, UPDATE, by_query, submit
+from contracts.generation.submissions import CREATE_NAMED, LONGEST_BATCH, UPDATE, by_query, submit
 from contracts.judging import content, rows
 from contracts.judging.claims import usable
-from contracts.judging.identity import named_identifiers
 from contracts.judging.outcomes import Blocked, Untested
 from contracts.judging.rows import Row
 from contracts.session.actor import Actor
@@ -25,28 +24,32 @@ from contracts.session.namespace import Namespace
 from contracts.target.model import DOCUMENT_REALMS
 
 _CLOSED = (Row.UNKNOWN, Row.LOCKED, Row.MAY_NOT_UPDATE)
+#: Records that are taken into use one after the other, when cases close them.
+_MOST_STANDING = 8
 
 
-@dataclass
-class _Held:
-    """The standing record of a realm, as far as it is known."""
-
-    identifier: str | None = None
-
-
-class WorkflowRecords:
+class WorkflowRecords(KnownRecords):
     """The records of one realm, seen by the author.
+
+    Args:
+        replays: Whether the case is replayed, so that nothing that another case has made will do.
 
     Raises (all methods):
         Blocked: no record is in the state that the case needs.
         Untested: a setting is missing.
     """
 
-    def __init__(self, author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace) -> None:
-        self._author = author
-        self._arrange = arrange
-        self._samples = samples
-        self._fresh = fresh
+    def __init__(
+        self,
+        author: Actor,
+        arrange: Arrangement,
+        samples: Samples,
+        fresh: Namespace,
+        *,
+        replays: bool = False,
+    ) -> None:
+        super().__init__(author, arrange, samples, fresh)
+        self._replays = replays
 
     def subject(self, operation: str) -> str:
         """An identifier that a request of this operation fits: a fresh one, or for updates a standing record."""
@@ -54,10 +57,11 @@ class WorkflowRecords:
 
     def standing(self) -> str:
         """A record that exists and is not locked, for requests that are refused; shared while it stays open."""
-        held = self._arrange.once("standing record", _Held)
-        if held.identifier is None or not self._open(held.identifier):
-            held.identifier = self._find_standing()
-        return held.identifier
+        for turn in range(_MOST_STANDING):
+            identifier = self._arrange.once(f"standing record {turn}", self._find_standing)
+            if not self._arrange.disturbed(identifier) or self._open(identifier):
+                return identifier
+        raise self._none()
 
     def _open(self, identifier: str) -> bool:
         tried = self.try_faulty(identifier)
@@ -110,13 +114,12 @@ class WorkflowRecords:
                 return identifier
         raise self._none()
 
-    def try_faulty(self, identifier: str) -> Exchange:
-        """Send a faulty document as an update of a record; nothing comes of it."""
-        exchange = submit(
-            UPDATE, self._author, self._samples, identifier, self._samples.faulty_submission(identifier)
-        )
-        exchange.notes["identifier"] = identifier
-        return exchange
+    def spare(self) -> list[str]:
+        """One more record to be used up, where the settings name so many that nobody will miss it."""
+        named = self._named()
+        number = self._arrange.take("existing", len(named) - 1)
+        offered = [named[number + 1]] if number is not None else []
+        return [each for each in offered if not rows.told(self.try_faulty(each), *_CLOSED)]
 
     def locked(self) -> str:
         """A record that is locked for workflow: the one of the settings, or a submission once its lock shows."""
@@ -130,6 +133,29 @@ class WorkflowRecords:
             if self._arrange.eventually(lambda: rows.told(self.try_faulty(submitted), Row.LOCKED)):
                 return submitted
             raise Untested(f"{missing}, and a record just submitted shows no lock") from None
+
+    def offer_submitted(self, identifier: str) -> None:
+        """Leave a record that was submitted and accepted, and nothing else, for other cases."""
+        self._arrange.offer("submitted record ", identifier)
+
+    def offer_another(self, identifier: str, sent: Exchange) -> None:
+        """Leave a second one, if the exchange shows that it was accepted."""
+        if usable(sent).success:
+            self._arrange.offer("submitted record another", identifier)
+
+    def submitted(self, word: str = "") -> str:
+        """A record that was submitted and accepted: another case's, or else a new one, which stays for good."""
+        left = None if self._replays else self._arrange.offered(f"submitted record {word}")
+        return str(left or self._arrange.new_submission(self._author))
+
+    def offer_batch(self, batch: str, last: Exchange) -> None:
+        """Leave a batchId that records have been submitted with, the last of them by this exchange, for other cases."""
+        if usable(last).success:
+            self._arrange.offer("batch", batch)
+
+    def batch(self) -> str:
+        """A batchId of the permitted length: that of records submitted before, or else a fresh one."""
+        return str(self._arrange.offered("batch") or self._fresh.uid(LONGEST_BATCH))
 
     def draft(self) -> str:
         """A document that has nothing but a draft of the realm's workflow schema."""
@@ -147,60 +173,6 @@ class WorkflowRecords:
 
     def _draft_counts(self) -> bool:
         return not rows.told(self.try_faulty(self.draft()), *_CLOSED)
-
-    def look_up(self, identifier: str) -> Exchange:
-        """A valid update under an identifier of our own that should be free; the row of unknown ones says that it is.
-
-        Raises:
-            Blocked: updates are not refused for identifiers that nobody has used, or everything refused is kept,
-                so nothing can be told; other clauses hold those findings.
-        """
-        found = submit(UPDATE, self._author, self._samples, identifier)
-        if not rows.told(found, Row.UNKNOWN):
-            self._arrange.once("unknown identifiers are refused", self._unknown_refused)
-            self._arrange.once("what is refused is not kept", self._refused_not_kept)
-        return found
-
-    def _refused_not_kept(self) -> bool:
-        refused = self.faulty(CREATE_NAMED)
-        found = submit(UPDATE, self._author, self._samples, refused.notes["identifier"])
-        if content.turned_down(usable(refused)) and not rows.told(found, Row.UNKNOWN):
-            raise Blocked(CREATE_NAMED, "keeps every record that it refuses for its content")
-        return True
-
-    def _unknown_refused(self) -> bool:
-        exchange = submit(UPDATE, self._author, self._samples, self._fresh.uid())
-        if not rows.told(exchange, Row.UNKNOWN):
-            raise Blocked(UPDATE, "does not refuse identifiers that nobody has used")
-        return True
-
-    def knows(self, identifier: str) -> bool:
-        """Whether the service knows a record under an identifier, by create or by update; nothing comes of either."""
-        faulty = self._samples.faulty_submission(identifier)
-        created = submit(CREATE_NAMED, self._author, self._samples, identifier, faulty)
-        return rows.told(created, Row.TAKEN, Row.LOCKED) or not rows.told(
-            self.try_faulty(identifier), Row.UNKNOWN
-        )
-
-    def settles(self, identifier: str) -> bool:
-        """Whether the service comes to know a record within a few seconds."""
-        return self._arrange.eventually(lambda: self.knows(identifier))
-
-    def comes_to_know(self, identifier: str) -> bool:
-        """Whether the service comes to know a record under an identifier that its answer names."""
-        self._fresh.claim(identifier)
-        return self.settles(identifier)
-
-    def given(self, exchange: Exchange, sent: Any) -> str:
-        """The identifier that an accepted submission was given.
-
-        Raises:
-            Blocked: the answer names none that works.
-        """
-        for candidate in named_identifiers(done(exchange), sent):
-            if self.comes_to_know(candidate):
-                return candidate
-        raise Blocked(exchange.operation or "", "the answer names no identifier that works")
 
     def ways(self, realm: str) -> Iterator[Mapping[str, Any]]:
         """Parts of a request for both ways to give the realm: the header, then the query alone.

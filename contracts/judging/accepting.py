@@ -38,5 +38,8 @@ def all_at_once(
     if not usable(bare).success:
         raise Blocked(bare.operation or bare.method, f"refuses a plain record too: {bare.answer.quote()}")
     for claim, send in parts:
-        claim.accepted(send())
+        part = send()
+        claim.accepted(part)
+        if not part.answer.success:
+            return
     rest.accepted(whole)

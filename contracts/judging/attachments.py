@@ -8,7 +8,7 @@ from dataclasses import replace
 from contracts.generation import files
 from contracts.generation.arrangement import Arrangement, Attachment, done
 from contracts.generation.attaching import create, found, ids_in, lists, works
-from contracts.generation.folders import lists_own_only
+from contracts.generation.folders import desk, folder, lists_own_only
 from contracts.judging import readers
 from contracts.judging.claims import Claim, usable
 from contracts.judging.listing import Record, attachments_of
@@ -59,6 +59,38 @@ def listed(claim: Claim, arrange: Arrangement, actor: Actor, *attachments: Attac
     claim.holds(not missing, page.exchange, expected=f"{', '.join(missing)} in the list", seen=page.told)
 
 
+def taken(claim: Claim, arrange: Arrangement, actor: Actor, filename: str, content: bytes) -> Exchange:
+    """Claim that a file is taken: by the shared document, or else by one that has no attachment yet.
+
+    Returns:
+        The creation.
+
+    Raises:
+        Blocked: only a document without attachments takes it, which is a matter of another clause.
+    """
+    created = create(actor, desk(arrange, actor), filename, content)
+    if usable(created).success:
+        claim.accepted(created)
+        return created
+    claim.accepted(create(actor, arrange.draft(actor).uid, filename, content))
+    raise Blocked("createAttachment", f"a document with attachments answered {created.answer.quote()}")
+
+
+def takes_several(claim: Claim, arrange: Arrangement, actor: Actor) -> None:
+    """Claim that a document with an attachment takes another; that of the shared document shows it.
+
+    Raises:
+        Blocked: the shared document could not be filled for another reason.
+    """
+    try:
+        folder(arrange, actor)
+    except Blocked:
+        uid = arrange.draft(actor).uid
+        done(create(actor, uid, "first.txt", b"first\n"))
+        claim.accepted(create(actor, uid, "second.txt", b"second\n"))
+        raise
+
+
 def _missing(records: list[Record] | None, attachments: tuple[Attachment, ...]) -> list[str]:
     return [each.filename for each in attachments if not any(lists(record, each) for record in records or ())]
 
@@ -78,7 +110,8 @@ def nothing_attached(claim: Claim, arrange: Arrangement, actor: Actor, uid: str,
 def turned_away(exchange: Exchange) -> bool:
     """Whether an upload was refused: by an answer, or by a connection that was closed while it was sent."""
     if exchange.fault is not None:
-        return any(word in exchange.fault for word in _CUT_SHORT)
+        exchange.own = any(word in exchange.fault for word in _CUT_SHORT)
+        return exchange.own
     return usable(exchange).refusal
 
 
@@ -98,7 +131,16 @@ def preview(arrange: Arrangement, actor: Actor, attachment: Attachment) -> Excha
 
     if not latest.answer.success:
         arrange.eventually(look)
+    if latest.answer.hollow_page:
+        latest.own = _own_page(actor, attachment)
     return latest
+
+
+def _own_page(actor: Actor, attachment: Attachment) -> bool:
+    """Whether an HTML page in place of a thumbnail is the service's own: it comes again, and the file itself comes."""
+    file = actor.send("getAttachment", path=attachment.path).answer
+    again = actor.send("getAttachmentThumbnail", path=attachment.path).answer
+    return file.success and file.content == attachment.content and again.hollow_page
 
 
 def persisted(actor: Actor, uid: str, exchange: Exchange) -> Attachment:

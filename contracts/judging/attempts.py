@@ -48,6 +48,30 @@ class Attempt:
         """Findings that the case itself looked for again and did not see."""
         return {key for key, (reproduced, _) in self.confirmed.items() if reproduced < 2}
 
+    def forget_doubtful(self) -> None:
+        """Drop what was seen in bad weather, but for what the case itself saw again on fresh data."""
+        self.evidence = [evidence for evidence in self.evidence if evidence.key in self.confirmed]
+        for key in self.contradicted.keys() - self.confirmed.keys():
+            del self.contradicted[key]
+
+    @property
+    def clouded(self) -> bool:
+        """Whether the environment may have a hand in what was seen."""
+        return any(exchange.doubtful for exchange in self.exchanges)
+
+    @property
+    def shut_out(self) -> bool:
+        """Whether a contradiction shows in an answer that may only mean that a token is not known any more."""
+        shown = {name for evidence in self.evidence for name in evidence.exchanges}
+        answers = (exchange.response for exchange in self.exchanges if exchange.id in shown)
+        return any(answer is not None and answer.status in (401, 403) for answer in answers)
+
+    @property
+    def met_a_page(self) -> bool:
+        """Whether an HTML page came where JSON was due, which a gateway may have sent."""
+        answers = (exchange.response for exchange in self.exchanges)
+        return any(answer is not None and answer.hollow_page for answer in answers)
+
     @property
     def keys(self) -> set[tuple[str, str]]:
         """The findings this attempt would make."""

@@ -37,7 +37,7 @@ def usable(exchange: Exchange) -> Answer:
 def _no_page(exchanges: Iterable[Exchange]) -> None:
     for exchange in exchanges:
         answer = exchange.response
-        if answer is not None and answer.page and answer.refusal:
+        if answer is not None and not exchange.own and answer.hollow_page and answer.status != 500:
             raise EnvironmentFault(f"{exchange.operation or exchange.method}: {page_words(answer)}")
 
 

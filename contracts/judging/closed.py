@@ -15,6 +15,8 @@ from contracts.judging.sign_in import half
 from contracts.session.actor import Actor
 from contracts.session.exchange import Exchange
 
+#: Makes another token of a token; long enough to be no padding.
+_TAIL: Final = "rcTail00"
 #: Operations whose request, sent with a valid token, leaves nothing that cannot be removed.
 _HARMLESS: Final = frozenset(
     {
@@ -83,6 +85,15 @@ def _exists(actor: Actor, uid: str) -> bool:
     if found.success:
         refusals.tells_absence(actor)
     return found.success
+
+
+def altered(token: str) -> list[str]:
+    """Texts that differ from a valid token in a way that somebody might overlook, and were never issued.
+
+    Letter case is left alone where a notation may not know it, and no tail follows what closes a text in Base64.
+    """
+    both_cases = token != token.lower() and token != token.upper()
+    return ([token.swapcase()] if both_cases else []) + ([] if token.endswith("=") else [token + _TAIL])
 
 
 def spellings(token: str) -> Mapping[str, str]:

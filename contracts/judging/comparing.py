@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from contracts.errors import EnvironmentFault
-from contracts.generation.ordinary import UNKNOWN_REALM
+from contracts.generation.ordinary import ELSEWHERE, MADE_UP, UNKNOWN_REALM
 from contracts.judging import readers
 from contracts.judging.claims import Claim, usable
 from contracts.judging.outcomes import Blocked
 from contracts.session.exchange import Answer, Exchange
+from contracts.target.model import DOCUMENT_REALMS
 
 
 def tolerated(claim: Claim, changed: Exchange, usual: Callable[[], Exchange]) -> None:
@@ -119,6 +120,10 @@ _STEP_ONE = (
 )
 
 
+#: What is said of a schema, which comes after the realm too.
+_SCHEMA_UNKNOWN = "Schema not configured for the given realm"
+
+
 def refused_as(answer: Answer, pattern: Answer) -> bool:
     """Whether an answer is the same refusal as another: status and text, whatever the order of its members."""
     same_text = answer.json == pattern.json if answer.json is not None else answer.text == pattern.text
@@ -157,6 +162,19 @@ def has_status(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) 
     claim.has_status(exchange)
 
 
+def no_realm_found(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) -> None:
+    """Claim that a request without a realm was not taken for one of some realm.
+
+    Args:
+        usual: Sends the request with its realm; asked only when the answer speaks of what comes after the realm.
+    """
+    answer = usable(exchange)
+    found = readers.says(answer, _SCHEMA_UNKNOWN)
+    if not found and _beyond_the_realm(answer):
+        found = outcome(answer) == outcome(usable(usual()))
+    claim.holds(not found, exchange, expected="no realm is taken for the one meant", seen=answer.quote())
+
+
 def listed(found: bool) -> None:
     """See that a draft stands in the list of its own realm.
 
@@ -174,38 +192,45 @@ def realm_taken(
 
     Args:
         again: Sends the same request with headers changed; asked only when this one was refused, under a realm that
-            does not exist and without a token, to tell which of the two the refusal is about.
+            does not exist and under another one that does, to tell whether the refusal is about the realm.
 
     Raises:
-        Contradiction: a must was contradicted: refused just as under a realm that does not exist.
+        Contradiction: a must was contradicted: refused just as under a realm that does not exist, and not so under
+            another one.
         Blocked: refused for something else.
     """
     answer = usable(exchange)
     if _beyond_the_realm(answer):
         claim.holds(True, exchange, expected="the realm is accepted", seen=answer.quote())
         return
-    unknown, stranger = again({"Realm": UNKNOWN_REALM}), again({"Authorization": None})
-    if not refused_as(answer, usable(unknown)) or refused_as(answer, usable(stranger)):
+    other = ELSEWHERE.get(exchange.realm, DOCUMENT_REALMS[0])
+    unknown, elsewhere = again({"Realm": UNKNOWN_REALM}), again({"Realm": other})
+    if not refused_as(answer, usable(unknown)) or refused_as(answer, usable(elsewhere)):
         raise Blocked(exchange.operation or "", f"answered {answer.quote()}")
-    claim.holds(False, exchange, unknown, expected="the realm is accepted", seen=answer.quote())
+    claim.holds(False, exchange, unknown, elsewhere, expected="the realm is accepted", seen=answer.quote())
 
 
 def families_served(
-    claims: Callable[[str], Claim], exchanges: Mapping[str, Exchange], families: Mapping[str, tuple[str, ...]]
+    claims: Callable[[str], Claim],
+    exchanges: Mapping[str, Exchange],
+    families: Mapping[str, tuple[str, ...]],
+    nowhere: Callable[[str], Exchange] | None = None,
 ) -> None:
     """Claim that operations are served at their addresses.
 
-    An address counts as not served when it and every other one of its family answer that nothing is there; a single
-    operation that does is a matter of its own clauses.
+    An address counts as not served when it and every other one of its family answer that nothing is there, or when
+    it answers in the very words that an address answers where nothing ever stood; a single operation that finds
+    nothing in words of its own is a matter of its own clauses.
 
     Args:
         claims: Makes the claim about an operation.
         exchanges: One ordinary request of each operation.
         families: Operations by family.
+        nowhere: Sends the same request of an operation to such an address.
 
     Raises:
-        Contradiction: a whole family is not served.
-        Blocked: a single operation is not.
+        Contradiction: a whole family is not served, or an operation is not.
+        Blocked: a single operation finds nothing.
     """
     missing = {name for name, exchange in exchanges.items() if usable(exchange).status in _NOTHING_THERE}
     for members in families.values():
@@ -213,9 +238,20 @@ def families_served(
         for name in members if gone else [name for name in members if name not in missing]:
             seen = exchanges[name].answer.quote()
             claims(name).holds(not gone, exchanges[name], expected="served under its version", seen=seen)
-    for name in exchanges:
-        if name in missing:
-            raise Blocked(name, f"answered {exchanges[name].answer.quote()}")
+    obstacle: Blocked | None = None
+    for name in sorted(missing):
+        if nowhere is not None and not exchanges[name].notes.get(MADE_UP):
+            _claim_somewhere(claims(name), exchanges[name], nowhere(name))
+        obstacle = obstacle or Blocked(name, f"answered {exchanges[name].answer.quote()}")
+    if obstacle is not None:
+        raise obstacle
+
+
+def _claim_somewhere(claim: Claim, exchange: Exchange, nowhere: Exchange) -> None:
+    """Claim that an answer is not that of an address where nothing stands; an empty one may be anybody's."""
+    answer = exchange.answer
+    same = bool(answer.text.strip()) and refused_as(answer, usable(nowhere))
+    claim.holds(not same, exchange, nowhere, expected="served under its version", seen=answer.quote())
 
 
 #: How HTTP says that an address, or a method at it, is not known (RFC 9110, 15.5.5, 15.5.6 and 15.6.2).

@@ -10,6 +10,8 @@ from contracts.judging.outcomes import Evidence
 
 #: Replays of a case before a contradiction that does not come back is dismissed as unconfirmed.
 MOST_REPLAYS = 3
+#: Requests of replays after which no further one is begun: a long case is played once more at most.
+MOST_REQUESTS = 120
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from contracts.generation.arrangement import Draft, done
@@ -11,14 +12,14 @@ from contracts.judging import readers
 from contracts.judging.claims import Claim, usable
 from contracts.judging.outcomes import Blocked
 from contracts.session.actor import Actor
-from contracts.session.exchange import Exchange
+from contracts.session.exchange import Answer, Exchange
 
 _IN_USE = "workflow-identifier-taken"
 
 
 def save(actor: Actor, samples: Samples, uid: str, document: dict[str, Any]) -> Exchange:
     """Save a contact record as the draft of `uid`."""
-    return actor.send("saveDraft", path={"uid": uid}, query={"schema": samples.contact_schema}, json=document)
+    return actor.send("saveDraft", path={"uid": uid}, query={"schema": samples.draft_schema}, json=document)
 
 
 def shown(actor: Actor, draft: Draft) -> Exchange:
@@ -50,10 +51,25 @@ def stays(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
 def nothing_of(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
     """Claim that reading a draft does not give its document; `before` is what should have kept it out."""
     read = actor.send("getDraft", path={"uid": draft.uid})
-    hidden = not readers.holds_document(usable(read), without_header(draft.document))
+    hidden = not _given(usable(read), without_header(draft.document))
     claim.holds(
         hidden, *(before or (draft.exchange,)), read, expected="nothing of it", seen=read.answer.quote()
     )
+
+
+def _given(answer: Answer, document: dict[str, Any]) -> bool:
+    """Whether an answer gives a document away: as JSON, or as a text that holds the JSON."""
+    texts = (value for value in readers.values(answer.json) if isinstance(value, str))
+    return readers.holds_document(answer, document) or any(
+        readers.includes(_parsed(text), document) for text in texts
+    )
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def is_there(actor: Actor, uid: str) -> bool:
@@ -61,6 +77,30 @@ def is_there(actor: Actor, uid: str) -> bool:
     return any(
         usable(actor.send(operation, path={"uid": uid})).success for operation in ("draftExists", "getDraft")
     )
+
+
+def stored(claim: Claim, actor: Actor, uid: str, saved: Exchange, *reads: Exchange) -> None:
+    """Claim that a draft whose first save was accepted is there by some reading; a refused save says nothing.
+
+    Args:
+        claim: About what a first save does; whether the content is right is for other claims.
+        reads: Looks at the draft that were made already. Only where none of them found it is it looked for again.
+    """
+    if usable(saved).success:
+        there = any(usable(read).success for read in reads) or is_there(actor, uid)
+        claim.holds(there, saved, *reads, expected="the saved draft is there", seen="no draft")
+
+
+def updated(claim: Claim, actor: Actor, draft: Draft, saved: Exchange) -> None:
+    """Claim that after a later save a draft is not as it was; a refused save says nothing.
+
+    Args:
+        saved: The later save, of other content. Whether this is read back right is for other claims.
+    """
+    if usable(saved).success:
+        read = actor.send("getDraft", path={"uid": draft.uid})
+        before = readers.holds_document(usable(read), without_header(draft.document))
+        claim.holds(not before, saved, read, expected="the later content", seen="the content from before")
 
 
 def deleted(actor: Actor, uid: str) -> Exchange:

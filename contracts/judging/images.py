@@ -9,18 +9,28 @@ from xml.etree import ElementTree
 from contracts.session.exchange import Answer
 
 _PNG = b"\x89PNG\r\n\x1a\n"
-_TEXT_STARTS = (b"{", b"[", b"<", b'"')
+#: Labels that deny what they label: with them a client does not get an image, whatever the bytes are.
+_DENYING = ("json", "html")
+#: Control characters that stand in texts.
+_IN_TEXTS = frozenset("\t\n\f\r")
 
 
 def is_image(answer: Answer) -> bool:
-    """Whether a body is an image: of a known format and whole, or at least called one and not text."""
-    body = answer.content
+    """Whether a body is an image: of a known format, whole and not denied, or at least called one and not text."""
+    body, label = answer.content, answer.media_type
     known = kind(body)
     if known is not None:
-        return known != ""
-    return (
-        answer.media_type.startswith("image/") and bool(body) and not body.lstrip().startswith(_TEXT_STARTS)
-    )
+        return known != "" and not any(word in label for word in _DENYING)
+    return label.startswith("image/") and bool(body) and not _is_text(body)
+
+
+def _is_text(body: bytes) -> bool:
+    """Whether a body reads as text; formats of images that are not known here are binary."""
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return not any(letter < " " and letter not in _IN_TEXTS for letter in text)
 
 
 def kind(body: bytes) -> str | None:

@@ -41,7 +41,7 @@ def _live(actor: Actor, arrange: Arrangement, uid: str | None) -> bool:
 def lives(actor: Actor, samples: Samples, claim: Claims, clause: str, uid: str) -> None:
     """Claim that a draft can be saved, seen, read and deleted under a uid."""
     path, document = {"uid": uid}, samples.draft(uid)
-    query = {"schema": samples.contact_schema}
+    query = {"schema": samples.draft_schema}
     claim(clause, "saveDraft").accepted(actor.send("saveDraft", path=path, query=query, json=document))
     claim(clause, "draftExists").accepted(actor.send("draftExists", path=path))
     claim(clause, "getDraft").shows(actor.send("getDraft", path=path), document)

@@ -172,12 +172,16 @@ def _whole(record: Record) -> str:
 def ranked_integers(record: Any) -> list[tuple[int, int]]:
     """Whole numbers of a record with a rank each, best first.
 
-    0 stands for a member called id, 1 for one whose name ends so, 2 for any other.
+    0 stands for a member called id and for a number that is all there is, 1 for a member whose name ends so and for
+    an attachment's number in an address, 2 for any other.
     """
+    if not isinstance(record, dict):
+        return [(0, number) for number in readers.integers(record) if not isinstance(record, list)]
     found = []
-    for name, value in _members(record) if isinstance(record, dict) else ():
+    for name, value in _members(record):
         plain = name.lower().replace("_", "")
         rank = 0 if plain in ("id", "attachmentid") else 1 if plain.endswith("id") else 2
+        rank = min(rank, 1) if isinstance(value, str) and not value.isdigit() else rank
         found += [(rank, number) for number in readers.integers(value) if not isinstance(value, dict)]
     return sorted(found, key=lambda pair: pair[0])
 

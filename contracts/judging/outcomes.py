@@ -18,6 +18,9 @@ class Blocked(Exception):
         self.operation = operation
         self.cause = cause
 
+    def __reduce__(self) -> tuple[type[Blocked], tuple[str, str]]:
+        return Blocked, (self.operation, self.cause)
+
 
 class Untested(Exception):
     """A setting or an account is missing, so the case cannot be tried; the text names it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from contracts.errors import EnvironmentFault
 from contracts.generation.faults import Fault
 from contracts.interface.catalogue import Catalogue, Clause, Level
 from contracts.judging.attempts import Attempt, Observation
@@ -13,6 +14,8 @@ from contracts.judging.confirmation import MOST_REPLAYS
 from contracts.judging.outcomes import Contradiction
 from contracts.session.exchange import Exchange
 
+#: Sightings that the weather may spoil before one is taken as it is.
+_MOST_SPOILT = 3
 #: Operations whose accepted requests leave something that cannot be removed: only what must be refused is sent.
 _PERMANENT = frozenset(
     {"createContact", "createWorkflowRecord", "createWorkflowRecordWithIdentifier", "updateWorkflowRecord"}
@@ -80,12 +83,33 @@ class Probe:
     def _observe(self, clause: Clause | None, fault: Fault) -> None:
         if self._operation in _PERMANENT:
             return
-        answer = self._exercise.send(fault).response
-        if clause is not None and clause.level is Level.SILENT and answer is not None:
+        exchange = self._exercise.send(fault)
+        answer = exchange.response
+        unspoilt = answer is not None and exchange.fault is None
+        if clause is not None and clause.level is Level.SILENT and answer is not None and unspoilt:
             seen = {"fault": fault.key, "status": answer.status}
             self._attempt.observations.append(Observation(clause.id, self._operation, seen))
 
     def _contradicts(self, clause: Clause, fault: Fault) -> Contradiction | None:
+        """Send the fault, on fresh data again while the weather has a hand in the answer."""
+        for _ in range(_MOST_SPOILT):
+            before, noted = len(self._attempt.exchanges), len(self._attempt.evidence)
+            try:
+                found = self._contradicts_once(clause, fault)
+            except EnvironmentFault:
+                continue
+            if found is None or not any(each.doubtful for each in self._attempt.exchanges[before:]):
+                return found
+            self._drop(noted)
+        return self._contradicts_once(clause, fault)
+
+    def _drop(self, noted: int) -> None:
+        """Forget evidence, from a place in its list on."""
+        for evidence in self._attempt.evidence[noted:]:
+            self._attempt.contradicted[evidence.key] -= 1
+        del self._attempt.evidence[noted:]
+
+    def _contradicts_once(self, clause: Clause, fault: Fault) -> Contradiction | None:
         exchange = self._exercise.send(fault)
         evidence = len(self._attempt.evidence)
         try:

@@ -15,6 +15,16 @@ from contracts.session.exchange import Answer
 
 #: Deeper than any answer of a service in its right mind; keeps hostile nesting from costing us.
 _DEEPEST = 64
+_NO_CONTENT = 204
+#: Names under which envelopes are known to hold their records, and what stands beside these.
+_ITEMS = re.compile(
+    "items?|values?|records|results?|data|docs|documents|drafts|attachments|rows|hits|entries|content|list|elements"
+    "|resources|edges|nodes|files"
+)
+_ASIDE = re.compile("_?links|curies|facets|aggregations|warnings|messages|errors|included|columns|sort")
+#: How deep in an envelope its records are looked for: usually at the top or one object down.
+_USUAL, _RARE = 2, 4
+_IN_ADDRESS = re.compile(r"/attachments/([0-9]{1,18})(?:[/?#]|$)")
 _EDGE = " \t\r\n\"'.,;:!?()[]{}<>“”‘’`"
 
 
@@ -64,47 +74,71 @@ def _plain(text: str) -> str:
 def errors(answer: Answer) -> list[Any] | None:
     """The `errors` array: a member of the body, or of an object in it; None when there is none.
 
+    Of several, those that stand inside another and empty ones do not count beside one that says something.
+
     Raises:
-        Ambiguous: several members called `errors` hold different arrays.
+        Ambiguous: several members called `errors` hold different arrays, and it is not one alone that names codes.
     """
-    found = [
-        value["errors"]
-        for value in values(answer.json)
-        if isinstance(value, dict) and isinstance(value.get("errors"), list)
-    ]
-    if len(found) > 1 and any(other != found[0] for other in found[1:]):
-        raise Ambiguous("the answer holds several different errors arrays")
-    return found[0] if found else None
+    found = list(_errors_in(answer.json))
+    telling = [array for number, array in enumerate(found) if array and array not in found[:number]]
+    if len(telling) > 1:
+        coded = [
+            array for array in telling if all(isinstance(each, dict) and "code" in each for each in array)
+        ]
+        if len(coded) != 1:
+            raise Ambiguous("the answer holds several different errors arrays")
+        return coded[0]
+    return telling[0] if telling else [] if found else None
+
+
+def _errors_in(value: Any, depth: int = 0) -> Iterator[list[Any]]:
+    """Every `errors` array, but none that stands in another."""
+    if depth >= _DEEPEST:
+        return
+    if isinstance(value, dict) and isinstance(value.get("errors"), list):
+        yield value["errors"]
+        value = {name: member for name, member in value.items() if name != "errors"}
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for member in members:
+        yield from _errors_in(member, depth + 1)
 
 
 def records(answer: Answer) -> list[dict[str, Any]] | None:
     """The records of a list: a bare array, or the only array of objects in an envelope; None when there is none.
 
-    An empty array counts when it is the only array of the envelope.
+    An answer that says it has no content is a list without records. Beside the records an envelope may hold other
+    arrays under names that speak for themselves, such as its links.
 
     Raises:
-        Ambiguous: the envelope holds several arrays of objects.
+        Ambiguous: the envelope holds several arrays of objects, and their names do not tell which one is meant.
     """
     body = answer.json
+    if answer.status == _NO_CONTENT and not answer.content:
+        return []
     if isinstance(body, list):
         return body if all(isinstance(item, dict) for item in body) else None
     if not isinstance(body, dict):
         return None
-    arrays = [value for value in _envelope_members(body) if isinstance(value, list)]
-    filled = [array for array in arrays if array and all(isinstance(item, dict) for item in array)]
+    arrays = list(_arrays(body, _USUAL)) or list(_arrays(body, _RARE))
+    named = [array for name, array in arrays if _ITEMS.fullmatch(name.lower())]
+    others = [array for name, array in arrays if not _ASIDE.fullmatch(name.lower())]
+    return _only(named or others or [array for _, array in arrays])
+
+
+def _only(arrays: list[list[Any]]) -> list[Any] | None:
+    filled = [array for array in arrays if array]
     if len(filled) > 1:
         raise Ambiguous("the list answer holds several arrays of objects")
-    if filled:
-        return filled[0]
-    return [] if any(not array for array in arrays) else None
+    return filled[0] if filled else arrays[0] if arrays else None
 
 
-def _envelope_members(body: dict[str, Any]) -> Iterator[Any]:
-    """Members of an envelope and of objects directly inside it (`{"response": {"docs": []}}`)."""
-    for member in body.values():
-        yield member
-        if isinstance(member, dict):
-            yield from member.values()
+def _arrays(envelope: dict[str, Any], depth: int) -> Iterator[tuple[str, list[Any]]]:
+    """Arrays of objects, and empty ones, among the members of an envelope and of objects inside it, with names."""
+    for name, member in envelope.items():
+        if isinstance(member, list) and all(isinstance(item, dict) for item in member):
+            yield name, member
+        elif isinstance(member, dict) and depth > 1:
+            yield from _arrays(member, depth - 1)
 
 
 def names(record: dict[str, Any], identifier: str) -> bool:
@@ -184,9 +218,11 @@ def _short(value: Any) -> str:
 
 
 def integers(value: Any) -> Iterator[int]:
-    """Every whole number inside a JSON value, also one written as text (an attachment's id may be either)."""
+    """Every whole number inside a JSON value: also one written as text, and an attachment's number in an address."""
     for inner in values(value):
         if isinstance(inner, int) and not isinstance(inner, bool):
             yield inner
         elif isinstance(inner, str) and inner.isascii() and inner.isdigit() and len(inner) <= 18:
             yield int(inner)
+        elif isinstance(inner, str):
+            yield from map(int, _IN_ADDRESS.findall(inner))

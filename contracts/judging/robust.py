@@ -29,6 +29,7 @@ def answered_in_time(claim: Claim, exchanges: Iterable[Exchange], plain: Callabl
             continue
         if late:
             _ = plain().answer
+            exchange.own = True
         claim.holds(not late, exchange, expected="an answer within the time limit", seen=exchange.fault or "")
     if obstacle is not None:
         raise obstacle

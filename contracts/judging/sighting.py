@@ -44,8 +44,8 @@ def look_for(lister: Lister, uid: str, field: str | None = None) -> Sighting:
         Blocked: the list is refused, or too long to be read to its end.
     """
     first = _page(lister)
-    if first.names(uid):
-        return Sighting(True, [first.exchange])
+    if first.names(uid) or first.size == 0:
+        return Sighting(first.size > 0, [first.exchange])
     second = _page(lister, skip=first.size)
     if second.names(uid) or second.size == 0:
         return Sighting(second.names(uid), [first.exchange, second.exchange])

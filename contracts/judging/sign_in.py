@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from contracts.judging import readers
@@ -13,6 +14,8 @@ from contracts.session.exchange import Answer, Exchange
 
 TOKEN_MEMBER: Final = "authenticationToken"  # noqa: S105 - a name, no secret
 EXPIRATION_MEMBER: Final = "expiration"
+#: Credentials are lacking, or are none (RFC 9110, 15.5.2).
+_UNAUTHENTICATED: Final = 401
 
 
 def token_in(answer: Answer) -> str | None:
@@ -114,21 +117,58 @@ def _is_object(answer: Answer) -> bool:
     return isinstance(answer.json, dict) and TOKEN_MEMBER in answer.json
 
 
-def opens(claim: Claim, tries: Iterable[Callable[[], Exchange]]) -> None:
-    """Claim that a token opens at least one of the protected operations it is tried on, in turn.
+def opens(claim: Claim, tries: Iterable[Callable[..., Exchange]]) -> None:
+    """Claim that a token opens one of the protected operations it is tried on, in turn, and does so again.
 
-    That it opens each of them is told by the operations' own clauses.
+    That it opens each of them is told by the operations' own clauses, unless one is refused for its credentials.
+
+    Args:
+        tries: Requests with the token; each takes another one by the argument `token`.
     """
     asked: list[Exchange] = []
     for ask in tries:
         asked.append(ask())
         if usable(asked[-1]).success:
+            asked.append(ask())
             break
+        _claim_no_stranger(claim, asked[-1], partial(ask, token=None))
     claim.holds(
-        asked[-1].answer.success,
+        usable(asked[-1]).success,
         *asked,
-        expected="a protected operation opens",
-        seen=asked[0].answer.quote(),
+        expected="a protected operation opens, the second time too",
+        seen=asked[-1].answer.quote(),
+    )
+
+
+def opens_here(claim: Claim, ask: Callable[..., Exchange], elsewhere: str) -> None:
+    """Claim that a token which another realm takes is not refused in the case's own as if there were none.
+
+    Args:
+        ask: A request with the token; takes another one, and another realm, by the arguments `token` and `realm`.
+        elsewhere: The other realm.
+
+    Raises:
+        Blocked: refused for something else, or in the other realm too.
+    """
+    here = ask()
+    if usable(here).success:
+        return
+    if usable(ask(realm=elsewhere)).success:
+        _claim_no_stranger(claim, here, partial(ask, token=None))
+    raise Blocked(here.operation or "", f"answered {here.answer.quote()}")
+
+
+def _claim_no_stranger(claim: Claim, refused: Exchange, stranger: Callable[[], Exchange]) -> None:
+    """Claim that a request with a token was not refused for its credentials, as it is without one."""
+    if refused.answer.status != _UNAUTHENTICATED:
+        return
+    plain = stranger()
+    claim.holds(
+        usable(plain).status != _UNAUTHENTICATED,
+        refused,
+        plain,
+        expected="a fresh token is taken for credentials",
+        seen=refused.answer.quote(),
     )
 
 

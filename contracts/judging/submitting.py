@@ -7,10 +7,11 @@ from typing import Protocol
 
 from contracts.generation.arrangement import Arrangement, require
 from contracts.generation.samples import Samples
+from contracts.generation.submissions import CREATE_NAMED
 from contracts.judging import readers
 from contracts.judging.claims import Claim, usable
 from contracts.judging.outcomes import Blocked
-from contracts.judging.rows import Row, claim_free, told
+from contracts.judging.rows import Row, claim_free, claim_not_taken, told
 from contracts.session.actor import Actor
 from contracts.session.exchange import Exchange
 
@@ -23,6 +24,9 @@ class Looking(Protocol):
 
     def try_faulty(self, identifier: str) -> Exchange:
         """A faulty update of a record."""
+
+    def try_creating(self, identifier: str) -> Exchange:
+        """A faulty document sent to create under an identifier."""
 
 
 def each_turned_down(claim: Claim, exchanges: Iterable[Exchange]) -> None:
@@ -61,6 +65,15 @@ def nothing_came_of(claim: Claim, looking: Looking, identifier: str, *refused: E
         expected="a record that a refused update did not lock",
         seen=found.answer.quote(),
     )
+
+
+def identifier_free(claim: Claim, looking: Looking, identifier: str, *refused: Exchange) -> None:
+    """Claim that creating under the identifier of refused creates is not refused because it is in use.
+
+    An update may see nothing under an identifier that is taken all the same. Other operations leave nothing to claim.
+    """
+    if refused[-1].operation == CREATE_NAMED:
+        claim_not_taken(claim, refused[-1], looking.try_creating(identifier))
 
 
 def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange, after: Exchange) -> None:

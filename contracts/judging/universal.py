@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from contracts.interface.catalogue import Catalogue
@@ -20,13 +20,18 @@ _BINARY: Final = frozenset({"getAttachment", "getAttachmentThumbnail", "attachme
 _SHORTEST_SECRET: Final = 8
 
 
-def judge(attempt: Attempt, catalogue: Catalogue) -> None:
-    """Add to an attempt what its exchanges say about the universal clauses."""
+def judge(attempt: Attempt, catalogue: Catalogue, knows: Callable[[str], bool]) -> None:
+    """Add to an attempt what its exchanges say about the universal clauses.
+
+    Args:
+        knows: Whether a text is a real secret: the password of an account, or a token that the service issued. What
+            a case made up is none, and an answer that quotes it harms nobody.
+    """
     for exchange in attempt.exchanges:
         answer = exchange.response
         if answer is None or exchange.fault or exchange.operation is None:
             continue
-        for clause, (held, seen) in _checked(exchange, answer):
+        for clause, (held, seen) in _checked(exchange, answer, knows):
             if exchange.operation not in catalogue.clause(clause).operations:
                 continue
             key = (clause, exchange.operation)
@@ -44,19 +49,30 @@ _EXPECTED: Final = {
     "no-secret-echoed": "no password and no token in the answer",
     "json-labelled-json": "a JSON body labelled as JSON",
 }
+#: Clauses that are judged on every exchange, whatever its case is about.
+UNIVERSAL: Final = frozenset(_EXPECTED)
 
 
-def _checked(exchange: Exchange, answer: Answer) -> Iterator[tuple[str, tuple[bool, str]]]:
+def _checked(
+    exchange: Exchange, answer: Answer, knows: Callable[[str], bool]
+) -> Iterator[tuple[str, tuple[bool, str]]]:
     own = answer.status not in GATEWAY_STATUSES
     if own:
         yield "no-server-error", (answer.status < 500, answer.quote())
     secret = secret_sent(exchange)
-    if secret is not None:
+    if secret is not None and knows(secret):
         told = any(_stands_in(secret, text) for text in (*answer.headers.values(), answer.text))
         yield "no-secret-echoed", (not told, f"{answer.status} with the secret of the request in it")
-    if exchange.operation not in _BINARY and answer.success and isinstance(answer.json, dict | list):
+    told = answer.success or bool(_errors(answer))
+    if exchange.operation not in _BINARY and told and isinstance(answer.json, dict | list):
         labelled = "json" in answer.media_type
         yield "json-labelled-json", (labelled, f"Content-Type {answer.headers.get('content-type', 'absent')}")
+
+
+def _errors(answer: Answer) -> object:
+    """The errors of a refusal, which the document shows as JSON; what else a refusal holds is not shown."""
+    body = answer.json
+    return body.get("errors") if answer.refusal and isinstance(body, dict) else None
 
 
 def secret_sent(exchange: Exchange) -> str | None:

@@ -10,5 +10,6 @@ pytest_plugins = (
     "contracts.plugin.collection",
     "contracts.plugin.protocol",
     "contracts.plugin.fixtures",
+    "contracts.plugin.memory",
     "contracts.plugin.terminal",
 )

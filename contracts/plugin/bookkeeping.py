@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,7 +14,7 @@ from contracts.judging import reproduction
 from contracts.judging.attempts import Attempt
 from contracts.judging.confirmation import Confirmed
 from contracts.judging.outcomes import Blocked
-from contracts.plugin.collection import case_of, clauses_of, operations_of, realm_of
+from contracts.plugin.collection import case_of, clauses_of, marks, operations_of, realm_of
 from contracts.plugin.worker import Worker
 
 
@@ -43,6 +44,17 @@ def _identity(item: pytest.Item, worker: Worker) -> dict[str, Any]:
     }
 
 
+def _spoken_of(item: pytest.Item, ending: Ending) -> dict[str, Any]:
+    """The clauses that an ending speaks of.
+
+    A case that covers whatever is said about generated faults tells nothing of these clauses when it could not be
+    tried; what their own cases found then stands.
+    """
+    if ending.verdict is not Verdict.UNTESTED:
+        return {}
+    return {"clauses": [clause for mark in marks(item) for clause in mark.kwargs["clauses"]]}
+
+
 def write_findings(
     item: pytest.Item, worker: Worker, attempts: list[Attempt], findings: list[Confirmed]
 ) -> None:
@@ -68,6 +80,7 @@ def write_findings(
                 target=worker.selection.target or worker.target.name,
                 realm=realm,
                 clause=evidence.clause,
+                profile=str(worker.selection.profile),
                 seed=worker.selection.seed,
             ),
         )
@@ -80,11 +93,14 @@ def write_case(
     ending: Ending,
     started: datetime,
     seconds: float,
+    *,
+    set_aside: Sequence[Attempt] = (),
 ) -> None:
     """Write how a case ended, and what it observed.
 
     Args:
         seconds: What all attempts took together.
+        set_aside: Further attempts, which the weather spoilt.
     """
     # The assertions of the attempt that the ending speaks of: a dismissed first attempt must not count.
     counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
@@ -101,7 +117,7 @@ def write_case(
         )
     worker.journal.write(
         "case",
-        **_identity(item, worker),
+        **_identity(item, worker) | _spoken_of(item, ending),
         profile=str(worker.selection.profile),
         outcome=str(ending.verdict),
         reason=worker.redactor.text(ending.reason) if ending.reason else None,
@@ -112,10 +128,10 @@ def write_case(
         }
         if blocked
         else None,
-        attempts=len(attempts),
+        attempts=len(attempts) + len(set_aside),
         started=started.isoformat(),
         seconds=seconds,
-        requests=sum(len(attempt.exchanges) for attempt in attempts),
+        requests=sum(len(attempt.exchanges) for attempt in (*attempts, *set_aside)),
         assertions=[
             {
                 "clause": clause,

@@ -2,47 +2,34 @@
 
 from __future__ import annotations
 
-import json
-import platform
-import shlex
 import shutil
 import time
-from collections import Counter
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from contracts.errors import RegistryContractsError
-from contracts.evidence.collecting import RUN_FILE
 from contracts.evidence.journal import utc_now
 from contracts.evidence.outcomes import ExitCode, Verdict
 from contracts.evidence.reports import ALL, write_all
 from contracts.evidence.verdicts import RunVerdict
-from contracts.interface.catalogue import load_catalogue
-from contracts.plugin.collection import UNREACHED
+from contracts.plugin.collection import NARROWED, UNREACHED
+from contracts.plugin.containment import BROKE
+from contracts.plugin.facts import write_facts
 from contracts.plugin.hooks import Sandbox
-from contracts.plugin.options import SELECTION
 from contracts.plugin.plan import Plan
 from contracts.plugin.protocol import VERDICT as CASE_VERDICT
-from contracts.plugin.worker import BREAKER_FILE, STOP_FILE, WORKER, Worker, counts_path
+from contracts.plugin.stopping import Stopping
+from contracts.plugin.worker import MAIN, STOP_FILE, WORKER, Worker, counts_path
 from contracts.target.model import ANY_REALM
 
 PLAN = pytest.StashKey[Plan]()
 VERDICT = pytest.StashKey[RunVerdict]()
-#: Why the target could not be judged at all.
-OBSTACLE = pytest.StashKey[str]()
 #: Why there are no reports.
 TROUBLE = pytest.StashKey[str]()
-#: Whether a person stopped the run.
-STOPPED_BY_HAND = pytest.StashKey[bool]()
+STOPPING = pytest.StashKey[Stopping]()
 SANDBOX = pytest.StashKey[Sandbox]()
-#: Every process with a share in the run.
-NAMES = pytest.StashKey[list[str]]()
-#: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
-MAIN = "main"
 #: How long workers may take to end the case they are in and to clean up.
 _PATIENCE_SECONDS: Final = 60.0
 _LOOK_AGAIN_SECONDS: Final = 0.05
@@ -53,12 +40,14 @@ def finish(session: pytest.Session, exitstatus: int) -> None:
     """Close the books of a run, write its reports, and give the session the run's exit code."""
     config = session.config
     plan = config.stash[PLAN]
+    if STOPPING in config.stash:
+        config.stash[STOPPING].finishing = True
     await_workers(config)
     _note_troubles(config, exitstatus)
     write_unreached(config)
     config.stash[WORKER].close()
     folder = Path(plan.folder)
-    _write_facts(config, plan)
+    write_facts(config, plan, finished=True)
     _join_ledgers(folder)
     try:
         verdict = write_all(folder, config.hook.pytest_contract_formats() or ALL)
@@ -91,6 +80,8 @@ def _at_work(node: Any, private: Path) -> bool:
 
 def release(config: pytest.Config) -> None:
     """Stop the embedded sandbox and remove the private folder; a second call does nothing."""
+    if WORKER in config.stash:
+        config.stash[WORKER].gone()
     if SANDBOX in config.stash:
         config.stash[SANDBOX].stop()
     if PLAN in config.stash:
@@ -103,6 +94,8 @@ def write_unreached(config: pytest.Config) -> None:
     if worker.name in (MAIN, "gw0"):
         for (clause, realm), reason in config.stash.get(UNREACHED, {}).items():
             worker.journal.write("untested", clause=clause, realm=realm, reason=reason)
+        for reason, cells in config.stash.get(NARROWED, []):
+            worker.journal.write("narrowed", reason=reason, cells=cells)
 
 
 def _note_troubles(config: pytest.Config, exitstatus: int) -> None:
@@ -114,7 +107,7 @@ def _note_troubles(config: pytest.Config, exitstatus: int) -> None:
         if not any(name == CASE_VERDICT for name, _ in getattr(report, "user_properties", ())):
             lines = [line for line in report.longreprtext.splitlines() if line.strip()]
             note_trouble(worker, report.nodeid, lines[-1] if lines else "failed")
-    if exitstatus in _BROKEN:
+    if exitstatus in _BROKEN or BROKE in config.stash:
         note_trouble(worker, "pytest", "pytest itself broke; its traceback is in the terminal output")
 
 
@@ -138,55 +131,6 @@ def note_trouble(worker: Worker, where: str, why: str) -> None:
         requests=0,
         assertions=[],
     )
-
-
-def _write_facts(config: pytest.Config, plan: Plan) -> None:
-    selection, target = config.stash[SELECTION], config.stash[WORKER].target
-    facts = {
-        "target": target.name,
-        "target_kind": target.kind,
-        "base_url": target.base_url,
-        "profile": str(selection.profile),
-        "seed": selection.seed,
-        "realms": list(selection.realms or target.realms),
-        "clauses": list(selection.clauses) or [clause.id for clause in load_catalogue()],
-        "started": plan.started,
-        "finished": datetime.now(UTC).isoformat(),
-        "workers": max(1, len(config.stash[NAMES]) - 1),
-        "command": shlex.join(["pytest", *config.invocation_params.args]),
-        "versions": versions(),
-        "environment": _environment(Path(plan.private), config),
-        "interrupted": config.stash.get(STOPPED_BY_HAND, False),
-        "expected_workers": config.stash[NAMES],
-        "strict": selection.strict,
-    }
-    (Path(plan.folder) / RUN_FILE).write_text(json.dumps(facts, indent=2), encoding="utf-8")
-
-
-def versions() -> dict[str, str]:
-    """Versions of the suite and of what generates and runs its cases."""
-    named = {"suite": "registry-contracts"} | {
-        name: name for name in ("schemathesis", "hypothesis", "pytest")
-    }
-    python = platform.python_version()
-    return {"python": python} | {name: version(package) for name, package in named.items()}
-
-
-def _environment(private: Path, config: pytest.Config) -> dict[str, Any]:
-    counted: Counter[str] = Counter()
-    faults: Counter[str] = Counter()
-    for path in private.glob(counts_path(private, "*").name):
-        counts = json.loads(path.read_text(encoding="utf-8"))
-        faults.update(counts.pop("faults"))
-        counted.update(counts)
-    breaker = private / BREAKER_FILE
-    reason = breaker.read_text(encoding="utf-8") if breaker.exists() else config.stash.get(OBSTACLE, None)
-    return {
-        "requests": counted["requests"],
-        "retries": counted["retries"],
-        "faults": dict(faults),
-        "breaker": reason,
-    }
 
 
 def _join_ledgers(folder: Path) -> None:

@@ -10,6 +10,9 @@ from contracts.errors import RegistryContractsError
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Description, load_description
 from contracts.interface.location import cases_directory
+from contracts.plugin.consuming import Facts, outside
+from contracts.plugin.marks import Profile
+from contracts.plugin.narrowing import Cells, Narrowing, narrowings
 from contracts.plugin.options import SELECTION, TARGET, Selection
 from contracts.target.model import ANY_REALM, DEVELOPMENT_REALMS
 
@@ -17,6 +20,9 @@ MARK = "contract"
 _REALMS = (*DEVELOPMENT_REALMS, ANY_REALM)
 #: Reasons for cells that no case of this run can reach, by (clause, realm).
 UNREACHED = pytest.StashKey[dict[tuple[str, str], str]]()
+#: Where the selection leaves cases out.
+NARROWED = pytest.StashKey[list[Narrowing]]()
+_OFFERED = pytest.StashKey[list[pytest.Item]]()
 
 
 def marks(node: pytest.Item) -> Iterator[pytest.Mark]:
@@ -99,6 +105,12 @@ def _realms_of(operation: str, description: Description, realms: Iterable[str]) 
     return iter(has) if has == (ANY_REALM,) else (realm for realm in realms if realm in has)
 
 
+@pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
+def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Note every case before -k and the like take some away."""
+    config.stash[_OFFERED] = [item for item in items if any(marks(item))]
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep what the selection asks for; start the long cases first, those that use things up last."""
@@ -106,8 +118,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
     reasons: dict[tuple[str, str], str] = {}
+    consumer = selection.terms.consumer
+    others = outside(consumer, _facts(items, selection, catalogue))
     for item in items:
         reason = _reason_to_drop(item, selection, catalogue) if any(marks(item)) else None
+        if not reason and item.nodeid in others:
+            reason = f"outside {consumer.file}" if consumer else None
         (dropped if reason else kept).append(item)
         if reason and realm_of(item) in _REALMS:
             reasons |= {(clause, realm_of(item)): reason for clause in clauses_of(item)}
@@ -115,16 +131,37 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for clause in clauses_of(item):
             reasons.pop((clause, realm_of(item)), None)
     config.stash[UNREACHED] = reasons
+    config.stash[NARROWED] = narrowings(config, _left_out(config.stash[_OFFERED], kept, selection))
     if dropped:
         config.hook.pytest_deselected(items=dropped)
     items[:] = sorted(kept, key=_cost, reverse=True)
 
 
+def _facts(items: list[pytest.Item], selection: Selection, catalogue: Catalogue) -> Iterator[Facts]:
+    """The cases that the rest of the selection asks for, with what a consumer wants to know of them."""
+    for item in items:
+        if any(marks(item)) and not _reason_to_drop(item, selection, catalogue):
+            yield item, clauses_of(item), operations_of(item, catalogue), realm_of(item)
+
+
+def _left_out(offered: list[pytest.Item], kept: list[pytest.Item], selection: Selection) -> Iterator[Cells]:
+    """The cells of each case that the selection takes away; from the gate on, a profile takes in all that must be."""
+    taken = {item.nodeid for item in kept}
+    for item in offered:
+        beyond = selection.profile is not Profile.SMOKE and not selection.profile.includes(_profile_of(item))
+        if item.nodeid not in taken and realm_of(item) in _REALMS and not beyond:
+            yield {(clause, realm_of(item)) for clause in clauses_of(item)}
+
+
+def _profile_of(item: pytest.Item) -> Profile:
+    """The first profile that takes a case in."""
+    return min((Profile(mark.kwargs["profile"]) for mark in marks(item)), key=list(Profile).index)
+
+
 def _reason_to_drop(item: pytest.Item, selection: Selection, catalogue: Catalogue) -> str | None:
-    profile = min((mark.kwargs["profile"] for mark in marks(item)), key=list(type(selection.profile)).index)
     if realm_of(item) not in _REALMS:
         return "in no realm of this run"  # pytest's stand-in for a case without parameters
-    if not selection.profile.includes(profile):
+    if not selection.profile.includes(_profile_of(item)):
         return f"out of the profile {selection.profile}"
     if selection.clauses and not set(selection.clauses) & set(clauses_of(item)):
         return "not selected by --clause"

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
 from contracts.errors import SuiteError, UsageError
 from contracts.evidence.outcomes import ExitCode
 from contracts.interface.location import cases_directory
+from contracts.judging.attempts import Attempt
 from contracts.plugin.closing import (
-    MAIN,
-    NAMES,
-    OBSTACLE,
     PLAN,
     SANDBOX,
-    STOPPED_BY_HAND,
+    STOPPING,
     finish,
     note_trouble,
     release,
     write_unreached,
 )
+from contracts.plugin.containment import Containment
+from contracts.plugin.facts import NAMES, OBSTACLE, STOPPED_BY_HAND, write_facts
 from contracts.plugin.hooks import Sandbox
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.plan import Plan, make_plan
 from contracts.plugin.preflight import preflight
-from contracts.plugin.worker import WORKER, Worker
+from contracts.plugin.stopping import Stopping
+from contracts.plugin.worker import MAIN, WORKER, Worker
+from contracts.sweeping.drafts import CASE as SWEEPING
+from contracts.sweeping.drafts import Sweeper
+from contracts.sweeping.folders import remove_private_folders
 from contracts.target.embedded import EmbeddedSandbox
 
 #: Options with which pytest shows something and runs nothing.
@@ -81,8 +82,10 @@ def _begin(config: pytest.Config) -> None:
     if sandbox is not None:
         config.stash[SANDBOX] = sandbox
     config.pluginmanager.register(_ByHand(config))
-    _end_like_ctrl_c()
+    config.stash[STOPPING] = stopping = Stopping(config, plan)
+    stopping.listen()
     _begin_work(config, plan, MAIN)
+    write_facts(config, plan, finished=False)
 
 
 def _start(config: pytest.Config, size_limit: int, arguments: tuple[str, ...]) -> Sandbox:
@@ -92,7 +95,8 @@ def _start(config: pytest.Config, size_limit: int, arguments: tuple[str, ...]) -
 
 def _begin_work(config: pytest.Config, plan: Plan, name: str) -> None:
     target = plan.target(config.stash[TARGET])
-    config.stash[WORKER] = Worker(name, plan, target, config.stash[SELECTION])
+    config.stash[WORKER] = worker = Worker(name, plan, target, config.stash[SELECTION])
+    config.pluginmanager.register(Containment(config, worker.redactor))
 
 
 class _ByHand:
@@ -106,16 +110,6 @@ class _ByHand:
         self._config.stash[STOPPED_BY_HAND] = excinfo.type is KeyboardInterrupt
 
 
-def _end_like_ctrl_c() -> None:
-    """A job that is cancelled is sent SIGTERM: it must clean up after itself no less."""
-
-    def end(_signal: int, _frame: FrameType | None) -> NoReturn:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, end)
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell an xdist worker the plan; called in the controller."""
@@ -124,6 +118,7 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["contract_plan"] = node.config.stash[PLAN].as_input()
     node.workerinput["contract_seed"] = node.config.stash[SELECTION].seed
     node.config.stash[NAMES].append(node.workerinput["workerid"])
+    write_facts(node.config, node.config.stash[PLAN], finished=False)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -140,6 +135,21 @@ def pytest_collection(session: pytest.Session) -> None:
     if obstacle:
         config.stash[OBSTACLE] = obstacle
         pytest.exit("nothing was judged", returncode=ExitCode.INCONCLUSIVE)
+    _sweep(config)
+
+
+def _sweep(config: pytest.Config) -> None:
+    """Remove what killed runs left, before this run adds anything."""
+    remove_private_folders()
+    worker, reporter = config.stash[WORKER], config.pluginmanager.get_plugin("terminalreporter")
+    if worker.plan.sandbox_url is not None:
+        return  # each run has a sandbox of its own
+    sweeper = Sweeper(
+        lambda role, realm: worker.actor(role, realm, SWEEPING, Attempt(1)), worker.namespace, worker.target
+    )
+    for swept in sweeper.runs(Path(worker.plan.folder).parent):
+        if reporter:
+            reporter.write_line(f"swept {swept.sentence}")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

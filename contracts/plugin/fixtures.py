@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 
 from contracts.generation.arrangement import Arrangement
-from contracts.generation.contact_requests import ContactRequests
+from contracts.generation.contact_requests import ContactDoor, ContactRequests
 from contracts.generation.faults import faults, one_of_each
 from contracts.generation.files import Limit, upload_limit
 from contracts.generation.grafting import Bases, Exercise
 from contracts.generation.ordinary import Ordinary
+from contracts.generation.row_requests import RowRequests
 from contracts.generation.samples import Samples
 from contracts.generation.signing_in import Credentials
+from contracts.generation.stand_in import prove
 from contracts.generation.workflow_records import WorkflowRecords
 from contracts.judging.attempts import Attempt
 from contracts.judging.claims import Claims, Observer
@@ -24,7 +26,7 @@ from contracts.plugin.marks import Profile
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
-from contracts.target.model import RealmSettings
+from contracts.target.model import AUTHOR, RealmSettings
 
 #: The attempt under way, on the item's stash.
 ATTEMPT = pytest.StashKey[Attempt]()
@@ -68,9 +70,18 @@ def fresh(worker: Worker) -> Namespace:
 
 
 @pytest.fixture
-def samples(settings: RealmSettings, realm: str) -> Samples:
-    """Valid records of the realm, as far as the settings tell."""
-    return Samples(settings, realm)
+def samples(
+    request: pytest.FixtureRequest, worker: Worker, attempt: Attempt, settings: RealmSettings, realm: str
+) -> Samples:
+    """Valid records of the realm, as far as the settings tell; drafts also where they do not."""
+
+    def proven(made: Samples) -> None:
+        missing = worker.target.missing(f"account.{AUTHOR}", realm)
+        if missing:
+            raise Untested(missing)
+        prove(worker, worker.actor(AUTHOR, realm, case_of(request.node), attempt), made)
+
+    return Samples(settings, realm, proven)
 
 
 @pytest.fixture
@@ -81,16 +92,32 @@ def arrange(worker: Worker, realm: str, samples: Samples) -> Arrangement:
 
 @pytest.fixture
 def contacts(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, operation: str
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, operation: str, attempt: Attempt
 ) -> ContactRequests:
     """Contact records of the author's, sent by the case's operation."""
-    return ContactRequests(operation, author, arrange, samples, fresh)
+    return ContactRequests(operation, author, arrange, samples, fresh, attempt)
 
 
 @pytest.fixture
-def records(author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace) -> WorkflowRecords:
+def contact_door(author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace) -> ContactDoor:
+    """The contact operations before somebody without a token."""
+    return ContactDoor(author, arrange, samples, fresh)
+
+
+@pytest.fixture
+def records(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, attempt: Attempt
+) -> WorkflowRecords:
     """Records of the realm that workflow cases need: standing, to be used up, locked."""
-    return WorkflowRecords(author, arrange, samples, fresh)
+    return WorkflowRecords(author, arrange, samples, fresh, replays=attempt.number > 1)
+
+
+@pytest.fixture
+def table(
+    author: Actor, records: WorkflowRecords, arrange: Arrangement, samples: Samples, fresh: Namespace
+) -> RowRequests:
+    """Submissions that meet the condition of one row of the workflow table."""
+    return RowRequests(author, records, arrange, samples, fresh)
 
 
 @pytest.fixture

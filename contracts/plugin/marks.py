@@ -39,7 +39,7 @@ def contract(
         profile: The first profile that takes the case in.
         requests: Rough cost, where it is far from the usual handful; lets long cases start early.
         faults: The case also covers every clause that speaks about generated faults of its operation.
-        last: The case uses up what others need, so they run before it.
+        last: The case uses up what others need, or builds on what they leave, so they run before it.
     """
     return pytest.mark.contract(
         clauses=tuple(clauses),

@@ -6,16 +6,20 @@ import difflib
 import os
 import secrets
 import shlex
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from contracts.errors import RegistryContractsError, UsageError
+from contracts.evidence.terms import Terms
+from contracts.gating.lookup import load_terms
 from contracts.interface.catalogue import load_catalogue
+from contracts.interface.clauses import Clause
 from contracts.interface.description import load_description
 from contracts.plugin.marks import Profile
-from contracts.target.model import DEVELOPMENT_REALMS, PRODUCTION_REALMS, Target
+from contracts.target.model import DEVELOPMENT_REALMS, PRODUCTION_REALMS, SANDBOX, Target
 from contracts.target.settings import load_target
 
 #: The seed of profiles that must do the same thing twice.
@@ -30,6 +34,7 @@ class Selection:
         target: Settings file or name; None for the variables or else the sandbox.
         realms, clauses, operations: Empty for all.
         sandbox_arguments: More options for the embedded sandbox; only where it is the target.
+        terms: The consumer that the run is limited to, and the deviations accepted on the target.
     """
 
     target: str | None
@@ -41,6 +46,17 @@ class Selection:
     strict: bool
     reports: Path
     sandbox_arguments: tuple[str, ...] = ()
+    terms: Terms = field(default_factory=Terms)
+
+    def judged(self, clauses: Iterable[Clause]) -> list[str]:
+        """Ids of the clauses that the run is asked to judge."""
+        consumer = self.terms.consumer
+        return [
+            clause.id
+            for clause in clauses
+            if (not self.clauses or clause.id in self.clauses)
+            and (consumer is None or any(consumer.covers(clause, realm) for realm in clause.realms))
+        ]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -65,6 +81,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="",
         help="more options for the embedded sandbox, such as '--variant list-docs'",
     )
+    add(
+        "--consumer",
+        metavar="FILE",
+        help="judge only what an SDK uses: a TOML file that names operations or methods",
+    )
+    add(
+        "--deviations",
+        metavar="FILE",
+        help="contradictions accepted on the target; default: deviations/<target>.toml, where it is there",
+    )
     add("--reports", metavar="DIR", default="reports", help="folder for the evidence; default: reports")
 
 
@@ -78,6 +104,7 @@ def pytest_configure(config: pytest.Config) -> None:
         selection = read_selection(config)
         target = load_target(selection.target, os.environ, Path.cwd())
         _check_realms(selection.realms, target)
+        selection = _held_to_terms(config, selection, target)
         _check_sandbox_arguments(selection, target)
     except RegistryContractsError as error:
         raise pytest.UsageError(str(error)) from None
@@ -141,6 +168,25 @@ def _check_realms(asked: tuple[str, ...], target: Target | None) -> None:
             raise UsageError(f"'{realm}' is a production realm, which is refused; use {realm}-dev")
     realms = list(target.realms if target else DEVELOPMENT_REALMS)
     _known("realm", list(asked), realms)
+
+
+def _held_to_terms(config: pytest.Config, selection: Selection, target: Target | None) -> Selection:
+    """Read the consumer file and the deviations; the consumer's realms limit the run's."""
+    name = target.name if target else SANDBOX
+    files = config.getoption("--consumer"), config.getoption("--deviations")
+    terms = load_terms(*files, selection.target, name, Path.cwd())
+    used = terms.consumer.realms if terms.consumer else ()
+    if not terms.consumer or not used:
+        return replace(selection, terms=terms)
+    offered = target.realms if target else DEVELOPMENT_REALMS
+    asked = selection.realms or offered
+    realms = tuple(realm for realm in asked if realm in used)
+    if not realms:
+        raise UsageError(
+            f"{terms.consumer.file} uses {', '.join(used)}, but the run is asked for {', '.join(asked)}; "
+            "name a realm that is in both"
+        )
+    return replace(selection, terms=terms, realms=realms)
 
 
 def _check_sandbox_arguments(selection: Selection, target: Target | None) -> None:

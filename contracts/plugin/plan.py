@@ -15,6 +15,7 @@ from contracts.plugin.hooks import Sandbox
 from contracts.plugin.marks import Profile
 from contracts.plugin.options import Selection
 from contracts.session.namespace import new_run_token
+from contracts.sweeping.folders import PRIVATE_PREFIX
 from contracts.target.embedded import sandbox_target
 from contracts.target.model import Target
 
@@ -75,7 +76,7 @@ def make_plan(
         folder.rmdir()
         raise
     # The last step, so that nothing that fails leaves it behind.
-    private = tempfile.mkdtemp(prefix="registry-contracts-")
+    private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX)
     url = sandbox.base_url if sandbox else None
     return Plan(str(folder), private, token, now.isoformat(), url, limit), sandbox
 

@@ -1,4 +1,4 @@
-"""How a case is run: attempts on fresh data until a contradiction is confirmed or dismissed (design 4.6)."""
+"""What becomes of a case: its attempts judged together, its ending, and pytest's reports of it (design 4.6)."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from collections.abc import Generator
 from datetime import UTC, datetime
 
 import pytest
-from _pytest.runner import runtestprotocol
 from hypothesis.errors import Flaky
 
 from contracts.errors import EnvironmentFault
+from contracts.evidence.bearing import Bearing
 from contracts.evidence.outcomes import Verdict
 from contracts.interface.catalogue import Level
-from contracts.judging import universal
-from contracts.judging.attempts import Attempt
-from contracts.judging.confirmation import MOST_REPLAYS, Confirmed, confirm
+from contracts.judging.confirmation import Confirmed, confirm
 from contracts.judging.outcomes import Blocked, Contradiction, Untested
 from contracts.judging.readers import Ambiguous
 from contracts.plugin.bookkeeping import Ending, announce, write_case, write_findings
-from contracts.plugin.collection import clauses_of, marks
-from contracts.plugin.fixtures import ATTEMPT
+from contracts.plugin.collection import clauses_of, marks, realm_of
+from contracts.plugin.trying import ENDING, attempts_at
+from contracts.plugin.unbidden import look_for_unbidden, note_gone
+from contracts.plugin.weighing import VERDICT as KEY
+from contracts.plugin.weighing import bearing, soften, tone_down
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import NoTokenError
 
@@ -28,12 +29,12 @@ from contracts.session.actor import NoTokenError
 INCONCLUSIVE = (Blocked, EnvironmentFault, Ambiguous)
 CONTRADICTED = (Contradiction, Flaky)
 #: Endings that a case raises on purpose.
-EXPECTED = (*CONTRADICTED, *INCONCLUSIVE, Untested)
-#: Key of the case's verdict among a report's user properties.
-VERDICT = "contract"
-
-
-ENDING = pytest.StashKey[Ending]()
+EXPECTED = (
+    *CONTRADICTED,
+    *INCONCLUSIVE,
+    Untested,
+)  #: Key of the case's verdict among a report's user properties.
+VERDICT = KEY
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -57,13 +58,14 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> list[pytest.TestReport]:
     started, clock = datetime.now(UTC), time.perf_counter()
-    attempts: list[Attempt] = []
-    first, ending = _attempt(item, nextitem, worker, attempts)
+    tries = attempts_at(item, nextitem, worker)
+    judged = tries.judged
+    attempts = [each.attempt for each in judged]
+    first, ending = judged[0].reports, judged[0].ending
     reports = first
-    while _needs_replay(attempts):
-        replay, latest = _attempt(item, nextitem, worker, attempts)
-        if not attempts[-1].keys:
-            reports, ending = replay, latest
+    for replay in judged[1:]:
+        if not replay.attempt.keys:
+            reports, ending = replay.reports, replay.ending
     findings = list(confirm(attempts))
     confirmed = [finding for finding in findings if finding.confirmed]
     if confirmed:
@@ -74,45 +76,16 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     write_findings(item, worker, attempts, findings)
     for finding in findings:
         item.ihook.pytest_contract_finding(item=item, finding=finding)
-    write_case(item, worker, attempts, ending, started, time.perf_counter() - clock)
+    write_case(
+        item, worker, attempts, ending, started, time.perf_counter() - clock, set_aside=tries.set_aside
+    )
     _mark(reports, ending, findings, worker)
+    tone_down(item, reports, ending.verdict, [each.evidence for each in confirmed], worker)
+    every = [each.attempt for each in tries.all]
+    note_gone(worker, every)
+    look_for_unbidden(worker, every)
     worker.clean()
     return reports
-
-
-def _attempt(
-    item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempts: list[Attempt]
-) -> tuple[list[pytest.TestReport], Ending]:
-    """Run the item once, and let the universal checks look at its exchanges."""
-    attempt = Attempt(len(attempts) + 1)
-    attempts.append(attempt)
-    item.stash[ATTEMPT] = attempt
-    item.stash[ENDING] = Ending(Verdict.PASS)
-    # Also on the reports of subtests, which go out while the case runs.
-    item.user_properties[:] = [(VERDICT, "")]
-    reports = runtestprotocol(item, log=False, nextitem=nextitem)
-    universal.judge(attempt, worker.catalogue)
-    return reports, _ending(item.stash[ENDING], attempt)
-
-
-def _ending(raised: Ending, attempt: Attempt) -> Ending:
-    """The attempt's verdict: what was raised, or what its assertions amount to."""
-    if raised.verdict is not Verdict.PASS:
-        return raised
-    if attempt.keys - attempt.dismissed:
-        return Ending(Verdict.ADVISORY)
-    if attempt.held:
-        return raised
-    if attempt.observations:
-        return Ending(Verdict.OBSERVED)
-    return Ending(Verdict.ERROR, "the case ended without an assertion or an observation")
-
-
-def _needs_replay(attempts: list[Attempt]) -> bool:
-    """Whether something contradicted in the first attempt has neither been seen again nor looked for enough."""
-    open_keys = attempts[0].keys - attempts[0].confirmed.keys()
-    seen_again = {key for attempt in attempts[1:] for key in attempt.keys}
-    return bool(open_keys - seen_again) and len(attempts) <= MOST_REPLAYS
 
 
 @pytest.hookimpl(wrapper=True)
@@ -144,6 +117,11 @@ def _turn(item: pytest.Item, report: pytest.TestReport, error: BaseException) ->
     if isinstance(error, CONTRADICTED):
         _end(item, Ending(Verdict.FAIL, str(error).partition("\n")[0]))
         report.outcome, report.longrepr = "failed", str(error)
+        # A subtest's report goes out at once: what it shows is weighed here.
+        seen = [error.evidence] if isinstance(error, Contradiction) else []
+        weight = bearing(item.config.stash[WORKER], realm_of(item), seen)
+        if weight is not Bearing.COUNTS:
+            soften(item, report, f"{weight}: {error}")
     elif isinstance(error, INCONCLUSIVE):
         _skip(item, report, Ending(Verdict.INCONCLUSIVE, str(error), _obstacle(error)))
     elif isinstance(error, Untested):

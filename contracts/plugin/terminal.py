@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
+from contracts.evidence.bearing import Bearing
+from contracts.evidence.contradictions import Finding
 from contracts.evidence.outcomes import ExitCode, Verdict
+from contracts.evidence.plain import many
+from contracts.evidence.verdicts import RunVerdict
+from contracts.evidence.waiving import in_lines
 from contracts.plugin.closing import PLAN, TROUBLE, VERDICT
 from contracts.plugin.controller import is_worker
+from contracts.plugin.memory import COMPLAINTS
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.protocol import VERDICT as CASE_VERDICT
 
+#: Set by a command that tells the verdict itself, after everything else.
+LAST_LINE = pytest.StashKey[Callable[[str], None]]()
 #: Verdicts that pytest has no word for.
-_LETTERS = {
+_LETTERS: Final[dict[str, tuple[str, str]]] = {
     Verdict.INCONCLUSIVE: ("inconclusive", "?"),
     Verdict.ADVISORY: ("advisory", "a"),
     Verdict.UNTESTED: ("untested", "u"),
     Verdict.OBSERVED: ("observed", "o"),
+    Bearing.DEVIATION: ("deviation", "d"),
+    Bearing.OUTSIDE: ("outside", "x"),
 }
-_COLOUR = {
+#: Must clauses that could not be judged are named up to this number.
+_UNJUDGED_AT_MOST: Final = 20
+_COLOUR: Final[dict[str, dict[str, bool]]] = {
     Verdict.INCONCLUSIVE: {"yellow": True},
     Verdict.ADVISORY: {"yellow": True},
     Verdict.UNTESTED: {"cyan": True},
+    Bearing.DEVIATION: {"yellow": True},
+    Bearing.OUTSIDE: {"cyan": True},
 }
 
 
@@ -32,7 +48,15 @@ def pytest_report_header(config: pytest.Config) -> str | None:
         return None
     selection, target = config.stash[SELECTION], config.stash[TARGET]
     name = f"{target.name} at {target.base_url}" if target else "the embedded sandbox"
-    return f"contract: {name}, profile {selection.profile}, seed {selection.seed}"
+    said = [f"contract: {name}, profile {selection.profile}, seed {selection.seed}"]
+    terms = selection.terms
+    said += [f"consumer {terms.consumer.file}"] if terms.consumer else []
+    said += (
+        [f"{many(len(terms.deviations), 'deviation')} in {terms.deviations_file}"]
+        if terms.deviations_file
+        else []
+    )
+    return ", ".join(said)
 
 
 def pytest_report_teststatus(
@@ -42,8 +66,8 @@ def pytest_report_teststatus(
     verdict = dict(getattr(report, "user_properties", ())).get(CASE_VERDICT)
     if verdict not in _LETTERS or report.failed or not _speaks(report):
         return None
-    word, letter = _LETTERS[Verdict(verdict)]
-    return word, letter, (word.upper(), _COLOUR.get(Verdict(verdict), {"green": True}))
+    word, letter = _LETTERS[verdict]
+    return word, letter, (word.upper(), _COLOUR.get(verdict, {"green": True}))
 
 
 def _speaks(report: pytest.TestReport | pytest.CollectReport) -> bool:
@@ -55,18 +79,53 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """The verdict with its reason, the findings in a line each, and where the report stands."""
     if TROUBLE in config.stash:
         terminalreporter.section("contract")
-        terminalreporter.write_line(
-            f"verdict: error: {config.stash[TROUBLE]} (exit code {int(ExitCode.ERROR)})"
-        )
+        _tell(terminalreporter, config, f"error: {config.stash[TROUBLE]} (exit code {int(ExitCode.ERROR)})")
     if VERDICT not in config.stash:
         return
     verdict = config.stash[VERDICT]
     terminalreporter.section("contract")
     for finding in verdict.findings:
-        state = "" if finding.confirmed else " (unconfirmed)"
-        terminalreporter.write_line(f"{finding.clause} · {finding.operation} · {finding.realm}{state}")
+        place = f"{finding.clause} · {finding.operation} · {finding.realm}"
+        terminalreporter.write_line(f"{place}{_state(finding)}")
         terminalreporter.write_line(f"    expected {finding.expected}")
         terminalreporter.write_line(f"    seen     {finding.seen}")
+    for line in _terms(verdict):
+        terminalreporter.write_line(line)
+    if verdict.weather and verdict.exit_code is not ExitCode.INCONCLUSIVE:
+        terminalreporter.write_line(f"weather: {verdict.weather}")
+    for complaint in config.stash.get(COMPLAINTS, []):
+        terminalreporter.write_line(f"history: {complaint}")
+    if verdict.drift.sentence:
+        terminalreporter.write_line(f"drift: {verdict.drift.sentence}")
     report = Path(config.stash[PLAN].folder) / "index.html"
     terminalreporter.write_line(f"report: {report}")
-    terminalreporter.write_line(f"verdict: {verdict.sentence} (exit code {int(verdict.exit_code)})")
+    _tell(terminalreporter, config, f"{verdict.sentence} (exit code {int(verdict.exit_code)})")
+
+
+def _tell(terminalreporter: pytest.TerminalReporter, config: pytest.Config, line: str) -> None:
+    """Tell the verdict here, or to the command that wants it for its own last line."""
+    if LAST_LINE in config.stash:
+        config.stash[LAST_LINE](line)
+    else:
+        terminalreporter.write_line(f"verdict: {line}")
+
+
+def _state(finding: Finding) -> str:
+    said = [] if finding.confirmed else ["unconfirmed"]
+    said += [] if finding.counted else ["outside the consumer, not counted"]
+    if finding.accepted:
+        said.append(f"accepted until {finding.accepted.expires}, {finding.accepted.place}")
+    if finding.methods:
+        said.append(f"used by {', '.join(finding.methods)}")
+    return f" ({'; '.join(said)})" if said else ""
+
+
+def _terms(verdict: RunVerdict) -> Iterator[str]:
+    """What fails the run, what could not be judged, what is waived, and what is to be seen to besides."""
+    yield from (f"change: {outcome.line}" for outcome in verdict.deviations if outcome.fails)
+    unjudged = in_lines(verdict.unjudged) if verdict.exit_code is ExitCode.INCONCLUSIVE else []
+    yield from (f"unjudged: {line}" for line in unjudged[:_UNJUDGED_AT_MOST])
+    more = len(unjudged) - _UNJUDGED_AT_MOST
+    yield from ([f"unjudged: {more} more in the report"] if more > 0 else [])
+    yield from (f"waived: {outcome.line}" for outcome in verdict.waivers if outcome.needed)
+    yield from (f"warning: {note}" for note in verdict.notes)

@@ -3,48 +3,43 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import os
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Final
 
 import pytest
-from filelock import FileLock
 
-from contracts.errors import EnvironmentFault
 from contracts.evidence.journal import Journal, journal_path
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Description, load_description
 from contracts.judging.attempts import Attempt
+from contracts.plugin import cleaning
+from contracts.plugin.limits import request_budget
 from contracts.plugin.options import Selection
 from contracts.plugin.plan import Plan
+from contracts.plugin.sharing import Sharing, inherit
+from contracts.plugin.stopping import note_pid
 from contracts.session.actor import Actor
+from contracts.session.alive import Alive
 from contracts.session.credentials import token_issuer
 from contracts.session.door import Door
+from contracts.session.exchange import Exchange
 from contracts.session.ledger import Entry, Ledger
-from contracts.session.namespace import Namespace
+from contracts.session.opening import namespace_of, open_door, pace_of, proxy_passwords
 from contracts.session.pace import Pace
 from contracts.session.recording import JournalRecorder
 from contracts.session.redaction import Redactor
+from contracts.session.residue import ResidueBudget
 from contracts.session.tokens import TokenStore
-from contracts.session.transport import Transport
-from contracts.target.guard import GuardViolation, refuse_request
 from contracts.target.model import ANONYMOUS, AUTHOR, Target
-
-#: Identifiers that the settings name for the suite to write to; every such write is meant to be refused,
-#: but for spare and existing ones.
-_GRANTS = (
-    "locked_identifier",
-    "existing_identifier",
-    "others_identifier",
-    "published_identifier",
-    "spare_identifiers",
-)
-
 
 #: Files in the private folder that stop every worker before its next case.
 BREAKER_FILE = "breaker"
 STOP_FILE = "stop"
+
+
+#: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
+MAIN: Final = "main"
 
 
 def counts_path(private: Path, name: str) -> Path:
@@ -56,7 +51,7 @@ class Worker:
     """State of one process of a run.
 
     Attributes:
-        shared: What cases of one realm arrange once and use together, by (realm, name).
+        shared: What cases arrange once in the run and use together, and the counters and marks of all workers.
     """
 
     def __init__(self, name: str, plan: Plan, target: Target, selection: Selection) -> None:
@@ -67,51 +62,46 @@ class Worker:
         self.selection = selection
         self.catalogue: Catalogue = load_catalogue()
         self.description: Description = load_description()
-        self.redactor = Redactor(account.password.reveal() for account in target.accounts.values())
+        self._alive = [Alive(place, name) for place in (folder, private)]
+        note_pid(private, name)
+        passwords = (account.password.reveal() for account in target.accounts.values())
+        self.redactor = Redactor([*passwords, *proxy_passwords()])
         self.journal = Journal(journal_path(folder, name), name)
-        self.ledger = Ledger(folder / f"ledger-{name}.jsonl")
-        self.namespace = Namespace(plan.token, _granted(target), f"{selection.seed} {name}")
-        self.shared: dict[tuple[str, str], Any] = {}
-        self.kept: set[str] = set()
-        self._stubborn: set[tuple[str, str]] = set()
+        self.namespace = namespace_of(target, plan.token, f"{selection.seed} {name}")
+        self.ledger = Ledger(folder / f"ledger-{name}.jsonl", self._residue_budget(private))
+        self.shared = Sharing(private)
         self._closed = False
-        self.door = self._door(private)
+        self._parent = os.getppid()
+        self.door = self._door(
+            pace_of(
+                target,
+                private,
+                budget=request_budget(target, selection.profile),
+                unhurried=plan.sandbox_url is not None,
+                on_spent=self._note_breaker,
+            ),
+        )
+        self.cleaning = cleaning.Cleaning(self.ledger, self._delete, lambda: self.door.broken is not None)
         issue = token_issuer(self.door, target, self.description)
         self.tokens = TokenStore(private, issue, self.redactor.learn)
 
-    def _door(self, private: Path) -> Door:
-        pace = self.target.pace
-        unhurried = self.target.is_sandbox
-        ca_bundle = self.target.tls.ca_bundle
-        return Door(
-            transport=Transport(
-                self.target.base_url,
-                pace.timeout_seconds,
-                str(ca_bundle) if ca_bundle else None,
-                self._may_follow,
-            ),
-            guard=lambda method, url, headers: refuse_request(method, url, headers, self.target),
-            pace=Pace(
-                private,
-                None if unhurried else pace.requests_per_second,
-                None if unhurried else pace.concurrency,
-            ),
+    def _door(self, pace: Pace) -> Door:
+        return open_door(
+            self.target,
+            pace=pace,
             ledger=self.ledger,
             namespace=self.namespace,
             recorder=JournalRecorder(self.journal, self.redactor),
             name=self.name,
             on_break=self._note_breaker,
+            shared=Path(self.plan.private),
         )
 
-    def _may_follow(self, method: str, url: str) -> bool:
-        """Whether a redirect may be followed: to any host, which gets no credentials, but never to production."""
-        parts = urlsplit(url)
-        there = replace(self.target, base_url=f"{parts.scheme}://{parts.netloc}")
-        try:
-            refuse_request(method, url, {}, there)
-        except GuardViolation:
-            return False
-        return True
+    def _residue_budget(self, private: Path) -> ResidueBudget | None:
+        """None for the embedded sandbox: it is gone with the run, and everything in it."""
+        if self.plan.sandbox_url is not None:
+            return None
+        return ResidueBudget(private, self.target.pace.permanent_records, self.namespace.grants)
 
     def _note_breaker(self, reason: str) -> None:
         (Path(self.plan.private) / BREAKER_FILE).write_text(reason, encoding="utf-8")
@@ -122,6 +112,8 @@ class Worker:
             path = Path(self.plan.private) / name
             if path.exists():
                 return path.read_text(encoding="utf-8") or name
+        if self.name != MAIN and os.getppid() != self._parent:
+            return "the run this worker belongs to is gone"
         return None
 
     def actor(self, role: str, realm: str, case: str, attempt: Attempt) -> Actor:
@@ -138,49 +130,38 @@ class Worker:
             exchanges=attempt.exchanges,
         )
 
+    @property
+    def unused(self) -> bool:
+        """Whether the target began with this run, as the embedded sandbox does."""
+        return self.target.is_sandbox
+
     def keep(self, identifier: str) -> None:
         """Keep a draft that cases share until the end of the run."""
-        self.kept.add(identifier)
+        self.cleaning.kept.add(identifier)
 
-    def take(self, counter: str) -> int:
-        """The next number of a counter that all workers of the run share, from 0."""
-        path = Path(self.plan.private) / f"counter-{counter}"
-        with FileLock(f"{path}.lock"):
-            number = int(path.read_text()) if path.exists() else 0
-            path.write_text(str(number + 1))
-        return number
+    def clean(self) -> None:
+        """Delete the drafts of a case that are there or may be there, newest first."""
+        self.cleaning.after_case()
 
-    def clean(self, *, everything: bool = False) -> None:
-        """Delete the drafts that are there or may be there, newest first.
-
-        Args:
-            everything: Also the shared ones, and those that a first try did not remove.
-        """
-        for entry in self.ledger.removable():
-            if self.door.broken:
-                return
-            place = entry.realm, entry.identifier
-            if everything or (entry.identifier not in self.kept and place not in self._stubborn):
-                self._stubborn.add(place)
-                self._delete(entry.role, entry.realm, entry.identifier)
-
-    def _delete(self, role: str, realm: str, identifier: str) -> None:
+    def _delete(self, entry: Entry) -> Exchange:
         # A draft that the anonymous could save is a finding; it takes an account to remove it.
-        actor = self.actor(AUTHOR if role == ANONYMOUS else role, realm, "[cleaning]", Attempt(1))
-        try:
-            answer = actor.send("deleteDraft", path={"uid": identifier}).answer
-        except EnvironmentFault:
-            return  # stays in the ledger as not removed, and is reported as a leftover
-        if answer.success or answer.status in (404, 410):
-            self.ledger.removed(realm, identifier)
+        role = AUTHOR if entry.role == ANONYMOUS else entry.role
+        actor = self.actor(role, entry.realm, cleaning.CASE, Attempt(1))
+        return actor.send("deleteDraft", path={"uid": entry.identifier})
 
     def close(self) -> None:
-        """Clean up, write what stays behind, and close the books; a second call does nothing."""
+        """Clean up, write what stays behind, and close the books; a second call does nothing.
+
+        Other workers may still need the kept drafts: the controller, which closes last, removes them.
+        """
         if self._closed:
             return
         self._closed = True
-        self.clean(everything=True)
-        for entry in self.ledger.removable():
+        main = self.name == MAIN
+        if main:
+            self._take_over()
+        self.cleaning.at_the_end(last=main)
+        for entry in self.ledger.removable() if main else ():
             self._left("leftover", entry)
         for entry in self.ledger.residue():
             self._left("residue", entry)
@@ -188,21 +169,28 @@ class Worker:
         self.ledger.close()
         counts = json.dumps({**self.door.counts, "faults": self.door.faults})
         counts_path(Path(self.plan.private), self.name).write_text(counts, encoding="utf-8")
+        if not main:
+            self.gone()
+
+    def gone(self) -> None:
+        """Give up the sign of life; nothing more is sent."""
+        for sign in self._alive:
+            sign.end()
+
+    def _take_over(self) -> None:
+        """Take in what workers leave to the controller: the drafts of all, and what the dead could not list."""
+        folder, private = Path(self.plan.folder), Path(self.plan.private)
+        inherit(self.ledger, folder.glob("ledger-gw*.jsonl"))
+        for path in sorted(folder.glob("ledger-gw*.jsonl")):
+            if not counts_path(private, path.stem.removeprefix("ledger-")).exists():
+                for entry in cleaning.residue_of_the_dead([path]):
+                    self._left("residue", entry)
 
     def _left(self, kind: str, entry: Entry) -> None:
         what = entry.what if entry.state == "created" else f"{entry.what} ({entry.state})"
         self.journal.write(
             kind, realm=entry.realm, operation=entry.operation, identifier=entry.identifier, what=what
         )
-
-
-def _granted(target: Target) -> set[str]:
-    granted: set[str] = set()
-    for settings in target.realm.values():
-        for name in _GRANTS:
-            value = getattr(settings, name)
-            granted |= {value} if isinstance(value, str) else set(value or ())
-    return granted
 
 
 WORKER = pytest.StashKey[Worker]()

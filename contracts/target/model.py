@@ -58,6 +58,18 @@ class Pace:
     timeout_seconds: float = field(
         default=30.0, metadata=about(Kind.NUMBER, "patience for one answer; longer is a hang")
     )
+    request_budget: int | None = field(
+        default=None,
+        metadata=about(
+            Kind.WHOLE, "requests that a run may send in all; without it the profile decides (docs/manners.md)"
+        ),
+    )
+    permanent_records: int = field(
+        default=12,
+        metadata=about(
+            Kind.WHOLE, "contacts and submissions, which nobody can remove, that a run may create in each realm"
+        ),
+    )
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from contracts.generation import files
 from contracts.generation.arrangement import Arrangement
 from contracts.generation.attaching import attach, create
 from contracts.generation.folders import desk, folder
-from contracts.judging.attachments import downloads, fates
+from contracts.judging.attachments import downloads, fates, listed
 from contracts.judging.claims import Claims, Observer
 from contracts.judging.listing import attachments_of
 from contracts.judging.shapes import status
@@ -27,15 +27,16 @@ def test_any_bytes_come_back(
     downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
 
 
-@contract("attachment-download-same", requests=6)
+@contract("attachment-download-same", "attachment-create-listed", requests=6)
 @pytest.mark.parametrize("size", [64 * 1024 + 1, 1_100_000])
 def test_large_files_come_back(
     size: int, author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
-    """A file larger than what is read at once comes back whole."""
+    """A file larger than what is read at once comes back whole, and is listed like any other."""
     content = files.content(size, seed=size)
     attachment = attach(author, desk(arrange, author), f"{fresh.uid()}.bin", content)
     downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+    listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
 
 
 @contract("attachment-download-same", profile="nightly")

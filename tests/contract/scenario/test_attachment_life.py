@@ -3,8 +3,8 @@
 from contracts.generation import files
 from contracts.generation.arrangement import Arrangement
 from contracts.generation.attaching import attach, create, works
-from contracts.generation.folders import desk, folder, lists_created, lists_own_only, neighbour
-from contracts.judging.attachments import downloads, listed, numbers_listed
+from contracts.generation.folders import folder, lists_created, lists_own_only, neighbour
+from contracts.judging.attachments import downloads, listed, numbers_listed, taken, takes_several
 from contracts.judging.claims import Claims, Observer
 from contracts.judging.listing import attachments_of
 from contracts.judging.shapes import shape
@@ -19,8 +19,8 @@ def test_a_file_can_be_attached(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
     """A file sent in binary form is accepted as an attachment of a document."""
-    created = create(author, desk(arrange, author), f"{fresh.uid()}.bin", files.content(500))
-    claim("attachment-create-accepted").accepted(created)
+    name = f"{fresh.uid()}.bin"
+    created = taken(claim("attachment-create-accepted"), arrange, author, name, files.content(500))
     observe("attachment-success-status", "createAttachment", created.answer.status)
     observe("attachment-create-answer", "createAttachment", shape(created))
 
@@ -38,9 +38,18 @@ def test_an_attachment_is_listed_found_and_downloaded(
     downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
 
 
+@contract("attachment-exists-present")
+def test_each_of_several_attachments_exists(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """The exists check succeeds for the first attachment of a document, and for the last."""
+    first, *_, last = folder(arrange, author).attachments
+    claim("attachment-exists-present").accepted(author.send("attachmentExists", path=first.path))
+    claim("attachment-exists-present").accepted(author.send("attachmentExists", path=last.path))
+
+
 @contract("attachment-several")
 def test_several_attachments_keep_apart(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A document holds several attachments of different names, each listed and each with its own bytes."""
+    takes_several(claim("attachment-several", "createAttachment"), arrange, author)
     lists_created(arrange, author)
     first, second, *_, last = folder(arrange, author).attachments
     listed(claim("attachment-several", "listAttachments"), arrange, author, first, second, last)
@@ -95,8 +104,7 @@ def test_a_name_needs_no_extension(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
     """A file name without an extension is accepted, and the attachment is found under it."""
-    created = create(author, desk(arrange, author), fresh.uid(), files.content(60))
-    claim("attachment-name-without-extension").accepted(created)
+    taken(claim("attachment-name-without-extension"), arrange, author, fresh.uid(), files.content(60))
 
 
 @contract("attachment-name-taken")

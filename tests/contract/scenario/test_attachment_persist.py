@@ -21,6 +21,7 @@ def test_a_temporary_file_becomes_an_attachment(
     uid = arrange.draft(author).uid
     path = {"uid": uid, "tempFileId": arrange.temporary_file()}
     kept = author.send("persistTemporaryFile", path=path)
+    arrange.unspent(kept)
     claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     listed = arrange.eventually(lambda: attachments_of(author, uid).page().size >= 1)
     claim("attachment-persist-listed", "listAttachments").holds(

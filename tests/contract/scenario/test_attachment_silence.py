@@ -2,6 +2,7 @@
 
 from contracts.generation.arrangement import Arrangement
 from contracts.generation.folders import folder
+from contracts.judging import noting
 from contracts.judging.claims import Observer
 from contracts.judging.listing import Lister, attachments_of
 from contracts.judging.shapes import described, status
@@ -15,16 +16,13 @@ OPTIONS = ("filter", "orderby", "top", "skip")
 def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """Fields, envelope, order and length of a list of attachments are not shown."""
     shared = folder(arrange, author)
-    page = attachments_of(author, shared.uid).page()
+    attached = attachments_of(author, shared.uid)
+    page = attached.page()
     names = [attachment.filename for attachment in shared.attachments]
-    orders = {
-        tuple(names): "as created",
-        tuple(reversed(names)): "latest first",
-        tuple(sorted(names)): "by name",
-    }
-    order = orders.get(tuple(page.order_of(names)), "other")
+    orders = {"as created": names, "latest first": names[::-1], "by name": sorted(names)}
+    order = noting.order(page.order_of(names), orders)
     observe("attachment-fields", "listAttachments", described(page.exchange.answer.json))
-    seen = {"order": order, "items": f"{page.size} of {len(names)}"}
+    seen = {"order": order, "items": noting.items(attached, page, len(names))}
     observe("attachment-list-default", "listAttachments", seen)
     observe("attachment-success-status", "listAttachments", status(page.exchange))
 

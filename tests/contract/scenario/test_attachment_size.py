@@ -1,11 +1,14 @@
 """The limit for created attachments: below it a file is taken, above it it is not."""
 
+from functools import partial
+
 import pytest
 
 from contracts.generation.arrangement import Arrangement, Attachment
-from contracts.generation.attaching import found
+from contracts.generation.attaching import create, found
 from contracts.generation.files import Announced, Limit, blocks, exactly
 from contracts.generation.folders import desk
+from contracts.judging import comparing
 from contracts.judging.attachments import manner, nothing_attached, turned_away
 from contracts.judging.claims import Claims, Observer
 from contracts.plugin.marks import contract
@@ -24,7 +27,8 @@ def test_a_file_within_the_limit_is_taken(
     sought, body = Attachment(desk(arrange, author), 0, f"{fresh.uid()}.bin", b""), Announced(limit.within)
     path = {"uid": sought.uid, "filename": sought.filename}
     created = author.send("createAttachment", path=path, body=body)
-    claim("attachment-size-within", "createAttachment").accepted(created)
+    small = partial(create, author, sought.uid, f"{fresh.uid()}.bin", b"small\n")
+    comparing.tolerated(claim("attachment-size-within", "createAttachment"), created, small)
     attachment = found(author, sought, created, limit.within)
     got = author.send("getAttachment", path=attachment.path, summed=True)
     claim("attachment-size-within", "getAttachment").holds(
@@ -42,7 +46,8 @@ def test_a_file_of_exactly_the_limit_is_taken(
     """A file of exactly the limit is accepted."""
     path = {"uid": desk(arrange, author), "filename": f"{fresh.uid()}.bin"}
     created = author.send("createAttachment", path=path, body=Announced(exactly(limit)))
-    claim("attachment-size-at-limit").accepted(created)
+    small = partial(create, author, path["uid"], f"{fresh.uid()}.bin", b"small\n")
+    comparing.tolerated(claim("attachment-size-at-limit"), created, small)
 
 
 @contract("attachment-size-above", "attachment-size-answer", requests=12)

@@ -4,14 +4,19 @@ A contact cannot be removed through the interface: two are created for each real
 that is reused.
 """
 
+from contracts.generation.arrangement import Arrangement
 from contracts.generation.contact_faults import several_items, several_languages, without
 from contracts.generation.contact_requests import CREATE, UPDATE, ContactRequests
+from contracts.generation.samples import Samples
 from contracts.judging.accepting import all_at_once
 from contracts.judging.claims import Claims, Observer
 from contracts.judging.content import refused_before
 from contracts.judging.identity import origin, without_errors
 from contracts.judging.shapes import shape
+from contracts.judging.updating import updates
 from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
 
 
 @contract(
@@ -55,11 +60,11 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
             (claim("contact-create-full"), lambda: contacts.send(contacts.full_record(uid()))),
             (
                 claim("contact-several-languages", CREATE),
-                lambda: contacts.send(several_languages(contacts.record(uid()))),
+                lambda: contacts.send(several_languages(contacts.full_record(uid()))),
             ),
             (
                 claim("contact-several-items", CREATE),
-                lambda: contacts.send(several_items(contacts.record(uid()))),
+                lambda: contacts.send(several_items(contacts.full_record(uid()))),
             ),
         ],
         rest=claim("contact-refused-frees-identifier"),
@@ -76,9 +81,10 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     operations=[UPDATE],
 )
 def test_a_contact_is_updated_with_its_mandatory_fields(
-    contacts: ContactRequests, claim: Claims, observe: Observer
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
     """A contact is updated under its uid with no more than seven fields."""
+    contacts = updates(claim("contact-update-accepted"), author, arrange, samples, fresh)
     sent = contacts.send(contacts.bare_record())
     claim("contact-update-accepted").accepted(sent)
     without_errors(claim("errors-absent-on-success", UPDATE), sent)
@@ -90,7 +96,7 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
 def test_a_contact_is_updated_with_everything(contacts: ContactRequests, claim: Claims) -> None:
     """All 26 fields are accepted in an update, and so are several languages and several items."""
     claim("contact-update-full").accepted(contacts.send(contacts.full_record()))
-    languages = contacts.send(several_languages(contacts.record()))
+    languages = contacts.send(several_languages(contacts.full_record()))
     claim("contact-several-languages", UPDATE).accepted(languages)
-    items = contacts.send(several_items(contacts.record()))
+    items = contacts.send(several_items(contacts.full_record()))
     claim("contact-several-items", UPDATE).accepted(items)

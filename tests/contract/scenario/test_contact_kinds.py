@@ -57,8 +57,9 @@ def test_creating_refuses_a_field_of_another_kind(
     contacts: ContactRequests, claim: Claims, operation: str, field: str
 ) -> None:
     """Every value of another kind is refused with an errors array."""
-    for record in wrong_kinds(contacts.record(), field).values():
-        contacts.reporting().claim_refused(claim(CLAUSES[field], operation), contacts.send(record))
+    for kind, record in wrong_kinds(contacts.record(), field).items():
+        sent = contacts.faulty(f"{field} as {kind}", record)
+        contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent)
 
 
 @fields(UPDATE)
@@ -68,8 +69,9 @@ def test_updating_refuses_a_field_of_another_kind(
 ) -> None:
     """A value of another kind is refused with an errors array; each realm meets another one."""
     turn = DOCUMENT_REALMS.index(realm)
-    for record in wrong_kind_in_turn(contacts.record(), field, turn).values():
-        contacts.reporting().claim_refused(claim(CLAUSES[field], operation), contacts.send(record))
+    for kind, record in wrong_kind_in_turn(contacts.record(), field, turn).items():
+        sent = contacts.faulty(f"{field} as {kind}", record)
+        contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent)
 
 
 @fields(UPDATE, "nightly")
@@ -78,5 +80,6 @@ def test_updating_refuses_every_other_kind(
     contacts: ContactRequests, claim: Claims, operation: str, field: str
 ) -> None:
     """Every value of another kind is refused in an update too."""
-    for record in wrong_kinds(contacts.record(), field).values():
-        contacts.reporting().claim_refused(claim(CLAUSES[field], operation), contacts.send(record))
+    for kind, record in wrong_kinds(contacts.record(), field).items():
+        sent = contacts.faulty(f"{field} as {kind}", record)
+        contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent)

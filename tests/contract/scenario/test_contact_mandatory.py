@@ -3,7 +3,7 @@
 import pytest
 
 from contracts.generation.contact_faults import without
-from contracts.generation.contact_requests import CREATE, UPDATE, ContactRequests
+from contracts.generation.contact_requests import CREATE, UPDATE, ContactDoor, ContactRequests
 from contracts.generation.samples import MANDATORY_FIELDS
 from contracts.generation.submissions import NO_OBJECTS
 from contracts.judging import content
@@ -39,14 +39,14 @@ def test_a_missing_field_is_missed(
     contacts: ContactRequests, claim: Claims, operation: str, field: str
 ) -> None:
     """A contact that lacks one mandatory field is refused, and Error.Mandatory names the field."""
-    sent = contacts.send(without(contacts.record(), field))
-    contacts.reporting().claim_mandatory(claim(CLAUSES[field], operation), sent, field)
+    contacts.reporting().claim_mandatory(claim(CLAUSES[field], operation), contacts.lacking(field), field)
 
 
 @contract("contact-empty-record")
 def test_an_empty_record_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A record without any field is refused, with Error.Mandatory among its errors."""
-    contacts.reporting().claim_some_mandatory(claim("contact-empty-record", operation), contacts.send({}))
+    sent = contacts.faulty("empty", {})
+    contacts.reporting().claim_some_mandatory(claim("contact-empty-record", operation), sent)
 
 
 @contract("contact-all-missing-named")
@@ -96,12 +96,12 @@ def test_a_mandatory_field_without_its_identifier_is_refused(
 
 
 @contract("contact-create-needs-token")
-def test_creating_a_contact_needs_a_token(contacts: ContactRequests, anonymous: Actor, claim: Claims) -> None:
+def test_creating_a_contact_needs_a_token(contact_door: ContactDoor, anonymous: Actor, claim: Claims) -> None:
     """Without a token no contact is created."""
-    claim("contact-create-needs-token").refused(contacts.send(contacts.record(), actor=anonymous))
+    claim("contact-create-needs-token").refused(contact_door.knock(CREATE, anonymous))
 
 
 @contract("contact-update-needs-token")
-def test_updating_a_contact_needs_a_token(contacts: ContactRequests, anonymous: Actor, claim: Claims) -> None:
+def test_updating_a_contact_needs_a_token(contact_door: ContactDoor, anonymous: Actor, claim: Claims) -> None:
     """Without a token no contact is updated."""
-    claim("contact-update-needs-token").refused(contacts.send(contacts.record(), actor=anonymous))
+    claim("contact-update-needs-token").refused(contact_door.knock(UPDATE, anonymous))

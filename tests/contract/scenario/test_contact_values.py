@@ -22,21 +22,21 @@ LINKS = ("websites", "relevantDocuments")
 def test_a_phrase_is_no_language_code(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A localised field whose text is keyed by a phrase is refused, each of the ten."""
     for field in LOCALISED_FIELDS:
-        sent = contacts.send(unknown_language(contacts.record(), field))
+        sent = contacts.faulty(f"language of {field}", unknown_language(contacts.record(), field))
         contacts.reporting().claim_refused(claim("contact-language-key-invalid", operation), sent)
 
 
 @contract("contact-country-unexpected")
 def test_an_unknown_country_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A country has to be a known term."""
-    sent = contacts.send(unknown_country(contacts.record()))
+    sent = contacts.faulty("unknown country", unknown_country(contacts.record()))
     contacts.reporting().claim_refused(claim("contact-country-unexpected", operation), sent)
 
 
 @contract("contact-unknown-property")
 def test_an_unknown_field_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A field that is not among the documented 26 is refused."""
-    sent = contacts.send(unknown_field(contacts.record()))
+    sent = contacts.faulty("unknown field", unknown_field(contacts.record()))
     contacts.reporting().claim_refused(claim("contact-unknown-property", operation), sent)
 
 

@@ -3,13 +3,13 @@
 from contracts.generation import contents
 from contracts.generation.samples import Samples
 from contracts.judging.claims import Claims, Observer
-from contracts.judging.drafts import fate, kept_when_taken, save
+from contracts.judging.drafts import fate, kept_when_taken, save, stored, without_header
 from contracts.plugin.marks import contract
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 
 
-@contract("draft-text-kept")
+@contract("draft-text-kept", "draft-save-creates")
 def test_text_in_many_scripts_is_kept(
     author: Actor, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
@@ -19,11 +19,12 @@ def test_text_in_many_scripts_is_kept(
     saved = save(author, samples, uid, document)
     claim("draft-text-kept", "saveDraft").accepted(saved)
     read = author.send("getDraft", path={"uid": uid})
+    stored(claim("draft-save-creates"), author, uid, saved, read)
     telling = contents.changed(document, samples.draft(uid))
     claim("draft-text-kept", "getDraft").shows(read, telling)
 
 
-@contract("draft-text-exact", "draft-save-body")
+@contract("draft-text-exact", "draft-save-creates", "draft-save-body")
 def test_delicate_text_is_not_tidied(
     author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
@@ -32,12 +33,13 @@ def test_delicate_text_is_not_tidied(
     document = contents.delicate_text(samples, uid)
     saved = save(author, samples, uid, document)
     read = author.send("getDraft", path={"uid": uid})
+    stored(claim("draft-save-creates"), author, uid, saved, read)
     telling = contents.changed(document, samples.draft(uid))
     taken = kept_when_taken(claim("draft-text-exact", "getDraft"), saved, read, telling)
     observe("draft-save-body", "saveDraft", {"delicate text": taken})
 
 
-@contract("draft-text-exact", "draft-save-body", profile="nightly")
+@contract("draft-text-exact", "draft-save-creates", "draft-save-body")
 def test_control_characters_are_kept(
     author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
@@ -46,12 +48,13 @@ def test_control_characters_are_kept(
     document = contents.control_characters(samples, uid)
     saved = save(author, samples, uid, document)
     read = author.send("getDraft", path={"uid": uid})
+    stored(claim("draft-save-creates"), author, uid, saved, read)
     telling = contents.changed(document, samples.draft(uid))
     taken = kept_when_taken(claim("draft-text-exact", "getDraft"), saved, read, telling)
     observe("draft-save-body", "saveDraft", {"control characters": taken})
 
 
-@contract("draft-get-content", "draft-save-body", operations=["getDraft"])
+@contract("draft-get-content", "draft-save-creates", "draft-save-body", operations=["getDraft", "saveDraft"])
 def test_long_text_is_kept_whole(
     author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
@@ -60,12 +63,19 @@ def test_long_text_is_kept_whole(
     document = contents.long_text(samples, uid, 70_000)
     saved = save(author, samples, uid, document)
     read = author.send("getDraft", path={"uid": uid})
+    stored(claim("draft-save-creates"), author, uid, saved, read)
     telling = contents.changed(document, samples.draft(uid))
     taken = kept_when_taken(claim("draft-get-content"), saved, read, telling)
     observe("draft-save-body", "saveDraft", {"text of 70000": taken})
 
 
-@contract("draft-get-content", "draft-save-body", operations=["getDraft"], profile="nightly")
+@contract(
+    "draft-get-content",
+    "draft-save-creates",
+    "draft-save-body",
+    operations=["getDraft", "saveDraft"],
+    profile="nightly",
+)
 def test_text_of_a_million_characters_is_kept_whole(
     author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
@@ -74,18 +84,34 @@ def test_text_of_a_million_characters_is_kept_whole(
     document = contents.long_text(samples, uid, 1_200_000)
     saved = save(author, samples, uid, document)
     read = author.send("getDraft", path={"uid": uid})
+    stored(claim("draft-save-creates"), author, uid, saved, read)
     telling = contents.changed(document, samples.draft(uid))
     taken = kept_when_taken(claim("draft-get-content"), saved, read, telling)
     observe("draft-save-body", "saveDraft", {"text of 1200000": taken})
 
 
-@contract("draft-get-content", operations=["getDraft"])
+@contract("draft-get-content", "draft-save-creates", "draft-save-body", operations=["getDraft", "saveDraft"])
+def test_a_document_of_another_schema_is_kept_whole(
+    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
+) -> None:
+    """A document of the realm's workflow schema that was taken comes back whole, whatever kinds of value it holds."""
+    uid = fresh.uid()
+    document, query = samples.document(uid), {"schema": samples.workflow_schema}
+    saved = author.send("saveDraft", path={"uid": uid}, query=query, json=document)
+    read = author.send("getDraft", path={"uid": uid})
+    stored(claim("draft-save-creates"), author, uid, saved, read)
+    taken = kept_when_taken(claim("draft-get-content"), saved, read, without_header(document))
+    observe("draft-save-body", "saveDraft", {"another schema": taken})
+
+
+@contract("draft-get-content", "draft-save-creates", operations=["getDraft", "saveDraft"])
 def test_items_keep_their_order(author: Actor, samples: Samples, fresh: Namespace, claim: Claims) -> None:
     """Arrays come back with their items in the order in which they were saved."""
     uid = fresh.uid()
     document = contents.several_items(samples, uid)
     saved = save(author, samples, uid, document)
     read = author.send("getDraft", path={"uid": uid})
+    stored(claim("draft-save-creates"), author, uid, saved, read)
     telling = contents.changed(document, samples.draft(uid))
     kept_when_taken(claim("draft-get-content"), saved, read, telling)
 

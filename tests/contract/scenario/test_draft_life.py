@@ -1,10 +1,21 @@
 """The life of a draft: saved, read, checked, saved again, deleted, saved anew."""
 
 from contracts.generation.arrangement import Arrangement, done
+from contracts.generation.contents import long_text
 from contracts.generation.samples import Samples
 from contracts.judging import readers
 from contracts.judging.claims import Claims, Observer, usable
-from contracts.judging.drafts import deleted, is_there, nothing_of, save, shown, tells_absence, without_header
+from contracts.judging.drafts import (
+    deleted,
+    is_there,
+    nothing_of,
+    save,
+    shown,
+    stored,
+    tells_absence,
+    updated,
+    without_header,
+)
 from contracts.judging.shapes import place_of, shape
 from contracts.plugin.marks import contract
 from contracts.session.actor import Actor
@@ -86,7 +97,7 @@ def test_a_later_save_replaces_the_content(
     """A later save updates the draft: new values are read back, and members left out are gone."""
     draft = arrange.draft(author)
     shown(author, draft)
-    later = samples.contact(draft.uid) | {"firstName": "Rachel", "phones": ["+1 555 0100"]}
+    later = samples.short_draft(draft.uid, firstName="Rachel", phones=["+1 555 0100"])
     done(save(author, samples, draft.uid, samples.draft(draft.uid, middleName="Louise")))
     claim("draft-save-updates", "saveDraft").accepted(save(author, samples, draft.uid, later))
     read = author.send("getDraft", path={"uid": draft.uid})
@@ -95,6 +106,28 @@ def test_a_later_save_replaces_the_content(
     claim("draft-save-replaces", "saveDraft").holds(
         not left, read, expected="nothing of the first save", seen=f"still there: {', '.join(sorted(left))}"
     )
+
+
+@contract("draft-save-updates", operations=["saveDraft"])
+def test_a_later_save_may_be_far_longer(
+    author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
+) -> None:
+    """A later save that was taken updates the draft also where it is longer than what is read at once."""
+    draft = arrange.draft(author)
+    shown(author, draft)
+    saved = save(author, samples, draft.uid, long_text(samples, draft.uid, 70_000))
+    updated(claim("draft-save-updates", "saveDraft"), author, draft, saved)
+
+
+@contract("draft-save-creates")
+def test_a_second_account_saves_drafts(
+    other: Actor, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """Save creates drafts for every account that may write, not for one alone."""
+    uid = fresh.uid()
+    saved = save(other, samples, uid, samples.draft(uid))
+    claim("draft-save-creates").accepted(saved)
+    stored(claim("draft-save-creates"), other, uid, saved)
 
 
 @contract("draft-delete-content-gone", "draft-info-absent", operations=["getDraft", "getDraftInfo"])
@@ -129,7 +162,7 @@ def test_a_deleted_draft_can_be_saved_anew(
     """A draft can be saved again under a uid whose draft was deleted, and only the new content is there."""
     draft = arrange.draft(author)
     deleted(author, draft.uid)
-    anew = samples.contact(draft.uid) | {"firstName": "Rachel"}
+    anew = samples.short_draft(draft.uid, firstName="Rachel")
     claim("draft-save-after-delete", "saveDraft").accepted(save(author, samples, draft.uid, anew))
     read = author.send("getDraft", path={"uid": draft.uid})
     claim("draft-save-after-delete", "saveDraft").shows(read, without_header(anew))

@@ -60,7 +60,7 @@ def test_saving_what_is_no_object_is_observed(
     author: Actor, samples: Samples, fresh: Namespace, observe: Observer
 ) -> None:
     """What a save with an absent, empty or non-object body leads to is not shown."""
-    query = {"schema": samples.contact_schema}
+    query = {"schema": samples.draft_schema}
     send = partial(author.send, "saveDraft", path={"uid": fresh.uid()}, query=query)
     bodies = {"absent": None, "array": b"[]"}
     seen = {name: status(send(body=body)) for name, body in bodies.items()}

@@ -26,11 +26,16 @@ def test_a_faulty_contact_is_answered_with_well_formed_errors(
 ) -> None:
     """Whatever is wrong with a contact, the errors array says so in objects of code and property."""
     record = contacts.record()
-    certain = [without(record, "firstName"), without(record, "emails", "type"), {}]
-    certain += [*wrong_kind_in_turn(record, "lastName", 0).values(), unknown_language(record, "city")]
-    sent = [content.refused_before(contacts.send(faulty)) for faulty in certain]
+    certain = {"empty": {}, "without emails and type": without(record, "emails", "type")}
+    certain |= {
+        f"lastName as {kind}": each for kind, each in wrong_kind_in_turn(record, "lastName", 0).items()
+    }
+    certain |= {"language of city": unknown_language(record, "city")}
+    answers = [contacts.lacking("firstName"), *(contacts.faulty(*pair) for pair in certain.items())]
+    sent = [content.refused_before(answer) for answer in answers]
     each_with_array(claim("errors-array", operation), sent)
-    sent += [contacts.send(unknown_field(record)), contacts.send(unknown_country(record))]
+    sent += [contacts.faulty("unknown field", unknown_field(record))]
+    sent += [contacts.faulty("unknown country", unknown_country(record))]
     each_array_of_elements(claim("errors-element-shape", operation), sent)
     each_known_code(claim("errors-code-known", operation), sent)
     observe("errors-status", operation, sorted({content.outcome(exchange) for exchange in sent}))

@@ -24,7 +24,7 @@ def test_error_mandatory_names_the_missing_field_and_no_other(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
     """A missing mandatory field gives Error.Mandatory, and no field that is there is called missing."""
-    sent = [(field, contacts.send(without(contacts.record(), field))) for field in MANDATORY_FIELDS]
+    sent = [(field, contacts.lacking(field)) for field in MANDATORY_FIELDS]
     mandatory_named_rightly(claim("errors-code-mandatory", operation), sent)
 
 
@@ -34,9 +34,9 @@ def test_a_wrong_kind_is_reported_as_an_invalid_type_of_its_field(
 ) -> None:
     """A field of another kind is named, with Error.InvalidType."""
     sent = [
-        (field, contacts.send(record))
+        (field, contacts.faulty(f"{field} as {kind}", record))
         for field in OF_EACH_KIND
-        for record in wrong_kind_in_turn(contacts.record(), field, 0).values()
+        for kind, record in wrong_kind_in_turn(contacts.record(), field, 0).items()
     ]
     each_named(claim("errors-property-names-field", operation), sent)
     each_with_code(claim("errors-code-invalid-type", operation), sent, content.INVALID_TYPE)
@@ -47,7 +47,7 @@ def test_an_unknown_field_is_reported_as_an_invalid_property(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
     """A field that is not documented gives Error.InvalidProperty when it is refused."""
-    sent = [("", contacts.send(unknown_field(contacts.record())))]
+    sent = [("", contacts.faulty("unknown field", unknown_field(contacts.record())))]
     each_with_code(claim("errors-code-invalid-property", operation), sent, content.INVALID_PROPERTY)
 
 
@@ -57,7 +57,8 @@ def test_a_phrase_for_a_language_is_reported_as_an_unspecified_locale(
 ) -> None:
     """A localised field keyed by no language code gives Error.UnspecifiedLocale."""
     sent = [
-        (field, contacts.send(unknown_language(contacts.record(), field))) for field in LOCALISED_FIELDS[:2]
+        (field, contacts.faulty(f"language of {field}", unknown_language(contacts.record(), field)))
+        for field in LOCALISED_FIELDS[:2]
     ]
     each_with_code(claim("errors-code-unspecified-locale", operation), sent, content.UNSPECIFIED_LOCALE)
 
@@ -67,7 +68,7 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
     """A country that is no known term gives Error.UnexpectedTerm when it is refused."""
-    sent = [("country", contacts.send(unknown_country(contacts.record())))]
+    sent = [("country", contacts.faulty("unknown country", unknown_country(contacts.record())))]
     each_with_code(claim("errors-code-unexpected-term", operation), sent, content.UNEXPECTED_TERM)
 
 

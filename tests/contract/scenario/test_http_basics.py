@@ -9,7 +9,7 @@ from contracts.judging.claims import Claims
 from contracts.plugin.marks import contract
 from contracts.session.actor import Actor
 
-DOCUMENTS = tuple(name for members in FAMILIES.values() for name in members)
+DOCUMENTS = (*FAMILIES["draft"], *FAMILIES["attachment"])
 BODIES = ("createContact", "updateContact", "saveDraft")
 WITHOUT_BODY = (
     "getDraft",
@@ -21,7 +21,7 @@ WITHOUT_BODY = (
     "getAttachment",
     "getAttachmentThumbnail",
 )
-WITH_JSON = ("createContact", "updateContact", "saveDraft", "getDraft", "getDraftInfo", "listDrafts")
+WITH_JSON = ("saveDraft", "getDraft", "getDraftInfo", "listDrafts", "listAttachments")
 CHARSET = {"Content-Type": "application/json; charset=utf-8"}
 
 
@@ -33,8 +33,8 @@ CHARSET = {"Content-Type": "application/json; charset=utf-8"}
     "json-bodies",
     operations=DOCUMENTS,
 )
-def test_ordinary_document_requests_are_served(ordinary: Ordinary, claim: Claims) -> None:
-    """Contact, draft and attachment operations stand under /api/v2013, with the listed headers, and answer in JSON."""
+def test_ordinary_requests_for_drafts_and_attachments_are_served(ordinary: Ordinary, claim: Claims) -> None:
+    """Draft and attachment operations stand under /api/v2013, with the listed headers, and answer in JSON."""
     asked = ordinary.once_each(DOCUMENTS)
 
     def judge(operation: str) -> None:
@@ -45,13 +45,47 @@ def test_ordinary_document_requests_are_served(ordinary: Ordinary, claim: Claims
         plain = partial(ordinary.harmless, operation, {"Content-Type": None})
         comparing.tolerated(claim("content-type-without-body", operation), asked[operation], plain)
 
-    comparing.families_served(partial(claim, "version-2013-paths"), asked, FAMILIES)
-    for operation in (*WITH_JSON, "listAttachments"):
+    for operation in WITH_JSON:
         robust.empty_or_json(claim("json-bodies", operation), asked[operation])
     for operation in ("draftExists", "attachmentExists"):
         robust.no_content(claim("head-without-body", operation), asked[operation])
-    realms = [partial(judge, operation) for operation in (*FAMILIES["contact"], *FAMILIES["draft"])]
-    comparing.each_judged([*(partial(judge_header, operation) for operation in WITHOUT_BODY), *realms])
+    realms = [partial(judge, operation) for operation in FAMILIES["draft"]]
+    headers = [partial(judge_header, operation) for operation in WITHOUT_BODY]
+    # Last, as it ends the case where one operation is not served, which says nothing about the others.
+    served = partial(
+        comparing.families_served,
+        partial(claim, "version-2013-paths"),
+        asked,
+        _families("draft", "attachment"),
+        ordinary.nowhere,
+    )
+    comparing.each_judged([*headers, *realms, served])
+
+
+@contract("version-2013-paths", "realm-document-realms", "json-bodies", operations=FAMILIES["contact"])
+def test_ordinary_requests_for_contacts_are_served(ordinary: Ordinary, claim: Claims) -> None:
+    """Contact operations stand under /api/v2013, in every realm that has documents, and answer in JSON."""
+    asked = ordinary.once_each(FAMILIES["contact"])
+
+    def judge(operation: str) -> None:
+        again = partial(ordinary.harmless, operation)
+        comparing.realm_taken(claim("realm-document-realms", operation), asked[operation], again)
+
+    for operation in FAMILIES["contact"]:
+        robust.empty_or_json(claim("json-bodies", operation), asked[operation])
+    realms = [partial(judge, operation) for operation in FAMILIES["contact"]]
+    served = partial(
+        comparing.families_served,
+        partial(claim, "version-2013-paths"),
+        asked,
+        _families("contact"),
+        ordinary.nowhere,
+    )
+    comparing.each_judged([*realms, served])
+
+
+def _families(*names: str) -> dict[str, tuple[str, ...]]:
+    return {name: FAMILIES[name] for name in names}
 
 
 @contract("version-2023-paths", "realm-workflow-realms", "json-bodies", operations=WORKFLOW)
@@ -63,7 +97,9 @@ def test_ordinary_submissions_are_served(ordinary: Ordinary, claim: Claims) -> N
         again = partial(ordinary.harmless, operation)
         comparing.realm_taken(claim("realm-workflow-realms", operation), asked[operation], again)
 
-    comparing.families_served(partial(claim, "version-2023-paths"), asked, {"workflow": WORKFLOW})
+    comparing.families_served(
+        partial(claim, "version-2023-paths"), asked, {"workflow": WORKFLOW}, ordinary.nowhere
+    )
     for operation in WORKFLOW:
         robust.empty_or_json(claim("json-bodies", operation), asked[operation])
     comparing.each_judged(partial(judge, operation) for operation in WORKFLOW)

@@ -4,6 +4,7 @@ That no answer is a server error and that no secret is echoed is judged on every
 """
 
 from functools import partial
+from itertools import chain
 
 from contracts.generation import hostile
 from contracts.generation.ordinary import Ordinary, send, with_body
@@ -40,7 +41,7 @@ UNIVERSAL = ("answers-in-time", "no-server-error", "no-secret-echoed")
 def test_odd_credentials_are_answered(author: Actor, credentials: Credentials, claim: Claims) -> None:
     """JSON at its edges does not break signing in; it names no account that is there."""
     bodies = hostile.at_the_edges({"email": "nobody@example.test", "password": "a wrong password"})
-    asked = [author.send("createToken", body=body) for body in bodies.values()]
+    asked = (author.send("createToken", body=body) for body in bodies.values())
     plain = partial(author.send, "createToken", json=credentials.of("author"))
     robust.answered_in_time(claim("answers-in-time", "createToken"), asked, plain)
 
@@ -49,10 +50,11 @@ def test_odd_credentials_are_answered(author: Actor, credentials: Credentials, c
 def test_odd_records_are_answered(
     author: Actor, ordinary: Ordinary, realm: str, claim: Claims, operation: str
 ) -> None:
-    """JSON at its edges does not break an operation; the records in it are faulty, or drafts."""
+    """JSON at its edges, or under another label, does not break an operation; its records are faulty, or drafts."""
     request = ordinary.faulty(operation)
-    bodies = share(hostile.at_the_edges(request.body), realm, 7, operation)
-    asked = [with_body(request, author, body) for body in bodies.values()]
+    bodies = hostile.in_turn(request.body, realm, operation)
+    labelled = (send(request, author, label) for label in hostile.labels_in_turn(realm, operation))
+    asked = chain(labelled, (with_body(request, author, body) for body in bodies))
     robust.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
 
 
@@ -63,7 +65,7 @@ def test_all_odd_records_are_answered(
     """As above, with every odd body in every realm."""
     request = ordinary.faulty(operation)
     bodies = hostile.at_the_edges(request.body)
-    asked = [with_body(request, author, body) for body in bodies.values()]
+    asked = (with_body(request, author, body) for body in bodies.values())
     robust.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
 
 
@@ -73,8 +75,7 @@ def test_odd_addresses_are_answered(
 ) -> None:
     """Odd and long texts in the address do not break an operation; none of them is a valid uid."""
     request = ordinary.request(operation)
-    odd = [*share(hostile.ODD_TEXTS, realm, 10, operation).values(), hostile.long_text()]
-    asked = [send(changed, author) for changed in hostile.in_the_path(request, odd)]
+    asked = (send(changed, author) for changed in hostile.odd_addresses(request, realm))
     robust.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
 
 
@@ -84,11 +85,7 @@ def test_odd_queries_are_answered(
 ) -> None:
     """Odd and long texts in the query do not break a list."""
     request = ordinary.request(operation)
-    odd = [*share(hostile.ODD_TEXTS, realm, 5, operation).values(), hostile.long_text()]
-    asked = [
-        send(request, author, query={name: text})
-        for text, name in zip(odd, hostile.OPTIONS[operation] * 4, strict=False)
-    ]
+    asked = (send(request, author, query=query) for query in hostile.odd_queries(realm, operation))
     robust.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
 
 

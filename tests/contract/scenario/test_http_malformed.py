@@ -3,8 +3,11 @@
 from contracts.generation import hostile
 from contracts.generation.arrangement import Arrangement
 from contracts.generation.ordinary import Ordinary, with_body
+from contracts.generation.samples import Samples
 from contracts.generation.shares import share
 from contracts.generation.signing_in import Credentials
+from contracts.generation.submissions import UPDATE, submit
+from contracts.generation.workflow_records import WorkflowRecords
 from contracts.judging import life, refusals, sign_in
 from contracts.judging.claims import Claims
 from contracts.plugin.marks import contract
@@ -50,14 +53,13 @@ def test_a_malformed_contact_is_refused(
 
 @contract("malformed-json-refused", operations=("updateWorkflowRecord",))
 def test_a_malformed_submission_updates_nothing(
-    author: Actor, ordinary: Ordinary, realm: str, claim: Claims
+    author: Actor, records: WorkflowRecords, samples: Samples, realm: str, claim: Claims
 ) -> None:
     """A valid submission in a body that is no JSON does not update a record of the author's."""
-    request = ordinary.request("updateWorkflowRecord")
-    asked = [
-        with_body(request, author, body) for body in share(hostile.malformed(request.body), realm).values()
-    ]
-    refusals.each_refused(claim("malformed-json-refused", "updateWorkflowRecord"), asked)
+    identifier = records.standing()
+    bodies = share(hostile.malformed(samples.submission(identifier)), realm)
+    asked = [submit(UPDATE, author, samples, identifier, body=body) for body in bodies.values()]
+    refusals.each_refused(claim("malformed-json-refused", UPDATE), asked)
 
 
 @contract("malformed-json-refused", operations=("saveDraft", "getDraft"))

@@ -51,11 +51,12 @@ def test_other_lists_hold_a_draft_just_saved(
     clause: str, collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """A draft that the caller has just saved is in the collection my, and in the list without a collection."""
-    draft = arrange.draft(author)
+    field = proven_field(arrange, author)
+    draft = arrange.draft(author)  # the newest, which is what a list is most likely to lack
     mine = drafts_of(author, "mydrafts")
     listed = arrange.eventually(lambda: look_for(mine, draft.uid).found)
     require(listed, "listDrafts", "the collection mydrafts does not hold a draft that was just saved")
-    held(claim(clause), arrange, drafts_of(author, collection), draft.uid, proven_field(arrange, author))
+    held(claim(clause), arrange, drafts_of(author, collection), draft.uid, field)
 
 
 @contract(operations=["listDrafts"])
@@ -124,7 +125,7 @@ def test_listing_drafts_needs_a_token(anonymous: Actor, claim: Claims, observe: 
     """Without a token no list is given, with or without a collection."""
     pages = [drafts_of(anonymous, collection).page() for collection in (None, "my", "mydrafts")]
     each_refused(claim("list-needs-token"), [page.exchange for page in pages])
-    observe("list-failure-status", "listDrafts", pages[0].exchange.answer.status)
+    observe("list-failure-status", "listDrafts", {"without a token": pages[0].exchange.answer.status})
 
 
 @contract("list-collection-unknown", "list-failure-status")
@@ -134,4 +135,4 @@ def test_an_unknown_collection_is_refused(
     """A collection other than my and mydrafts is refused."""
     page = drafts_of(author, f"no-such-{fresh.prefix}").page()
     claim("list-collection-unknown").refused(page.exchange)
-    observe("list-failure-status", "listDrafts", page.exchange.answer.status)
+    observe("list-failure-status", "listDrafts", {"unknown collection": page.exchange.answer.status})

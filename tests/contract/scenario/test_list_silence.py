@@ -2,6 +2,7 @@
 
 from contracts.generation.arrangement import Arrangement
 from contracts.generation.kept import kept_drafts
+from contracts.judging import noting, readers
 from contracts.judging.claims import Observer
 from contracts.judging.listing import Lister, drafts_of
 from contracts.judging.shapes import shape, status
@@ -14,15 +15,14 @@ OPTIONS = ("filter", "orderby", "top", "skip")
 @contract("list-fields", "list-envelope", "list-default-order", "list-default-page")
 def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """Fields, envelope, order and length of a list without options are not shown."""
-    kept = kept_drafts(arrange, author)
-    page = drafts_of(author, "mydrafts").page()
-    mine = [record for record in page.records or () if page.names(kept[0])][:1]
-    seen = page.order_of(kept)
-    orders = {tuple(kept): "as saved", tuple(reversed(kept)): "latest first", tuple(sorted(kept)): "by uid"}
-    observe("list-fields", "listDrafts", sorted(mine[0]) if mine else [])
+    kept, drafts = kept_drafts(arrange, author), drafts_of(author, "mydrafts")
+    page = drafts.page()
+    mine = [record for record in page.records or () if readers.names(record, kept[0])]
+    orders = {"as saved": kept, "latest first": kept[::-1], "by uid": sorted(kept)}
+    observe("list-fields", "listDrafts", sorted(mine[0]) if mine else None)
     observe("list-envelope", "listDrafts", shape(page.exchange)["body"].partition(" of ")[0])
-    observe("list-default-order", "listDrafts", orders.get(tuple(seen), "other"))
-    observe("list-default-page", "listDrafts", f"{len(seen)} of {len(kept)} drafts on the first page")
+    observe("list-default-order", "listDrafts", {"order": noting.order(page.order_of(kept), orders)})
+    observe("list-default-page", "listDrafts", {"items": noting.items(drafts, page, len(kept))})
 
 
 @contract("list-option-empty", "list-number-negative")

@@ -13,6 +13,8 @@ from contracts.session.actor import Actor
 CONTACTS = ("createContact", "updateContact")
 DRAFTS = ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listDrafts")
 UNKNOWN = {"Realm": UNKNOWN_REALM}
+#: Ways to give no realm.
+WITHOUT = {"missing": None, "empty": ""}
 
 
 @contract("realm-empty", operations=WORKFLOW)
@@ -23,6 +25,7 @@ def test_an_empty_realm_header_is_refused(
     request = ordinary.faulty(operation)
     refused = send(request, author, {"Realm": ""})
     comparing.has_status(claim("realm-empty", operation), refused, partial(send, request, author))
+    comparing.no_realm_found(claim("realm-empty", operation), refused, partial(send, request, author))
 
 
 @contract("realm-unknown-contact", operations=CONTACTS)
@@ -43,8 +46,8 @@ def test_drafts_are_not_saved_under_an_unknown_realm(
     refused = send(request, author, UNKNOWN)
     claim("realm-unknown-draft-save").refused(refused)
     refusals.no_draft_under(claim("realm-unknown-draft-save"), author, [request.path["uid"]], refused)
-    without = [send(request, author, {"Realm": value}).answer.status for value in (None, "")]
-    observe("realm-missing-draft", "saveDraft", {"missing, empty": without})
+    without = {what: send(request, author, {"Realm": value}).answer.status for what, value in WITHOUT.items()}
+    observe("realm-missing-draft", "saveDraft", without)
 
 
 @contract("realm-lists-apart", "realm-drafts-apart", operations=("listDrafts",))
@@ -80,8 +83,8 @@ def test_reading_drafts_under_other_realms_is_observed(
     """What reading does under an unknown, a missing, an empty or the reporting realm is not shown."""
     request = bases.request(operation)
     observe("realm-unknown-draft-read", operation, send(request, author, UNKNOWN).answer.status)
-    without = [send(request, author, {"Realm": value}).answer.status for value in (None, "")]
-    observe("realm-missing-draft", operation, {"missing, empty": without})
+    without = {what: send(request, author, {"Realm": value}).answer.status for what, value in WITHOUT.items()}
+    observe("realm-missing-draft", operation, without)
     observe("realm-ort-on-draft", operation, send(request, author, {"Realm": "ort-dev"}).answer.status)
     asked = send(request, author, {"Realm": None}, query={"Realm": realm})
     observe("realm-query-elsewhere", operation, asked.answer.status)
@@ -93,8 +96,8 @@ def test_contacts_under_other_realms_are_observed(
 ) -> None:
     """What a contact does under no realm or the reporting realm is not shown; the record sent is faulty."""
     request = ordinary.faulty("createContact")
-    without = [send(request, author, {"Realm": value}).answer.status for value in (None, "")]
-    observe("realm-missing-contact", "createContact", {"missing, empty": without})
+    without = {what: send(request, author, {"Realm": value}).answer.status for what, value in WITHOUT.items()}
+    observe("realm-missing-contact", "createContact", without)
     observe(
         "realm-ort-on-contact", "createContact", send(request, author, {"Realm": "ort-dev"}).answer.status
     )

@@ -39,11 +39,12 @@ def test_odd_ways_to_give_the_realm_are_observed(
     """Which realm counts of two, and whether letter case matters, is not shown."""
     request = ordinary.faulty("createWorkflowRecord")
     other = ELSEWHERE.get(realm, "abs-dev")
-    two = [send(request, author, query={"Realm": name}).answer.status for name in (other, UNKNOWN_REALM)]
-    observe("realm-header-against-query", "createWorkflowRecord", {"other, unknown in the query": two})
+    named = {"other in the query": other, "unknown in the query": UNKNOWN_REALM}
+    two = {what: send(request, author, query={"Realm": name}).answer.status for what, name in named.items()}
+    observe("realm-header-against-query", "createWorkflowRecord", two)
     capitals = send(request, author, {"Realm": realm.upper()}).answer.status
     small_name = send(request, author, NO_HEADER, {"realm": realm}).answer.status
-    observe("realm-letter-case", "createWorkflowRecord", {"value, name": [capitals, small_name]})
+    observe("realm-letter-case", "createWorkflowRecord", {"value": capitals, "name": small_name})
 
 
 @contract("realm-attachments-without", "content-type-not-needed", operations=ATTACHMENTS[:3])

@@ -8,6 +8,7 @@ import pytest
 from contracts.generation.signing_in import Credentials, nobodys_email
 from contracts.judging import sign_in
 from contracts.judging.claims import Claims, Observer
+from contracts.judging.shapes import shape
 from contracts.plugin.marks import contract
 from contracts.session.actor import Actor
 
@@ -16,12 +17,12 @@ from contracts.session.actor import Actor
 def test_a_wrong_password_yields_no_token(
     author: Actor, credentials: Credentials, claim: Claims, observe: Observer
 ) -> None:
-    """The right password with one more character is a wrong one."""
-    wrong = credentials.of("author", password=credentials.password("author") + "x")
-    refused = author.send("createToken", json=wrong)
-    sign_in.no_token_from(claim("token-wrong-password"), [refused])
+    """The right password with one more character, or in other letter case, is a wrong one."""
+    bodies = [credentials.of("author", password=wrong) for wrong in credentials.near_passwords("author")]
+    refused = [author.send("createToken", json=body) for body in bodies]
+    sign_in.no_token_from(claim("token-wrong-password"), refused)
     sign_in.token_of(author, credentials.of("author"))
-    observe("token-failure-answer", "createToken", refused.answer.quote())
+    observe("token-failure-answer", "createToken", shape(refused[0]))
 
 
 @contract("token-wrong-password", operations=("createToken",))
@@ -78,6 +79,18 @@ def test_a_password_of_another_kind_yields_no_token(
 ) -> None:
     """A password is a string; the right one inside an array, or a query operator, is none."""
     bodies = credentials.passwords_of_another_kind("author")
+    sign_in.no_token_from(
+        claim("token-password-kind"), [author.send("createToken", json=body) for body in bodies]
+    )
+    sign_in.token_of(author, credentials.of("author"))
+
+
+@contract("token-password-kind", operations=("createToken",))
+def test_a_password_that_is_a_number_or_a_truth_value_yields_no_token(
+    author: Actor, credentials: Credentials, claim: Claims
+) -> None:
+    """A number or true is no password, and as a text it would be a wrong one."""
+    bodies = credentials.plain_passwords_of_another_kind("author")
     sign_in.no_token_from(
         claim("token-password-kind"), [author.send("createToken", json=body) for body in bodies]
     )

@@ -6,8 +6,9 @@ from contracts.generation.arrangement import Arrangement, done
 from contracts.generation.ordinary import ELSEWHERE, Ordinary
 from contracts.generation.samples import Samples
 from contracts.generation.signing_in import Credentials
-from contracts.judging import closed, robust, sign_in
+from contracts.judging import closed, refusals, robust, sign_in
 from contracts.judging.claims import Claims, Observer
+from contracts.judging.shapes import shape
 from contracts.plugin.marks import contract
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
@@ -50,7 +51,7 @@ def test_the_token_of_a_second_account_opens_protected_operations(
 
 
 def _opens(actor: Actor, token: str, samples: Samples, fresh: Namespace, claim: Claims) -> None:
-    uid, query = fresh.uid(), {"schema": samples.contact_schema}
+    uid, query = fresh.uid(), {"schema": samples.draft_schema}
     sign_in.opens(
         claim("token-opens-protected"),
         [
@@ -67,11 +68,11 @@ def test_one_token_serves_every_realm(
     author: Actor, credentials: Credentials, realm: str, claim: Claims
 ) -> None:
     """A token that was used in another realm first works in this one too."""
-    control = sign_in.token_of(author, credentials.of("author"))
-    done(author.send("listDrafts", token=control))
+    clause, control = claim("token-serves-every-realm"), sign_in.token_of(author, credentials.of("author"))
+    sign_in.opens_here(clause, partial(author.send, "listDrafts", token=control), ELSEWHERE[realm])
     token = sign_in.token_of(author, credentials.of("author"))
     author.send("listDrafts", token=token, realm=ELSEWHERE[realm])
-    claim("token-serves-every-realm").accepted(author.send("listDrafts", token=token))
+    clause.accepted(author.send("listDrafts", token=token))
 
 
 @contract("token-invalid-refused", operations=WORKFLOW)
@@ -92,17 +93,18 @@ def test_protected_operations_refuse_a_token_never_issued(
     request = ordinary.request(operation)
     asked = closed.ask_closed(author, request)
     closed.judge_closed(claim("token-invalid-refused", operation), author, arrange, request, asked)
-    observe("token-missing-answer", operation, asked[1].answer.quote())
+    observe("token-missing-answer", operation, shape(asked[1]))
     robust.refusals_in_json(partial(claim, "json-bodies"), asked[1])
 
 
 @contract("token-invalid-refused", "token-other-scheme", "token-bearer-spelling", operations=("listDrafts",))
 def test_the_scheme_before_the_token_matters(author: Actor, claim: Claims, observe: Observer) -> None:
-    """The scheme is Bearer; a token under the name of Basic is refused, other spellings are observed."""
+    """The scheme is Bearer, the token every letter of it; one under the name of Basic is refused, too."""
     done(author.send("listDrafts"))
     token = author.token() or ""
     garbage = author.send("listDrafts", headers={"Authorization": "Basic eDp5"})
-    claim("token-invalid-refused", "listDrafts").refused(garbage)
+    altered = [author.send("listDrafts", token=other) for other in closed.altered(token)]
+    refusals.each_refused(claim("token-invalid-refused", "listDrafts"), [garbage, *altered])
     claim("token-other-scheme").refused(
         author.send("listDrafts", headers={"Authorization": f"Basic {token}"})
     )

@@ -117,7 +117,7 @@ def test_percent_encoding_makes_no_difference(
     claim("uid-percent-encoding", "getDraft").shows(read, draft.document)
     found = author.send("draftExists", path={"uid": uid}, address=encoded(uid))
     claim("uid-percent-encoding", "draftExists").accepted(found)
-    query = {"schema": samples.contact_schema}
+    query = {"schema": samples.draft_schema}
     saved = author.send(
         "saveDraft", path={"uid": other}, query=query, json=samples.draft(other), address=encoded(other)
     )

@@ -12,9 +12,11 @@ from contracts.generation.samples import Samples
 from contracts.generation.shares import share
 from contracts.judging import refusals
 from contracts.judging.claims import Claims, Observer
+from contracts.judging.shapes import shape
 from contracts.plugin.marks import contract
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
+from contracts.target.model import DOCUMENT_REALMS
 
 READS = ("getDraft", "getDraftInfo", "draftExists")
 _CLAUSES: Final = {
@@ -27,14 +29,30 @@ SORTS = [pytest.param(sort, id=sort, marks=contract(clause)) for sort, clause in
 
 
 def _spoilt(sort: str, uid: str, realm: str) -> list[str]:
-    """The uid with each character of a sort in its middle, as far as it is the realm's turn, or a line break behind."""
+    """The uid with each character of a sort in its middle, rare ones in turn, or with a line break behind."""
     tables = {
-        "forbidden": identifiers.spoilt(uid, identifiers.COMMON | share(identifiers.FORBIDDEN, realm)),
+        "forbidden": identifiers.spoilt(uid, _forbidden(realm)),
         "misread": identifiers.spoilt(uid, identifiers.MISREAD),
-        "non-ascii": identifiers.spoilt(uid, share(identifiers.NON_ASCII, realm)),
+        "non-ascii": identifiers.spoilt(uid, {**_beyond_ascii(realm), **identifiers.NO_UTF_8}),
         "line-break": identifiers.ended(uid, identifiers.LINE_BREAKS),
     }
     return tables[sort]
+
+
+def _forbidden(realm: str) -> dict[str, str]:
+    others = identifiers.RARE.keys() - share(identifiers.RARE, realm)
+    table = {**identifiers.TWICE, **identifiers.FORBIDDEN}
+    return {name: character for name, character in table.items() if name not in others}
+
+
+def _beyond_ascii(realm: str) -> dict[str, str]:
+    return identifiers.WIDE | share(identifiers.NON_ASCII, realm)
+
+
+def _two(uids: list[str], realm: str) -> list[str]:
+    """The last of the uids, and another one in each document realm."""
+    *others, last = uids
+    return [others[DOCUMENT_REALMS.index(realm) % len(others)], last]
 
 
 @pytest.mark.parametrize("sort", SORTS)
@@ -47,7 +65,7 @@ def test_save_refuses_every_forbidden_character(
     saved = save_each(author, samples, uids)
     refusals.each_refused(claim(_CLAUSES[sort], "saveDraft"), saved)
     refusals.nothing_saved(partial(claim, _CLAUSES[sort]), author, uids, identifiers.foldings(uids), *saved)
-    observe("uid-refusal-answer", "saveDraft", saved[0].answer.quote())
+    observe("uid-refusal-answer", "saveDraft", shape(saved[0]))
 
 
 @contract(*_CLAUSES.values(), operations=("getDraft", "draftExists"), requests=12)
@@ -55,11 +73,10 @@ def test_reading_does_not_tidy_a_uid(
     author: Actor, arrange: Arrangement, fresh: Namespace, realm: str, claim: Claims, operation: str
 ) -> None:
     """A uid with a bad character in it does not give the draft whose uid is left when it is taken out."""
-    uid = identifiers.base(fresh)
-    arrange.draft(author, uid)
+    uid = arrange.shared_draft(author, "base", identifiers.base(fresh)).uid
     control = partial(author.send, operation, path={"uid": refusals.never_used()})
     for sort, clause in _CLAUSES.items():
-        asked = ask_each(author, operation, _spoilt(sort, uid, realm)[-2:])
+        asked = ask_each(author, operation, _two(_spoilt(sort, uid, realm), realm))
         refusals.each_refused(claim(clause, operation), asked, control)
 
 
@@ -73,7 +90,7 @@ def test_reading_does_not_drop_a_forbidden_character(
     asked = ask_each(author, operation, uids)
     control = partial(author.send, operation, path={"uid": refusals.never_used()})
     refusals.each_refused(claim("uid-forbidden-characters", operation), asked, control)
-    observe("uid-refusal-answer", operation, asked[0].answer.quote())
+    observe("uid-refusal-answer", operation, shape(asked[0]))
 
 
 @contract("uid-forbidden-characters", operations=READS, profile="nightly", requests=200)

@@ -7,6 +7,7 @@ from contracts.generation.ordinary import Ordinary, at, send
 from contracts.generation.shares import share
 from contracts.judging import refusals
 from contracts.judging.claims import Claims, Observer
+from contracts.judging.shapes import shape
 from contracts.plugin.marks import contract
 from contracts.session.actor import Actor
 from contracts.session.exchange import Exchange
@@ -24,7 +25,7 @@ def _ask(actor: Actor, request: Request, uids: list[str]) -> list[Exchange]:
 def _judge(actor: Actor, request: Request, fresh: Namespace, realm: str, claim: Claims) -> Exchange:
     """Claim that a request which is right but for its uid is refused; the last refusal is for a character."""
     operation, uid = request.operation, request.path["uid"]
-    characters = {"space": " "} | share(identifiers.FORBIDDEN, realm, 15, operation)
+    characters = {"space": " "} | share(identifiers.FORBIDDEN, realm, len(identifiers.FORBIDDEN), operation)
     asked = {
         "uid-too-short": _ask(actor, request, identifiers.too_short(fresh)[:1]),
         "uid-too-long": _ask(actor, request, identifiers.too_long(fresh)[:1]),
@@ -47,7 +48,7 @@ def test_contacts_and_files_are_found_under_valid_uids_only(
 ) -> None:
     """A uid of 10 or 129 characters, or with a forbidden one in it, updates and discloses nothing."""
     refused = _judge(author, ordinary.request(operation), fresh, realm, claim)
-    observe("uid-refusal-answer", operation, refused.answer.quote())
+    observe("uid-refusal-answer", operation, shape(refused))
 
 
 @contract(*CLAUSES, operations=UPLOADS)
@@ -68,7 +69,7 @@ def test_attachments_are_created_under_valid_uids_only(
     claim("uid-forbidden-characters", operation).holds(
         not found, refused, expected="no attachment of the document", seen=f"its list holds {found}"
     )
-    observe("uid-refusal-answer", operation, refused.answer.quote())
+    observe("uid-refusal-answer", operation, shape(refused))
 
 
 @contract(

@@ -11,6 +11,7 @@ from contracts.generation.ordinary import ask_each, save_each
 from contracts.generation.samples import Samples
 from contracts.judging import life, refusals
 from contracts.judging.claims import Claims, Observer
+from contracts.judging.shapes import shape
 from contracts.plugin.marks import contract
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
@@ -60,7 +61,7 @@ def test_save_refuses_a_uid_outside_the_range(
     saved = save_each(author, samples, uids)
     refusals.each_refused(claim(clause, "saveDraft"), saved)
     refusals.nothing_saved(partial(claim, clause), author, uids, identifiers.foldings(uids), *saved)
-    observe("uid-refusal-answer", "saveDraft", saved[0].answer.quote())
+    observe("uid-refusal-answer", "saveDraft", shape(saved[0]))
 
 
 @contract("uid-too-long", "uid-too-short", "uid-refusal-answer", operations=READS)
@@ -68,16 +69,14 @@ def test_reading_refuses_a_uid_that_is_one_character_off(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer, operation: str
 ) -> None:
     """A uid of 129 characters is not cut to the draft under its first 128, one of 10 not filled up to one of 11."""
-    longest, shortest = identifiers.longest(fresh), fresh.uid(11)
-    arrange.draft(author, longest)
-    arrange.draft(author, shortest)
-
+    longest = arrange.shared_draft(author, "longest", identifiers.longest(fresh)).uid
+    shortest = arrange.shared_draft(author, "shortest", fresh.uid(11)).uid
     control = partial(author.send, operation, path={"uid": refusals.never_used()})
     long = ask_each(author, operation, identifiers.longer(longest)[:1])
     short = ask_each(author, operation, [shortest[:-1]])
     refusals.each_refused(claim("uid-too-long", operation), long, control)
     refusals.each_refused(claim("uid-too-short", operation), short, control)
-    observe("uid-refusal-answer", operation, long[0].answer.quote())
+    observe("uid-refusal-answer", operation, shape(long[0]))
 
 
 @pytest.mark.parametrize(
@@ -100,6 +99,6 @@ def test_a_uid_next_to_the_end_of_the_range_is_accepted(
     """A uid of 12 or of 127 characters names a document."""
     life.lives_anywhere(author, arrange)
     uid = fresh.uid(length)
-    query = {"schema": samples.contact_schema}
+    query = {"schema": samples.draft_schema}
     saved = author.send("saveDraft", path={"uid": uid}, query=query, json=samples.draft(uid))
     claim(clause, "saveDraft").accepted(saved)

@@ -5,6 +5,7 @@ from contracts.generation.arrangement import Arrangement
 from contracts.generation.ordinary import Ordinary, ask_each, send
 from contracts.judging import refusals
 from contracts.judging.claims import Claims, Observer
+from contracts.judging.shapes import shape
 from contracts.plugin.marks import contract
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
@@ -26,7 +27,7 @@ def test_deleting_refuses_a_uid_outside_the_rule(
             claim("draft-delete-spares-others", "deleteDraft"), author, arrange, kept, *deleted[:1]
         )
     refusals.each_refused(claim("uid-rule-without-effect", "deleteDraft"), deleted)
-    observe("uid-refusal-answer", "deleteDraft", deleted[0].answer.quote())
+    observe("uid-refusal-answer", "deleteDraft", shape(deleted[0]))
 
 
 @contract("uid-rule-without-effect", "uid-refusal-answer", operations=("listAttachments",))
@@ -37,7 +38,7 @@ def test_listing_attachments_refuses_a_uid_outside_the_rule(
     uid = ordinary.request("attachmentExists").path["uid"]
     listed = ask_each(author, "listAttachments", _bad(fresh, uid, identifiers.longest(fresh)))
     refusals.each_refused(claim("uid-rule-without-effect", "listAttachments"), listed)
-    observe("uid-refusal-answer", "listAttachments", listed[0].answer.quote())
+    observe("uid-refusal-answer", "listAttachments", shape(listed[0]))
 
 
 def _bad(fresh: Namespace, uid: str, longest: str) -> list[str]:
@@ -57,6 +58,6 @@ def test_the_uid_parameter_of_contact_create_is_observed(
 ) -> None:
     """Whether a uid given with contact create counts is not shown: a faulty contact is sent with and without."""
     request = ordinary.faulty("createContact")
-    asked = [send(request, author, query={"uid": uid}) for uid in (fresh.uid(), fresh.uid(8))]
-    seen = [exchange.answer.status for exchange in (send(request, author), *asked)]
-    observe("uid-on-contact-create", "createContact", {"without, valid, invalid": seen})
+    queries = {"without": {}, "valid": {"uid": fresh.uid()}, "invalid": {"uid": fresh.uid(8)}}
+    seen = {what: send(request, author, query=query).answer.status for what, query in queries.items()}
+    observe("uid-on-contact-create", "createContact", seen)

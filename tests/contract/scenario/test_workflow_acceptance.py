@@ -3,6 +3,8 @@
 Nothing here can be removed through the interface, so each accepted submission serves several claims.
 """
 
+from functools import partial
+
 from contracts.generation.samples import Samples
 from contracts.generation.submissions import (
     BEYOND_ASCII,
@@ -15,8 +17,11 @@ from contracts.generation.submissions import (
 )
 from contracts.generation.workflow_records import WorkflowRecords
 from contracts.judging import rows
+from contracts.judging.accepting import all_at_once
 from contracts.judging.claims import Claims, Observer
-from contracts.judging.identity import claim_identifier, without_errors
+from contracts.judging.content import refused_before
+from contracts.judging.identity import claim_identifier, origin, without_errors
+from contracts.judging.rows import Row
 from contracts.judging.shapes import shape
 from contracts.plugin.marks import contract
 from contracts.session.actor import Actor
@@ -27,12 +32,15 @@ from contracts.session.namespace import Namespace
     "workflow-create-accepted",
     "workflow-identifier-returned",
     "errors-absent-on-success",
+    "workflow-batch-longest",
+    "workflow-batch-shared",
+    "workflow-distinct-identifiers",
     "workflow-identifier-origin",
     "workflow-answer",
     operations=[CREATE],
     profile="smoke",
 )
-def test_a_record_is_created_without_an_identifier_in_the_path(
+def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     author: Actor,
     records: WorkflowRecords,
     samples: Samples,
@@ -40,15 +48,27 @@ def test_a_record_is_created_without_an_identifier_in_the_path(
     claim: Claims,
     observe: Observer,
 ) -> None:
-    """A valid document is accepted, and the answer carries the identifier of the new record."""
-    identifier = fresh.uid()
-    submission = samples.submission(identifier)
-    sent = submit(CREATE, author, samples, identifier, submission)
+    """Valid documents are accepted, one alone and two in a batch, and the answers carry new identifiers."""
+    alone, batch = samples.submission(fresh.uid()), fresh.uid(LONGEST_BATCH)
+    one, two = (samples.submission(fresh.uid(), batchId=batch) for _ in range(2))
+    sent = submit(CREATE, author, samples, "", alone)
     claim("workflow-create-accepted").accepted(sent)
     without_errors(claim("errors-absent-on-success", CREATE), sent)
-    given = claim_identifier(claim("workflow-identifier-returned"), sent, submission, records.comes_to_know)
-    observe("workflow-identifier-origin", CREATE, "the header's" if given == identifier else "another")
+    given = claim_identifier(claim("workflow-identifier-returned"), sent, alone, records.comes_to_know)
+    observe("workflow-identifier-origin", CREATE, origin(sent, alone))
     observe("workflow-answer", CREATE, shape(sent))
+    first = submit(CREATE, author, samples, "", one)
+    rows.accepted_for(claim("workflow-batch-longest", CREATE), first, lambda: sent)
+    second = submit(CREATE, author, samples, "", two)
+    rows.accepted_for(claim("workflow-batch-shared", CREATE), second, lambda: sent)
+    claim("workflow-distinct-identifiers").holds(
+        given != records.given(second, two),
+        sent,
+        second,
+        expected="two different identifiers",
+        seen=f"{given} twice",
+    )
+    records.offer_batch(batch, second)
 
 
 @contract(
@@ -58,6 +78,7 @@ def test_a_record_is_created_without_an_identifier_in_the_path(
     "workflow-created-known",
     "errors-absent-on-success",
     "workflow-success-status",
+    "workflow-submitted-state",
     operations=[CREATE_NAMED],
     profile="smoke",
 )
@@ -81,51 +102,42 @@ def test_a_record_is_created_under_a_free_identifier(
     rows.claim_in_use(claim("workflow-created-exists"), sent, again)
     update = records.try_faulty(identifier)
     rows.claim_known(claim("workflow-created-known"), sent, update)
-
-
-@contract(
-    "workflow-distinct-identifiers",
-    "workflow-batch-longest",
-    "workflow-batch-shared",
-    operations=[CREATE],
-)
-def test_two_records_of_one_batch_are_two_records(
-    author: Actor, samples: Samples, fresh: Namespace, records: WorkflowRecords, claim: Claims
-) -> None:
-    """Two records are created with the same batchId of 100 characters, under different identifiers."""
-    batch = fresh.uid(LONGEST_BATCH)
-    one, two = (samples.submission(fresh.uid(), batchId=batch) for _ in range(2))
-    first = submit(CREATE, author, samples, "", one)
-    rows.accepted_for(
-        claim("workflow-batch-longest", CREATE), first, lambda: submit(CREATE, author, samples, fresh.uid())
-    )
-    second = submit(CREATE, author, samples, "", two)
-    rows.accepted_for(
-        claim("workflow-batch-shared", CREATE), second, lambda: submit(CREATE, author, samples, fresh.uid())
-    )
-    given = [records.given(first, one), records.given(second, two)]
-    claim("workflow-distinct-identifiers").holds(
-        given[0] != given[1], first, second, expected="two different identifiers", seen=f"{given[0]} twice"
-    )
+    observe("workflow-submitted-state", CREATE_NAMED, "locked" if rows.told(update, Row.LOCKED) else "open")
+    records.offer_submitted(identifier)
 
 
 @contract(
     "workflow-identifier-edges",
     "workflow-batch-longest",
+    "workflow-batch-shared",
+    "workflow-refused-frees-identifier",
     operations=[CREATE_NAMED],
+    last=True,
 )
-def test_the_shortest_identifier_and_the_longest_batch_are_accepted(
-    author: Actor, samples: Samples, fresh: Namespace, claim: Claims
+def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused(
+    author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
-    """An identifier of 11 characters is accepted, and a batchId of 100."""
-    identifier = fresh.uid(11)
-    submission = samples.submission(identifier, batchId=fresh.uid(LONGEST_BATCH))
-    rows.both_accepted(
+    """11 characters are accepted as the third of a batch, under an identifier that a refusal for content left free."""
+    identifier, send = fresh.uid(11), partial(submit, CREATE_NAMED, author, samples)
+    refused_before(send(identifier, samples.faulty_submission(identifier)))
+    batch, own = records.batch(), fresh.uid(LONGEST_BATCH)
+    usual, another = fresh.uid(), fresh.uid()
+    longest, shared = (
         claim("workflow-batch-longest", CREATE_NAMED),
-        claim("workflow-identifier-edges"),
-        lambda: submit(CREATE_NAMED, author, samples, identifier, submission),
-        lambda: submit(CREATE_NAMED, author, samples, identifier),
+        claim("workflow-batch-shared", CREATE_NAMED),
     )
+    sent = send(identifier, samples.submission(identifier, batchId=batch))
+    all_at_once(
+        sent,
+        [
+            (longest, lambda: send(usual, samples.submission(usual, batchId=own))),
+            (claim("workflow-identifier-edges"), lambda: send(fresh.uid(11))),
+            (shared, lambda: send(another, samples.submission(another, batchId=batch))),
+        ],
+        rest=claim("workflow-refused-frees-identifier"),
+        plain=lambda: send(fresh.uid()),
+    )
+    records.offer_another(identifier, sent)
 
 
 @contract(
@@ -139,7 +151,7 @@ def test_the_shortest_identifier_and_the_longest_batch_are_accepted(
 def test_a_record_is_updated(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims
 ) -> None:
-    """A valid document is accepted as an update of a record that exists and is not locked."""
+    """A valid document is accepted as an update of a record that exists and is not locked, with a batch and without."""
     identifier = records.spendable()
     submission = samples.submission(identifier, batchId="b" * LONGEST_BATCH)
     sent = rows.both_accepted(
@@ -150,6 +162,8 @@ def test_a_record_is_updated(
     )
     claim("workflow-identifier-kept", UPDATE).carries(sent, identifier)
     without_errors(claim("errors-absent-on-success", UPDATE), sent)
+    for bare in records.spare():
+        claim("workflow-update-accepted").accepted(submit(UPDATE, author, samples, bare))
 
 
 @contract("workflow-info-longest", "workflow-success-status", operations=[CREATE_NAMED])
@@ -168,7 +182,7 @@ def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
 
 
-@contract("workflow-info-longest", operations=[CREATE], profile="nightly")
+@contract("workflow-info-longest", operations=[CREATE], profile="full")
 def test_the_longest_information_is_accepted_without_an_identifier_too(
     nau: Actor, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:

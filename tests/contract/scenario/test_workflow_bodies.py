@@ -16,11 +16,12 @@ from contracts.generation.submissions import (
     bodies_without_document,
     documents_of_other_kinds,
     submit,
+    too_long,
 )
 from contracts.generation.workflow_records import WorkflowRecords
 from contracts.judging import content
 from contracts.judging.claims import Claims, Observer
-from contracts.judging.submitting import each_turned_down, nothing_came_of
+from contracts.judging.submitting import each_turned_down, identifier_free, nothing_came_of
 from contracts.plugin.marks import contract
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
@@ -82,7 +83,8 @@ def test_a_document_that_breaks_its_schema_is_refused(
     empty = submit(operation, author, samples, identifier, {"document": {}})
     each_turned_down(clause, [empty])
     nothing_came_of(clause, records, identifier, faulty, empty)
-    observe("workflow-document-content", operation, [content.outcome(sent) for sent in (faulty, empty)])
+    seen = {"wrong kinds": content.outcome(faulty), "nothing": content.outcome(empty)}
+    observe("workflow-document-content", operation, seen)
 
 
 @contract("workflow-batch-too-long")
@@ -93,12 +95,15 @@ def test_a_batch_identifier_that_is_too_long_is_refused(
     claim: Claims,
     operation: str,
 ) -> None:
-    """A batchId of 101 characters is one too many."""
+    """A batchId of 101 characters is one too many, and a far longer one is no better."""
     identifier, clause = records.subject(operation), claim("workflow-batch-too-long", operation)
-    submission = samples.submission(identifier, batchId="b" * (LONGEST_BATCH + 1))
-    sent = submit(operation, author, samples, identifier, submission)
-    each_turned_down(clause, [sent])
-    nothing_came_of(clause, records, identifier, sent)
+    sent = [
+        submit(operation, author, samples, identifier, samples.submission(identifier, batchId=text))
+        for text in too_long(LONGEST_BATCH, operation)
+    ]
+    each_turned_down(clause, sent)
+    nothing_came_of(clause, records, identifier, *sent)
+    identifier_free(clause, records, identifier, *sent)
 
 
 @contract("workflow-info-too-long")
@@ -109,12 +114,15 @@ def test_information_that_is_too_long_is_refused(
     claim: Claims,
     operation: str,
 ) -> None:
-    """An additionalInfo of 1001 characters is one too many, whoever sends it."""
+    """An additionalInfo of 1001 characters is one too many, whoever sends it, and so is a far longer one."""
     identifier, clause = records.subject(operation), claim("workflow-info-too-long", operation)
-    submission = samples.submission(identifier, additionalInfo="i" * (LONGEST_INFO + 1))
-    sent = submit(operation, author, samples, identifier, submission)
-    each_turned_down(clause, [sent])
-    nothing_came_of(clause, records, identifier, sent)
+    sent = [
+        submit(operation, author, samples, identifier, samples.submission(identifier, additionalInfo=text))
+        for text in too_long(LONGEST_INFO, operation)
+    ]
+    each_turned_down(clause, sent)
+    nothing_came_of(clause, records, identifier, *sent)
+    identifier_free(clause, records, identifier, *sent)
 
 
 @contract("workflow-info-too-long", operations=[CREATE, CREATE_NAMED])

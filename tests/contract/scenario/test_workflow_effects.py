@@ -1,15 +1,18 @@
 """What is there after a submission, and what must not be there after a refused one."""
 
-from contracts.generation.arrangement import Arrangement, done
+from functools import partial
+
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.row_requests import RowRequests
 from contracts.generation.samples import Samples
 from contracts.generation.submissions import CREATE, CREATE_NAMED, UPDATE, submit
 from contracts.generation.workflow_records import WorkflowRecords
-from contracts.judging import rows
 from contracts.judging.claims import Claims
 from contracts.judging.content import refused_before
 from contracts.judging.refusals import no_draft_under
 from contracts.judging.submitting import (
     claim_same_draft,
+    identifier_free,
     nothing_came_of,
     shows_drafts_of_locked_records,
 )
@@ -44,20 +47,6 @@ def test_an_update_refused_for_its_content_leaves_the_draft_as_it_was(
     claim_same_draft(claim("workflow-refused-update-keeps-draft"), before, refused, after)
 
 
-@contract("workflow-refused-frees-identifier", operations=[CREATE_NAMED])
-def test_an_identifier_stays_free_after_a_refusal_for_content(
-    author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
-) -> None:
-    """A valid document is accepted as new under the identifier of a faulty one."""
-    refused = refused_before(records.faulty(CREATE_NAMED))
-    sent = submit(CREATE_NAMED, author, samples, refused.notes["identifier"])
-    rows.accepted_for(
-        claim("workflow-refused-frees-identifier"),
-        sent,
-        lambda: submit(CREATE_NAMED, author, samples, fresh.uid()),
-    )
-
-
 @contract("workflow-rights-refusal-stores-nothing", operations=[CREATE_NAMED])
 def test_an_identifier_stays_free_after_a_refusal_for_want_of_rights(
     restricted: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
@@ -65,51 +54,49 @@ def test_an_identifier_stays_free_after_a_refusal_for_want_of_rights(
     """An account that may not create leaves nothing behind."""
     identifier = fresh.uid()
     refused = refused_before(submit(CREATE_NAMED, restricted, samples, identifier))
-    nothing_came_of(claim("workflow-rights-refusal-stores-nothing"), records, identifier, refused)
+    clause = claim("workflow-rights-refusal-stores-nothing")
+    nothing_came_of(clause, records, identifier, refused)
+    identifier_free(clause, records, identifier, refused)
 
 
-@contract("workflow-draft-saved", operations=DRAFT_REALMS)
+@contract("workflow-draft-saved", operations=DRAFT_REALMS, last=True)
 def test_an_accepted_submission_is_found_as_a_draft(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+    author: Actor, arrange: Arrangement, records: WorkflowRecords, samples: Samples, claim: Claims
 ) -> None:
-    """The draft operations show the document that was submitted, unless they show no locked record's draft."""
+    """The draft operations show the documents that were submitted, unless they show no locked record's draft."""
     shows_drafts_of_locked_records(arrange, author, samples)
-    identifier = fresh.uid()
-    submitted = submit(CREATE_NAMED, author, samples, identifier)
-    done(submitted)
-    arrange.eventually(lambda: author.send("draftExists", path={"uid": identifier}).answer.success)
-    shown = author.send("getDraft", path={"uid": identifier})
-    claim("workflow-draft-saved").shows(shown, samples.document(identifier))
+    for identifier in (records.submitted(), records.submitted("another")):
+        arrange.eventually(partial(_has_draft, author, identifier))
+        shown = author.send("getDraft", path={"uid": identifier})
+        claim("workflow-draft-saved").shows(shown, samples.document(identifier))
+
+
+def _has_draft(actor: Actor, identifier: str) -> bool:
+    return actor.send("draftExists", path={"uid": identifier}).answer.success
 
 
 @contract("workflow-create-needs-token")
-def test_creating_without_a_token_is_refused(
-    anonymous: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
-) -> None:
+def test_creating_without_a_token_is_refused(anonymous: Actor, table: RowRequests, claim: Claims) -> None:
     """Creating needs a valid token; without one nothing is created."""
-    identifier, clause = fresh.uid(), claim("workflow-create-needs-token")
-    refused = submit(CREATE, anonymous, samples, identifier)
+    refused, clause = table.send(CREATE, anonymous), claim("workflow-create-needs-token")
     clause.refused(refused)
-    nothing_came_of(clause, records, identifier, refused)
+    table.nothing_came_of(clause, refused)
 
 
 @contract("workflow-create-with-identifier-needs-token")
 def test_creating_under_an_identifier_without_a_token_is_refused(
-    anonymous: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
+    anonymous: Actor, table: RowRequests, claim: Claims
 ) -> None:
     """Creating under an identifier needs a valid token; without one the identifier stays free."""
-    identifier, clause = fresh.uid(), claim("workflow-create-with-identifier-needs-token")
-    refused = submit(CREATE_NAMED, anonymous, samples, identifier)
+    refused = table.send(CREATE_NAMED, anonymous)
+    clause = claim("workflow-create-with-identifier-needs-token")
     clause.refused(refused)
-    nothing_came_of(clause, records, identifier, refused)
+    table.nothing_came_of(clause, refused)
 
 
 @contract("workflow-update-needs-token")
-def test_updating_without_a_token_is_refused(
-    anonymous: Actor, records: WorkflowRecords, samples: Samples, claim: Claims
-) -> None:
+def test_updating_without_a_token_is_refused(anonymous: Actor, table: RowRequests, claim: Claims) -> None:
     """Updating needs a valid token; without one no workflow is started."""
-    identifier, clause = records.standing(), claim("workflow-update-needs-token")
-    refused = submit(UPDATE, anonymous, samples, identifier)
+    refused, clause = table.send(UPDATE, anonymous), claim("workflow-update-needs-token")
     clause.refused(refused)
-    nothing_came_of(clause, records, identifier, refused)
+    table.nothing_came_of(clause, refused)

@@ -2,7 +2,14 @@
 
 from contracts.generation.path_faults import forbidden_identifiers, foreign_schema, other_case
 from contracts.generation.samples import Samples
-from contracts.generation.submissions import BEYOND_ASCII, CREATE_NAMED, LONGEST_BATCH, UNKNOWN_SCHEMA, submit
+from contracts.generation.submissions import (
+    BEYOND_ASCII,
+    CREATE_NAMED,
+    LONGEST_BATCH,
+    UNKNOWN_SCHEMA,
+    submit,
+    submit_unnamed,
+)
 from contracts.generation.workflow_records import WorkflowRecords
 from contracts.judging import rows
 from contracts.judging.claims import Claims
@@ -48,8 +55,9 @@ def test_an_identifier_outside_the_rule_is_refused(
     author: Actor, samples: Samples, fresh: Namespace, claim: Claims, operation: str
 ) -> None:
     """Identifiers of records keep the identifier rule; an update would refuse unknown ones in any case."""
-    for clause, identifiers in forbidden_identifiers(fresh).items():
-        sent = [submit(operation, author, samples, identifier) for identifier in identifiers]
+    for clause, (near, *others) in forbidden_identifiers(fresh).items():
+        sent = [submit_unnamed(author, samples, identifier) for identifier in (near, *others[:-1])]
+        sent += [submit(operation, author, samples, identifier) for identifier in others[-1:]]
         each_turned_down(claim(clause, operation), sent)
 
 

@@ -5,7 +5,6 @@ Whatever might be accepted is sent with a faulty document besides, so that these
 
 from typing import Any
 
-from contracts.generation.arrangement import Arrangement
 from contracts.generation.samples import Samples
 from contracts.generation.submissions import CREATE_NAMED, UPDATE, submit, submit_faulty
 from contracts.generation.workflow_records import WorkflowRecords
@@ -93,13 +92,3 @@ def test_an_update_by_a_second_author(
     identifier = records.standing()
     sent = submit(UPDATE, other, samples, identifier, samples.faulty_submission(identifier))
     observe("workflow-update-by-another", UPDATE, rows.which(sent))
-
-
-@contract("workflow-submitted-state", operations=[CREATE_NAMED], profile="nightly")
-def test_what_a_submission_does_to_its_record(
-    author: Actor, arrange: Arrangement, records: WorkflowRecords, observe: Observer
-) -> None:
-    """Whether a submitted record is locked against the next update within a few seconds."""
-    identifier = arrange.submission(author)
-    locks = arrange.eventually(lambda: rows.told(records.try_faulty(identifier), rows.Row.LOCKED))
-    observe("workflow-submitted-state", CREATE_NAMED, "locked" if locks else "open")

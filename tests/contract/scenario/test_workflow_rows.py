@@ -3,14 +3,9 @@
 Every row but those on the realm itself is asked for twice, with the realm in the header and in the query.
 """
 
+from contracts.generation.row_requests import RowRequests
 from contracts.generation.samples import Samples
-from contracts.generation.submissions import (
-    CREATE_NAMED,
-    UNKNOWN_REALM,
-    UNKNOWN_SCHEMA,
-    UPDATE,
-    submit,
-)
+from contracts.generation.submissions import CREATE_NAMED, UNKNOWN_REALM, UPDATE, submit
 from contracts.generation.workflow_records import WorkflowRecords
 from contracts.judging.claims import Claims, Observer
 from contracts.judging.content import refused_before
@@ -22,32 +17,26 @@ from contracts.session.namespace import Namespace
 
 
 @contract("workflow-realm-missing")
-def test_a_submission_without_a_realm_is_told_so(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
-) -> None:
+def test_a_submission_without_a_realm_is_told_so(table: RowRequests, claim: Claims, operation: str) -> None:
     """No realm in header or query: 400, and the message that the realm is missing."""
-    sent = submit(operation, author, samples, records.subject(operation), realm=None)
-    claim("workflow-realm-missing", operation).says(sent)
+    claim("workflow-realm-missing", operation).says(table.send(operation, realm=None))
 
 
 @contract("workflow-realm-unknown")
 def test_a_submission_under_an_unknown_realm_is_told_so(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
+    table: RowRequests, claim: Claims, operation: str
 ) -> None:
     """A realm that does not exist: 400, and the message that it is not configured."""
-    sent = submit(operation, author, samples, records.subject(operation), realm=UNKNOWN_REALM)
-    claim("workflow-realm-unknown", operation).says(sent)
+    claim("workflow-realm-unknown", operation).says(table.send(operation, realm=UNKNOWN_REALM))
 
 
 @contract("workflow-schema-unknown")
 def test_a_submission_under_an_unknown_schema_is_told_so(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str, realm: str
+    table: RowRequests, claim: Claims, operation: str, realm: str
 ) -> None:
     """A schema unknown in its realm: 400, and a message that names the realm."""
-    identifier = records.subject(operation)
-    for way in records.ways(realm):
-        sent = submit(operation, author, samples, identifier, schema=UNKNOWN_SCHEMA, **way)
-        claim("workflow-schema-unknown", operation).says(sent, realm)
+    for way in table.ways(realm):
+        claim("workflow-schema-unknown", operation).says(table.unknown_schema(operation, **way), realm)
 
 
 @contract("workflow-identifier-taken", "workflow-message-place")
@@ -64,11 +53,11 @@ def test_creating_under_an_identifier_in_use_is_told_so(
 
 @contract("workflow-identifier-unknown")
 def test_updating_under_an_unknown_identifier_is_told_so(
-    author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims, realm: str
+    table: RowRequests, claim: Claims, realm: str
 ) -> None:
     """An identifier that nobody has used: 400, and the message that asks for a correct one."""
-    for way in records.ways(realm):
-        claim("workflow-identifier-unknown").says(submit(UPDATE, author, samples, fresh.uid(), **way))
+    for way in table.ways(realm):
+        claim("workflow-identifier-unknown").says(table.unknown_identifier(**way))
 
 
 @contract("workflow-locked-record", profile="smoke")
@@ -109,22 +98,20 @@ def test_creating_without_the_right_is_told_so(
 
 @contract("workflow-anonymous")
 def test_an_anonymous_submission_is_told_so(
-    anonymous: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str, realm: str
+    anonymous: Actor, table: RowRequests, claim: Claims, operation: str, realm: str
 ) -> None:
     """No token: 403, and the message that the user is anonymous."""
-    identifier = records.subject(operation)
-    for way in records.ways(realm):
-        refused = refused_before(submit(operation, anonymous, samples, identifier, **way))
+    for way in table.ways(realm):
+        refused = refused_before(table.send(operation, anonymous, **way))
         claim("workflow-anonymous", operation).says(refused)
 
 
 @contract("workflow-invalid-token")
 def test_a_token_that_was_never_issued_is_no_identity(
-    anonymous: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
+    anonymous: Actor, records: WorkflowRecords, table: RowRequests, claim: Claims, operation: str
 ) -> None:
     """A made-up token, and an Authorization header that holds none: 403, and the user is anonymous."""
-    identifier = records.subject(operation)
-    records.plain(Row.ANONYMOUS, operation, lambda: submit(operation, anonymous, samples, identifier))
+    records.plain(Row.ANONYMOUS, operation, lambda: table.send(operation, anonymous))
     for value in ("Bearer rc-never-issued-0123456789", "Bearer", "rc-never-issued-0123456789"):
-        sent = submit(operation, anonymous, samples, identifier, headers={"Authorization": value})
+        sent = table.send(operation, anonymous, headers={"Authorization": value})
         claim("workflow-invalid-token", operation).says(sent)

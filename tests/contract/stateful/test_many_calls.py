@@ -1,5 +1,7 @@
 """Drafts, attachments, submissions and lists over many calls, compared with a small model of what is promised."""
 
+from pathlib import Path
+
 import pytest
 
 from contracts.generation.arrangement import Arrangement
@@ -73,5 +75,6 @@ def cast(
 def test_promises_hold_over_many_calls(cast: Cast, worker: Worker, realm: str) -> None:
     """Whatever was called before, by this account or the other, what is saved stays and what is deleted is gone."""
     thorough = worker.selection.profile.includes(Profile.NIGHTLY)
-    saved = Saved(worker.selection.reports, worker.target.name, realm)
+    scratch = None if thorough else Path(worker.plan.private)
+    saved = Saved(worker.selection.reports, worker.target.name, realm, scratch)
     explore(cast, budget_of(cast.attempt.number, thorough=thorough), worker.selection.seed, saved)

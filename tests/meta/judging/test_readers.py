@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from contracts.judging import readers
+from contracts.judging.listing import ranked_integers
 from contracts.judging.readers import Ambiguous
 
 ID = "rc-abcd-12345"
@@ -68,6 +69,9 @@ def test_a_message_is_found_word_for_word(answer: Any, body: Any, told: bool) ->
         ({"errors": [1], "copy": {"errors": [1]}}, [1]),
         ({"errors": {"code": 1}}, None),
         ({"error": [1]}, None),
+        ({"errors": [{"code": 1, "errors": []}]}, [{"code": 1, "errors": []}]),
+        ({"errors": [{"code": 1}], "inner": {"errors": []}}, [{"code": 1}]),
+        ({"errors": ["a text"], "inner": {"errors": [{"code": 1}]}}, [{"code": 1}]),
         (b"errors", None),
     ],
 )
@@ -87,6 +91,10 @@ def test_two_different_errors_arrays_are_ambiguous(answer: Any) -> None:
         ([{"a": 1}], [{"a": 1}]),
         ({"items": [{"a": 1}], "tags": ["x"]}, [{"a": 1}]),
         ({"response": {"docs": []}, "count": 0}, []),
+        ({"data": {"drafts": {"edges": [{"a": 1}]}}}, [{"a": 1}]),
+        ({"links": [{"rel": "self"}], "items": []}, []),
+        ({"links": [{"rel": "self"}], "mine": [{"a": 1}]}, [{"a": 1}]),
+        ({"facets": [{"field": "schema"}], "results": [{"a": 1}], "mine": [{"a": 2}]}, [{"a": 1}]),
         ([1], None),
         ({"a": 1}, None),
         (b"none", None),
@@ -94,6 +102,11 @@ def test_two_different_errors_arrays_are_ambiguous(answer: Any) -> None:
 )
 def test_the_records_of_a_list_are_found(answer: Any, body: Any, found: Any) -> None:
     assert readers.records(answer(body)) == found
+
+
+def test_an_answer_without_content_is_an_empty_list(answer: Any) -> None:
+    assert readers.records(answer(b"", 204)) == []
+    assert readers.records(answer(b"", 200)) is None
 
 
 def test_two_lists_are_ambiguous(answer: Any) -> None:
@@ -155,3 +168,18 @@ def test_hostile_nesting_costs_nothing(answer: Any) -> None:
 )
 def test_two_readings_have_in_common_what_did_not_change(first: Any, second: Any, kept: Any) -> None:
     assert readers.common(first, second) == kept
+
+
+@pytest.mark.parametrize(
+    ("record", "ranked"),
+    [
+        ({"size": 9, "attachmentId": 4, "ownerId": 7}, [(0, 4), (1, 7), (2, 9)]),
+        ({"name": "a.txt", "url": "/api/v2013/documents/rc-1/attachments/12/a.txt"}, [(1, 12)]),
+        (12, [(0, 12)]),
+        ("12", [(0, 12)]),
+        ([12], []),
+        (None, []),
+    ],
+)
+def test_numbers_that_may_be_ids_come_first(record: Any, ranked: Any) -> None:
+    assert ranked_integers(record) == ranked

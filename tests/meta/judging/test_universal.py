@@ -10,12 +10,14 @@ from contracts.judging.attempts import Attempt
 
 TOKEN = "abcdef.ghijkl-mnopqr"
 BEARER = {"request_headers": {"Authorization": f"Bearer {TOKEN}"}}
-SIGNING_IN = {"request_body": json.dumps({"email": "a@b.c", "password": "pass-word-17"}).encode()}
+PASSWORD = "pass-word-17"
+SIGNING_IN = {"request_body": json.dumps({"email": "a@b.c", "password": PASSWORD}).encode()}
+SECRETS = frozenset({TOKEN, PASSWORD})
 
 
 def judged(attempt: Attempt, catalogue: Any, *exchanges: Any) -> dict[str, bool]:
     attempt.exchanges.extend(exchanges)
-    universal.judge(attempt, catalogue)
+    universal.judge(attempt, catalogue, SECRETS.__contains__)
     held = dict.fromkeys((clause for clause, _ in attempt.held), True)
     return held | {each.clause: False for each in attempt.evidence}
 
@@ -53,13 +55,19 @@ def test_an_echoed_token_is_found(
 
 
 @pytest.mark.parametrize(
-    ("body", "verdict"), [({"authenticationToken": "t"}, True), ({"you": "pass-word-17"}, False)]
+    ("body", "verdict"), [({"authenticationToken": "t"}, True), ({"you": PASSWORD}, False)]
 )
 def test_an_echoed_password_is_found(
     attempt: Attempt, catalogue: Any, answer: Any, exchange: Any, body: Any, verdict: bool
 ) -> None:
     found = judged(attempt, catalogue, exchange(answer(body), "createToken", **SIGNING_IN))
     assert found["no-secret-echoed"] is verdict
+
+
+def test_a_made_up_token_may_be_quoted(attempt: Attempt, catalogue: Any, answer: Any, exchange: Any) -> None:
+    made_up = {"request_headers": {"Authorization": "Bearer rc-never-issued-0123456789"}}
+    quoting = exchange(answer({"message": "rc-never-issued-0123456789 is no token"}, 403), **made_up)
+    assert "no-secret-echoed" not in judged(attempt, catalogue, quoting)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,58 @@
+"""What holds once holds every time: the same calls often enough to meet what goes wrong one time in twenty."""
+
+from contracts.generation.arrangement import Arrangement
+from contracts.generation.folders import neighbour
+from contracts.generation.samples import Samples
+from contracts.judging import repeating
+from contracts.judging.attachments import listed
+from contracts.judging.claims import Claims
+from contracts.judging.listing import attachments_of, drafts_of
+from contracts.judging.sighting import held
+from contracts.plugin.marks import contract
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+#: One in twenty is met in so many with 95 %, and one that comes every twentieth time for certain.
+TIMES = 60
+LIVES = 40
+
+
+@contract("draft-exists-present", profile="nightly", requests=TIMES)
+def test_a_draft_exists_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """The exists check finds a draft however often it is asked."""
+    repeating.exists_each_time(claim("draft-exists-present"), author, arrange.draft(author).uid, TIMES)
+
+
+@contract(
+    "draft-save-creates",
+    "draft-save-updates",
+    "draft-delete-removes",
+    operations=["saveDraft", "deleteDraft"],
+    profile="nightly",
+    requests=6 * LIVES,
+)
+def test_every_draft_is_created_updated_and_deleted(
+    author: Actor, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """One draft after another is there once it was saved, as it was saved last, and gone once it was deleted."""
+    for uid in [fresh.uid() for _ in range(LIVES)]:
+        repeating.lives(claim, author, samples, uid)
+
+
+@contract("list-mydrafts-has-mine", profile="nightly", requests=TIMES)
+def test_mydrafts_holds_a_draft_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """A draft that was seen in the collection mydrafts is in it however often it is asked for."""
+    uid, drafts = arrange.draft(author).uid, drafts_of(author, "mydrafts")
+    held(claim("list-mydrafts-has-mine"), arrange, drafts, uid)
+    repeating.listed_each_time(claim("list-mydrafts-has-mine"), drafts, uid, TIMES)
+
+
+@contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=TIMES)
+def test_an_attachment_is_listed_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """An attachment that was seen in the list of its document is in it however often it is asked for."""
+    attachment = neighbour(arrange, author).attachments[0]
+    listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
+    attached = attachments_of(author, attachment.uid)
+    repeating.attached_each_time(
+        claim("attachment-create-listed", "listAttachments"), attached, attachment, TIMES
+    )
