@@ -8,8 +8,8 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,8 @@ class Outcome:
         seconds: Of the whole process, from start to end.
         folder: The run's folder in the reports.
         said: The last lines the process wrote.
+        retries: Requests that were repeated because of the environment.
+        faults: What the environment did, and how often.
     """
 
     verdict: str
@@ -46,6 +48,8 @@ class Outcome:
     seconds: float
     folder: Path
     said: str = ""
+    retries: int = 0
+    faults: Mapping[str, int] = field(default_factory=dict)
 
 
 def run_altered(
@@ -87,7 +91,8 @@ def run_altered(
         env=environment,
     )
     seconds = time.monotonic() - started
-    return _outcome(_verdict_file(reports, done), done, seconds)
+    said = "\n".join(done.stdout.splitlines()[-12:])
+    return read_outcome(_verdict_file(reports, done), done.returncode, seconds, said)
 
 
 def _verdict_file(reports: Path, done: subprocess.CompletedProcess[str]) -> Path:
@@ -98,14 +103,21 @@ def _verdict_file(reports: Path, done: subprocess.CompletedProcess[str]) -> Path
     return found[-1]
 
 
-def _outcome(path: Path, done: subprocess.CompletedProcess[str], seconds: float) -> Outcome:
+def read_outcome(path: Path, exit_code: int, seconds: float, said: str = "") -> Outcome:
+    """Read what came of a run from its `verdict.json`.
+
+    Args:
+        exit_code: Of its process.
+        seconds: That it took.
+        said: The last lines it wrote.
+    """
     content = json.loads(path.read_text(encoding="utf-8"))
     cells = [
         (clause, realm, cell) for clause in content["clauses"] for realm, cell in clause["realms"].items()
     ]
     return Outcome(
         verdict=content["verdict"],
-        exit_code=done.returncode,
+        exit_code=exit_code,
         findings=tuple(content["findings"]),
         inconclusive=tuple(
             f"{clause['id']} in {realm}: {cell.get('reason', '')}"
@@ -118,5 +130,7 @@ def _outcome(path: Path, done: subprocess.CompletedProcess[str], seconds: float)
         requests=content["environment"]["requests"],
         seconds=seconds,
         folder=path.parent,
-        said="\n".join(done.stdout.splitlines()[-12:]),
+        said=said,
+        retries=content["environment"]["retries"],
+        faults=content["environment"]["faults"],
     )

@@ -5,7 +5,6 @@ Each variant obeys the interface document, so the suite has to end with `pass` a
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
@@ -13,13 +12,13 @@ from pathlib import Path
 
 import click
 
-from contracts.errors import RegistryContractsError, SuiteError, UsageError
+from contracts.errors import SuiteError
+from contracts.proving.ending import end_with, seeds_of
 from contracts.proving.runs import Outcome, run_altered
 
 #: Stands for the sandbox as it is.
 PLAIN = "plain"
 _PASS = "pass"  # noqa: S105 - a verdict
-_USAGE, _ERROR = 4, 3
 _HEAD = f"{'variant':<28} {'seed':>4}  {'verdict':<13} {'requests':>8} {'seconds':>8}"
 
 
@@ -48,7 +47,7 @@ def command(
     advisories: bool,
 ) -> int:
     """Run the suite against every variant of the sandbox; exit code 1 when one of them is not a pass."""
-    pairs = list(product(_known(names), _numbers(seeds)))
+    pairs = list(product(_known(names), seeds_of(seeds)))
     click.echo(_HEAD)
     failed = 0
     with ThreadPoolExecutor(jobs) as pool:
@@ -68,13 +67,6 @@ def _known(names: Sequence[str]) -> list[str]:
 
     chosen(name for name in names if name != PLAIN)
     return list(dict.fromkeys(names)) or [PLAIN, *ALL, *COMBINATIONS]
-
-
-def _numbers(seeds: str) -> list[int]:
-    try:
-        return [int(seed) for seed in seeds.split(",")]
-    except ValueError:
-        raise UsageError(f"--seeds must be whole numbers separated by commas, not '{seeds}'") from None
 
 
 def _run(name: str, seed: int, profile: str, realms: tuple[str, ...], reports: Path) -> Outcome | None:
@@ -101,22 +93,5 @@ def _lines(name: str, seed: int, outcome: Outcome | None, advisories: bool) -> I
         yield f"    inconclusive: {clause[:240]}"
 
 
-def main() -> None:
-    """Run the command and exit with its code; known trouble is one line."""
-    try:
-        sys.exit(int(command.main(standalone_mode=False) or 0))
-    except click.ClickException as error:
-        _complain(error.format_message(), _USAGE)
-    except UsageError as error:
-        _complain(str(error), _USAGE)
-    except RegistryContractsError as error:
-        _complain(str(error), _ERROR)
-
-
-def _complain(text: str, code: int) -> None:
-    click.echo(f"variants: {text}", err=True)
-    sys.exit(code)
-
-
 if __name__ == "__main__":
-    main()
+    end_with(command, "variants")

@@ -12,7 +12,7 @@ COUNTRIES = frozenset({"ca", "fr", "ke", "jp", "br"})
 
 
 class Kind(Enum):
-    """Kinds of value (Contact record, "Value kinds"), and three more for the sandbox's own types."""
+    """Kinds of value (Contact record, "Value kinds"), and four more for the sandbox's own types."""
 
     STRING = "string"
     LSTRING = "lstring"
@@ -23,6 +23,7 @@ class Kind(Enum):
     INTEGER = "integer"
     BOOLEAN = "boolean"
     DATE = "date"
+    PLACE = "Place"
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,9 @@ CONTACT = RecordType(
 _DOCUMENTS = Field("documents", Kind.LINK, many=True)
 _KEYWORDS = Field("keywords", Kind.TERM, many=True)
 _SUMMARY = Field("summary", Kind.LSTRING)
+_CONFIDENTIAL = Field("confidential", Kind.BOOLEAN)
+_AMENDMENTS = Field("amendments", Kind.INTEGER)
+_PLACE = Field("place", Kind.PLACE)
 
 ABS_PERMIT = RecordType(
     "absPermit",
@@ -107,7 +111,9 @@ ABS_PERMIT = RecordType(
         _COUNTRY,
         Field("permitNumber", Kind.STRING, mandatory=True),
         Field("issuedOn", Kind.DATE, mandatory=True),
-        Field("confidential", Kind.BOOLEAN),
+        _CONFIDENTIAL,
+        _AMENDMENTS,
+        _PLACE,
         Field("issuingAuthority", Kind.REFERENCE),
         _KEYWORDS,
         _DOCUMENTS,
@@ -129,6 +135,9 @@ BCH_DECISION = RecordType(
         _COUNTRY,
         Field("decisionNumber", Kind.STRING, mandatory=True),
         Field("decidedOn", Kind.DATE, mandatory=True),
+        _CONFIDENTIAL,
+        _AMENDMENTS,
+        _PLACE,
         Field("organisms", Kind.REFERENCE, many=True),
         _KEYWORDS,
         _DOCUMENTS,
@@ -155,6 +164,8 @@ CHM_PROFILE = RecordType(
         _COUNTRY,
         Field("overview", Kind.LSTRING, mandatory=True),
         Field("established", Kind.INTEGER),
+        _CONFIDENTIAL,
+        _PLACE,
         _KEYWORDS,
         Field("websites", Kind.LINK, many=True),
     ),

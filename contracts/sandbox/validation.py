@@ -44,6 +44,7 @@ INVALID_TYPE = "Error.InvalidType"
 
 Path = tuple[str, ...]
 Faults = Iterator[Fault]
+_TYPES: dict[Kind, type] = {Kind.STRING: str, Kind.INTEGER: int, Kind.BOOLEAN: bool}
 
 
 @dataclass(frozen=True)
@@ -130,14 +131,12 @@ class Validator:
     def value_faults(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Faults:
         """Yield the faults of one value, by the kind the table gives."""
         match field.kind:
-            case Kind.STRING:
-                found = self.typed(value, str, path)
-            case Kind.INTEGER:
-                found = self.typed(value, int, path)
-            case Kind.BOOLEAN:
-                found = self.typed(value, bool, path)
+            case Kind.STRING | Kind.INTEGER | Kind.BOOLEAN:
+                found = self.typed(value, _TYPES[field.kind], path)
             case Kind.DATE:
                 found = self.date_faults(value, path)
+            case Kind.PLACE:
+                found = self.place_faults(value, path)
             case Kind.LSTRING:
                 found = self.lstring_faults(value, path)
             case Kind.HEADER:
@@ -160,6 +159,13 @@ class Validator:
         yield from self.typed(value, str, path)
         if isinstance(value, str) and not _is_date(value):
             yield Fault(INVALID_VALUE, path)
+
+    def place_faults(self, value: Any, path: Path) -> Faults:
+        """Yield the fault of a Place that does not hold a point of two numbers."""
+        point = value.get("point") if isinstance(value, dict) else None
+        given = point if isinstance(point, dict) else {}
+        if any(type(given.get(name)) not in (int, float) for name in ("latitude", "longitude")):
+            yield Fault(INVALID_TYPE, path)
 
     def lstring_faults(self, value: Any, path: Path) -> Faults:
         """Yield the faults of an object keyed by language code, each value a string."""

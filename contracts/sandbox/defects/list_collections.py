@@ -1,6 +1,7 @@
 """Defects of what the list of drafts holds: too little, too much, or nothing at all."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -70,15 +71,30 @@ def _(service: Service) -> None:
 
 
 def _lacking(when: When) -> Change:
-    """Return the change that leaves the newest draft of the caller out."""
+    """Return the change that leaves the newest draft of the caller out, on whatever page; a filter finds it."""
 
     def change(service: Service) -> None:
-        def without(items: list[Any], request: Request) -> list[Any]:
-            mine = [item for item in items if item["owner"] == service.identity.require(request).name]
-            newest = max(mine, key=lambda item: item["createdOn"] + item["identifier"], default=None)
-            return [item for item in items if item is not newest]
+        asking: list[str | None] = [None]
 
-        _rows(service, when, without)
+        def owner(faithful: Callable[..., str | None], request: Request, caller: Account) -> str | None:
+            asking[0] = caller.name if when(request) else None
+            found: str | None = faithful(request, caller)
+            return found
+
+        def drafts(
+            faithful: Callable[..., Rows], records: Records, realm: str, owner: str | None, page: Page
+        ) -> Rows:
+            if asking[0] is None or page.filter is not None:
+                rows: Rows = faithful(records, realm, owner, page)
+                return rows
+            rows = faithful(records, realm, owner, replace(page, top=None, skip=0))
+            mine = [row for row in rows if row["owner"] == asking[0]]
+            newest = max(mine, key=lambda row: (row["createdOn"], row["identifier"]), default=None)
+            left = [row for row in rows if row is not newest][page.skip :]
+            return left[: page.top]
+
+        alter(service.drafts, "collection_owner", owner)
+        alter(service.listing, "drafts", drafts)
 
     return change
 

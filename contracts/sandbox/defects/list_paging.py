@@ -71,18 +71,24 @@ def _top_before_skip(ask: Ask, page: Page) -> Rows:
     return ask(replace(page, skip=0))[page.skip :]
 
 
+def _later_page(page: Page) -> bool:
+    """Tell whether it is the second page or one after it, of several items: any other window is none of a series."""
+    top = page.top or 0
+    return top > 1 and page.skip > 0 and page.skip % top == 0
+
+
 def _edge_repeated(ask: Ask, page: Page) -> Rows:
-    return ask(replace(page, skip=page.skip - 1) if page.top and page.skip else page)
+    return ask(replace(page, skip=page.skip - 1) if _later_page(page) else page)
 
 
 def _edge_lost(ask: Ask, page: Page) -> Rows:
-    return ask(replace(page, skip=page.skip + 1) if page.top and page.skip else page)
+    return ask(replace(page, skip=page.skip + 1) if _later_page(page) else page)
 
 
 def _order_turns(ask: Ask, page: Page) -> Rows:
-    if not page.top or not page.skip or page.orderby is not None:
+    if not _later_page(page) or page.orderby is not None:
         return ask(page)
-    return ask(replace(page, top=None, skip=0))[::-1][page.skip : page.skip + page.top]
+    return ask(replace(page, top=None, skip=0))[::-1][page.skip :][: page.top]
 
 
 def _zero_is_all(ask: Ask, page: Page) -> Rows:
@@ -166,7 +172,7 @@ def _(service: Service) -> None:
 
 @defect("list-top-ample-refused", clause="list-top-ample", operations=["listDrafts"])
 def _(service: Service) -> None:
-    """A $top larger than the number of drafts is refused."""
+    """Without a collection, a $top larger than the number of drafts is refused."""
 
     def choose(ask: Ask, page: Page) -> Rows:
         everything = len(ask(replace(page, top=None, skip=0)))

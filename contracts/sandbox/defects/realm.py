@@ -203,15 +203,17 @@ def _unknown_is_abs(operation: str) -> Callable[[Service], None]:
     return change
 
 
-for _operation, _clause in (
-    ("createContact", "realm-unknown-contact"),
-    ("updateContact", "realm-unknown-contact"),
-    ("saveDraft", "realm-unknown-draft-save"),
+for _operation, _clause, _realms in (
+    # A record of another realm names an organization that abs-dev does not know, and is refused there all the same.
+    ("createContact", "realm-unknown-contact", [_QUERY_ONLY]),
+    ("updateContact", "realm-unknown-contact", [_QUERY_ONLY]),
+    ("saveDraft", "realm-unknown-draft-save", []),
 ):
     defect(
         f"realm-unknown-taken-by-{kebab(_operation)}",
         clause=_clause,
         operations=[_operation],
+        realms=_realms,
         sentence=f"{_operation} takes an unknown realm for abs-dev.",
     )(_unknown_is_abs(_operation))
 

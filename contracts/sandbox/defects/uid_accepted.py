@@ -66,7 +66,7 @@ _REFUSED: dict[str, tuple[str, str, Callable[[str], bool], tuple[str, ...]]] = {
     "uid-refuses-two-hyphens": (
         "uid-hyphen",
         "with two hyphens side by side",
-        lambda uid: "--" in uid and _mixed(uid),
+        lambda uid: _within(uid, "--"),
         _MARKS,
     ),
     "uid-refuses-underscore": ("uid-underscore", "with an underscore", lambda uid: _within(uid, "_"), _MARKS),
@@ -90,10 +90,6 @@ _REFUSED: dict[str, tuple[str, str, Callable[[str], bool], tuple[str, ...]]] = {
         _MARKS,
     ),
 }
-
-
-def _mixed(uid: str) -> bool:
-    return re.search("[A-Za-z0-9]", uid) is not None and not uid.endswith("-")
 
 
 def _last(uid: str, sign: str) -> bool:

@@ -140,7 +140,7 @@ def _(service: Service) -> None:
     "workflow-document-before-schema", clause="workflow-order-schema-before-document", operations=WORKFLOW
 )
 def _(service: Service) -> None:
-    """Under an unknown schema, a document without a title is refused for its content."""
+    """Under an unknown schema, a document without a title, or with one of a wrong kind, is refused for it."""
 
     async def answer(faithful: Handler, request: Request) -> Response:
         body = await json_of(request)
@@ -149,7 +149,7 @@ def _(service: Service) -> None:
         except Refusal as refusal:
             unknown = refusal.message.startswith("Schema not configured")
             document = body.get("document") if isinstance(body, dict) else None
-            if unknown and isinstance(document, dict) and "title" not in document:
+            if unknown and isinstance(document, dict) and not isinstance(document.get("title"), dict | str):
                 raise _invalid() from None
             raise
 

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import zlib
 from collections.abc import Iterable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -10,13 +11,15 @@ from contracts.sandbox.variants.model import Variant
 from contracts.sandbox.variants.wire import Between
 
 _SIGNED = "/signed/"
+_CANONICAL = "/canonical"
 _DOWNLOADS = frozenset({"getAttachment", "getAttachmentThumbnail", "attachmentExists"})
 
 
-class _Rewriting(Between):
+class Rewriting(Between):
     """Base of what changes JSON bodies, or the status that goes with an empty one."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request; bodies that may be changed are held back until they are whole."""
         start: Message = {}
         body = bytearray()
 
@@ -56,7 +59,7 @@ class _Rewriting(Between):
         return status, body
 
 
-class _ExtraMembers(_Rewriting):
+class _ExtraMembers(Rewriting):
     """Every JSON object that is answered carries more than anybody asked for."""
 
     def applies(self, scope: Scope, start: Message) -> bool:
@@ -86,7 +89,7 @@ def _furnished(value: dict[str, object]) -> dict[str, object]:
     return {**more, **value}
 
 
-class _HeadNoContent(_Rewriting):
+class _HeadNoContent(Rewriting):
     """An exists check that finds something is answered with 204."""
 
     def applies(self, scope: Scope, start: Message) -> bool:
@@ -98,6 +101,8 @@ class _HeadNoContent(_Rewriting):
 
 class _Redirecting(Between):
     """Attachments are answered with a redirect to an address that is good for a while."""
+
+    status = 302
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(app)
@@ -116,19 +121,67 @@ class _Redirecting(Between):
             if message["type"] == "http.response.start":
                 redirected = message["status"] == 200 and scope.get("operation_id") in _DOWNLOADS
                 if redirected:
-                    await self._redirect(str(scope["path"]), send)
+                    await self._redirect(scope, send)
                     return
             if not redirected:
                 await send(message)
 
         await self.app(scope, receive, altered)
 
-    async def _redirect(self, path: str, send: Send) -> None:
+    async def _redirect(self, scope: Scope, send: Send) -> None:
         signature = secrets.token_urlsafe(16)
-        self._signed[signature] = path
-        headers = [(b"location", (_SIGNED + signature).encode()), (b"content-length", b"0")]
-        await send({"type": "http.response.start", "status": 302, "headers": headers})
+        self._signed[signature] = str(scope["path"])
+        place = self.host(scope) + _SIGNED + signature
+        headers = [(b"location", place.encode()), (b"content-length", b"0")]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
+
+    def host(self, scope: Scope) -> str:  # noqa: ARG002
+        """Return scheme and host of the place that files are fetched from; empty for this one."""
+        return ""
+
+
+class _RedirectingElsewhere(_Redirecting):
+    """The address that is good for a while is on another host, as that of a file store is."""
+
+    status = 307
+
+    def host(self, scope: Scope) -> str:
+        return f"http://localhost:{scope['server'][1]}"
+
+
+class _Canonical(Between):
+    """Reads are sent on to another path, where they are served."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path, query = str(scope["path"]), scope["query_string"].decode("latin-1")
+        if path.startswith(_CANONICAL):
+            path = path.removeprefix(_CANONICAL)
+            await self.app({**scope, "path": path, "raw_path": path.encode("latin-1")}, receive, send)
+        elif scope["method"] in ("GET", "HEAD") and path.startswith("/api/"):
+            place = _CANONICAL + path + (f"?{query}" if query else "")
+            headers = [(b"location", place.encode("latin-1")), (b"content-length", b"0")]
+            await send({"type": "http.response.start", "status": 308, "headers": headers})
+            await send({"type": "http.response.body", "body": b""})
+        else:
+            await self.app(scope, receive, send)
+
+
+class _Deflated(Rewriting):
+    """JSON is deflated where the client takes it."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        taken = any(name == b"accept-encoding" and b"deflate" in value for name, value in scope["headers"])
+        await (super().answer(scope, receive, send) if taken else self.app(scope, receive, send))
+
+    def applies(self, scope: Scope, start: Message) -> bool:
+        if not super().applies(scope, start) or start["status"] == 204:
+            return False
+        start["headers"] = [*start["headers"], (b"content-encoding", b"deflate")]
+        return True
+
+    def rewritten(self, scope: Scope, status: int, body: bytes) -> tuple[int, bytes]:  # noqa: ARG002
+        return status, zlib.compress(body)
 
 
 def _is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
@@ -150,6 +203,22 @@ VARIANTS = (
         "downloads-redirected",
         "How a file is handed over is not shown: by a redirect to a signed address on the same host.",
         wrap=_Redirecting,
+    ),
+    Variant(
+        "downloads-elsewhere",
+        "How a file is handed over is not shown: by a redirect to a signed address on another host.",
+        wrap=_RedirectingElsewhere,
+    ),
+    Variant(
+        "reads-sent-on",
+        "Redirects of reads are not shown: each is sent on to another path of this host.",
+        wrap=_Canonical,
+    ),
+    Variant(
+        "deflate",
+        "The coding of a body is not shown: deflated where the client takes it.",
+        wrap=_Deflated,
+        layer=1,
     ),
 )
 """Each answers otherwise than the service it stands before."""

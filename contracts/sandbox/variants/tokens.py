@@ -5,6 +5,8 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -16,6 +18,8 @@ from contracts.sandbox.query import header_value
 from contracts.sandbox.refusals import Reason, Refusal
 from contracts.sandbox.variants.model import Variant
 from contracts.sandbox.workflow import Entry, WorkflowOperations
+
+_BRIEF_SECONDS: Final = 40.0
 
 
 class _Book(TokenBook):
@@ -75,6 +79,14 @@ class _Replaced(TokenBook):
     def issue(self, account: Account) -> Token:
         for text in [token.text for token in self._issued.values() if token.account == account]:
             del self._issued[text]
+        return super().issue(account)
+
+
+class _Brief(TokenBook):
+    """A token is valid for less than a minute."""
+
+    def issue(self, account: Account) -> Token:
+        self.lifetime = timedelta(seconds=_BRIEF_SECONDS)
         return super().issue(account)
 
 
@@ -150,6 +162,11 @@ VARIANTS = (
         "token-replaced",
         "Whether a token outlives the next sign-in of its account is not shown: it does not.",
         parts=_tokens(_Replaced),
+    ),
+    Variant(
+        "tokens-brief",
+        "How long a token stays valid is not shown: forty seconds.",
+        parts=_tokens(_Brief),
     ),
     Variant(
         "bearer-exact",

@@ -80,6 +80,14 @@ class _Furnished(Between):
         ]
 
 
+class _Validators(Between):
+    """Every answer carries a weak validator and a date of its last change."""
+
+    def headers(self, headers: Headers) -> Headers:
+        tag = b'W/"%s"' % secrets.token_hex(4).encode()
+        return [*headers, (b"etag", tag), (b"last-modified", b"Thu, 01 Jan 2026 00:00:00 GMT")]
+
+
 class _Chunked(Between):
     """Bodies come in pieces, without their length being told."""
 
@@ -146,6 +154,12 @@ VARIANTS = (
     ),
     Variant(
         "connections-closed", "Keeping connections is not shown: each is closed.", wrap=_Closing, layer=3
+    ),
+    Variant(
+        "validators",
+        "Validators of answers are not shown: weak ones, another each time.",
+        wrap=_Validators,
+        layer=3,
     ),
     Variant("slow", "How long an answer takes is not shown: 150 ms longer.", wrap=_Slow),
 )

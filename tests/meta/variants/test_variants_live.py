@@ -1,5 +1,6 @@
 """Every variant, and every combination of them, serves the life of records as the document tells it."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -50,7 +51,8 @@ def attachments_live(kit: Any) -> None:
     uid = kit.saved()
     assert kit.attach(uid).ok
     assert kit.eventually(lambda: "note.txt" in kit.attachments(uid).text)
-    numbers = [int(value) for value in kit.values(kit.attachments(uid).json()) if str(value).isdigit()]
+    shown = [str(value) for value in kit.values(kit.attachments(uid).json())]
+    numbers = {digits for value in shown for digits in re.findall(r"(?:^|attachments/)(\d+)(?:$|/)", value)}
     paths = [f"/api/v2013/documents/{uid}/attachments/{number}/note.txt" for number in numbers]
     assert b"a note" in [kit.ask("GET", path, realm=None).content for path in paths]
     assert any(kit.ask("HEAD", path, realm=None).ok for path in paths)
