@@ -15,3 +15,7 @@ class SuiteError(RegistryContractsError):
 
 class EnvironmentFault(RegistryContractsError):
     """The environment stood in the way: unreachable, gateway page, rate limit, expired patience (exit code 6)."""
+
+
+class GivenUp(EnvironmentFault):
+    """An operation has not answered for so long that it is not asked any more; all others still are."""

@@ -45,15 +45,20 @@ def test_every_boundary_is_seen_when_it_is_broken(copy: Path) -> None:
         "interface/location.py": "import contracts.judging.outcomes",
         "session/pace.py": "import contracts.judging.outcomes",
         "evidence/plain.py": "import contracts.session.exchange",
+        "drift/changes.py": "import contracts.evidence.plain",
+        "gating/lookup.py": "import contracts.plugin.marks",
         "judging/outcomes.py": "import contracts.plugin.marks",
         "generation/samples.py": "import requests",
+        "session/disguises.py": "import contracts.sweeping.folders",
+        "checking/request_facts.py": "import contracts.sweeping.folders",
+        "drift/values.py": "import contracts.workbench.compact",
     }
     for name, line in breaches.items():
         with (copy / "contracts" / name).open("a", encoding="utf-8") as file:
             file.write(f"\n{line}  # noqa\n")
     ended = lint(copy)
     assert ended.returncode == 1
-    assert "0 kept, 7 broken" in ended.stdout, ended.stdout
+    assert f"0 kept, {len(breaches)} broken" in ended.stdout, ended.stdout
 
 
 def test_cases_import_nothing_that_sends() -> None:

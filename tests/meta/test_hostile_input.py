@@ -6,7 +6,15 @@ import pytest
 
 from contracts.generation import hostile
 from contracts.generation.ordinary import picture
+from contracts.interface.description import load_description
+from contracts.judging import closed
 
+#: Operations that take a record, in whatever realm.
+BODIES = [
+    name
+    for name in load_description().operations
+    if name.endswith("Contact") or name == "saveDraft" or "WorkflowRecord" in name
+]
 VALUE = {"email": "somebody@example.test", "header": {"identifier": "rc-ab12"}}
 
 
@@ -26,3 +34,33 @@ def test_bodies_at_the_edges_are_small_enough_to_be_sent_anywhere() -> None:
 
 def test_a_picture_is_a_png() -> None:
     assert picture().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_the_sharpest_bodies_are_json_with_the_value_in_them() -> None:
+    bodies = hostile.sharpest(VALUE)
+    assert json.loads(bodies["no text"]) == {"odd": "a\0b", "half": "\ud800", **VALUE}
+    assert bodies["deep objects"].count(b"{") > 1000
+
+
+def test_every_odd_body_is_met_by_some_operation_in_some_realm() -> None:
+    described = load_description().operations
+    met = {
+        body
+        for operation in BODIES
+        for realm in described[operation].realms
+        for body in hostile.in_turn(VALUE, realm, operation)
+    }
+    assert set(hostile.at_the_edges(VALUE).values()) <= met
+
+
+@pytest.mark.parametrize("token", ["a1b2c3d4e5", "QUJD-defg_123", "QUJDdefg=="])
+def test_altered_tokens_are_others(token: str) -> None:
+    assert token not in closed.altered(token)
+
+
+def test_letter_case_and_padding_are_left_alone_where_they_may_not_count() -> None:
+    assert [len(closed.altered(token)) for token in ("a1b2c3d4e5", "QUJD-defg_123", "QUJDdefg==")] == [
+        1,
+        2,
+        1,
+    ]

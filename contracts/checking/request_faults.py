@@ -1,0 +1,226 @@
+"""Where a request breaks the interface, in the catalogue's notation, such as `body.firstName:missing`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import jsonschema_rs
+
+from contracts.interface.description import Operation, load_description
+from contracts.interface.operations import follow, parameters_of
+from contracts.session.exchange import Exchange
+from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, is_valid_uid
+
+#: Keyword of a schema that is not met → the catalogue's word.
+_KINDS: Final = {
+    "type": "wrong-kind",
+    "minLength": "too-short",
+    "maxLength": "too-long",
+    "pattern": "pattern",
+    "propertyNames": "pattern",
+    "enum": "unknown-value",
+}
+#: Options that are numbers, though the document lists them as strings.
+_NUMBERS: Final = frozenset({"$top", "$skip", "top", "skip"})
+_JSON: Final = "application/json"
+
+
+@dataclass(frozen=True)
+class RequestFault:
+    """One fault of a request.
+
+    Attributes:
+        key: In the catalogue's notation; items by their number.
+        says: For people.
+        firm: Whether the document really rules it out: a number where a text is due, or null in place of a member,
+            are read kindly by many services, and the document does not say.
+    """
+
+    key: str
+    says: str
+    firm: bool = True
+
+    @property
+    def field(self) -> str:
+        """The last step of what is at fault: `firstName` of `body.firstName:missing`."""
+        return self.key.partition(":")[0].rpartition(".")[2]
+
+    @property
+    def kind(self) -> str:
+        """The catalogue's word for what is wrong."""
+        return self.key.rpartition(":")[2]
+
+    @property
+    def in_content(self) -> bool:
+        """Whether it lies in the content of a JSON object, and not in the request around it."""
+        return self.key.startswith("body.")
+
+
+def faults_in(
+    exchange: Exchange,
+    operation: Operation,
+    path: Mapping[str, str],
+    query: Sequence[tuple[str, str]],
+) -> Iterator[RequestFault]:
+    """Find the faults of a request; path first, then query, headers and body."""
+    for name, value in path.items():
+        yield from _in_path(operation, name, value)
+    yield from _in_query(operation, query)
+    yield from _in_headers(exchange, operation, query)
+    schema = body_schema(operation.id)
+    if schema is not None:
+        yield from _in_body(exchange, schema)
+
+
+def _in_path(operation: Operation, name: str, value: str) -> Iterator[RequestFault]:
+    key, shown = f"path.{name}", f"{name} is {value!r}"
+    if name == "uid" or (name == "identifier" and not is_valid_uid(value)):
+        if not is_valid_uid(value):
+            size = len(value)
+            kind = "too-short" if size < UID_SHORTEST else "too-long" if size > UID_LONGEST else "pattern"
+            rule = f"{UID_SHORTEST} to {UID_LONGEST} letters, digits, hyphens and underscores"
+            yield RequestFault(f"{key}:{kind}", f"{shown} ({size} characters); the rule is {rule}")
+        return
+    for error in _validators(operation.id).get(("path", name), ()):
+        yield from _of_text(error, key, shown, value)
+
+
+def _in_query(operation: Operation, query: Sequence[tuple[str, str]]) -> Iterator[RequestFault]:
+    given = dict(query)
+    for name in operation.query_parameters:
+        value = given.get(name)
+        if value is None:
+            continue
+        if name in _NUMBERS and not (value.isascii() and value.isdigit()):
+            yield RequestFault(f"query.{name}:malformed", f"{name} is {value!r}, which is no number")
+            continue
+        for validator in _validators(operation.id).get(("query", name), ()):
+            yield from _of_text(validator, f"query.{name}", f"{name} is {value!r}", value)
+    for name in given:
+        if name not in operation.query_parameters:
+            yield RequestFault("query:unknown-property", f"the query names {name!r}, which is not listed")
+
+
+def _in_headers(
+    exchange: Exchange, operation: Operation, query: Sequence[tuple[str, str]]
+) -> Iterator[RequestFault]:
+    headers = {name.lower(): value for name, value in exchange.request_headers.items()}
+    if operation.takes_realm:
+        realm = headers.get("realm")
+        elsewhere = "Realm" in operation.query_parameters and any(name == "Realm" for name, _ in query)
+        if realm is None and not elsewhere:
+            yield RequestFault("header.Realm:missing", "no realm is named")
+        elif realm == "":
+            yield RequestFault("header.Realm:empty", "the Realm header is empty")
+        elif realm is not None:
+            for validator in _validators(operation.id).get(("header", "Realm"), ()):
+                yield from _of_text(validator, "header.Realm", f"Realm is {realm!r}", realm)
+    if operation.protected and not headers.get("authorization", "").strip():
+        yield RequestFault("header.Authorization:missing", "no token is sent")
+
+
+def _of_text(
+    validator: jsonschema_rs.Draft202012Validator, key: str, shown: str, text: str
+) -> Iterator[RequestFault]:
+    """Faults of a parameter; on the wire it is text, so a number is a text of digits."""
+    value: Any = int(text) if text.lstrip("-").isdigit() and text.isascii() and len(text) < 19 else text
+    if all(not candidate_ok(validator, each) for each in (value, text)):
+        for error in validator.iter_errors(text):
+            word = _KINDS.get(_keyword(error), "unknown-value")
+            yield RequestFault(f"{key}:{word}", shown)
+            return
+
+
+def candidate_ok(validator: jsonschema_rs.Draft202012Validator, value: Any) -> bool:
+    """Whether a value keeps a schema."""
+    return bool(validator.is_valid(value))
+
+
+def _in_body(exchange: Exchange, schema: Mapping[str, Any]) -> Iterator[RequestFault]:
+    content = exchange.request_body
+    if not content:
+        yield RequestFault("body:missing", "there is no body")
+        return
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        yield RequestFault("body:malformed", "the body is not JSON")
+        return
+    if value == {} and schema.get("required"):
+        yield RequestFault("body:empty", "the body is an empty object")
+        return
+    validator = _validator(json.dumps(schema, sort_keys=True))
+    for error in validator.iter_errors(value):
+        yield from _of_body(error, value)
+
+
+def _of_body(error: jsonschema_rs.ValidationError, whole: Any) -> Iterator[RequestFault]:
+    steps = [str(step) for step in error.instance_path]
+    said = error.message if len(error.message) < 200 else error.message[:199] + "…"
+    place = ".".join(["body", *steps])
+    keyword = _keyword(error)
+    if keyword == "required":
+        name = getattr(error.kind, "property", "")
+        yield RequestFault(f"{place}.{name}:missing", f"{'.'.join([*steps, name])} is missing")
+    elif keyword in ("additionalProperties", "unevaluatedProperties"):
+        yield RequestFault(f"{place}:unknown-property", said)
+    else:
+        kind = _KINDS.get(keyword, "wrong-kind")
+        yield RequestFault(
+            f"{place}:{kind}", said, firm=_is_firm(kind, error, _at(whole, error.instance_path))
+        )
+
+
+def _is_firm(kind: str, error: jsonschema_rs.ValidationError, value: Any) -> bool:
+    if kind != "wrong-kind":
+        return True
+    text_due = "string" in list(getattr(error.kind, "types", ()))
+    return value is not None and not (text_due and isinstance(value, int | float))
+
+
+def _at(value: Any, path: Sequence[Any]) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _keyword(error: jsonschema_rs.ValidationError) -> str:
+    path = [str(step) for step in error.schema_path]
+    return "propertyNames" if "propertyNames" in path else path[-1] if path else "type"
+
+
+@lru_cache(maxsize=32)
+def body_schema(operation: str) -> dict[str, Any] | None:
+    """The JSON Schema of an operation's body, references followed once; None where it takes no JSON."""
+    description = load_description()
+    found = description.operations[operation]
+    node = description.bundle["paths"][found.path][found.method.lower()]
+    content = follow(description.bundle, node.get("requestBody") or {}).get("content", {})
+    if _JSON not in content:
+        return None
+    schema: dict[str, Any] = follow(description.bundle, content[_JSON]["schema"])
+    return schema
+
+
+@lru_cache(maxsize=32)
+def _validators(operation: str) -> Mapping[tuple[str, str], tuple[jsonschema_rs.Draft202012Validator, ...]]:
+    """Validators of an operation's parameters, by place and name."""
+    description = load_description()
+    found = description.operations[operation]
+    item = description.bundle["paths"][found.path]
+    listed = parameters_of(description.bundle, item, item[found.method.lower()])
+    return {
+        (each["in"], each["name"]): (_validator(json.dumps(each["schema"], sort_keys=True)),)
+        for each in listed
+        if "schema" in each
+    }
+
+
+@lru_cache(maxsize=128)
+def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
+    components = {"schemas": load_description().bundle["components"]["schemas"]}
+    return jsonschema_rs.Draft202012Validator({**json.loads(schema), "components": components})
