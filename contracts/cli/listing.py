@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -206,14 +206,9 @@ def _defects(chosen: Filters) -> Iterable[Row]:
             yield row | {"sentence": each.sentence}
 
 
-def _variants(_chosen: Filters) -> Iterable[Row]:
-    found = breaking.installed(breaking.variants())
-    return ({"id": each.name, "sentence": each.sentence} for each in found)
-
-
-def _weathers(_chosen: Filters) -> Iterable[Row]:
-    found = breaking.installed(breaking.weathers())
-    return ({"id": each.name, "sentence": each.sentence} for each in found)
+def _named(find: Callable[[], Sequence[breaking.Breakage] | None]) -> Callable[[Filters], Iterable[Row]]:
+    """Rows of what has a name and a sentence and nothing else."""
+    return lambda _: [{"id": each.name, "sentence": each.sentence} for each in breaking.installed(find())]
 
 
 def _findings(chosen: Filters) -> Iterable[Row]:
@@ -236,8 +231,8 @@ _LISTS: Final[dict[str, _List]] = {
     "realms": _List(_realms, ("id", "clauses", "operations")),
     "profiles": _List(_profiles, ("id", "meaning")),
     "defects": _List(_defects, ("id", "clause", "sentence"), _OF_CLAUSES),
-    "variants": _List(_variants, ("id", "sentence")),
-    "weathers": _List(_weathers, ("id", "sentence")),
+    "variants": _List(_named(breaking.variants), ("id", "sentence")),
+    "weathers": _List(_named(breaking.weathers), ("id", "sentence")),
     "findings": _List(_findings, ("id", "standing", "clause", "operation", "realm", "seen"), _OF_CLAUSES),
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.peers.descriptions import SUCCESS, exact, of_realm, operations
+from benchmarks.peers.descriptions import ANONYMOUS, SUCCESS, exact, of_realm, operations
 from benchmarks.peers.example_files import without_examples, write_examples
 from contracts.interface.description import load_description
 
@@ -60,7 +60,7 @@ def test_the_copy_leaves_the_description_alone(described: dict[str, Any]) -> Non
 def test_each_operation_gets_an_example_file(copied: dict[str, Any], tmp_path: Path) -> None:
     write_examples(copied, tmp_path)
     saved = json.loads((tmp_path / "saveDraft.json").read_text(encoding="utf-8"))
-    assert {path.stem for path in tmp_path.iterdir()} == set(SUCCESS)
+    assert {path.stem for path in tmp_path.iterdir()} == {*SUCCESS, f"createContact-{ANONYMOUS}"}
     assert saved["http-request"]["path"].endswith("/example-draft-bch-dev/versions/draft")
     assert saved["http-request"]["headers"]["Realm"] == "bch-dev"
     assert saved["http-response"]["status"] == 201
@@ -72,3 +72,21 @@ def test_no_example_is_left_beside_the_files(copied: dict[str, Any]) -> None:
         assert not any("example" in key for parameter in operation["parameters"] for key in parameter)
         for content in operation.get("requestBody", {}).get("content", {}).values():
             assert not any("example" in key for key in content)
+
+
+def test_a_new_contact_may_leave_its_identifier_to_the_service(
+    copied: dict[str, Any], tmp_path: Path
+) -> None:
+    write_examples(copied, tmp_path)
+    named, anonymous = (
+        json.loads((tmp_path / f"createContact{mark}.json").read_text(encoding="utf-8"))["http-request"][
+            "body"
+        ]
+        for mark in ("", f"-{ANONYMOUS}")
+    )
+    assert named["header"]["identifier"] == "example-contact-bch-dev"
+    assert {**named, "header": {**named["header"], "identifier": None}} == {
+        **anonymous,
+        "header": {**anonymous["header"], "identifier": None},
+    }
+    assert "identifier" not in anonymous["header"]

@@ -1,6 +1,7 @@
 """Variants of tokens and of submissions: each differs from the plain sandbox in what its sentence says."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,6 +14,12 @@ LOCKED = "The record is locked for workflow"
 
 def token(kit: Any) -> str:
     return str(kit.sign_in().json()["authenticationToken"])
+
+
+def expires_within(kit: Any, seconds: float) -> bool:
+    """Whether a new token's expiry is less than some seconds ahead."""
+    told = str(kit.sign_in().json()["expiration"]).replace("Z", "+00:00")
+    return (datetime.fromisoformat(told) - datetime.now(UTC)).total_seconds() < seconds
 
 
 def first_still_opens(kit: Any) -> bool:
@@ -66,6 +73,7 @@ DIFFERENCES: dict[str, tuple[Probe, Any]] = {
     "tokens-jwt": (lambda kit: token(kit).count("."), 2),
     "token-same-again": (lambda kit: token(kit) == token(kit), True),
     "token-replaced": (first_still_opens, False),
+    "tokens-brief": (lambda kit: expires_within(kit, 60), True),
     "bearer-exact": (lambda kit: listing(kit, f"bearer {token(kit)}"), 401),
     "email-any-case": (lambda kit: kit.sign_in(email="Author@Sandbox.test").status_code, 200),
     "sign-in-refused-200": (lambda kit: kit.sign_in(email="nobody@sandbox.test").status_code, 200),

@@ -31,6 +31,17 @@ def downloaded(kit: Any) -> tuple[int, bytes]:
     return len(answer.history), answer.content
 
 
+def fetched_from(kit: Any) -> tuple[str | None, bytes]:
+    """The host that a file comes from, and the file."""
+    answer = kit.ask("GET", kit.attached(), realm=None)
+    return urlsplit(answer.url).hostname, answer.content
+
+
+def sent_on(kit: Any) -> tuple[list[int], int]:
+    answer = info(kit)
+    return [hop.status_code for hop in answer.history], answer.status_code
+
+
 DIFFERENCES: dict[str, tuple[Probe, Any]] = {
     "charset": (lambda kit: info(kit).headers["Content-Type"], "Application/JSON; charset=UTF-8"),
     "header-capitals": (spelling, True),
@@ -38,10 +49,14 @@ DIFFERENCES: dict[str, tuple[Probe, Any]] = {
     "chunked": (lambda kit: info(kit).headers.get("Transfer-Encoding"), "chunked"),
     "gzip": (lambda kit: info(kit).headers.get("Content-Encoding"), "gzip"),
     "connections-closed": (lambda kit: info(kit).headers.get("Connection"), "close"),
+    "validators": (lambda kit: info(kit).headers.get("ETag", "").startswith("W/"), True),
     "slow": (lambda kit: info(kit).elapsed.total_seconds() > wire.SLOW_SECONDS, True),
     "extra-members": (lambda kit: info(kit).json().get("apiVersion"), "2.14"),
     "head-204": (lambda kit: kit.ask("HEAD", kit.draft(kit.saved())).status_code, 204),
     "downloads-redirected": (downloaded, (1, b"a note")),
+    "downloads-elsewhere": (fetched_from, ("localhost", b"a note")),
+    "reads-sent-on": (sent_on, ([308], 200)),
+    "deflate": (lambda kit: info(kit).headers.get("Content-Encoding"), "deflate"),
 }
 
 
