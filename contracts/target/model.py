@@ -61,13 +61,15 @@ class Pace:
     request_budget: int | None = field(
         default=None,
         metadata=about(
-            Kind.WHOLE, "requests that a run may send in all; without it the profile decides (docs/manners.md)"
+            Kind.WHOLE,
+            "requests that a run may send in all; without it the profile decides (docs/manners.md)",
         ),
     )
     permanent_records: int = field(
         default=12,
         metadata=about(
-            Kind.WHOLE, "contacts and submissions, which nobody can remove, that a run may create in each realm"
+            Kind.WHOLE,
+            "contacts and submissions, which nobody can remove, that a run may create in each realm",
         ),
     )
 
