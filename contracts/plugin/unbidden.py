@@ -45,20 +45,28 @@ def look_for_unbidden(worker: Worker, attempts: Sequence[Attempt]) -> None:
 
 def note_gone(worker: Worker, attempts: Sequence[Attempt]) -> None:
     """Take drafts off the ledger that a case deleted and then found absent; nobody need delete them again."""
-    deleted: dict[Place, bool] = {}
+    deleted: dict[Place, Exchange] = {}
+    absent: set[Place] = set()
     for exchange in (exchange for attempt in attempts for exchange in attempt.exchanges):
         place, answer = _place(exchange), exchange.response
         if place is None or answer is None or exchange.fault:
             continue
         if exchange.operation == "deleteDraft" and answer.success:
-            deleted[place] = False
-        elif exchange.operation in _LOOKS and answer.status in _ABSENT and place in deleted:
-            deleted[place] = True
+            deleted[place] = exchange
+        elif exchange.operation in _LOOKS and answer.refusal and place in deleted:
+            # Refused to whoever could delete it, so that it is not about who asks.
+            absent |= {place} if _sender(exchange) == _sender(deleted[place]) else set()
         elif exchange.operation == "saveDraft" or answer.success:
             deleted.pop(place, None)
-    for (realm, uid), absent in deleted.items():
-        if absent and uid not in worker.cleaning.kept:
+            absent.discard(place)
+    for realm, uid in absent:
+        if uid not in worker.cleaning.kept:
             worker.ledger.removed(realm, uid)
+
+
+def _sender(exchange: Exchange) -> tuple[str | None, str | None]:
+    headers = exchange.request_headers
+    return headers.get("Authorization"), headers.get("Realm")
 
 
 def _place(exchange: Exchange) -> Place | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 #: Somebody who looks holds the lock for a moment; a process that starts waits that long and longer.
 _PATIENCE_SECONDS = 10.0
+_RENAMES_WHAT_IS_OPEN = os.name == "posix"
 
 
 class Alive:
@@ -20,9 +22,12 @@ class Alive:
 
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / f"alive-{name}.lock"
+        begun = folder / f"begun-{name}.lock" if _RENAMES_WHAT_IS_OPEN else self._path
         # Singletons would tie two runs in one process together.
-        self._lock = FileLock(self._path, mode=0o600)
+        self._lock = FileLock(begun, mode=0o600)
         self._lock.acquire(timeout=_PATIENCE_SECONDS)
+        # Under its name only once it is held: whoever looked in between would take the process for dead.
+        begun.rename(self._path)
 
     def end(self) -> None:
         """Take the sign away; a second call does nothing."""

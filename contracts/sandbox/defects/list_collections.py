@@ -64,7 +64,7 @@ def _(service: Service) -> None:
     refuse(service, _LIST, bad_request, _asks("my"))
 
 
-@defect("list-my-without-body", clause="list-my-answers", operations=_LIST)
+@defect("list-my-without-body", clause="list-my-has-mine", operations=_LIST)
 def _(service: Service) -> None:
     """The collection my answers with success and no body."""
     pretend(service, _LIST, None, 204, _asks("my"))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from contracts.session.alive import Alive, anybody_alive
 from contracts.sweeping.folders import private_folders_of_the_dead, remove_private_folders
@@ -121,3 +122,20 @@ def test_private_folders_of_dead_runs_go_and_no_others(tmp_path: Path) -> None:
     assert {name for name, path in places.items() if path.exists()} == {"alive", "new", "open"}
     alive.end()
     assert not anybody_alive(places["alive"])
+
+
+def test_a_sign_of_life_is_held_from_the_moment_it_can_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[Path]] = []
+    acquire = FileLock.acquire
+
+    def looking(lock: FileLock, *arguments: Any, **options: Any) -> Any:
+        seen.append(list(tmp_path.glob("alive-*")))
+        return acquire(lock, *arguments, **options)
+
+    monkeypatch.setattr(FileLock, "acquire", looking)
+    alive = Alive(tmp_path, "main")
+    assert seen == [[]]
+    assert anybody_alive(tmp_path)
+    alive.end()

@@ -14,9 +14,12 @@ from contracts.session.namespace import Namespace
 UID = "rc-test-0123456789"
 
 
-def exchange(operation: str, status: int, uid: str = UID, role: str = "author") -> Exchange:
+def exchange(
+    operation: str, status: int, uid: str = UID, role: str = "author", token: str = "token-of-author"
+) -> Exchange:
     url = f"http://127.0.0.1/api/v2013/documents/{uid}/versions/draft?schema=contact"
-    made = Exchange("main-1", "c", 1, "abs-dev", role, operation, "PUT", url, {}, None)
+    headers = {"Authorization": f"Bearer {token}", "Realm": "abs-dev"}
+    made = Exchange("main-1", "c", 1, "abs-dev", role, operation, "PUT", url, headers, None)
     made.response = Answer(status, "", {}, b"", url)
     return made
 
@@ -100,6 +103,7 @@ def left(tmp_path: Any) -> Any:
 
 def test_a_draft_that_was_deleted_and_found_absent_needs_no_cleaning(left: Any) -> None:
     assert left(exchange("draftExists", 404)) == []
+    assert left(exchange("getDraft", 400)) == []
 
 
 @pytest.mark.parametrize(
@@ -107,7 +111,7 @@ def test_a_draft_that_was_deleted_and_found_absent_needs_no_cleaning(left: Any) 
     [
         [],
         [exchange("draftExists", 200)],
-        [exchange("getDraft", 401)],
+        [exchange("getDraft", 401, token="garbage")],
         [exchange("draftExists", 404), exchange("saveDraft", 201)],
         [exchange("draftExists", 404), exchange("saveDraft", 400)],
         [exchange("draftExists", 404), exchange("getDraft", 200)],
