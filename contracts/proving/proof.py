@@ -100,6 +100,7 @@ def _write(found: Matrix, facts: dict[str, Any], asked: Asked) -> Path:
 def _command(asked: Asked) -> str:
     words = ["registry-contracts prove", f"--seeds {','.join(map(str, asked.seeds))}", f"--jobs {asked.jobs}"]
     words += [f"--defect {name}" for name in asked.defects] + [f"--clause {name}" for name in asked.clauses]
+    words += [f"--part {part}" for part in asked.parts] if len(asked.parts) < len(Part) else []
     words += ["--whole"] * asked.whole + ["--to-the-end"] * asked.to_the_end
     return " ".join(words)
 

@@ -66,9 +66,11 @@ def _head(matrix: Matrix, facts: Mapping[str, Any]) -> Iterator[str]:
     yield "|---|---|"
     yield f"| defects killed on every seed | {figures['killed_on_every_seed']} of {figures['defects']} |"
     yield f"| must clauses broken by at least one defect | {broken} |"
-    yield f"| cases that killed at least one defect | {figures['cases_that_killed']} of {figures['cases']} |"
-    yield f"| runs on sandboxes without a defect (faithful and variants) | {figures['calm_runs']} |"
-    yield f"| … of these with an alarm | {figures['alarms']} |"
+    if matrix.cases:
+        yield f"| cases that killed at least one defect | {figures['cases_that_killed']} of {figures['cases']} |"
+    if matrix.calm:
+        yield f"| runs on sandboxes without a defect (faithful and variants) | {figures['calm_runs']} |"
+        yield f"| … of these with an alarm | {figures['alarms']} |"
     yield f"| requests to the finding, median | {figures['median_requests_to_the_finding']} |"
     yield f"| seconds to the finding, median | {figures['median_seconds_to_the_finding']} |"
 
