@@ -15,10 +15,10 @@ UID = "rc-test-0123456789"
 
 
 def exchange(
-    operation: str, status: int, uid: str = UID, role: str = "author", token: str = "token-of-author"
+    operation: str, status: int, uid: str = UID, role: str = "author", sender: str = "author"
 ) -> Exchange:
     url = f"http://127.0.0.1/api/v2013/documents/{uid}/versions/draft?schema=contact"
-    headers = {"Authorization": f"Bearer {token}", "Realm": "abs-dev"}
+    headers = {"Authorization": f"Bearer token of {sender}", "Realm": "abs-dev"}
     made = Exchange("main-1", "c", 1, "abs-dev", role, operation, "PUT", url, headers, None)
     made.response = Answer(status, "", {}, b"", url)
     return made
@@ -111,7 +111,7 @@ def test_a_draft_that_was_deleted_and_found_absent_needs_no_cleaning(left: Any) 
     [
         [],
         [exchange("draftExists", 200)],
-        [exchange("getDraft", 401, token="garbage")],
+        [exchange("getDraft", 401, sender="nobody")],
         [exchange("draftExists", 404), exchange("saveDraft", 201)],
         [exchange("draftExists", 404), exchange("saveDraft", 400)],
         [exchange("draftExists", 404), exchange("getDraft", 200)],
