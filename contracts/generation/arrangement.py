@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from contracts.generation.kept_contact import kept_contact
 from contracts.generation.samples import Samples
 from contracts.generation.shelf import Shelf
 from contracts.judging import readers
@@ -15,7 +16,6 @@ from contracts.judging.disturbing import mark_of
 from contracts.judging.outcomes import Blocked, Untested
 from contracts.session.actor import Actor
 from contracts.session.exchange import Answer, Exchange
-from contracts.session.namespace import SUITE_PREFIX, is_valid_uid
 
 #: How long an effect may take to show: services may index or lock a moment later.
 PATIENCE_SECONDS = 8.0
@@ -131,35 +131,12 @@ class Arrangement:
 
     def contact(self, actor: Actor) -> str:
         """The identifier of a contact record of the actor's that can be updated; one for each realm, reused by runs."""
-        identifier = self._once(f"contact of {actor.role}", lambda: self._contact(actor))
+        identifier = self._once(f"contact of {actor.role}", lambda: self._kept_contact(actor))
         self._shelf.namespace.claim(identifier)  # another worker may have got it from the service
         return identifier
 
-    def _contact(self, actor: Actor) -> str:
-        identifier = f"{SUITE_PREFIX}keep-{actor.role}-contact-{self._realm}"
-        record, query = self._samples.contact(identifier), {"schema": self._samples.contact_schema}
-        if self._updates(actor, identifier, record):
-            return identifier
-        created = actor.send("createContact", query=query, json=record)
-        minted: list[str] = [value for value in readers.values(usable(created).json) if is_valid_uid(value)]
-        for candidate in dict.fromkeys([identifier, *minted]):
-            self._shelf.namespace.claim(candidate)
-            if any(self._updates(actor, candidate, record) for record in self._contact_records(candidate)):
-                return candidate
-        done(created)
-        raise Blocked(
-            "updateContact", "a contact that was just created cannot be updated under any name it was given"
-        )
-
-    def _contact_records(self, identifier: str) -> list[dict[str, Any]]:
-        """Valid records; where one sort is refused wrongly, which is a finding of its own, another may be taken."""
-        samples = self._samples
-        return [samples.contact(identifier), samples.full_contact(identifier), samples.contact()]
-
-    def _updates(self, actor: Actor, identifier: str, record: dict[str, Any]) -> bool:
-        query = {"schema": self._samples.contact_schema}
-        exchange = actor.send("updateContact", path={"uid": identifier}, query=query, json=record)
-        return usable(exchange).success
+    def _kept_contact(self, actor: Actor) -> str:
+        return kept_contact(actor, self._samples, self._shelf.namespace, self._realm)
 
     def submission(self, actor: Actor) -> str:
         """The identifier of a record that was submitted through the workflow; one for each realm and run."""

@@ -6,6 +6,7 @@ from contracts.generation.ordinary import FAMILIES, WORKFLOW, Ordinary, send
 from contracts.generation.signing_in import Credentials
 from contracts.judging import comparing, robust
 from contracts.judging.claims import Claims
+from contracts.judging.served import families_served
 from contracts.plugin.marks import contract
 from contracts.session.actor import Actor
 
@@ -53,7 +54,7 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(ordinary: Ordin
     headers = [partial(judge_header, operation) for operation in WITHOUT_BODY]
     # Last, as it ends the case where one operation is not served, which says nothing about the others.
     served = partial(
-        comparing.families_served,
+        families_served,
         partial(claim, "version-2013-paths"),
         asked,
         _families("draft", "attachment"),
@@ -75,7 +76,7 @@ def test_ordinary_requests_for_contacts_are_served(ordinary: Ordinary, claim: Cl
         robust.empty_or_json(claim("json-bodies", operation), asked[operation])
     realms = [partial(judge, operation) for operation in FAMILIES["contact"]]
     served = partial(
-        comparing.families_served,
+        families_served,
         partial(claim, "version-2013-paths"),
         asked,
         _families("contact"),
@@ -97,9 +98,7 @@ def test_ordinary_submissions_are_served(ordinary: Ordinary, claim: Claims) -> N
         again = partial(ordinary.harmless, operation)
         comparing.realm_taken(claim("realm-workflow-realms", operation), asked[operation], again)
 
-    comparing.families_served(
-        partial(claim, "version-2023-paths"), asked, {"workflow": WORKFLOW}, ordinary.nowhere
-    )
+    families_served(partial(claim, "version-2023-paths"), asked, {"workflow": WORKFLOW}, ordinary.nowhere)
     for operation in WORKFLOW:
         robust.empty_or_json(claim("json-bodies", operation), asked[operation])
     comparing.each_judged(partial(judge, operation) for operation in WORKFLOW)
@@ -110,7 +109,7 @@ def test_signing_in_is_served_under_2013(author: Actor, credentials: Credentials
     """Authentication stands under /api/v2013, answers in JSON and reads the charset of a content type."""
     signed_in = author.send("createToken", json=credentials.of("author"))
     robust.empty_or_json(claim("json-bodies", "createToken"), signed_in)
-    comparing.families_served(
+    families_served(
         partial(claim, "version-2013-paths"), {"createToken": signed_in}, {"token": ("createToken",)}
     )
     charset = author.send("createToken", json=credentials.of("author"), headers=CHARSET)
