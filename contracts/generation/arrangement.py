@@ -17,8 +17,6 @@ from contracts.judging.outcomes import Blocked, Untested
 from contracts.session.actor import Actor
 from contracts.session.exchange import Answer, Exchange
 
-#: How long an effect may take to show: services may index or lock a moment later.
-PATIENCE_SECONDS = 8.0
 _LOOK_AGAIN_SECONDS = 0.25
 
 T = TypeVar("T")
@@ -183,7 +181,7 @@ class Arrangement:
 
     def eventually(self, look: Callable[[], bool]) -> bool:
         """Whether an effect shows within a few seconds; looks again while it does not."""
-        return eventually(look)
+        return eventually(look, self._shelf.settle_seconds)
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What cases of this realm arrange once in a run and use together, under a name of its own.
@@ -197,7 +195,7 @@ class Arrangement:
         return self._shelf.shared.once(f"{self._realm} {name}", make)
 
 
-def eventually(look: Callable[[], bool], patience: float = PATIENCE_SECONDS) -> bool:
+def eventually(look: Callable[[], bool], patience: float) -> bool:
     """Whether an effect shows within some seconds; looks again while it does not."""
     deadline = time.monotonic() + patience
     while not look():

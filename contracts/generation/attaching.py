@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
-from contracts.generation.arrangement import PATIENCE_SECONDS, Attachment, done, eventually
+from contracts.generation.arrangement import Attachment, done, eventually
 from contracts.judging import readers
 from contracts.judging.claims import usable
 from contracts.judging.listing import Record, attachments_of, ranked_integers
@@ -44,14 +44,14 @@ def attach(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bo
 
 
 def found(
-    actor: Actor, sought: Attachment, created: Exchange, size: int, patience: float = PATIENCE_SECONDS
+    actor: Actor, sought: Attachment, created: Exchange, size: int, patience: float | None = None
 ) -> Attachment:
     """An attachment that was created, with its id; a list that names it may be a moment late.
 
     Args:
         sought: The attachment without its id, and without content where that is too large to hold.
         size: Bytes of the file.
-        patience: Seconds to look for it.
+        patience: Seconds to look for it; as long as effects may take on the target by default.
 
     Raises:
         Blocked: no number in the answer or in the list is an id under which it is found.
@@ -68,7 +68,7 @@ def found(
             tried.add(number)
         return False
 
-    if eventually(look, patience):
+    if eventually(look, actor.settle_seconds if patience is None else patience):
         return made[0]
     raise Blocked(
         "createAttachment", f"no number in the answers is an id under which {sought.filename} is found"

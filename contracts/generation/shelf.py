@@ -35,6 +35,10 @@ class Shelf(Protocol):
     namespace: Namespace
 
     @property
+    def settle_seconds(self) -> float:
+        """How long an effect may take to show on the target."""
+
+    @property
     def unused(self) -> bool:
         """Whether the target began with this run, so that no earlier one can have used anything up."""
 

@@ -128,7 +128,13 @@ class Worker:
             case=case,
             attempt=attempt.number,
             exchanges=attempt.exchanges,
+            settle_seconds=self.settle_seconds,
         )
+
+    @property
+    def settle_seconds(self) -> float:
+        """How long an effect may take to show on the target."""
+        return self.target.pace.settle_seconds
 
     @property
     def unused(self) -> bool:

@@ -45,6 +45,7 @@ class Actor:
         realm: Development realm; `any` for operations that carry none.
         case, attempt: The case on whose behalf requests are sent.
         exchanges: Where the case's exchanges are gathered.
+        settle_seconds: How long an effect may take to show on this target.
     """
 
     def __init__(
@@ -59,7 +60,9 @@ class Actor:
         case: str,
         attempt: int,
         exchanges: list[Exchange],
+        settle_seconds: float,
     ) -> None:
+        self.settle_seconds = settle_seconds
         self.role = role
         self.realm = realm
         self._context = Context(case, attempt, realm, role)

@@ -91,6 +91,7 @@ def entrance(target: Target) -> Iterator[Entrance]:
                 case=CASE,
                 attempt=1,
                 exchanges=[],
+                settle_seconds=target.pace.settle_seconds,
             )
 
         yield Entrance(actor, namespace, redactor)

@@ -58,6 +58,12 @@ class Pace:
     timeout_seconds: float = field(
         default=30.0, metadata=about(Kind.NUMBER, "patience for one answer; longer is a hang")
     )
+    settle_seconds: float = field(
+        default=8.0,
+        metadata=about(
+            Kind.NUMBER, "how long an effect may take to show, in a list for instance; longer is a loss"
+        ),
+    )
     request_budget: int | None = field(
         default=None,
         metadata=about(

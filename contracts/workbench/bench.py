@@ -85,6 +85,11 @@ class Bench:
         self.tokens = TokenStore(private, token_issuer(door, target, self.description), redactor.learn)
 
     @property
+    def settle_seconds(self) -> float:
+        """How long an effect may take to show on the target."""
+        return self.target.pace.settle_seconds
+
+    @property
     def unused(self) -> bool:
         """Whether the target began with this bench, so that nobody can have used anything up."""
         return self.passing
@@ -112,6 +117,7 @@ class Bench:
             case=case,
             attempt=1,
             exchanges=self.exchanges,
+            settle_seconds=self.settle_seconds,
         )
 
     def sign_in(self, role: str) -> None:

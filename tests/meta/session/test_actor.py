@@ -72,7 +72,9 @@ def stage(bench: Any, serve: Any, tmp_path: Path) -> SimpleNamespace:
             "tokens": tokens,
             "base_url": server.url,
         }
-        return Actor(role=role, realm=realm, case="c", attempt=1, exchanges=exchanges, **parts)
+        return Actor(
+            role=role, realm=realm, case="c", attempt=1, exchanges=exchanges, settle_seconds=1.0, **parts
+        )
 
     exchanges: list[Any] = []
     tokens = store()
