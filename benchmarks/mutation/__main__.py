@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -32,8 +34,10 @@ def main(mutants: int, seed: int, jobs: int, proof: Path, reports: Path, docs: P
     if not proof.exists():
         raise click.UsageError(f"there is no '{proof}'; run 'registry-contracts prove' first")
     reports.mkdir(parents=True, exist_ok=True)
+    reach = reports / "reach.json"
+    subprocess.run([sys.executable, "-m", "benchmarks.mutation.reach", proof, reach, str(jobs)], check=True)
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        benches = [Bench(Path(folder) / str(number), proof) for number in range(jobs)]
+        benches = [Bench(Path(folder) / str(number), proof, reach) for number in range(jobs)]
         total = max(bench.sample(mutants, seed, part, jobs) for part, bench in enumerate(benches))
         for process in [bench.start() for bench in benches]:
             process.wait()

@@ -22,13 +22,13 @@ _CONFIG: Final = """[cosmic-ray]
 module-path = "{mutated}"
 timeout = {timeout}
 excluded-modules = []
-test-command = "{python} -m benchmarks.mutation.check {proof} {original}"
+test-command = "{python} -m benchmarks.mutation.check {proof} {reach} {original}"
 
 [cosmic-ray.distributor]
 name = "local"
 """
 #: A mutant may make the suite wait for what never comes.
-_TIMEOUT_SECONDS: Final = 240.0
+_TIMEOUT_SECONDS: Final = 1200.0
 
 
 class Bench:
@@ -37,9 +37,10 @@ class Bench:
     Args:
         folder: Where the copy goes; must not exist.
         proof: `proof.json` of a proof that holds, which says what kills what.
+        reach: What `benchmarks.mutation.reach` found.
     """
 
-    def __init__(self, folder: Path, proof: Path) -> None:
+    def __init__(self, folder: Path, proof: Path, reach: Path) -> None:
         self.folder = folder
         for name in _COPIED:
             source, target = CHECKOUT / name, folder / name
@@ -52,6 +53,7 @@ class Bench:
             timeout=_TIMEOUT_SECONDS,
             python=sys.executable,
             proof=proof.resolve(),
+            reach=reach.resolve(),
             original=CHECKOUT,
         )
         self._config = folder / "mutation.toml"

@@ -6,36 +6,38 @@ when a defect lived or the faithful sandbox raised an alarm: the mutant is kille
 
 from __future__ import annotations
 
-import ast
 import json
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.mutation.reach import JUDGING, MODULE_LEVEL, place
 from contracts.proving.preloaded import load
 from contracts.proving.side_by_side import SideBySide
 from contracts.proving.trials import Kind, Trial, TrialResult, run_trial
 from contracts.proving.watching import CaseIndex
 
-_JUDGING: Final = "contracts.judging."
-#: Defects a mutant is shown, each on another clause as far as there are as many.
-_MOST_DEFECTS: Final = 14
-_LONGEST_SECONDS: Final = 60.0
+#: Trials before the quiet run on the faithful sandbox, which takes as long as twenty of them.
+_FIRST: Final = 12
+#: Trials a mutant has to live through, each on another clause as far as there are as many.
+_MOST: Final = 48
+_LONGEST_SECONDS: Final = 240.0
 
 
 def main(arguments: Sequence[str]) -> int:
     """Check the mutant in the working folder.
 
     Args:
-        arguments: `proof.json`, and the checkout that was copied.
+        arguments: `proof.json`, what its trials reach, and the checkout that was copied.
     """
-    proof, original = json.loads(Path(arguments[0]).read_text(encoding="utf-8")), Path(arguments[1])
-    here = Path.cwd()
-    module = changed_module(here, original)
-    trials = [*_chosen(proof, users(module, here)), _calm()]
+    proof, reach = (json.loads(Path(path).read_text(encoding="utf-8")) for path in arguments[:2])
+    changed = changed_place(Path.cwd(), Path(arguments[2]))
+    chosen = chosen_trials(proof, reach, changed)
+    trials = [*chosen[:_FIRST], _calm(), *chosen[_FIRST:]]
     index = CaseIndex()
     load(index)
     with tempfile.TemporaryDirectory() as folder:
@@ -44,68 +46,37 @@ def main(arguments: Sequence[str]) -> int:
                 name = result.trial.name if result else "a trial"
                 sys.stdout.write(f"killed by {name}\n")
                 return 1
-    sys.stdout.write(f"{module} survives {len(trials)} trials\n")
+    sys.stdout.write(f"{changed} survives {len(trials)} trials\n")
     return 0
 
 
-def changed_module(here: Path, original: Path) -> str:
-    """The judging module that differs from the original, by its name without the package."""
-    for path in sorted((here / "contracts" / "judging").glob("*.py")):
-        if path.read_bytes() != (original / "contracts" / "judging" / path.name).read_bytes():
-            return path.stem
-    return "claims"  # the baseline: nothing is changed yet
+def changed_place(here: Path, original: Path) -> str:
+    """Where the judging modules differ from the original; the baseline, which differs nowhere, is all of them."""
+    for path in sorted((here / JUDGING).glob("*.py")):
+        before = (original / JUDGING / path.name).read_text(encoding="utf-8").splitlines()
+        after = path.read_text(encoding="utf-8").splitlines()
+        if before != after:
+            same = next((n for n, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), 0)
+            return place(original / JUDGING / path.name, same + 1)
+    return MODULE_LEVEL
 
 
-def users(module: str, here: Path) -> set[str]:
-    """The files of cases that import a judging module, be it through another one, or through the machinery."""
-    imports = {path.stem: _imported(path) for path in (here / "contracts" / "judging").glob("*.py")}
-    machinery: set[str] = set()
-    for folder in ("plugin", "generation"):
-        for path in (here / "contracts" / folder).glob("*.py"):
-            machinery |= _imported(path)
-    reached = {
-        path.name: _closure(_imported(path), imports)
-        for path in (here / "tests" / "contract").rglob("test_*.py")
-    }
-    found = {name for name, modules in reached.items() if module in modules}
-    return found if found and module not in machinery else set(reached)
+def chosen_trials(proof: dict[str, Any], reach: Mapping[str, Collection[str]], changed: str) -> list[Trial]:
+    """The trials that pass through the changed place, one of each clause first.
 
-
-def _imported(path: Path) -> set[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
-    direct = {name.removeprefix(_JUDGING) for name in names if name.startswith(_JUDGING)}
-    packages = [
-        n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module == _JUDGING.rstrip(".")
-    ]
-    return direct | {alias.name for node in packages for alias in node.names}
-
-
-def _closure(start: Iterable[str], imports: dict[str, set[str]]) -> set[str]:
-    reached: set[str] = set()
-    waiting = list(start)
-    while waiting:
-        name = waiting.pop()
-        if name not in reached:
-            reached.add(name)
-            waiting += imports.get(name, ())
-    return reached
-
-
-def _chosen(proof: dict[str, Any], files: set[str]) -> list[Trial]:
-    """Defects that cases of these files kill at the first try, one of each clause first."""
+    A change outside every function may matter to all trials that reach its module.
+    """
+    module, _, function = changed.partition(":")
     by_clause: dict[str, list[Trial]] = defaultdict(list)
-    stems = {name.removeprefix("test_").removesuffix(".py") for name in files}
     for defect in proof["defects"]:
-        seed = defect["seeds"][0]
-        killers = [case for case in seed["cases"] if case.partition(":")[0] in stems]
-        if killers and seed["profile"] == "gate" and len(seed["realms"]) == 1:
-            trial = Trial(Kind.DEFECT, defect["name"], defect["clause"], seed["seed"])
+        reached = reach.get(defect["name"], ())
+        inside = changed in reached if function else any(each.startswith(module) for each in reached)
+        if inside:
+            trial = Trial(Kind.DEFECT, defect["name"], defect["clause"], defect["seeds"][0]["seed"])
             by_clause[defect["clause"]].append(trial)
-    groups = [by_clause[clause] for clause in sorted(by_clause)]
-    spread = groups[:: max(1, len(groups) // _MOST_DEFECTS)]
-    ordered = [group[turn] for turn in range(_MOST_DEFECTS) for group in spread if turn < len(group)]
-    return ordered[:_MOST_DEFECTS]
+    turns = zip_longest(*by_clause.values())
+    ordered = [trial for turn in turns for trial in turn if trial is not None]
+    return ordered[:: max(1, len(ordered) // _MOST)][:_MOST]
 
 
 def _calm() -> Trial:
