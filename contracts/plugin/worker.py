@@ -124,11 +124,10 @@ class Worker:
             door=self.door,
             description=self.description,
             tokens=self.tokens,
-            base_url=self.target.base_url,
+            target=self.target,
             case=case,
             attempt=attempt.number,
             exchanges=attempt.exchanges,
-            settle_seconds=self.settle_seconds,
         )
 
     @property

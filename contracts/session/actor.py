@@ -18,6 +18,7 @@ from contracts.interface.description import Description, Operation
 from contracts.session.door import Call, Context, Door
 from contracts.session.exchange import Exchange
 from contracts.session.tokens import Token, TokenStore, read_timestamp
+from contracts.target.model import Target
 
 JSON: Final = "application/json"
 #: Operations for which the document lists no Content-Type.
@@ -45,7 +46,6 @@ class Actor:
         realm: Development realm; `any` for operations that carry none.
         case, attempt: The case on whose behalf requests are sent.
         exchanges: Where the case's exchanges are gathered.
-        settle_seconds: How long an effect may take to show on this target.
     """
 
     def __init__(
@@ -56,21 +56,24 @@ class Actor:
         door: Door,
         description: Description,
         tokens: TokenStore,
-        base_url: str,
+        target: Target,
         case: str,
         attempt: int,
         exchanges: list[Exchange],
-        settle_seconds: float,
     ) -> None:
-        self.settle_seconds = settle_seconds
         self.role = role
         self.realm = realm
         self._context = Context(case, attempt, realm, role)
         self._door = door
         self._description = description
         self._tokens = tokens
-        self._base_url = base_url
+        self._target = target
         self._exchanges = exchanges
+
+    @property
+    def settle_seconds(self) -> float:
+        """How long an effect may take to show on the target."""
+        return self._target.pace.settle_seconds
 
     def token(self) -> str | None:
         """This role's bearer token; None for the anonymous.
@@ -116,7 +119,7 @@ class Actor:
         if json is not DEFAULT:
             body = jsonlib.dumps(json, ensure_ascii=False).encode("utf-8", "surrogatepass")
         pairs = list(query.items() if isinstance(query, Mapping) else query)
-        url = described.url(self._base_url, **(path or {})) + _query(pairs)
+        url = described.url(self._target.base_url, **(path or {})) + _query(pairs)
         call = Call(
             operation=operation,
             method=described.method,

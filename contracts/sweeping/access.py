@@ -87,11 +87,10 @@ def entrance(target: Target) -> Iterator[Entrance]:
                 door=door,
                 description=description,
                 tokens=tokens,
-                base_url=target.base_url,
+                target=target,
                 case=CASE,
                 attempt=1,
                 exchanges=[],
-                settle_seconds=target.pace.settle_seconds,
             )
 
         yield Entrance(actor, namespace, redactor)

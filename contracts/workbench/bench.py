@@ -113,11 +113,10 @@ class Bench:
             door=self.door,
             description=self.description,
             tokens=self.tokens,
-            base_url=self.target.base_url,
+            target=self.target,
             case=case,
             attempt=1,
             exchanges=self.exchanges,
-            settle_seconds=self.settle_seconds,
         )
 
     def sign_in(self, role: str) -> None:

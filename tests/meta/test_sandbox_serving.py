@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
-from contracts.sandbox.serve import main
+from contracts.sandbox.serve import altered, main
+from contracts.sandbox.server import make_server
+from contracts.sandbox.settings import Settings
 
 
 def test_usage_errors_are_one_line_and_exit_code_4(
@@ -172,3 +175,17 @@ def test_the_record_answers_head_wherever_it_answers_get(caller: Any) -> None:
     for path in ("/docs", "/openapi.json", "/api/v2013/document-drafts"):
         answer = caller().head(path)
         assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_answers_are_sent_at_once_whoever_made_the_socket() -> None:
+    """A body that waits for its head to be acknowledged costs forty milliseconds an answer."""
+    ready = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = make_server(altered(Settings()), ready.set)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        assert ready.wait(30)
+        at_once = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        server.should_exit = True
+        thread.join()
+    assert at_once

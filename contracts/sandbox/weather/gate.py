@@ -75,6 +75,7 @@ def _connection(server: uvicorn.Server) -> asyncio.Protocol:
 def _beside(listener: socket.socket) -> socket.socket:
     """Return a socket that holds the same address without listening, so that nobody else takes the port meanwhile."""
     spare = socket.socket(listener.family, listener.type)
+    spare.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as the server does with the first
     for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
         listener.setsockopt(socket.SOL_SOCKET, option, 1)
         spare.setsockopt(socket.SOL_SOCKET, option, 1)

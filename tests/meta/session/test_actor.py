@@ -70,11 +70,9 @@ def stage(bench: Any, serve: Any, tmp_path: Path) -> SimpleNamespace:
             "door": made.door,
             "description": load_description(),
             "tokens": tokens,
-            "base_url": server.url,
+            "target": target,
         }
-        return Actor(
-            role=role, realm=realm, case="c", attempt=1, exchanges=exchanges, settle_seconds=1.0, **parts
-        )
+        return Actor(role=role, realm=realm, case="c", attempt=1, exchanges=exchanges, **parts)
 
     exchanges: list[Any] = []
     tokens = store()
