@@ -8,7 +8,7 @@ import click
 
 from contracts.errors import UsageError
 
-_PARTS = ("defects", "cases", "calm")
+_PARTS = ("defects", "cases", "calm", "singles")
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -45,9 +45,9 @@ def command(
 ) -> int:
     r"""Run the suite against sandboxes that are broken on purpose, and against ones that only differ.
 
-    Three parts: `defects` (each breaks one clause: the suite must find it), `cases` (each must find some
-    defect), `calm` (the faithful sandbox and every variant: nothing may be found). A proof that was interrupted
-    goes on where it stopped.
+    Four parts: `defects` (each breaks one clause: the suite must find it), `cases` (each must find some defect),
+    `calm` (the faithful sandbox and every combination of variants: nothing may be found), `singles` (each variant
+    by itself, with the cases dealt out to the seeds). A proof that was interrupted goes on where it stopped.
 
     Exit codes: 0 the proof holds, 1 it does not, 2 interrupted, 3 a trial broke, 4 usage.
 

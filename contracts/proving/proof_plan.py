@@ -27,6 +27,7 @@ class Part(StrEnum):
     DEFECTS = "defects"
     CASES = "cases"
     CALM = "calm"
+    SINGLES = "singles"
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,17 @@ def first_trials(proof: Proof) -> Iterator[Trial]:
                 yield _trial(proof, defect, seed)
         if Part.CALM in proof.parts:
             yield Trial(Kind.PLAIN, PLAIN, "", seed, whole=True)
-            for name in (*VARIANTS, *COMBINATIONS):
+            for name in COMBINATIONS:
                 yield Trial(Kind.VARIANT, name, "", seed, whole=True)
+        if Part.SINGLES in proof.parts:
+            yield from _singles(proof, seed)
+
+
+def _singles(proof: Proof, seed: int) -> Iterator[Trial]:
+    """Each variant by itself, with the cases dealt out to the seeds: it meets every case once in the proof."""
+    turn, of = proof.seeds.index(seed), len(proof.seeds)
+    for number, name in enumerate(VARIANTS):
+        yield Trial(Kind.VARIANT, name, "", seed, whole=True, share=((turn + number) % of, of))
 
 
 def waits(trial: Trial) -> bool:

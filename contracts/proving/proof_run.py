@@ -48,7 +48,9 @@ class State:
         lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
         # The last piece is what a killed proof was about to write, or empty.
         goes_on = bool(lines) and lines[0] == self._head and not any(line == _FINISHED for line in lines)
-        self.before = {r.trial: r for r in map(TrialResult.read, lines[1:-1])} if goes_on else {}
+        results = map(TrialResult.read, lines[1:-1]) if goes_on else ()
+        # A trial in trouble said nothing; it is tried again.
+        self.before = {result.trial: result for result in results if result.trouble is None}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             kept = [self._head, *(result.line() for result in self.before.values())]

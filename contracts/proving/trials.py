@@ -48,6 +48,7 @@ class Trial:
         only: The one case to run, or None for every case of the clause.
         whole: Run every case of the profile, not just those of the clause.
         stop: End at the first finding on the clause.
+        share: Run only the share of this number, from 0, when the cases are dealt out to so many trials.
     """
 
     kind: Kind
@@ -58,6 +59,7 @@ class Trial:
     only: str | None = None
     whole: bool = False
     stop: bool = True
+    share: tuple[int, int] = (0, 1)
 
     def further(self) -> Trial:
         """The same, one stage on."""
@@ -113,7 +115,8 @@ class TrialResult:
     def read(cls, line: str) -> TrialResult:
         """Read what `line` wrote."""
         told = json.loads(line)
-        told["trial"] = Trial(**{**told["trial"], "kind": Kind(told["trial"]["kind"])})
+        trial = told["trial"]
+        told["trial"] = Trial(**{**trial, "kind": Kind(trial["kind"]), "share": tuple(trial["share"])})
         for name in ("realms", "cases", "findings"):
             told[name] = tuple(told[name])
         return cls(**told)
@@ -164,7 +167,9 @@ def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> TrialResult:
     started = time.monotonic()
     with (folder / "output.txt").open("w", encoding="utf-8") as said, output_to(said.fileno()):
         sandbox = ForkedSandbox(["--size-limit", str(SMALL_LIMIT), *_alteration(trial)])
-        watch = Watch(sandbox, trial.clause, _operations(trial), stop=trial.stop, only=trial.only)
+        watch = Watch(
+            sandbox, trial.clause, _operations(trial), stop=trial.stop, only=trial.only, share=trial.share
+        )
         try:
             code = run_suite(words, files, [watch])
         finally:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
+from zlib import crc32
 
 import pytest
 
@@ -100,6 +101,7 @@ class Watch:
         operations: Where the break shows; cases of these come first.
         stop: End the run at the first confirmed finding on the clause.
         only: Run no other case than this one; None for all.
+        share: Of the cases dealt out to so many runs, the number of this run's, from 0.
         findings: Confirmed findings, as they came.
         red: Cases with a confirmed finding on the clause, in their order.
         first: Requests and seconds until the first finding on the clause.
@@ -111,6 +113,7 @@ class Watch:
     operations: Sequence[str] = ()
     stop: bool = True
     only: str | None = None
+    share: tuple[int, int] = (0, 1)
     findings: list[dict[str, Any]] = field(default_factory=list)
     red: dict[str, None] = field(default_factory=dict)
     first: dict[str, float] | None = None
@@ -132,6 +135,8 @@ class Watch:
         yield
         if self.only is not None:
             items[:] = [item for item in items if case_name(item) == self.only]
+        number, of = self.share
+        items[:] = [item for item in items if crc32(case_name(item).encode()) % of == number]
         if self.stop:
             items.sort(key=self._remoteness)
 

@@ -10,7 +10,6 @@ from typing import Final
 from urllib.parse import unquote_plus
 
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
-_URL_SAFE: Final = str.maketrans("-_", "+/")
 #: Disguises one over the other; nobody wears more by accident.
 _LAYERS: Final = 2
 #: A shorter secret stands in the codes of other things by chance.
@@ -43,7 +42,7 @@ class Disguises:
     def _stands_in(self, lowered: str) -> bool:
         if any(secret in lowered for secret in self._plain):
             return True
-        signs = lowered.translate(_URL_SAFE) if "-" in lowered or "_" in lowered else lowered
+        signs = lowered.replace("-", "+").replace("_", "/")  # as Base64 is written where a URL may hold it
         return any(code in signs for code in self._coded)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from contracts.errors import UsageError
 from contracts.proving.matrix import matrix
 from contracts.proving.proof_json import as_data
 from contracts.proving.proof_page import render
-from contracts.proving.proof_plan import idle_cases, next_stage, trials_for_case
+from contracts.proving.proof_plan import Part, Proof, first_trials, idle_cases, next_stage, trials_for_case
 from contracts.proving.proof_text import closing_lines, markdown, put_between
 from contracts.proving.trials import Kind, TrialResult
 from contracts.proving.watching import CaseFacts, CaseIndex
+from contracts.sandbox.variants import ALL as VARIANTS
 
 Make = Callable[..., TrialResult]
 FACTS: dict[str, Any] = {
@@ -67,6 +69,15 @@ def test_idle_cases_are_tried_on_the_defects_of_their_clauses(
     assert {trial.clause for trial in trials} == {"uid-too-short"}
     assert {trial.only for trial in trials} == {"uid_lengths: another"}
     assert {trial.seed for trial in trials} == {7}
+
+
+def test_each_variant_alone_meets_every_case_once_over_the_seeds() -> None:
+    trials = list(first_trials(Proof((1, 2, 3), parts=(Part.SINGLES,))))
+    shares: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for trial in trials:
+        shares[trial.name].add(trial.share)
+    assert len(trials) == 3 * len(VARIANTS)
+    assert all(found == {(0, 3), (1, 3), (2, 3)} for found in shares.values())
 
 
 def test_a_finding_without_a_defect_is_an_alarm(result: Make) -> None:

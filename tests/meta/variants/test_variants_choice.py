@@ -33,6 +33,11 @@ def test_a_combination_names_variants_and_each_once(name: str) -> None:
     assert len(set(members)) == len(members) > 1
 
 
+def test_every_variant_stands_in_a_combination() -> None:
+    """The proof meets combinations whole on every seed, and variants by themselves only in turns."""
+    assert ALL.keys() == {name for members in COMBINATIONS.values() for name in members}
+
+
 def test_each_sentence_is_one_sentence_of_its_own() -> None:
     sentences = [variant.sentence for variant in ALL.values()]
     assert len(set(sentences)) == len(sentences)
