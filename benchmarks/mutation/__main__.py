@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import click
@@ -25,8 +28,24 @@ from contracts.proving.proof_text import put_between
 @click.option(
     "--reports", default=Path("reports/mutation"), show_default=True, type=click.Path(path_type=Path)
 )
+@click.option(
+    "--minutes", default=60, show_default=True, help="When to stop; the rest of the sample is left out."
+)
+@click.option(
+    "--reach", type=click.Path(path_type=Path), help="reach.json of an earlier go on the same proof."
+)
 @click.option("--docs", type=click.Path(path_type=Path), help="Also put the table into this document.")
-def main(mutants: int, seed: int, jobs: int, proof: Path, reports: Path, docs: Path | None) -> None:
+def main(
+    *,
+    mutants: int,
+    seed: int,
+    jobs: int,
+    proof: Path,
+    reports: Path,
+    minutes: int,
+    reach: Path | None,
+    docs: Path | None,
+) -> None:
     """Weaken the checks one by one, and see whether the proof notices.
 
     Needs the kill matrix of a proof (`registry-contracts prove`).
@@ -34,13 +53,15 @@ def main(mutants: int, seed: int, jobs: int, proof: Path, reports: Path, docs: P
     if not proof.exists():
         raise click.UsageError(f"there is no '{proof}'; run 'registry-contracts prove' first")
     reports.mkdir(parents=True, exist_ok=True)
-    reach = reports / "reach.json"
-    subprocess.run([sys.executable, "-m", "benchmarks.mutation.reach", proof, reach, str(jobs)], check=True)
+    found = reach or _reach(proof, reports / "reach.json", jobs)
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        benches = [Bench(Path(folder) / str(number), proof, reach) for number in range(jobs)]
+        benches = [Bench(Path(folder) / str(number), proof, found) for number in range(jobs)]
+        if not benches[0].quiet():
+            raise click.ClickException(
+                "the suite does not prove itself unchanged; see 'registry-contracts prove'"
+            )
         total = max(bench.sample(mutants, seed, part, jobs) for part, bench in enumerate(benches))
-        for process in [bench.start() for bench in benches]:
-            process.wait()
+        _work_off(benches, minutes * 60.0)
         tried = [mutant for bench in benches for mutant in bench.tried()]
     path = reports / "mutants.json"
     path.write_text(json.dumps({"mutants": total, "seed": seed, "tried": tried}, indent=1), encoding="utf-8")
@@ -49,6 +70,22 @@ def main(mutants: int, seed: int, jobs: int, proof: Path, reports: Path, docs: P
     click.echo(f"report: {path}")
     if docs is not None:
         put_between(docs, "mutation", text)
+
+
+def _reach(proof: Path, target: Path, jobs: int) -> Path:
+    """Measure what the trials of a proof reach; in a process of its own, which loads the whole suite."""
+    subprocess.run([sys.executable, "-m", "benchmarks.mutation.reach", proof, target, str(jobs)], check=True)
+    return target
+
+
+def _work_off(benches: list[Bench], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    for process in [bench.start() for bench in benches]:
+        try:
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
 
 
 if __name__ == "__main__":

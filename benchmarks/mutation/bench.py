@@ -22,7 +22,7 @@ _CONFIG: Final = """[cosmic-ray]
 module-path = "{mutated}"
 timeout = {timeout}
 excluded-modules = []
-test-command = "{python} -m benchmarks.mutation.check {proof} {reach} {original}"
+test-command = "{check}"
 
 [cosmic-ray.distributor]
 name = "local"
@@ -48,14 +48,9 @@ class Bench:
             shutil.copytree(source, target, ignore=_bytecode) if source.is_dir() else shutil.copy(
                 source, target
             )
-        config = _CONFIG.format(
-            mutated=MUTATED,
-            timeout=_TIMEOUT_SECONDS,
-            python=sys.executable,
-            proof=proof.resolve(),
-            reach=reach.resolve(),
-            original=CHECKOUT,
-        )
+        module = [sys.executable, "-m", "benchmarks.mutation.check"]
+        self._check = [*module, str(proof.resolve()), str(reach.resolve()), str(CHECKOUT)]
+        config = _CONFIG.format(mutated=MUTATED, timeout=_TIMEOUT_SECONDS, check=" ".join(self._check))
         self._config = folder / "mutation.toml"
         self._config.write_text(config, encoding="utf-8")
         self.session = folder / "session.sqlite"
@@ -81,8 +76,13 @@ class Bench:
         return len(real)
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Try the mutants; ends when all were tried."""
-        return subprocess.Popen(self._words("exec", str(self._config), str(self.session)), cwd=self.folder)
+        """Try the mutants, in a process group of its own; ends when all were tried."""
+        words = self._words("exec", str(self._config), str(self.session))
+        return subprocess.Popen(words, cwd=self.folder, start_new_session=True)
+
+    def quiet(self) -> bool:
+        """Whether the unchanged suite passes the check; otherwise every mutant would seem to be noticed."""
+        return subprocess.run(self._check, cwd=self.folder, check=False).returncode == 0
 
     def tried(self) -> list[dict[str, Any]]:
         """The mutants tried so far: module, line, operator, outcome, diff and what the check said."""

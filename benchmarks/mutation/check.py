@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.mutation.reach import JUDGING, MODULE_LEVEL, place
+from contracts.evidence.outcomes import ExitCode
 from contracts.proving.preloaded import load
 from contracts.proving.side_by_side import SideBySide
 from contracts.proving.trials import Kind, Trial, TrialResult, run_trial
@@ -42,12 +43,19 @@ def main(arguments: Sequence[str]) -> int:
     load(index)
     with tempfile.TemporaryDirectory() as folder:
         for result in _results(trials, index, Path(folder)):
-            if result is None or result.trouble or result.killed != (result.trial.kind is Kind.DEFECT):
+            if result is None or noticed(result):
                 name = result.trial.name if result else "a trial"
                 sys.stdout.write(f"killed by {name}\n")
                 return 1
     sys.stdout.write(f"{changed} survives {len(trials)} trials\n")
     return 0
+
+
+def noticed(result: TrialResult) -> bool:
+    """Whether a trial shows that something is wrong with the suite: it broke, missed a defect, or raised an alarm."""
+    if result.trial.kind is Kind.DEFECT:
+        return result.trouble is not None or not result.killed
+    return result.trouble is not None or bool(result.findings) or result.exit_code != ExitCode.PASS
 
 
 def changed_place(here: Path, original: Path) -> str:
