@@ -63,6 +63,13 @@ class Bases:
         query = {"schema": self._samples.contact_schema}
         return Request(operation, {"uid": uid}, query, body=self._samples.full_contact(uid))
 
+    def submission(self, operation: str, identifier: str) -> Request:
+        """A valid submission of a record under this identifier, which the path names where it has room for one."""
+        path = {"schema": self._samples.workflow_schema}
+        if operation != "createWorkflowRecord":
+            path["identifier"] = identifier
+        return Request(operation, path, body=self._samples.submission(identifier))
+
     def _token(self, operation: str) -> Request:
         body = {"email": self._account.email, "password": self._account.password.reveal()}
         return Request(operation, body=body)
@@ -102,18 +109,12 @@ class Bases:
         return Request(operation, self._arrange.shared_attachment(self._author).path)
 
     def _create_record(self, operation: str) -> Request:
-        identifier = self._fresh.uid()
-        path = {"schema": self._samples.workflow_schema}
-        if operation == "createWorkflowRecordWithIdentifier":
-            path["identifier"] = identifier
-        return Request(operation, path, body=self._samples.submission(identifier))
+        return self.submission(operation, self._fresh.uid())
 
     def _update_record(self, operation: str) -> Request:
         existing = self._samples.setting("existing_identifier")
         # A fault that is taken locks its record for good: the next request needs another one.
-        identifier = str(existing[next(self._turns) % len(existing)])
-        path = {"schema": self._samples.workflow_schema, "identifier": identifier}
-        return Request(operation, path, body=self._samples.submission(identifier))
+        return self.submission(operation, str(existing[next(self._turns) % len(existing)]))
 
 
 _MAKERS: Final = {

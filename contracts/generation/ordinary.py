@@ -102,6 +102,10 @@ class Ordinary:
         except Blocked as obstacle:
             return obstacle
 
+    def submitting(self, operation: str, identifier: str) -> Request:
+        """The valid submission of a record under this identifier."""
+        return self._bases.submission(operation, identifier)
+
     def saving(self, uid: str) -> Request:
         """The request that saves a draft under this uid."""
         return at(self._bases.request("saveDraft"), uid)

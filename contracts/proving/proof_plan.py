@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
-from contracts.proving.trials import STAGES, Kind, Trial, TrialResult
+from contracts.judging.universal import UNIVERSAL
+from contracts.proving.trials import LAST_FOR_DEFECTS, Kind, Trial, TrialResult, stage_of_case
 from contracts.proving.watching import CaseFacts, CaseIndex
 from contracts.sandbox.defects import ALL as DEFECTS
 from contracts.sandbox.defects import Defect
@@ -18,6 +20,8 @@ from contracts.sandbox.variants import COMBINATIONS
 
 #: Defects whose finding waits for a time limit: they start first, so that nothing waits for them at the end.
 _HANGS = "hangs-"
+#: Defects that show once in so many times: repetition finds them, which is the nightly profile's; other realms do not.
+_RARE = "-one-in-"
 PLAIN = "plain"
 
 
@@ -103,9 +107,9 @@ def next_stage(result: TrialResult) -> Trial | None:
     """The trial that goes further where a defect lived; None when it was killed or there is nothing further."""
     trial = result.trial
     again = trial.kind is Kind.DEFECT and trial.only is None and not result.killed
-    if not again or trial.stage + 1 == len(STAGES):
+    if not again or trial.stage == LAST_FOR_DEFECTS:
         return None
-    return trial.further()
+    return trial.further(LAST_FOR_DEFECTS if _RARE in trial.name else trial.stage + 1)
 
 
 def idle_cases(index: CaseIndex, results: Iterable[TrialResult]) -> dict[str, CaseFacts]:
@@ -122,8 +126,26 @@ def claims(facts: CaseFacts) -> tuple[str, ...]:
 
 def trials_for_case(name: str, facts: CaseFacts, seed: int) -> Sequence[Trial]:
     """What may show that a case can kill: the defects of its clauses, the most promising first."""
-    wanted = set(claims(facts))
-    found = [defect for defect in DEFECTS if defect.clause in wanted]
-    found.sort(key=lambda defect: not set(defect.operations) & set(facts.operations))
-    stage = len(STAGES) - 1 if facts.profile not in ("smoke", "gate") else 1
-    return [Trial(Kind.DEFECT, defect.name, defect.clause, seed, stage, only=name) for defect in found]
+    stage = stage_of_case(facts.profile)
+    nearest = sorted(_candidates(facts), key=lambda candidate: candidate[0])
+    return [Trial(Kind.DEFECT, d.name, d.clause, seed, stage, only=name) for _, d in nearest]
+
+
+def _candidates(facts: CaseFacts) -> Iterator[tuple[tuple[bool, int, int], Defect]]:
+    """The defects of a case's clauses, each with how far it is from the case.
+
+    Nearest is what shows on the case's operations and on no other; a clause with many defects leaves room to the next.
+    What any exchange would show is not among them when it shows on none of the case's.
+    """
+    operations = set(facts.operations)
+    for clause in claims(facts):
+        near: Counter[tuple[bool, int]] = Counter()
+        for defect in DEFECTS:
+            if defect.clause == clause:
+                strange = set(defect.operations) - operations
+                apart = strange == set(defect.operations)
+                if apart and clause in UNIVERSAL:
+                    continue
+                distance = (apart, len(strange))
+                yield (*distance, near[distance]), defect
+                near[distance] += 1

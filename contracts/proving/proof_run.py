@@ -64,6 +64,10 @@ class State:
         self._file.write(result.line() + "\n")
         self._file.flush()
 
+    def outdated(self) -> bool:
+        """Whether the suite is not the one that the proof began with: its trials would mix the two."""
+        return bool(json.loads(self._head)["suite"] != fingerprint())
+
     def finish(self) -> None:
         """Say that the proof is whole; the next one begins anew."""
         self._file.write(_FINISHED + "\n")
@@ -108,7 +112,7 @@ class Prover:
             All results, those of an interrupted earlier go included.
 
         Raises:
-            UsageError: nothing to prove, or the folder cannot be written.
+            UsageError: nothing to prove, the folder cannot be written, or the suite was changed on the way.
         """
         trials = list(first_trials(proof))
         state = State(self._folder / STATE_FILE, proof)
@@ -149,6 +153,8 @@ class Prover:
                 queue.add(step)
         for ended in queue.results():
             result = _result(ended, self._folder)
+            if result.trouble and state.outdated():
+                raise UsageError("the suite was changed while it was being proven; begin the proof again")
             state.keep(result)
             follows = further(result)
             if follows is not None:

@@ -17,6 +17,7 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.judging.universal import UNIVERSAL
+from contracts.plugin.marks import Profile
 from contracts.plugin.plan import SMALL_LIMIT
 from contracts.proving.preloaded import ForkedSandbox, output_to, run_suite
 from contracts.proving.watching import CaseIndex, Watch
@@ -24,7 +25,9 @@ from contracts.sandbox.defects import load as defect_named
 from contracts.target.model import DEVELOPMENT_REALMS
 
 #: How a trial is stepped up while the defect lives: the profile, and whether all realms are judged.
-STAGES: Final = (("gate", False), ("gate", True), ("nightly", True))
+STAGES: Final = (("gate", False), ("gate", True), ("nightly", True), ("full", True))
+#: A defect that lives through this stage is a survivor; the expensive one beyond is for cases that no other takes in.
+LAST_FOR_DEFECTS: Final = 2
 
 
 class Kind(StrEnum):
@@ -61,9 +64,18 @@ class Trial:
     stop: bool = True
     share: tuple[int, int] = (0, 1)
 
-    def further(self) -> Trial:
-        """The same, one stage on."""
-        return replace(self, stage=self.stage + 1)
+    def further(self, stage: int) -> Trial:
+        """The same, at a later stage."""
+        return replace(self, stage=stage)
+
+
+def stage_of_case(profile: str) -> int:
+    """The stage at which a case is tried alone: in all its realms, in the first profile that takes it in."""
+    return next(
+        number
+        for number, (name, everywhere) in enumerate(STAGES)
+        if everywhere and Profile(name).includes(Profile(profile))
+    )
 
 
 @dataclass(frozen=True)
@@ -212,5 +224,5 @@ def _operations(trial: Trial) -> tuple[str, ...]:
 def _troubles(watch: Watch, code: int) -> Iterator[str]:
     if watch.errors:
         yield f"the suite broke in {watch.errors[0]}"
-    elif code in (ExitCode.ERROR, ExitCode.USAGE):
+    elif not watch.ended and code in (ExitCode.ERROR, ExitCode.USAGE):
         yield f"the run ended with exit code {code}"

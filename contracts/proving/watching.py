@@ -106,6 +106,7 @@ class Watch:
         red: Cases with a confirmed finding on the clause, in their order.
         first: Requests and seconds until the first finding on the clause.
         errors: Cases in which the suite itself broke.
+        ended: Whether the run was ended at its finding, so that its exit code says nothing.
     """
 
     sandbox: Sandbox
@@ -119,6 +120,7 @@ class Watch:
     first: dict[str, float] | None = None
     errors: list[str] = field(default_factory=list)
     requests: int = 0
+    ended: bool = False
     _started: float = field(default_factory=time.monotonic)
 
     def pytest_contract_sandbox(self, size_limit: int, arguments: Sequence[str]) -> Sandbox:  # noqa: ARG002 - the hook's

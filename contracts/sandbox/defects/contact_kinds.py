@@ -31,15 +31,15 @@ def _any_inner_kind(field: str, meant: Meant) -> Change:
     )
 
 
-for _number, _row in enumerate(CONTACT.fields):
-    # A header that is no object would stop the creation, so that field is let through on update.
-    _word, _operation, _meant = _ENTRANCES[1 if _row.kind is Kind.HEADER else _number % 2]
-    defect(
-        f"contact-{_word}-{kebab(_row.name)}-of-any-kind",
-        clause=f"contact-kind-{kebab(_row.name)}",
-        operations=[_operation],
-        sentence=f"{_operation} accepts values of any kind for {_row.name}.",
-    )(_any_kind(_row.name, _meant))
+for _row in CONTACT.fields:
+    # A header that is no object would stop the creation, so that field is let through on update alone.
+    for _word, _operation, _meant in _ENTRANCES[1:] if _row.kind is Kind.HEADER else _ENTRANCES:
+        defect(
+            f"contact-{_word}-{kebab(_row.name)}-of-any-kind",
+            clause=f"contact-kind-{kebab(_row.name)}",
+            operations=[_operation],
+            sentence=f"{_operation} accepts values of any kind for {_row.name}.",
+        )(_any_kind(_row.name, _meant))
 
 _INNER = (
     ("organization", 1, "texts"),

@@ -162,6 +162,24 @@ for _name, (_sentence, _test) in _OTHERS.items():
     )
 
 
+@defect("draft-delete-takes-others", clause="draft-delete-spares-others", operations=_DELETE)
+def _(service: Service) -> None:
+    """Deleting a draft takes along all drafts of other accounts in the realm."""
+
+    class Taking(Records):
+        """Removes what is not the owner's, too."""
+
+        def remove_draft(self, realm: str, identifier: str) -> None:
+            gone = self.version(realm, identifier, DRAFT)
+            super().remove_draft(realm, identifier)
+            if gone is not None:
+                table = VERSIONS.c
+                strange = (table.realm == realm, table.state == DRAFT, table.owner != gone.owner)
+                self.connection.execute(delete(VERSIONS).where(*strange))
+
+    service.storage.records = Taking
+
+
 @defect("draft-delete-takes-published", clause="draft-delete-keeps-published", operations=_DELETE)
 def _(service: Service) -> None:
     """Deleting a draft removes the published version of the document too."""

@@ -3,6 +3,7 @@
 TOKEN = ("createToken",)
 CONTACTS = ("createContact", "updateContact")
 DRAFTS = ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft")
+READING_DRAFTS = ("getDraft", "getDraftInfo", "draftExists")
 LIST = ("listDrafts",)
 ATTACHING = ("createAttachment", "persistTemporaryFile")
 READING_ATTACHMENTS = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")

@@ -9,7 +9,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from contracts.sandbox.defects.altering import Every, Handler, around, json_of
-from contracts.sandbox.defects.groups import CREATE, CREATE_WITH, UPDATE
+from contracts.sandbox.defects.groups import (
+    CREATE,
+    CREATE_WITH,
+    LIST_ATTACHMENTS,
+    READING_ATTACHMENTS,
+    READING_DRAFTS,
+    UPDATE,
+    kebab,
+)
 from contracts.sandbox.defects.http_inputs import (
     Test,
     deep,
@@ -40,6 +48,7 @@ _FAILURES: dict[str, tuple[str, str, Test]] = {
     "fails-on-deep-draft": ("saveDraft", "a body nested more than 200 levels deep", raw(deep)),
     "fails-on-deep-submission": (CREATE, "a body nested more than 200 levels deep", raw(deep)),
     "fails-on-half-pair": ("createContact", "a body with half of a surrogate pair", raw(half_pair)),
+    "fails-on-half-pair-in-update": (UPDATE, "a body with half of a surrogate pair", raw(half_pair)),
     "fails-on-half-pair-in-draft": ("saveDraft", "a body with half of a surrogate pair", raw(half_pair)),
     "fails-on-other-encoding": ("createToken", "a body that is not UTF-8", raw(not_utf8)),
     "fails-on-null-character": ("saveDraft", "a null character in a text", raw(null_character)),
@@ -71,11 +80,6 @@ _FAILURES: dict[str, tuple[str, str, Test]] = {
         "a top that is a word",
         query("top", lambda text: bool(text) and not re.fullmatch(r"-?[0-9]+", text)),
     ),
-    "fails-on-huge-attachment-id": (
-        "getAttachment",
-        "an attachment identifier of nineteen or more digits",
-        segment("attachmentId", lambda text: len(text) > 18 and text.isdecimal()),
-    ),
     "fails-on-word-for-attachment-id": (
         "getAttachmentThumbnail",
         "an attachment identifier that is a word",
@@ -85,11 +89,6 @@ _FAILURES: dict[str, tuple[str, str, Test]] = {
         "getDraft",
         "a uid that is not UTF-8 when its percent-encoding is undone",
         segment("uid", lambda text: not_utf8(unquote_to_bytes(text))),
-    ),
-    "fails-on-long-uid": (
-        "getDraft",
-        "a uid of more than 255 characters",
-        segment("uid", lambda text: len(text) > 255),
     ),
     "fails-on-apostrophe-in-uid": (
         "saveDraft",
@@ -107,6 +106,15 @@ _FAILURES: dict[str, tuple[str, str, Test]] = {
         header("authorization", lambda text: text is not None and " " not in text),
     ),
 }
+_LONG_UID = ("a uid of more than 255 characters", segment("uid", lambda text: len(text) > 255))
+_HUGE_ID = (
+    "an attachment identifier of nineteen or more digits",
+    segment("attachmentId", lambda text: len(text) > 18 and text.isdecimal()),
+)
+for _operation in (*READING_DRAFTS, "deleteDraft", *LIST_ATTACHMENTS):
+    _FAILURES[f"fails-on-long-uid-in-{kebab(_operation)}"] = (_operation, *_LONG_UID)
+for _operation in READING_ATTACHMENTS:
+    _FAILURES[f"fails-on-huge-id-in-{kebab(_operation)}"] = (_operation, *_HUGE_ID)
 
 
 def _broken() -> Response:

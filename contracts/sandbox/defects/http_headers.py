@@ -8,6 +8,7 @@ from contracts.sandbox.defects.altering import refuse
 from contracts.sandbox.defects.groups import (
     ATTACHING,
     CREATE,
+    JSON_BODIES,
     LIST_ATTACHMENTS,
     READING_ATTACHMENTS,
     UPDATE,
@@ -56,7 +57,7 @@ for _operation in (*LIST_ATTACHMENTS, *ATTACHING):
         sentence=f"{_operation} is refused without a Content-Type header.",
     )(_refusing(_operation, _untyped))
 
-for _operation in ("createToken", "saveDraft", "updateContact", CREATE):
+for _operation in JSON_BODIES:
     defect(
         f"charset-refused-by-{kebab(_operation)}",
         clause="content-type-charset",

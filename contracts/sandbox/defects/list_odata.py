@@ -7,6 +7,8 @@ from dataclasses import replace
 from contracts.sandbox.defects.pages import Ask, Choose, Rows, choose_rows, without_faulty
 from contracts.sandbox.defects.registry import Change, defect
 from contracts.sandbox.listing import Page
+from contracts.sandbox.refusals import bad_request
+from contracts.sandbox.service import Service
 
 
 def _filter_ignored(ask: Ask, page: Page) -> Rows:
@@ -123,6 +125,35 @@ defect(
     operations=["listAttachments"],
     sentence="In the list of attachments items come in rising order when a falling one is asked for.",
 )(_of("attachments", _falling_rises))
+
+
+def _refusing(meant: Callable[[str], bool]) -> Choose:
+    def choose(ask: Ask, page: Page) -> Rows:
+        if page.filter is not None and meant(page.filter):
+            raise bad_request("the filter cannot be read")
+        return ask(page)
+
+    return choose
+
+
+_TEXTS: dict[str, tuple[str, Callable[[str], bool]]] = {
+    "apostrophe": ("an apostrophe, which is doubled in it", lambda text: "''" in text),
+    "ampersand": ("an ampersand", lambda text: "&" in text),
+    "other-script": ("characters beyond ASCII", lambda text: not text.isascii()),
+}
+for _name, (_what, _meant) in _TEXTS.items():
+    defect(
+        f"list-filter-refuses-{_name}",
+        clause="list-filter",
+        operations=["listDrafts"],
+        sentence=f"A $filter is refused when its text holds {_what}.",
+    )(_of("drafts", _refusing(_meant)))
+
+
+@defect("list-filter-ignored-without-collection", clause="list-filter", operations=["listDrafts"])
+def _(service: Service) -> None:
+    """Without a collection a $filter has no effect."""
+    choose_rows(service, "drafts", _filter_ignored, collection=False)
 
 
 def _no_number(text: str) -> bool:

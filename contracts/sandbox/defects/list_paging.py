@@ -170,17 +170,23 @@ def _(service: Service) -> None:
     choose_rows(service, "drafts", lambda ask, page: ask(replace(page, skip=2 * page.skip)), collection=True)
 
 
+def _ample_refused(ask: Ask, page: Page) -> Rows:
+    everything = len(ask(replace(page, top=None, skip=0)))
+    if page.top is not None and page.top > everything + page.skip and page.filter is None:
+        raise bad_request("$top is larger than the list")
+    return ask(page)
+
+
 @defect("list-top-ample-refused", clause="list-top-ample", operations=["listDrafts"])
 def _(service: Service) -> None:
     """Without a collection, a $top larger than the number of drafts is refused."""
+    choose_rows(service, "drafts", _ample_refused, collection=False)
 
-    def choose(ask: Ask, page: Page) -> Rows:
-        everything = len(ask(replace(page, top=None, skip=0)))
-        if page.top is not None and page.top > everything + page.skip and page.filter is None:
-            raise bad_request("$top is larger than the list")
-        return ask(page)
 
-    choose_rows(service, "drafts", choose, collection=False)
+@defect("list-collection-top-ample-refused", clause="list-top-ample", operations=["listDrafts"])
+def _(service: Service) -> None:
+    """Together with a collection, a $top larger than the number of its drafts is refused."""
+    choose_rows(service, "drafts", _ample_refused, collection=True)
 
 
 @defect("list-skip-zero-is-one", clause="list-skip-zero", operations=["listDrafts"])

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from contracts.sandbox.defects.altering import alter
 from contracts.sandbox.defects.groups import LIST, PROTECTED, WORKFLOW, kebab
 from contracts.sandbox.defects.registry import defect
-from contracts.sandbox.identity import Account
+from contracts.sandbox.identity import Account, Token
 from contracts.sandbox.query import header_value
 from contracts.sandbox.refusals import Reason, Refusal
 from contracts.sandbox.service import Service
@@ -112,6 +112,37 @@ for _name in WORKFLOW:
         operations=[_name],
         sentence=f"A bearer token that was never issued opens {_name}.",
     )(_unknown_opens(_name))
+
+
+def _cut_opens(operation: str) -> Callable[[Service], None]:
+    def change(service: Service) -> None:
+        tokens, issued = service.identity.tokens, list[str]()
+
+        def issue(faithful: Callable[[Account], Token], account: Account) -> Token:
+            token = faithful(account)
+            issued.append(token.text)
+            return token
+
+        def caller(faithful: Caller, request: Request) -> Account | None:
+            scheme, given = _sent(request)
+            if _operation(request) == operation and scheme == "bearer" and len(given) >= 8:
+                whole = (token for token in issued if token.startswith(given))
+                return tokens.holder(next(whole, given))
+            return faithful(request)
+
+        alter(tokens, "issue", issue)
+        alter(service.identity, "caller", caller)
+
+    return change
+
+
+for _name in WORKFLOW:
+    defect(
+        f"cut-token-opens-{kebab(_name)}",
+        clause="token-invalid-refused",
+        operations=[_name],
+        sentence=f"A bearer token whose end is cut off opens {_name}.",
+    )(_cut_opens(_name))
 
 
 def _remembering(service: Service, like: Callable[[str, str], bool]) -> None:

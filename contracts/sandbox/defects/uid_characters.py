@@ -7,6 +7,7 @@ from collections.abc import Callable
 from starlette.requests import Request
 
 from contracts.sandbox.defects.altering import forgive
+from contracts.sandbox.defects.groups import ATTACHING, READING_ATTACHMENTS, READING_DRAFTS, kebab
 from contracts.sandbox.defects.registry import defect
 from contracts.sandbox.defects.uid_admission import SHAPE, SHOWN, Read, admit, as_it_is
 from contracts.sandbox.identifiers import decoded_segment
@@ -78,6 +79,28 @@ def _(service: Service) -> None:
         return rest if rest != text and service.identifiers.holds(rest) else None
 
     admit(service, stripped, ["saveDraft"])
+
+
+def _with_sign(request: Request) -> bool:
+    """Tell whether the uid would be one, were it not for ASCII signs that no other clause speaks of."""
+    text = decoded_segment(request.path_params["uid"]) or ""
+    rest = "".join(letter for letter in text if SHAPE.fullmatch(letter))
+    signs = set(text) - set(rest)
+    apart = signs.isdisjoint({*_MISREAD.values(), "\r", "\n"})
+    return bool(signs) and apart and text.isascii() and 11 <= len(text) <= 128
+
+
+def _answering(operation: str) -> Callable[[Service], None]:
+    return lambda service: forgive(service, [operation], {"identifier": "unknown"}, when=_with_sign)
+
+
+for _operation in (*READING_DRAFTS, "updateContact", *ATTACHING, *READING_ATTACHMENTS):
+    defect(
+        f"uid-sign-answered-on-{kebab(_operation)}",
+        clause="uid-forbidden-characters",
+        operations=[_operation],
+        sentence=f"{_operation} answers success for a uid that holds a sign of ASCII it must not.",
+    )(_answering(_operation))
 
 
 @defect("uid-accepts-accented-letters", clause="uid-non-ascii", operations=SHOWN)

@@ -67,11 +67,14 @@ def _answering(operation: str, length: int) -> Callable[[Service], None]:
 
 for _operation, _name in (
     ("getDraft", "get"),
+    ("getDraftInfo", "info"),
     ("draftExists", "exists"),
     ("updateContact", "contact-update"),
     ("attachmentExists", "attachment-exists"),
     ("getAttachment", "download"),
+    ("getAttachmentThumbnail", "thumbnail"),
     ("createAttachment", "attaching"),
+    ("persistTemporaryFile", "persisting"),
 ):
     for _length, _clause in ((10, "uid-too-short"), (129, "uid-too-long")):
         defect(

@@ -30,7 +30,7 @@ def test_deleting_a_draft_spares_those_of_other_accounts(
     author: Actor, other: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """The draft of another account stays when somebody deletes one of their own."""
-    theirs, mine = arrange.shared_draft(other), arrange.draft(author)
+    theirs, mine = arrange.draft(other), arrange.draft(author)
     shown(other, theirs)
     gone = author.send("deleteDraft", path={"uid": mine.uid})
     done(gone)

@@ -6,6 +6,7 @@ from contracts.generation.arrangement import Arrangement, done
 from contracts.generation.ordinary import ELSEWHERE, Ordinary
 from contracts.generation.samples import Samples
 from contracts.generation.signing_in import Credentials
+from contracts.generation.workflow_records import WorkflowRecords
 from contracts.judging import closed, refusals, robust, sign_in
 from contracts.judging.claims import Claims, Observer
 from contracts.judging.shapes import shape
@@ -77,10 +78,15 @@ def test_one_token_serves_every_realm(
 
 @contract("token-invalid-refused", operations=WORKFLOW)
 def test_workflow_operations_refuse_a_token_never_issued(
-    author: Actor, arrange: Arrangement, ordinary: Ordinary, claim: Claims, operation: str
+    author: Actor,
+    arrange: Arrangement,
+    ordinary: Ordinary,
+    records: WorkflowRecords,
+    claim: Claims,
+    operation: str,
 ) -> None:
     """Nothing, garbage or half a token after the word Bearer submits nothing."""
-    request = ordinary.request(operation)
+    request = ordinary.submitting(operation, records.subject(operation))
     asked = closed.ask_closed(author, request)
     closed.judge_closed(claim("token-invalid-refused", operation), author, arrange, request, asked)
 

@@ -139,10 +139,12 @@ def a_deleted_draft_cannot_be_read(witness: Witness) -> None:
 @shows("draft-delete-spares-others")
 def deleting_spares_other_drafts(witness: Witness) -> None:
     uid = witness.saved()
+    theirs = witness.saved({"is": "theirs"}, role="other")
     alike, other = witness.saved({"is": "alike"}, uid=f"{uid}-2"), witness.saved({"is": "other"})
     witness.arranged(witness.send("DELETE", draft_path(uid)))
     assert witness.get(alike).json == {"is": "alike"}
     assert witness.get(other).json == {"is": "other"}
+    assert witness.send("GET", draft_path(theirs), role="other").json == {"is": "theirs"}
 
 
 @shows("draft-delete-keeps-published")

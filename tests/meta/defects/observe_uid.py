@@ -40,6 +40,8 @@ def _refused(witness: Witness, uids: Iterable[str]) -> None:
 def _attachments_refused(witness: Witness, uid: str) -> None:
     for _ in witness.at("createAttachment"):
         assert witness.attach(uid).refused, uid
+    for _ in witness.at("persistTemporaryFile"):
+        assert witness.persist(uid, witness.temporary()).refused, uid
     for operation, method, more in (
         ("attachmentExists", "HEAD", ""),
         ("getAttachment", "GET", ""),

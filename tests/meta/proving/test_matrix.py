@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from contracts.proving.proof_json import as_data
 from contracts.proving.proof_page import render
 from contracts.proving.proof_plan import Part, Proof, first_trials, idle_cases, next_stage, trials_for_case
 from contracts.proving.proof_text import closing_lines, markdown, put_between
-from contracts.proving.trials import Kind, TrialResult
+from contracts.proving.trials import STAGES, Kind, TrialResult
 from contracts.proving.watching import CaseFacts, CaseIndex
+from contracts.sandbox.defects import load
 from contracts.sandbox.variants import ALL as VARIANTS
 
 Make = Callable[..., TrialResult]
@@ -78,6 +80,42 @@ def test_each_variant_alone_meets_every_case_once_over_the_seeds() -> None:
         shares[trial.name].add(trial.share)
     assert len(trials) == 3 * len(VARIANTS)
     assert all(found == {(0, 3), (1, 3), (2, 3)} for found in shares.values())
+
+
+def test_a_case_meets_first_what_shows_on_its_operation_and_on_no_other() -> None:
+    facts = CaseFacts(("uid-too-short", "uid-too-long"), ("getDraftInfo",), ("abs-dev",), "gate", "any.py")
+    names = [trial.name for trial in trials_for_case("a case", facts, 1)]
+    assert set(names[:2]) == {"uid-10-answered-on-info", "uid-129-answered-on-info"}
+
+
+def test_what_any_exchange_would_show_is_tried_where_it_can_show() -> None:
+    facts = CaseFacts(("no-server-error",), ("deleteDraft",), ("abs-dev",), "gate", "any.py")
+    trials = trials_for_case("a case", facts, 1)
+    assert trials
+    assert all("deleteDraft" in load(trial.name).operations for trial in trials)
+
+
+@pytest.mark.parametrize(
+    ("profile", "stage"),
+    [
+        ("smoke", ("gate", True)),
+        ("gate", ("gate", True)),
+        ("nightly", ("nightly", True)),
+        ("full", ("full", True)),
+    ],
+)
+def test_a_case_is_tried_alone_in_the_first_profile_that_takes_it_in(
+    cases: dict[str, CaseFacts], profile: str, stage: tuple[str, bool]
+) -> None:
+    facts = replace(cases["uid_lengths: another"], profile=profile)
+    trials = trials_for_case("a case", facts, 1)
+    assert {STAGES[trial.stage] for trial in trials} == {stage}
+
+
+def test_a_rare_defect_that_lives_goes_straight_to_what_repeats(result: Make) -> None:
+    further = next_stage(result("draft-delete-kept-one-in-twenty", "draft-delete-removes", killed=False))
+    assert further is not None
+    assert STAGES[further.stage] == ("nightly", True)
 
 
 def test_a_finding_without_a_defect_is_an_alarm(result: Make) -> None:

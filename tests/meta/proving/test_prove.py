@@ -7,13 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from contracts.proving.proof_plan import Proof
-from contracts.proving.proof_run import STATE_FILE, State
-from contracts.proving.trials import TrialResult
+from contracts.errors import UsageError
+from contracts.proving import proof_run
+from contracts.proving.proof_plan import Part, Proof
+from contracts.proving.proof_run import STATE_FILE, Prover, State
+from contracts.proving.trials import Trial, TrialResult
+from contracts.proving.watching import CaseIndex
 
 PROGRAM = [sys.executable, "-c", "from contracts.cli import main; main()", "prove"]
 
@@ -73,7 +77,7 @@ def test_an_interrupted_proof_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert state.read_text().splitlines()[:2] == before
 
 
-def test_a_line_that_was_cut_short_is_tried_again(tmp_path: Path, result: type[TrialResult]) -> None:
+def test_a_line_that_was_cut_short_is_tried_again(tmp_path: Path, result: Callable[..., TrialResult]) -> None:
     proof, path = Proof((1,)), tmp_path / STATE_FILE
     state = State(path, proof)
     state.keep(result())
@@ -84,3 +88,23 @@ def test_a_line_that_was_cut_short_is_tried_again(tmp_path: Path, result: type[T
         state = State(path, asked)
         state.close()
         assert list(state.before) == kept
+
+
+@pytest.mark.parametrize(("suites", "ends"), [(["one"], False), (["one", "another"], True)])
+def test_a_suite_that_changes_while_it_is_proven_ends_the_proof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suites: list[str], ends: bool
+) -> None:
+    """A trial that breaks says so and the next one comes; not so where the suite is another one by then."""
+
+    def broken(trial: Trial, *_: object) -> TrialResult:
+        return TrialResult.nothing(trial, ("abs-dev",), 0.1, "the run ended with exit code 3")
+
+    monkeypatch.setattr(proof_run, "run_trial", broken)
+    monkeypatch.setattr(proof_run, "fingerprint", lambda: suites.pop(0) if len(suites) > 1 else suites[0])
+    prover = Prover(CaseIndex(), tmp_path, 1, lambda *_: None)
+    proof = Proof((1,), defects=("uid-accepts-ten",), parts=(Part.DEFECTS,))
+    if ends:
+        with pytest.raises(UsageError, match="changed while it was being proven"):
+            prover.prove(proof)
+    else:
+        assert [result.trouble for result in prover.prove(proof)] == ["the run ended with exit code 3"] * 3
