@@ -55,7 +55,7 @@ def main(
     reports.mkdir(parents=True, exist_ok=True)
     found = reach or _reach(proof, reports / "reach.json", jobs)
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        benches = [Bench(Path(folder) / str(number), proof, found) for number in range(jobs)]
+        benches = [Bench(Path(folder) / str(number), found) for number in range(jobs)]
         if not benches[0].quiet():
             raise click.ClickException(
                 "the suite does not prove itself unchanged; see 'registry-contracts prove'"

@@ -9,13 +9,11 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from benchmarks.mutation.reach import JUDGING, MODULE_LEVEL, place
+from benchmarks.mutation.reach import JUDGING, MODULE_LEVEL, Route, place
 from contracts.evidence.outcomes import ExitCode
 from contracts.proving.preloaded import load
 from contracts.proving.side_by_side import SideBySide
@@ -24,7 +22,7 @@ from contracts.proving.watching import CaseIndex
 
 #: Trials before the quiet run on the faithful sandbox, which takes as long as twenty of them.
 _FIRST: Final = 12
-#: Trials a mutant has to live through, each on another clause as far as there are as many.
+#: Trials a mutant has to live through.
 _MOST: Final = 48
 _LONGEST_SECONDS: Final = 240.0
 
@@ -33,11 +31,11 @@ def main(arguments: Sequence[str]) -> int:
     """Check the mutant in the working folder.
 
     Args:
-        arguments: `proof.json`, what its trials reach, and the checkout that was copied.
+        arguments: What cases reach, as `reach` measured it, and the checkout that was copied.
     """
-    proof, reach = (json.loads(Path(path).read_text(encoding="utf-8")) for path in arguments[:2])
-    changed = changed_place(Path.cwd(), Path(arguments[2]))
-    chosen = chosen_trials(proof, reach, changed)
+    told = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    changed = changed_place(Path.cwd(), Path(arguments[1]))
+    chosen = chosen_trials([Route.read(route) for route in told], changed)
     trials = [*chosen[:_FIRST], _calm(), *chosen[_FIRST:]]
     index = CaseIndex()
     load(index)
@@ -69,22 +67,18 @@ def changed_place(here: Path, original: Path) -> str:
     return MODULE_LEVEL
 
 
-def chosen_trials(proof: dict[str, Any], reach: Mapping[str, Collection[str]], changed: str) -> list[Trial]:
-    """The trials that pass through the changed place, one of each clause first.
+def chosen_trials(routes: Sequence[Route], changed: str) -> list[Trial]:
+    """The cases, each with the defect it kills alone, that pass through the changed place.
 
-    A change outside every function may matter to all trials that reach its module.
+    A change outside every function may matter to all that reach its module.
     """
     module, _, function = changed.partition(":")
-    by_clause: dict[str, list[Trial]] = defaultdict(list)
-    for defect in proof["defects"]:
-        reached = reach.get(defect["name"], ())
-        inside = changed in reached if function else any(each.startswith(module) for each in reached)
-        if inside:
-            trial = Trial(Kind.DEFECT, defect["name"], defect["clause"], defect["seeds"][0]["seed"])
-            by_clause[defect["clause"]].append(trial)
-    turns = zip_longest(*by_clause.values())
-    ordered = [trial for turn in turns for trial in turn if trial is not None]
-    return ordered[:: max(1, len(ordered) // _MOST)][:_MOST]
+    found = [
+        route.trial
+        for route in routes
+        if (changed in route.reached if function else any(each.startswith(module) for each in route.reached))
+    ]
+    return found[:: max(1, len(found) // _MOST)][:_MOST]
 
 
 def _calm() -> Trial:

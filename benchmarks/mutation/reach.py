@@ -1,4 +1,4 @@
-"""Which functions of the judging modules the trial of a defect passes through: those can be weakened for it to live."""
+"""Which functions of the judging modules a case passes through when it finds a defect: weakened, it may miss it."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import ast
 import json
 import sys
 import threading
-from collections import Counter
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
 from contracts.proving.preloaded import load
+from contracts.proving.proof_plan import trials_for_case
 from contracts.proving.side_by_side import SideBySide
 from contracts.proving.trials import Kind, Trial, run_trial
 from contracts.proving.watching import CaseIndex
+from contracts.sandbox.defects import load as defect_named
 
 JUDGING: Final = Path("contracts") / "judging"
-#: Trials to look at for each clause; more add little, and each takes about two seconds.
-_PER_CLAUSE: Final = 2
+#: Defects that a case is tried on when the proof does not say which it kills.
+_TRIES: Final = 2
 _LONGEST_SECONDS: Final = 240.0
 #: Slower ones wait for time limits; nothing is judged meanwhile.
 _QUICK_SECONDS: Final = 5.0
@@ -76,44 +79,79 @@ def _functions(path: Path) -> Iterator[tuple[str, int, int]]:
                 yield f"{owner}{inner.name}", first, inner.end_lineno or inner.lineno
 
 
-def measure(proof: dict[str, Any], folder: Path, jobs: int) -> dict[str, list[str]]:
-    """Run the trials of defects that were killed at the first try, and note where each went.
+@dataclass(frozen=True)
+class Route:
+    """A case that finds a defect by itself.
+
+    Attributes:
+        trial: The case alone against the defect.
+        reached: The places it passes through, as `place` names them.
+    """
+
+    trial: Trial
+    reached: Places
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data, which `read` reads."""
+        trial = self.trial
+        told = {"defect": trial.name, "clause": trial.clause, "seed": trial.seed, "case": trial.only}
+        return {**told, "reached": sorted(self.reached)}
+
+    @classmethod
+    def read(cls, told: Mapping[str, Any]) -> Route:
+        """Read what `as_data` gave."""
+        trial = Trial(Kind.DEFECT, told["defect"], told["clause"], told["seed"], only=told["case"])
+        return cls(trial, frozenset(told["reached"]))
+
+
+def measure(proof: Mapping[str, Any], folder: Path, jobs: int) -> list[Route]:
+    """Run each case alone against a defect that it kills, and note where it goes.
 
     Args:
         proof: The content of `proof.json`.
         folder: For what the trials leave while they run.
-
-    Returns:
-        Defect → the places it reached.
     """
     index = CaseIndex()
     load(index)
 
-    def work(trial: Trial) -> int:
+    def work(numbered: tuple[int, Trial]) -> int:
+        number, trial = numbered
         recorder = Recorder(Path.cwd() / JUDGING)
         recorder.start()
-        result = run_trial(trial, index, folder / trial.name)
-        reached = sorted(recorder.places()) if result.killed else []
-        (folder / f"{trial.name}.json").write_text(json.dumps(reached), encoding="utf-8")
+        result = run_trial(trial, index, folder / str(number))
+        if result.killed:
+            route = Route(trial, recorder.places())
+            (folder / f"{number}.json").write_text(json.dumps(route.as_data()), encoding="utf-8")
         return 0
 
-    queue: SideBySide[Trial] = SideBySide(work, jobs, _LONGEST_SECONDS)
-    for trial in _trials(proof):
-        queue.add(trial)
-    files = ((ended.task.name, folder / f"{ended.task.name}.json") for ended in queue.results())
-    return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in files if path.exists()}
+    queue: SideBySide[tuple[int, Trial]] = SideBySide(work, jobs, _LONGEST_SECONDS)
+    for numbered in enumerate(trials(proof, index)):
+        queue.add(numbered)
+    files = (folder / f"{ended.task[0]}.json" for ended in queue.results())
+    return [Route.read(json.loads(path.read_text(encoding="utf-8"))) for path in files if path.exists()]
 
 
-def _trials(proof: dict[str, Any]) -> Iterator[Trial]:
-    taken: Counter[str] = Counter()
+def trials(proof: Mapping[str, Any], index: CaseIndex) -> Iterator[Trial]:
+    """Each case alone, on a defect that the proof saw it kill, or else on the likeliest ones of its clauses."""
+    slow = {each["name"] for each in proof["defects"] if not _quick(each["seeds"][0])}
+    killed: dict[str, list[str]] = defaultdict(list)
+    for case in proof["cases"]:
+        killed[case["name"]] += case["kills"]
     for defect in proof["defects"]:
-        seed = defect["seeds"][0]
-        quick = (
-            seed["killed"] and seed["profile"] == "gate" and seed["seconds_to_the_finding"] < _QUICK_SECONDS
-        )
-        if quick and taken[defect["clause"]] < _PER_CLAUSE:
-            taken[defect["clause"]] += 1
-            yield Trial(Kind.DEFECT, defect["name"], defect["clause"], seed["seed"])
+        for case in defect["seeds"][0]["cases"]:
+            killed[case].append(defect["name"])
+    for name, facts in sorted(index.cases.items()):
+        known = [defect for defect in killed[name] if defect not in slow][:1]
+        likely = [trial.name for trial in trials_for_case(name, facts, 1) if trial.name not in slow][:_TRIES]
+        for defect in known or likely:
+            yield Trial(Kind.DEFECT, defect, defect_named(defect).clause, 1, only=name)
+
+
+def _quick(seed: Mapping[str, Any]) -> bool:
+    """Whether a defect was found at the first try without waiting for time limits."""
+    return (
+        bool(seed["killed"]) and seed["profile"] == "gate" and seed["seconds_to_the_finding"] < _QUICK_SECONDS
+    )
 
 
 def main() -> None:
@@ -121,8 +159,8 @@ def main() -> None:
     proof, target, jobs = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
     folder = target.with_suffix("")
     folder.mkdir(parents=True, exist_ok=True)
-    reached = measure(json.loads(proof.read_text(encoding="utf-8")), folder, jobs)
-    target.write_text(json.dumps(reached, indent=1), encoding="utf-8")
+    routes = measure(json.loads(proof.read_text(encoding="utf-8")), folder, jobs)
+    target.write_text(json.dumps([route.as_data() for route in routes], indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

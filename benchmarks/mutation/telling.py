@@ -34,7 +34,7 @@ def table(tried: Sequence[Mapping[str, Any]], total: int, reasons: Mapping[str, 
 
 def _figures(tried: Sequence[Mapping[str, Any]], total: int) -> Iterator[str]:
     counts = Counter(mutant["outcome"] for mutant in tried)
-    yield f"{len(tried)} of {total} mutants of `contracts/judging` were tried (a random sample)."
+    yield f"{len(tried)} of {total} mutants that weaken a check were tried (a random sample)."
     yield ""
     yield "| outcome | mutants |"
     yield "|---|---:|"
