@@ -74,7 +74,9 @@ def main(
 
 def _reach(proof: Path, target: Path, jobs: int) -> Path:
     """Measure what the trials of a proof reach; in a process of its own, which loads the whole suite."""
-    subprocess.run([sys.executable, "-m", "benchmarks.mutation.reach", proof, target, str(jobs)], check=True)
+    command = [sys.executable, "-m", "benchmarks.mutation.reach", str(proof), str(target), str(jobs)]
+    if subprocess.run(command, check=False).returncode:
+        raise click.ClickException(f"what the trials of '{proof}' reach could not be measured; see above")
     return target
 
 

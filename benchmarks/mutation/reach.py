@@ -18,6 +18,7 @@ from contracts.proving.proof_plan import trials_for_case
 from contracts.proving.side_by_side import SideBySide
 from contracts.proving.trials import Kind, Trial, run_trial
 from contracts.proving.watching import CaseIndex
+from contracts.sandbox.defects import ALL as DEFECTS
 from contracts.sandbox.defects import load as defect_named
 
 JUDGING: Final = Path("contracts") / "judging"
@@ -140,8 +141,9 @@ def trials(proof: Mapping[str, Any], index: CaseIndex) -> Iterator[Trial]:
     for defect in proof["defects"]:
         for case in defect["seeds"][0]["cases"]:
             killed[case].append(defect["name"])
+    there = {defect.name for defect in DEFECTS}  # a proof may be older than the suite
     for name, facts in sorted(index.cases.items()):
-        known = [defect for defect in killed[name] if defect not in slow][:1]
+        known = [defect for defect in killed[name] if defect in there and defect not in slow][:1]
         likely = [trial.name for trial in trials_for_case(name, facts, 1) if trial.name not in slow][:_TRIES]
         for defect in known or likely:
             yield Trial(Kind.DEFECT, defect, defect_named(defect).clause, 1, only=name)
