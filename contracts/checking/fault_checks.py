@@ -12,6 +12,7 @@ from contracts.judging.attempts import Attempt, Observation
 from contracts.judging.claims import Claim, usable
 from contracts.judging.outcomes import Contradiction
 from contracts.session.exchange import Exchange
+from contracts.target.model import AUTHOR
 
 _NEVER_ISSUED = RequestFault("header.Authorization:unknown-value", "the token was never issued")
 _MANDATORY = "contact-mandatory-"
@@ -66,7 +67,7 @@ def _check_one(
         claim.holds(not answer.success, exchange, expected="no token", seen=answer.quote())
         return
     claim.turned_down(exchange, f"{fault.key} refused")
-    if clause.id.startswith(_MANDATORY):
+    if clause.id.startswith(_MANDATORY) and not _for_want_of_rights(exchange):
         named = content.reports(usable(exchange), fault.field, content.MANDATORY)
         claim.holds(
             named,
@@ -81,7 +82,7 @@ def _check_errors_array(
 ) -> None:
     """Faulty content is told in an errors array; a fault of the request around it need not be."""
     clause = catalogue.clause("errors-array")
-    if not fault.in_content or not facts.operation.id.endswith("Contact"):
+    if not fault.in_content or not facts.operation.id.endswith("Contact") or _for_want_of_rights(exchange):
         return
     try:
         Claim(clause, facts.operation.id, attempt).content_refused(exchange)
@@ -90,3 +91,8 @@ def _check_errors_array(
         if not content.turned_down(exchange.answer):
             attempt.evidence.pop()
             del attempt.contradicted[(clause.id, facts.operation.id)]
+
+
+def _for_want_of_rights(exchange: Exchange) -> bool:
+    """Whether it may be the caller who was refused, before anybody looked at the content."""
+    return exchange.role != AUTHOR and usable(exchange).status in (401, 403)

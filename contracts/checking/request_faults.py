@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,6 +28,7 @@ _KINDS: Final = {
 #: Options that are numbers, though the document lists them as strings.
 _NUMBERS: Final = frozenset({"$top", "$skip", "top", "skip"})
 _JSON: Final = "application/json"
+_HALVES: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -153,9 +155,19 @@ def _in_body(exchange: Exchange, schema: Mapping[str, Any]) -> Iterator[RequestF
     if value == {} and schema.get("required"):
         yield RequestFault("body:empty", "the body is an empty object")
         return
+    value = _readable(value)
     validator = _validator(json.dumps(schema, sort_keys=True))
     for error in validator.iter_errors(value):
         yield from _of_body(error, value)
+
+
+def _readable(value: Any) -> Any:
+    """A JSON value with half characters (lone surrogates) replaced, which validators cannot hold; lengths stay."""
+    if isinstance(value, str):
+        return _HALVES.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {_HALVES.sub("\ufffd", name): _readable(member) for name, member in value.items()}
+    return [_readable(item) for item in value] if isinstance(value, list) else value
 
 
 def _of_body(error: jsonschema_rs.ValidationError, whole: Any) -> Iterator[RequestFault]:

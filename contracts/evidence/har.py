@@ -24,11 +24,18 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
         comment = f"{record.run.target}: {verdict.sentence}"
         with HarFile.open(file, creator=creator, comment=comment) as archive:
             for exchange in record.exchanges.values():
-                _add(archive, exchange)
+                add(archive, exchange)
     return path
 
 
-def _add(archive: HarFile, exchange: RecordedExchange) -> None:
+def add(archive: HarFile, exchange: RecordedExchange, comment: str | None = None) -> None:
+    """Add an exchange to an archive.
+
+    Args:
+        archive: one that is open.
+        exchange: what was recorded.
+        comment: in place of the one that names case, role and attempt.
+    """
     milliseconds = round(exchange.seconds * 1000, 3)
     archive.add_entry(
         startedDateTime=exchange.started,
@@ -37,8 +44,21 @@ def _add(archive: HarFile, exchange: RecordedExchange) -> None:
         response=_response(exchange),
         # Only the whole is measured; the format wants the parts to add up to it.
         timings=Timings(send=0, wait=milliseconds, receive=0),
-        comment=_comment(exchange),
+        comment=_comment(exchange) if comment is None else comment,
     )
+
+
+def as_entry(exchange: RecordedExchange) -> dict[str, Any]:
+    """Return an exchange as an entry of an archive, as plain data."""
+    milliseconds = round(exchange.seconds * 1000, 3)
+    return {
+        "startedDateTime": exchange.started,
+        "time": milliseconds,
+        "request": _request(exchange.request).asdict(),
+        "response": _response(exchange).asdict(),
+        "timings": Timings(send=0, wait=milliseconds, receive=0).asdict(),
+        "cache": {},
+    }
 
 
 def _comment(exchange: RecordedExchange) -> str:

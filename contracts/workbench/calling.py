@@ -16,10 +16,11 @@ from contracts.errors import UsageError
 from contracts.evidence.record import RecordedExchange
 from contracts.interface.description import Operation
 from contracts.judging.reproduction import curl
+from contracts.session.actor import Actor
 from contracts.session.door import UNSENT
 from contracts.workbench.bench import Bench
 from contracts.workbench.finding_files import SAVED
-from contracts.workbench.preparing import Preparer
+from contracts.workbench.preparing import Prepared, Preparer
 from contracts.workbench.wishes import Wishes
 
 _FORMAT: Final = 1
@@ -89,22 +90,34 @@ def call(
     for _ in range(times):
         prepared = Preparer(bench, operation, role, realm, live=live).prepare(wishes)
         calls.notes += [note for note in prepared.notes if note not in calls.notes]
-        _refuse_foreign(bench, operation, prepared.request.path)
+        refuse_foreign(bench, operation, prepared.request.path)
         start = len(bench.exchanges)
         calls.before += [bench.notes.of(each) for each in bench.exchanges[_counted(calls) : start]]
-        exchange = prepared.send(actor)
-        recorded = bench.notes.of(exchange)
-        judged = judge.judge(exchange, right=prepared.right)
-        calls.called.append(Called(recorded, judged, curl(exchange, bench.redactor)))
+        calls.called.append(send(bench, actor, prepared, judge))
     return calls
+
+
+def send(bench: Bench, actor: Actor, prepared: Prepared, judge: Judge) -> Called:
+    """Send one prepared request, and judge the exchange.
+
+    Raises:
+        GuardViolation: the request must not be sent.
+    """
+    exchange = prepared.send(actor)
+    judged = judge.judge(exchange, right=prepared.right)
+    return Called(bench.notes.of(exchange), judged, curl(exchange, bench.redactor))
 
 
 def _counted(calls: Calls) -> int:
     return len(calls.before) + len(calls.called)
 
 
-def _refuse_foreign(bench: Bench, operation: Operation, path: dict[str, str]) -> None:
-    """Say what is wrong with a write to somebody else's record before the door does."""
+def refuse_foreign(bench: Bench, operation: Operation, path: dict[str, str]) -> None:
+    """Say what is wrong with a write to somebody else's record before the door does.
+
+    Raises:
+        UsageError: it is none of the suite's.
+    """
     named = [path[name] for name in ("uid", "identifier") if path.get(name)]
     foreign = [name for name in named if not bench.namespace.owns(name)]
     if foreign and not operation.safe:

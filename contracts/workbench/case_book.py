@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.interface.case_listing import cases_by_clause
-from contracts.interface.location import cases_directory
+from contracts.interface.location import cache_directory, cases_directory
 
 _SETTINGS: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
 
@@ -31,7 +31,7 @@ def known_cases(folder: Path | None = None, cache: Path | None = None) -> Cases:
         SuiteError: the cases cannot be collected.
     """
     cases = folder or cases_directory()
-    path = (cache or _cache()) / f"cases-{_digest(cases)}.json"
+    path = (cache or cache_directory()) / f"cases-{_digest(cases)}.json"
     with suppress(OSError, ValueError, AttributeError):
         kept = json.loads(path.read_text(encoding="utf-8"))
         return {clause: tuple(names) for clause, names in kept.items()}
@@ -49,11 +49,6 @@ def _keep(path: Path, found: Cases) -> None:
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump({clause: list(names) for clause, names in found.items()}, file)
     Path(fresh).replace(path)
-
-
-def _cache() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "registry-contracts"
 
 
 def _digest(cases: Path) -> str:

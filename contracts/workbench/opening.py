@@ -47,6 +47,8 @@ class Aim:
         sandbox_arguments: More options for the embedded sandbox.
         reports: Folder whose subfolder keeps the ledger, so that a sweep finds what a killed bench left.
         keep: Leave what was created.
+        ready: A target that is settled already, in place of the one that `target` names.
+        passing: Whether `ready` is a sandbox that ends soon, so that nothing need be removed from it.
     """
 
     target: str | None = None
@@ -54,6 +56,8 @@ class Aim:
     seed: str | None = None
     reports: Path = Path("reports")
     keep: bool = False
+    ready: Target | None = None
+    passing: bool = False
 
 
 @dataclass
@@ -76,23 +80,24 @@ def open_bench(aim: Aim, left: Left) -> Iterator[Bench]:
         UsageError: the target's settings cannot be used.
         SuiteError: the embedded sandbox does not start.
     """
-    settings = _settings(aim)
+    settings = aim.ready or _settings(aim)
+    passing = settings is None or aim.passing
     with ExitStack() as stack:
         target = settings or _sandbox(stack, aim.sandbox_arguments)
         private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX)))
         stack.callback(Alive(private, _NAME).end)
         token = new_run_token()
-        books = _Books(private if settings is None else _folder(aim.reports, target, token), token, target)
+        books = _Books(private if passing else _folder(aim.reports, target, token), token, target)
         stack.callback(books.close)
         namespace = namespace_of(target, token, aim.seed)
         budget = ResidueBudget(private, target.pace.permanent_records, namespace.grants)
-        ledger = Ledger(books.folder / f"ledger-{_NAME}.jsonl", None if settings is None else budget)
+        ledger = Ledger(books.folder / f"ledger-{_NAME}.jsonl", None if passing else budget)
         stack.callback(ledger.close)
         passwords = (account.password.reveal() for account in target.accounts.values())
         redactor = Redactor([*passwords, *proxy_passwords()])
         notes = Notes(redactor)
-        door = _door(target, private, ledger, namespace, notes, hurried=settings is None)
-        bench = Bench(target, door, namespace, private, notes, redactor, passing=settings is None)
+        door = _door(target, private, ledger, namespace, notes, hurried=passing)
+        bench = Bench(target, door, namespace, private, notes, redactor, passing=passing)
         try:
             yield bench
         finally:

@@ -31,6 +31,8 @@ _OWNERS: Final = (AUTHOR,)
 _RULED: Final = ("uid", "identifier")
 _EDGES: Final = {"too-short": UID_SHORTEST - 1, "too-long": UID_LONGEST + 1}
 _HELPED: Final = ("anonymous", "restricted")
+#: Note of a request whose subject was made up, because nothing was to be sent for it.
+UNARRANGED: Final = "a real call would first arrange what the request is about"
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,15 @@ class Preparer:
         right = wishes.none and self._role in _OWNERS and not notes
         return Prepared(request, content, right, tuple(notes))
 
+    def spoil(self, prepared: Prepared, asked: str) -> Prepared:
+        """The same request with one fault in it.
+
+        Raises:
+            UsageError: the operation has no such fault.
+        """
+        request, content, note = self._faulty(prepared.request, prepared.content, asked)
+        return Prepared(request, content, False, (*prepared.notes, note))
+
     def _refuse_unknown(self, path: dict[str, str]) -> None:
         for name in path:
             if name not in self._operation.path_parameters:
@@ -127,7 +138,7 @@ class Preparer:
         request = inventor.request(operation, self._operation.path_parameters, path)
         notes = [f"{lack}: made up" for lack in inventor.lacking]
         if not self._live and operation in ON_SOMETHING and not named:
-            notes.append("a real call would first arrange what the request is about")
+            notes.append(UNARRANGED)
         return request, notes
 
     def _arranged(self, operation: str) -> Request:

@@ -80,8 +80,8 @@ class Browser:
         message, _, self._buffer = self._buffer.partition(b"\0")
         return dict(json.loads(message))
 
-    def open(self, page: Path, width: int, height: int, *, dark: bool = False) -> "Tab":
-        """Open a file in a tab of its own, as wide and as high as given in CSS pixels."""
+    def open(self, page: Path | str, width: int, height: int, *, dark: bool = False) -> "Tab":
+        """Open a file or an address in a tab of its own, as wide and as high as given in CSS pixels."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         tab = Tab(self, target, session)
@@ -99,7 +99,8 @@ class Browser:
         tab.call("Emulation.setEmulatedMedia", features=[scheme, still])
         tab.call("Page.setLifecycleEventsEnabled", enabled=True)
         self.events.clear()
-        loader = tab.call("Page.navigate", url=page.resolve().as_uri())["loaderId"]
+        address = page if isinstance(page, str) else page.resolve().as_uri()
+        loader = tab.call("Page.navigate", url=address)["loaderId"]
         while not any(_loaded(event, loader) for event in self.events):
             self.events.append(self.receive())
         return tab

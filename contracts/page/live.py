@@ -1,0 +1,144 @@
+"""What passes through the proxy, told to every page that looks on, as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, Final
+
+from aiohttp import web
+
+from contracts.errors import UsageError
+from contracts.interface.catalogue import load_catalogue
+from contracts.page.guarding import policy_headers
+from contracts.page.recalled import recorded_of
+from contracts.page.trying import exchange_words
+from contracts.traffic.feed import Feed, Seen
+from contracts.traffic.findings import Side, TrafficFinding
+
+#: How long the feed is waited for at a time; the page's end waits no longer than that.
+_PATIENCE_SECONDS: Final = 0.5
+#: A page that hears nothing for so long is told that it still listens.
+_QUIET_SECONDS: Final = 15.0
+
+
+class Pump:
+    """Waits for the feed in one thread, and wakes every page."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+        self._last = 0
+        self._ended = False
+        self._news = asyncio.Condition()
+
+    async def run(self, _: web.Application) -> AsyncIterator[None]:
+        """Pump for as long as the application runs."""
+        with ThreadPoolExecutor(1, thread_name_prefix="page-feed") as thread:
+            task = asyncio.get_running_loop().create_task(self._pump(thread))
+            yield
+            await self.end()
+            await task
+
+    async def end(self, _: web.Application | None = None) -> None:
+        """Let every page go, so that the server need not wait for those that still listen."""
+        self._ended = True
+        await self._wake()
+
+    async def _pump(self, thread: ThreadPoolExecutor) -> None:
+        loop = asyncio.get_running_loop()
+        while not self._ended:
+            news = await loop.run_in_executor(thread, self._feed.wait, self._last, _PATIENCE_SECONDS)
+            if news:
+                self._last = news[-1].number
+                await self._wake()
+            else:
+                # A feed that is closed does not wait.
+                await asyncio.sleep(0.05)
+
+    async def _wake(self) -> None:
+        async with self._news:
+            self._news.notify_all()
+
+    async def stream(self, request: web.Request) -> web.StreamResponse:
+        """Tell a page what there is, and then what comes."""
+        after = request.headers.get("Last-Event-ID") or request.query.get("after", "0")
+        last = int(after) if after.isascii() and after.isdigit() else 0
+        response = web.StreamResponse(headers={**policy_headers(), "Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        await response.write(b"retry: 1000\n\n")
+        with suppress(ConnectionResetError):  # the page was closed
+            while not self._ended:
+                news = self._feed.since(last)
+                for seen in news:
+                    data = json.dumps(row_of(seen))
+                    await response.write(f"id: {seen.number}\ndata: {data}\n\n".encode())
+                    last = seen.number
+                if not news:
+                    await self._more(response, last)
+        return response
+
+    async def _more(self, response: web.StreamResponse, last: int) -> None:
+        async with self._news:
+            try:
+                arrived = self._news.wait_for(lambda: self._ended or self._last > last)
+                await asyncio.wait_for(arrived, _QUIET_SECONDS)
+            except TimeoutError:
+                await response.write(b": still here\n\n")
+
+
+def row_of(seen: Seen) -> dict[str, Any]:
+    """An exchange as a line of the list."""
+    return {
+        "number": seen.number,
+        "at": seen.at,
+        "method": seen.method,
+        "path": seen.path,
+        "operation": seen.operation,
+        "realm": seen.realm,
+        "status": seen.status,
+        "milliseconds": round(seen.milliseconds, 1),
+        "findings": [_finding(each) for each in seen.findings],
+    }
+
+
+def exchange_shown(feed: Feed, number: str) -> dict[str, Any]:
+    """An exchange in full.
+
+    Raises:
+        UsageError: it is not kept any more.
+    """
+    seen = seen_of(feed, number)
+    return {**row_of(seen), **exchange_words(recorded_of(seen)), "milliseconds": round(seen.milliseconds, 1)}
+
+
+def seen_of(feed: Feed, number: object) -> Seen:
+    """An exchange of the feed.
+
+    Raises:
+        UsageError: it is not kept any more, or never was.
+    """
+    text = str(number)
+    wanted = int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
+    found = next((each for each in feed.since(wanted - 1) if each.number == wanted), None)
+    if found is None:
+        raise UsageError(f"exchange {text} is not kept any more")
+    return found
+
+
+def _finding(finding: TrafficFinding) -> dict[str, Any]:
+    catalogue = load_catalogue()
+    known = finding.clause in catalogue if finding.clause else False
+    return {
+        "side": str(finding.side),
+        "standing": str(finding.standing),
+        "name": finding.fault if finding.side is Side.REQUEST and finding.fault else finding.what,
+        "clause": finding.clause,
+        "level": finding.level,
+        "wording": catalogue.clause(finding.clause).wording if known and finding.clause else "",
+        "expected": finding.expected,
+        "seen": finding.seen,
+        "because_of": finding.because_of,
+    }

@@ -1,0 +1,189 @@
+// Puts the page together: what can be chosen, what is asked of the program, and the keyboard.
+
+import { get, post } from "./api.js";
+import { choose } from "./chooser.js";
+import { by, el, say } from "./dom.js";
+import { draw, show } from "./form.js";
+import { listen } from "./live.js";
+import { bodyTrouble, fill, state, written } from "./request.js";
+import { drawEmpty, drawPassed, drawSent } from "./result.js";
+
+let start;
+let busy = false;
+
+/** Do something with the program; its trouble becomes one line. */
+async function doing(button, work) {
+  if (busy) return;
+  busy = true;
+  document.body.setAttribute("aria-busy", "true");
+  button?.setAttribute("disabled", "");
+  say("");
+  try {
+    await work();
+  } catch (error) {
+    say(error.message);
+  } finally {
+    busy = false;
+    document.body.removeAttribute("aria-busy");
+    button?.removeAttribute("disabled");
+  }
+}
+
+const wish = () => ({ operation: state.operation?.id, role: by("role").value, realm: by("realm").value });
+
+async function prepare(more, name = state.operation?.id) {
+  const operation = start.operations.find((each) => each.id === name);
+  const told = await post("/api/prepare", { ...wish(), operation: name, ...more });
+  take(operation, told);
+}
+
+function take(operation, told) {
+  fill(operation, told);
+  by("operation-method").textContent = operation.method;
+  by("operation-name").textContent = operation.id;
+  by("operation-summary").textContent = operation.summary;
+  drawRealms(operation, told.realm);
+  draw();
+}
+
+function drawRealms(operation, picked) {
+  const realm = by("realm");
+  const has = start.realms.filter((each) => operation.realms.includes(each));
+  realm.replaceChildren(...(has.length ? has : ["any"]).map((each) => el("option", { value: each }, each)));
+  realm.value = picked;
+  realm.disabled = !has.length;
+}
+
+function pickOperation() {
+  const options = start.operations.map((each) => ({
+    key: each.id,
+    head: each.group,
+    text: `${each.id} ${each.method} ${each.path} ${each.summary}`,
+    draw: () => [
+      el("b", {}, each.id),
+      el("span", { class: "method" }, each.method),
+      el("span", { class: "soft" }, `${each.summary} · ${each.path}`),
+    ],
+  }));
+  choose("Choose an operation", options, (chosen) =>
+    doing(null, async () => {
+      await prepare({ live: false }, chosen.key);
+      by("valid").focus();
+    }),
+  );
+}
+
+function pickFault() {
+  doing(null, async () => {
+    const { operation, realm } = wish();
+    const told = await get(`/api/faults?operation=${encodeURIComponent(operation)}&realm=${encodeURIComponent(realm === "any" ? "" : realm)}`);
+    const options = told.faults.map((each) => ({
+      key: each.key,
+      text: `${each.key} ${each.clause || ""} ${each.wording}`,
+      draw: () => [
+        el("code", {}, each.key),
+        el("span", { class: `chip v-${each.level === "must" ? "pass" : each.level === "should" ? "advisory" : "observed"}` }, each.level || "no clause"),
+        el("span", { class: "soft" }, each.wording),
+      ],
+    }));
+    choose(`One fault in ${operation}`, options, (chosen) =>
+      doing(by("fault"), async () => {
+        await prepare({ live: true, fault: chosen.key });
+        by("send").focus();
+      }),
+    );
+  });
+}
+
+const valid = () => doing(by("valid"), async () => prepare({ live: true }).then(() => by("send").focus()));
+
+function send() {
+  const trouble = bodyTrouble();
+  if (trouble) return say(`${trouble}; mend it, or tick "Send the text as it stands"`);
+  return doing(by("send"), async () => drawSent(await post("/api/send", { ...wish(), trial: state.trial, form: written() })));
+}
+
+let looking = 0;
+
+/** Show what passed; when somebody is faster than the answers, the last one asked for counts. */
+async function look(row) {
+  const mine = ++looking;
+  try {
+    const told = await get(`/api/live/${row.number}`);
+    if (mine !== looking) return;
+    say("");
+    view("work");
+    drawPassed(told, () => reopen(row.number));
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+function reopen(number) {
+  doing(by("reopen"), async () => {
+    const told = await post("/api/reopen", { number, live: true });
+    by("role").value = told.role;
+    take(start.operations.find((each) => each.id === told.operation), told);
+    by("send").focus();
+  });
+}
+
+function view(name) {
+  document.body.dataset.view = name;
+  for (const button of document.querySelectorAll(".views button")) button.setAttribute("aria-pressed", String(button.dataset.view === name));
+}
+
+const pressed = (id) => by(id)?.click();
+const KEYS = {
+  o: ["Choose an operation", pickOperation],
+  v: ["Fill the form with valid values", valid],
+  f: ["Put in one fault", pickFault],
+  s: ["Send (Ctrl+Enter from anywhere)", send],
+  j: ["Body as a form or as JSON", () => show()],
+  t: ["As a scenario test", () => pressed("as-test")],
+  e: ["Open what passed in the form", () => pressed("reopen")],
+  l: ["To the list of what passed", () => (view("traffic"), (document.querySelector("#passed button") || by("search")).focus())],
+  w: ["To the workbench", () => (view("work"), by("work").focus())],
+  "/": ["Search what passed", () => (view("traffic"), by("search").focus())],
+  "?": ["Show this list", () => by("help").showModal()],
+};
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input:not([type=checkbox]), textarea, select");
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !document.querySelector("dialog[open]")) {
+    event.preventDefault();
+    send();
+  } else if (event.key === "Escape" && typing && !document.querySelector("dialog[open]")) {
+    typing.blur();
+  } else if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && !document.querySelector("dialog[open]") && event.key in KEYS) {
+    event.preventDefault();
+    KEYS[event.key][1]();
+  }
+});
+
+for (const [key, [words]] of Object.entries(KEYS)) by("help-list").append(el("dt", {}, el("kbd", {}, key)), el("dd", {}, words));
+for (const button of document.querySelectorAll("[data-close]")) button.addEventListener("click", () => button.closest("dialog").close());
+for (const button of document.querySelectorAll(".views button")) button.addEventListener("click", () => view(button.dataset.view));
+by("operation").addEventListener("click", pickOperation);
+by("valid").addEventListener("click", valid);
+by("fault").addEventListener("click", pickFault);
+by("send").addEventListener("click", send);
+by("keys").addEventListener("click", KEYS["?"][1]);
+by("form").addEventListener("submit", (event) => event.preventDefault());
+for (const id of ["role", "realm"]) by(id).addEventListener("change", () => doing(null, () => prepare({ live: false })));
+
+doing(null, async () => {
+  start = await get("/api/start");
+  by("target-name").textContent = start.target.name;
+  by("base-url").textContent = start.target.base_url;
+  by("client").hidden = !start.client_url;
+  by("client-url").textContent = start.client_url || "";
+  by("role").append(...start.roles.map((each) => el("option", { value: each.id, disabled: Boolean(each.missing), title: each.missing || "" }, each.id)));
+  drawEmpty();
+  by("form").replaceChildren(el("p", { class: "none" }, "The form of an operation appears here. Nothing is sent before you say so."));
+  listen(look);
+  document.body.dataset.ready = "yes";
+  const role = start.roles.find((each) => !each.missing);
+  by("role").value = role.id;
+  await prepare({ live: false, role: role.id, realm: "" }, "createContact");
+});

@@ -1,0 +1,139 @@
+// What came of a request: the exchange, findings, clauses, observations, a curl line; and the scenario test.
+
+import { post } from "./api.js";
+import { by, copy, el, many, say, statusMark } from "./dom.js";
+
+const result = by("result");
+
+export function drawEmpty() {
+  result.replaceChildren(
+    el("p", { class: "none" }, "Choose an operation, fill the form with valid values or with one fault, and send. What comes back, and what it says about the interface, appears here."),
+  );
+}
+
+/** What was sent by hand. */
+export function drawSent(told) {
+  const actions = [
+    el("button", { type: "button", class: "tool", id: "as-test", "aria-keyshortcuts": "t", onclick: () => scenario("/api/scenario", { trial: told.trial }) }, "As a scenario test"),
+    copying("Copy curl", told.curl),
+  ];
+  drawExchange(told, `as ${told.role}${told.realm === "any" ? "" : ` in ${told.realm}`}, ${ms(told.milliseconds)}`, actions, [
+    clauses(told.clauses),
+    observed(told.observed),
+    fold("curl", [el("p", { class: "soft" }, "The token is expected in $TOKEN."), pre(told.curl, "curl line")]),
+  ]);
+  result.querySelector("h2").focus();
+}
+
+/** What passed through the proxy. */
+export function drawPassed(told, reopen) {
+  const actions = told.operation
+    ? [
+        el("button", { type: "button", class: "tool", id: "reopen", "aria-keyshortcuts": "e", onclick: reopen }, "Open in the form"),
+        el("button", { type: "button", class: "tool", id: "as-test", "aria-keyshortcuts": "t", onclick: () => scenario("/api/scenario-of-seen", { number: told.number }) }, "As a scenario test"),
+      ]
+    : [];
+  const where = `exchange ${told.number} through the proxy${told.realm ? `, in ${told.realm}` : ""}, ${ms(told.milliseconds)}`;
+  drawExchange({ ...told, operation: told.operation || "no operation of the interface" }, where, actions, []);
+  result.querySelector("h2").focus();
+}
+
+const ms = (number) => `${Math.round(number)} ms`;
+
+function drawExchange(told, where, actions, more) {
+  result.replaceChildren(
+    el("h2", { tabindex: "-1", id: "result-title" }, statusMark(told.status), told.operation),
+    el("p", { class: "sub" }, where),
+    strip(told),
+    ...told.findings.map(finding),
+    el("p", { class: "row-of-tools" }, actions),
+    fold("Request", [pre(told.request, "Request")], true),
+    fold("Answer", [pre(told.response, "Answer")], true),
+    ...more.filter(Boolean),
+  );
+}
+
+function strip(told) {
+  const broken = (told.request_faults || []).map((each) => el("p", {}, `The request breaks the interface: ${each}.`));
+  const stopped = (told.obstacles || []).map((each) => el("p", {}, `Not judged: ${each}`));
+  const number = told.findings.length;
+  const held = (told.clauses || []).filter((each) => each.state === "held").length;
+  const firm = told.findings.some((each) => each.level === "must" || (each.side === "request" && each.standing === "fault"));
+  const kind = number ? (firm ? "fail" : "advisory") : stopped.length && !held ? "inconclusive" : "pass";
+  const words = number ? many(number, "finding") : stopped.length && !held ? "Not judged" : "No finding";
+  return el("div", { class: `strip v-${kind}`, id: "verdict" }, words, held ? ` · ${many(held, "clause")} held` : "", broken, stopped);
+}
+
+const SIDES = { request: "the client breaks the interface", answer: "the service breaks the interface" };
+
+function finding(each) {
+  const kind = each.level === "must" || each.standing === "fault" ? "fail" : "advisory";
+  const side = each.standing === "remark" ? "a remark, not a verdict" : SIDES[each.side] || "";
+  return el(
+    "article",
+    { class: "finding", "data-clause": each.clause },
+    el("h3", {}, el("span", { class: `chip v-${kind}` }, each.side === "request" ? each.standing : each.level || "finding"), el("code", {}, each.name), el("span", { class: "soft side" }, side)),
+    each.wording ? el("p", {}, each.wording) : "",
+    el("div", { class: "pair" }, said("Expected", each.expected, "expected"), said("Seen", each.seen, "seen")),
+    each.because_of ? el("p", { class: "soft" }, `Follows from exchange ${each.because_of}.`) : "",
+  );
+}
+
+const said = (title, text, kind) => el("div", {}, el("h3", {}, title), el("div", { class: `said ${kind}`, tabindex: text.length > 400 ? "0" : null }, text));
+
+const pre = (text, label) => el("pre", { tabindex: "0", "aria-label": label }, text);
+
+function fold(title, inside, open = false) {
+  return el("details", { class: "fold-out", open }, el("summary", {}, title), el("div", {}, inside));
+}
+
+const STATES = { held: "pass", contradicted: "fail", observed: "observed" };
+
+function clauses(listed) {
+  if (!listed.length) return null;
+  const items = listed.map((each) =>
+    el("li", {}, el("code", {}, each.id), el("span", { class: `chip v-${STATES[each.state]}` }, `${each.state} · ${each.level}`), el("span", { class: "soft" }, each.wording)),
+  );
+  return fold(`Clauses touched (${listed.length})`, [el("ul", { class: "clauses" }, items)]);
+}
+
+function observed(listed) {
+  if (!listed.length) return null;
+  const items = listed.map((each) => {
+    const said = each.accepted === null ? "" : each.accepted === each.seen ? "as accepted" : `accepted was ${each.accepted}`;
+    return el("li", {}, el("code", {}, each.clause), el("span", {}, said), el("span", { class: "soft" }, `${each.point ? `${each.point}: ` : ""}${each.seen}`));
+  });
+  return fold(`Observed where the document is silent (${listed.length})`, [el("ul", { class: "clauses" }, items)]);
+}
+
+function copying(words, text) {
+  const button = el("button", { type: "button", class: "tool", "aria-live": "polite" }, words);
+  button.addEventListener("click", () => copy(text, button));
+  return button;
+}
+
+let made = null;
+
+async function scenario(address, wish) {
+  try {
+    made = await post(address, wish);
+  } catch (error) {
+    say(error.message);
+    return;
+  }
+  say("");
+  by("scenario-text").textContent = made.text;
+  by("scenario-path").textContent = `${made.folder}/${made.name}`;
+  by("scenario-command").textContent = made.command;
+  by("scenario-notes").replaceChildren(...made.notes.map((each) => el("li", {}, each)));
+  by("scenario").showModal();
+  by("scenario-copy").focus();
+}
+
+by("scenario-copy").addEventListener("click", (event) => copy(made.text, event.currentTarget));
+by("scenario-save").addEventListener("click", () => {
+  const address = URL.createObjectURL(new Blob([made.text], { type: "text/x-python" }));
+  const link = el("a", { href: address, download: made.name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+});

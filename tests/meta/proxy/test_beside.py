@@ -1,0 +1,115 @@
+"""Judging happens beside the path: bounded copies, nothing waits, and what breaks is told at the end."""
+
+import gzip
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import SuiteError
+from contracts.evidence.record import RecordedExchange
+from contracts.proxy.beside import Beside
+from contracts.proxy.copying import LARGEST_COPY, Copy
+from contracts.proxy.keeping import Keeper
+from contracts.target.model import Target
+from contracts.traffic.discretion import Discretion
+from contracts.traffic.feed import Feed, Seen
+from contracts.traffic.passed import Body, Passed
+from contracts.traffic.watching import Watch
+
+TARGET = Target(name="scripted", base_url="http://registry.test")
+TOKEN = "a-token-of-forty-characters-0123456789ab"
+
+
+def passed(number: int, content: bytes = b"[]", status: int = 200, **more: str) -> Passed:
+    return Passed(
+        number=number,
+        at=None,
+        seconds=0.01,
+        method="GET",
+        url="http://registry.test/api/v2013/document-drafts?$top=1",
+        request_headers=(("Authorization", f"Bearer {TOKEN}"), ("Realm", "abs-dev")),
+        request_body=Body(),
+        status=status,
+        answer_headers=(("Content-Type", "application/json"), *more.items()),
+        answer_body=Body.of(content),
+    )
+
+
+def test_a_copy_is_whole_or_not_known() -> None:
+    short, long, broken = Copy(most=4), Copy(most=4), Copy(most=4)
+    for copy, pieces in ((short, (b"ab", b"cd")), (long, (b"abc", b"de")), (broken, (b"ab",))):
+        for piece in pieces:
+            copy.add(piece)
+    short.end()
+    long.end()
+    assert short.body == Body(b"abcd", 4, known=True)
+    assert long.body == Body(b"", 5, known=False)
+    assert not broken.body.known, "it did not end"
+
+
+def test_handing_over_never_waits_and_gives_up_bodies_first() -> None:
+    """While the judge is held up, what comes is taken at once, with bodies as long as there is room."""
+    held, going = threading.Event(), threading.Event()
+    feed = Feed()
+
+    def keep(_recorded: RecordedExchange, seen: Seen) -> None:
+        if seen.number == 1:
+            held.set()
+            going.wait(30)
+
+    beside = Beside(Watch(Discretion()), feed, keep, lambda _: None)
+    beside.hand_over(passed(1))
+    assert held.wait(30)
+    for number in range(2, 42):
+        beside.hand_over(passed(number, b"[" + b" " * (LARGEST_COPY - 2) + b"]"))
+    going.set()
+    beside.close()
+    told = [seen.exchange["response"]["content"]["size"] for seen in feed.since(1)]
+    assert len(told) == 40
+    known = [size for size in told if size == LARGEST_COPY]
+    assert 10 < len(known) < 30
+
+
+def test_what_breaks_while_judging_is_told_at_the_end() -> None:
+    def keep(_recorded: RecordedExchange, _seen: Seen) -> None:
+        raise OSError("no space left")
+
+    beside = Beside(Watch(Discretion()), Feed(), keep, lambda _: None)
+    beside.hand_over(passed(1))
+    with pytest.raises(SuiteError, match="no space left"):
+        beside.close()
+
+
+def test_a_proxys_folder_holds_archive_report_and_no_secret(tmp_path: Path) -> None:
+    said: list[str] = []
+    keeper = Keeper(TARGET, tmp_path, alone=False, strict_client=False, say=said.append)
+    with keeper:
+        keeper.hand_over(passed(1, gzip.compress(b'[{"a": 1}, {"a": 2}]'), **{"Content-Encoding": "gzip"}))
+        for number in range(2, 8):
+            keeper.hand_over(passed(number, b'{"message": "oops"}', status=500))
+    verdict = keeper.report()
+    assert int(verdict.exit_code) == 1
+    assert said[0].startswith("#1 service: listDrafts in abs-dev: list-top: expected at most 1 items")
+    assert len(said) == 4, "the same is said three times"
+    archive = json.loads((tmp_path / "traffic.har").read_text("utf-8"))
+    assert len(archive["log"]["entries"]) == 7
+    assert archive["log"]["entries"][0]["comment"] == "entry 1; listDrafts; list-top"
+    content = json.loads((tmp_path / "check.json").read_text("utf-8"))
+    assert [(each["clause"], each["times"]) for each in content["findings"]] == [
+        ("list-top", 1),
+        ("no-server-error", 6),
+    ]
+    assert not any(TOKEN in path.read_text("utf-8") for path in tmp_path.iterdir())
+
+
+def test_a_feed_tells_what_came_after_a_number_and_forgets_the_oldest() -> None:
+    feed = Feed(kept=2)
+    for number in (1, 2, 3):
+        feed.publish(Seen(number, "", "GET", "/", None, None, 200, 1.0))
+    assert [seen.number for seen in feed.since(0)] == [2, 3]
+    assert [seen.number for seen in feed.wait(2, seconds=30)] == [3]
+    assert feed.wait(3, seconds=0.01) == []
+    feed.close()
+    assert feed.wait(3, seconds=30) == []

@@ -1,0 +1,114 @@
+"""Traffic made up for tests: exchanges of a client that is nobody's in particular."""
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from contracts.traffic.feed import Seen
+from contracts.traffic.findings import TrafficFinding
+from contracts.traffic.passed import Body, Passed
+from contracts.traffic.watching import Watch
+
+SITE = "http://registry.test"
+TOKEN = "a-token-of-forty-characters-0123456789ab"
+CONTACT = {
+    "firstName": "Ada",
+    "lastName": "Byron",
+    "organization": {"en": "Engines"},
+    "country": {"identifier": "ca"},
+    "emails": ["ada@registry.test"],
+    "type": "person",
+    "contactOrganization": {"identifier": "organization-abs-dev"},
+}
+_BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@dataclass
+class Client:
+    """Sends made-up requests one after another, each a second after the one before, and has them judged."""
+
+    watch: Watch
+    taken: list[Seen] = field(default_factory=list)
+    token: str = TOKEN
+
+    def __call__(
+        self,
+        method: str,
+        path: str,
+        status: int,
+        answer: Any = None,
+        *,
+        sent: Any = None,
+        realm: str | None = "abs-dev",
+        crossed: bool = False,
+        **headers: str | None,
+    ) -> tuple[TrafficFinding, ...]:
+        """Pass one exchange, and return what it shows; `sent` and `answer` are bytes, a Body, or data for JSON."""
+        number = len(self.taken) + 1
+        usual = {"Authorization": f"Bearer {self.token}", "Realm": realm, "Content-Type": "application/json"}
+        given = usual | {name.replace("_", "-"): value for name, value in headers.items()}
+        passed = Passed(
+            number=number,
+            at=_BEGAN + timedelta(seconds=number),
+            seconds=0.01,
+            method=method,
+            url=SITE + path,
+            request_headers=tuple((name, value) for name, value in given.items() if value is not None),
+            request_body=_body(sent),
+            status=status,
+            reason="",
+            answer_headers=(("Content-Type", "application/json"),),
+            answer_body=_body(answer),
+            fault=None if status else "the connection was reset",
+            crossed=crossed,
+        )
+        seen, _ = self.watch.take(passed)
+        self.taken.append(seen)
+        return seen.findings
+
+
+def _body(content: Any) -> Body:
+    if isinstance(content, Body):
+        return content
+    if content is None:
+        return Body()
+    return Body.of(content if isinstance(content, bytes) else json.dumps(content).encode())
+
+
+def entry(
+    method: str,
+    url: str,
+    status: int = 200,
+    answer: str = "{}",
+    *,
+    at: float = 0,
+    sent: str | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """One entry of a HAR, as a browser writes it; `more` goes into the request."""
+    request: dict[str, Any] = {
+        "method": method,
+        "url": url,
+        "httpVersion": "HTTP/1.1",
+        "headers": [
+            {"name": "realm", "value": "abs-dev"},
+            {"name": "authorization", "value": f"Bearer {TOKEN}"},
+        ],
+        "queryString": [],
+        "bodySize": len(sent or ""),
+    }
+    if sent is not None:
+        request["postData"] = {"mimeType": "application/json", "text": sent}
+    return {
+        "startedDateTime": (_BEGAN + timedelta(seconds=at)).isoformat(),
+        "time": 10,
+        "request": request | more,
+        "response": {
+            "status": status,
+            "statusText": "",
+            "headers": [{"name": "content-type", "value": "application/json"}],
+            "content": {"size": len(answer), "mimeType": "application/json", "text": answer},
+            "bodySize": len(answer),
+        },
+    }
