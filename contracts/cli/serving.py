@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from contracts.errors import UsageError
+from contracts.target.embedded import require_extra
 
 
 @click.command(
@@ -13,10 +13,7 @@ from contracts.errors import UsageError
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(arguments: tuple[str, ...]) -> int:
     """Serve the embedded sandbox until Ctrl-C; options as `registry-contracts sandbox --help` lists them."""
-    try:
-        from contracts.sandbox.serve import main  # noqa: PLC0415 - an optional extra, and slow to import
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"the sandbox needs {error.name}: pip install 'registry-contracts[sandbox]'"
-        ) from error
+    require_extra()
+    from contracts.sandbox.serve import main  # noqa: PLC0415 - an optional extra, and slow to import
+
     return main(list(arguments))

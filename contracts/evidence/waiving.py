@@ -1,7 +1,8 @@
 """Must clauses that could not be judged: which of them block a run, and which a waiver does without."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from contracts.evidence.cells import Cell, missing_settings
 from contracts.evidence.outcomes import Verdict
@@ -54,11 +55,22 @@ def blocking(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
     return [cell for cell in unjudged(record, cells) if cell.clause.id not in record.run.waived]
 
 
-def in_lines(cells: Iterable[Cell]) -> list[str]:
-    """Word cells that could not be judged, a line for each clause and reason, with its realms."""
+def in_lines(cells: Iterable[Cell], accepted: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """Word cells that could not be judged, a line for each clause and reason, with its realms.
+
+    Args:
+        cells: The cells.
+        accepted: Cases that stand behind an accepted deviation, with the file and line of its entry.
+    """
     groups: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
-        groups.setdefault((cell.clause.id, cell.reason or "no reason was given"), []).append(cell.realm)
+        reason = cell.reason or "no reason was given"
+        behind = dict.fromkeys(accepted[case] for case in cell.cases if case in accepted)
+        if behind:
+            reason += (
+                f"; behind the accepted deviation {', '.join(behind)}: a waiver does without the judgement"
+            )
+        groups.setdefault((cell.clause.id, reason), []).append(cell.realm)
     return [f"{clause} in {', '.join(realms)}: {reason}" for (clause, reason), realms in groups.items()]
 
 

@@ -1,5 +1,7 @@
 """Where the promises lie: beside the library in a checkout, inside it in an installed package."""
 
+import os
+import tempfile
 from pathlib import Path
 
 from contracts.errors import UsageError
@@ -46,6 +48,25 @@ def cases_directory(package: Path = _PACKAGE) -> Path:
         if directory.is_dir():
             return directory
     raise _absent("the folder of the contract cases", candidates)
+
+
+def cache_directory() -> Path:
+    """Return where the user's caches of this program lie; nobody misses what is deleted there."""
+    given = os.environ.get("XDG_CACHE_HOME")
+    try:
+        home = Path(given) if given else Path.home() / ".cache"
+    except RuntimeError:  # an account without a home, as containers have them
+        home = Path(tempfile.gettempdir())
+    return home / "registry-contracts"
+
+
+def keep_hypothesis_out() -> None:
+    """Keep what Hypothesis stores for later out of the current folder, which belongs to whoever works there.
+
+    These are tables that it makes once; examples worth keeping lie in the reports. Whoever has named a place for
+    them keeps it.
+    """
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_directory() / "hypothesis"))
 
 
 def _absent(what: str, candidates: tuple[Path, Path]) -> UsageError:

@@ -13,7 +13,6 @@ from contracts.evidence.contradictions import Finding
 from contracts.evidence.outcomes import ExitCode, Verdict
 from contracts.evidence.plain import many
 from contracts.evidence.verdicts import RunVerdict
-from contracts.evidence.waiving import in_lines
 from contracts.plugin.closing import PLAN, TROUBLE, VERDICT
 from contracts.plugin.controller import is_worker
 from contracts.plugin.memory import COMPLAINTS
@@ -50,6 +49,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     name = f"{target.name} at {target.base_url}" if target else "the embedded sandbox"
     said = [f"contract: {name}, profile {selection.profile}, seed {selection.seed}"]
     terms = selection.terms
+    said += [f"shard {selection.shard}"] if selection.shard else []
     said += [f"consumer {terms.consumer.file}"] if terms.consumer else []
     said += (
         [f"{many(len(terms.deviations), 'deviation')} in {terms.deviations_file}"]
@@ -123,7 +123,7 @@ def _state(finding: Finding) -> str:
 def _terms(verdict: RunVerdict) -> Iterator[str]:
     """What fails the run, what could not be judged, what is waived, and what is to be seen to besides."""
     yield from (f"change: {outcome.line}" for outcome in verdict.deviations if outcome.fails)
-    unjudged = in_lines(verdict.unjudged) if verdict.exit_code is ExitCode.INCONCLUSIVE else []
+    unjudged = verdict.unjudged_lines if verdict.exit_code is ExitCode.INCONCLUSIVE else []
     yield from (f"unjudged: {line}" for line in unjudged[:_UNJUDGED_AT_MOST])
     more = len(unjudged) - _UNJUDGED_AT_MOST
     yield from ([f"unjudged: {more} more in the report"] if more > 0 else [])

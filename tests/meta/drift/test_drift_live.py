@@ -72,10 +72,11 @@ def fits_its_schema(checkout: Path) -> bool:
     )
 
 
-def test_a_service_that_changed_drifts_and_one_that_did_not_does_not(
+def test_a_service_that_becomes_another_variant_drifts_and_one_that_stays_does_not(
     checkout: Path, run: Callable[..., Ended], program: Callable[..., Ended]
 ) -> None:
-    first = run()
+    before, after = ("--sandbox-arguments=--variant success-200", "--sandbox-arguments=--variant list-items")
+    first = run(before)
     assert first.returncode == 0, first.stdout
     assert "drift: no baseline of sandbox yet" in first.stdout
     assert fits_its_schema(checkout)
@@ -84,12 +85,12 @@ def test_a_service_that_changed_drifts_and_one_that_did_not_does_not(
     accepted = (checkout / "baselines" / "sandbox.yaml").read_text("utf-8")
     assert not re.search(r"rc-|\d{4}-\d\d-\d\d|sandbox-|@", accepted)
 
-    again = run("--drift=fail", "--seed=4711", "--workers=2")
+    again = run(before, "--drift=fail", "--seed=4711", "--workers=2")
     assert again.returncode == 0, again.stdout
     assert "drift: none against baselines/sandbox.yaml" in again.stdout
     assert drift_of_latest(checkout) == []
 
-    changed = run("--drift=fail", "--sandbox-arguments=--variant success-200 --variant list-items")
+    changed = run(after, "--drift=fail")
     assert changed.returncode == 1, changed.stdout
     assert "verdict: fail: breaking drift from baselines/sandbox.yaml" in changed.stdout
     kinds = {(each["clause"], each["change"], each["severity"]) for each in drift_of_latest(checkout)}

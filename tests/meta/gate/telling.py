@@ -207,6 +207,7 @@ class Program:
     """Runs `registry-contracts` in a folder of its own, as a person would."""
 
     folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, *words: str) -> Ended:
         foreign = ("PYTEST_", "REGISTRY_", "SANDBOX_", "COLUMNS")
@@ -214,11 +215,11 @@ class Program:
         ended = subprocess.run(
             [sys.executable, "-c", "from contracts.cli import main; main()", *words],
             cwd=self.folder,
-            env=kept,
+            env={**kept, **self.environment},
             capture_output=True,
             text=True,
             check=False,
-            timeout=240,
+            timeout=600,
         )
         assert "Traceback" not in ended.stdout + ended.stderr, ended.stdout + ended.stderr
         return Ended(ended.returncode, ended.stdout, ended.stderr)

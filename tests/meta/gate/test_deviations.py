@@ -9,7 +9,8 @@ from contracts.evidence.deviations import Course
 from contracts.evidence.outcomes import ExitCode, Verdict
 from contracts.evidence.record import Narrowed
 from contracts.evidence.terms import Terms
-from tests.meta.gate.telling import TODAY, Story, deviation
+from contracts.evidence.verdicts import RunVerdict
+from tests.meta.gate.telling import REALMS, TODAY, Story, consumer, deviation, waiver
 
 
 def held_to(*entries: Any) -> Terms:
@@ -152,3 +153,52 @@ def test_the_same_record_gives_the_same_verdict_on_any_day(happening: Story) -> 
     terms = held_to(deviation(expires=TODAY))
     assert happening.verdict(terms) == happening.verdict(terms)
     assert happening.verdict(terms).deviations[0].days_left == 0
+
+
+def test_a_deviation_lives_from_its_acceptance_to_the_day_it_is_taken_out(
+    happening: Story, whole: Story
+) -> None:
+    entry = deviation(expires=TODAY + timedelta(30))
+
+    def on(story: Story, days: int) -> RunVerdict:
+        day = (TODAY + timedelta(days)).isoformat()
+        story.facts = {"started": f"{day}T08:00:00+00:00", "finished": f"{day}T08:01:00+00:00"}
+        return story.verdict(held_to(entry))
+
+    accepted, near, last, over = (on(happening, days) for days in (0, 16, 30, 31))
+    assert [each.exit_code for each in (accepted, near, last, over)] == [
+        ExitCode.PASS,
+        ExitCode.PASS,
+        ExitCode.PASS,
+        ExitCode.FAIL,
+    ]
+    assert accepted.notes == ()
+    assert "it runs out on 2026-06-09, in 14 days" in near.notes[0]
+    assert "today is its last day" in last.notes[0]
+    assert "deviations/dev.toml:7: the deviation on draft-get-content ran out on 2026-06-09" in over.reason
+    settled = on(whole, 10)
+    assert settled.exit_code is ExitCode.FAIL
+    assert "deviations/dev.toml:7" in settled.reason
+    assert settled.reason.endswith("take the entry out")
+    entry = deviation("draft-get-absent", operation="getDraft", profile="nightly")
+    assert on(whole, 10).exit_code is ExitCode.PASS
+
+
+def test_what_stands_behind_a_deviation_is_not_green_unless_it_is_waived(story: Story) -> None:
+    story.holds("uid-too-short", "draft-get-absent", "workflow-locked-record")
+    for realm in REALMS:
+        story.contradicts("draft-save-creates", realm)
+        story.case(
+            "draft-get-content", realm, "inconclusive", held=0, reason="saveDraft: 500", blocked="saveDraft"
+        )
+    entry = deviation("draft-save-creates")
+    blocked = story.verdict(held_to(entry))
+    assert blocked.exit_code is ExitCode.INCONCLUSIVE
+    assert blocked.unjudged_lines == [
+        "draft-get-content in abs-dev, bch-dev: saveDraft: 500; behind the accepted deviation "
+        "deviations/dev.toml:7: a waiver does without the judgement"
+    ]
+    used = consumer("saveDraft", "getDraft", waivers=(waiver("draft-get-content"),))
+    waived = story.verdict(Terms(used, (entry,), "deviations/dev.toml"))
+    assert waived.exit_code is ExitCode.PASS, waived.reason
+    assert story.verdict(Terms(consumer("draftExists"), (entry,), "deviations/dev.toml")).unjudged == ()
