@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
 
-_PROGRAM = [sys.executable, "-c", "from contracts.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from contracts.cli import main; main()"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def collection() -> Timed:
 def first_answer() -> Timed:
     """From the command `registry-contracts sandbox` to its first answer over HTTP."""
     started = time.perf_counter()
-    server = subprocess.Popen([*_PROGRAM, "sandbox", "--port", "0"], stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen([*PROGRAM, "sandbox", "--port", "0"], stdout=subprocess.PIPE, text=True)
     try:
         line = server.stdout.readline() if server.stdout else ""
         with urlopen(f"{line.split()[-1]}/openapi.json", timeout=10) as answer:  # noqa: S310 - our own loopback server
@@ -46,7 +46,7 @@ def smoke() -> Timed:
     """The profile smoke against the embedded sandbox, reports included."""
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
-        words = [*_PROGRAM, "run", "--profile", "smoke", "--reports", folder]
+        words = [*PROGRAM, "run", "--profile", "smoke", "--reports", folder]
         subprocess.run(words, check=True, capture_output=True)
         seconds = time.perf_counter() - started
         verdict = json.loads((Path(folder) / "latest" / "verdict.json").read_text("utf-8"))

@@ -34,6 +34,11 @@ _REFUSED = {
 @click.option("--drift", metavar="MODE", help="Drift from the baseline: warn (default), fail or off.")
 @click.option("--baseline", metavar="FILE", help="Accepted observations; by default baselines/<target>.yaml.")
 @click.option("--history", metavar="FILE", help="History of runs, or 'off'; by default in the reports.")
+@click.option(
+    "--progress", metavar="WHEN", help="Show progress: auto (default; in a terminal), always, never."
+)
+@click.option("--notify", metavar="URL", help="Webhook to tell the summary; better: REGISTRY_NOTIFY_URL.")
+@click.option("--report-url", metavar="URL", help="Where people find the report, for the webhook.")
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
 def command(
     realm: tuple[str, ...], workers: int | None, pytest_arguments: tuple[str, ...], **options: object
@@ -60,6 +65,7 @@ def command(
     code = int(pytest.main([*words, *pytest_arguments], plugins=[gate]))
     if gate.says:
         click.echo(f"gate: {gate.says}")
+    gate.tell()
     return code
 
 
@@ -74,13 +80,24 @@ class _Gate:
     """Takes the verdict's line out of the session, to tell it after everything else."""
 
     says: str | None = None
+    _config: pytest.Config | None = None
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Keep the line for the end."""
+        """Keep the line for the end, and what comes after it."""
         # Imported once pytest is under way: it has to see the plugin's modules before anybody else.
+        from contracts.plugin.notices import AWAITED_BY_COMMAND  # noqa: PLC0415
         from contracts.plugin.terminal import LAST_LINE  # noqa: PLC0415
 
         config.stash[LAST_LINE] = self._hear
+        config.stash[AWAITED_BY_COMMAND] = True
+        self._config = config
+
+    def tell(self) -> None:
+        """Say after the verdict what became of the notice to a webhook."""
+        from contracts.plugin.notices import tell  # noqa: PLC0415
+
+        if self._config is not None:
+            tell(self._config)
 
     def _hear(self, line: str) -> None:
         self.says = line

@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from contracts.errors import RegistryContractsError, UsageError
+from contracts.interface.location import keep_hypothesis_out
 
 #: Exit codes of design section 3 that a command can end with before any run.
 _USAGE: Final = 4
@@ -18,6 +19,7 @@ _INTERRUPTED: Final = 2
 #: Command → the module of `contracts.cli` that holds it, and its line in the help.
 COMMANDS: Final = {
     "run": ("running", "judge a target; without settings, the embedded sandbox"),
+    "merge": ("merging", "put the reports of a run's shards together"),
     "prove": ("proving", "show that the suite finds what is broken, and only that"),
     "sweep": ("sweeping", "remove what earlier runs left on a target"),
     "gate": ("gating", "one verdict on what an SDK uses, for its release"),
@@ -28,6 +30,8 @@ COMMANDS: Final = {
     "list": ("listing", "list clauses, operations, cases, defects, findings and the like"),
     "call": ("calling", "send one request by hand, and judge it"),
     "replay": ("replaying", "send what a finding or a HAR recorded once more"),
+    "check": ("checking", "judge recorded traffic, whoever recorded it"),
+    "proxy": ("proxying", "stand between a client and a target, and judge both"),
     "completion": ("completing", "print the line that makes a shell complete"),
     "sandbox": ("serving", "serve the embedded sandbox until Ctrl-C"),
 }
@@ -62,6 +66,7 @@ def program() -> None:
 
 def main() -> None:
     """Run a command and exit with its code; every known trouble is one line on stderr."""
+    keep_hypothesis_out()
     sys.exit(_guarded())
 
 

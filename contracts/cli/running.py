@@ -53,10 +53,18 @@ _REPEATED = ("realm", "clause", "operation")
 @click.option(
     "--deviations", metavar="FILE", help="Accepted contradictions; by default deviations/<target>.toml."
 )
+@click.option(
+    "--shard", metavar="N/M", help="Run one of M parts of the cases; `merge` puts the reports together."
+)
 @click.option("--reports", metavar="DIR", help="Folder for the evidence; by default 'reports'.")
 @click.option("--drift", metavar="MODE", help="Drift from the baseline: warn (default), fail or off.")
 @click.option("--baseline", metavar="FILE", help="Accepted observations; by default baselines/<target>.yaml.")
 @click.option("--history", metavar="FILE", help="History of runs, or 'off'; by default in the reports.")
+@click.option(
+    "--progress", metavar="WHEN", help="Show progress: auto (default; in a terminal), always, never."
+)
+@click.option("--notify", metavar="URL", help="Webhook to tell the summary; better: REGISTRY_NOTIFY_URL.")
+@click.option("--report-url", metavar="URL", help="Where people find the report, for the webhook.")
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
 def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...], **options: object) -> int:
     """Judge a target by every clause of the interface, and end with one verdict.
@@ -69,6 +77,7 @@ def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...]
       registry-contracts run
       registry-contracts run --profile smoke --realm abs-dev
       registry-contracts run --target targets/development.toml --workers 4
+      registry-contracts run --shard 2/5
     """  # noqa: D301 - click's mark for lines to be left as they are
     repeated = {name: options.pop(name) for name in _REPEATED}
     words = pytest_words(options, repeated, workers, strict=strict)
@@ -89,7 +98,7 @@ def pytest_words(
     cases = cases_directory()
     words = [str(cases), f"--rootdir={cases}", "-c", str(Path(__file__).parents[1] / "plugin" / "run.ini")]
     words += ["-p", "contracts.plugin"]
-    words += [f"--{name}={value}" for name, value in options.items() if value is not None]
+    words += [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
     for name, given in repeated.items():
         words += [f"--{name}={value}" for value in given] if isinstance(given, tuple) else []
     words += ["--strict"] if strict else []

@@ -1,15 +1,17 @@
 """Reads a run folder, `run.json` and one journal per worker, into a record; refuses gaps and doubles."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import MISSING, Field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from contracts.errors import UsageError
+from contracts.evidence.deaths import cut_short, harmless_deaths, set_aside
 from contracts.evidence.journal import Event, is_closed, journal_path, read_journal
 from contracts.evidence.outcomes import Verdict
-from contracts.evidence.plain import encodable
+from contracts.evidence.plain import encodable, many
 from contracts.evidence.record import (
     AssertionCount,
     Block,
@@ -24,6 +26,7 @@ from contracts.evidence.record import (
     Untested,
     each_once,
 )
+from contracts.evidence.shards import Shard
 from contracts.evidence.terms import Terms
 
 RUN_FILE = "run.json"
@@ -46,8 +49,10 @@ def collect(run_folder: Path) -> RunRecord:
     run = read_run_facts(run_folder)
     journals = {worker: _journal(run_folder, run, worker) for worker in run.expected_workers}
     _refuse_foreign(run_folder, run, journals)
+    journals = set_aside(run, journals)
     _refuse_doubles(journals)
     cases = tuple(_cases(run, journals))
+    deaths = tuple(harmless_deaths(run, journals, cases))
     events = [event for journal in journals.values() for event in journal]
     exchanges = sorted(map(_exchange, _of_kind(events, "exchange")), key=lambda exchange: exchange.started)
     return RunRecord(
@@ -60,8 +65,9 @@ def collect(run_folder: Path) -> RunRecord:
         residue=each_once(Left(**_fields(event, Left)) for event in _of_kind(events, "residue")),
         leftovers=each_once(Left(**_fields(event, Left)) for event in _of_kind(events, "leftover")),
         untested=tuple(Untested(**_fields(event, Untested)) for event in _of_kind(events, "untested")),
-        problems=tuple(_problems(run, journals)),
+        problems=tuple(_problems(run, journals, {worker for worker, _ in deaths}, len(cases))),
         narrowed=tuple(Narrowed.read(**_fields(e, Narrowed)) for e in _of_kind(events, "narrowed")),
+        deaths=tuple(said for _, said in deaths),
     )
 
 
@@ -87,21 +93,25 @@ def read_run_facts(run_folder: Path) -> RunFacts:
         raise UsageError(
             f"{path} is not JSON: it is damaged, or the run was killed while writing it"
         ) from error
-    optional = {"without_journal", "strict", "waived", "terms", "settings"}
     if not isinstance(facts, dict):
         raise UsageError(f"{path} is not a JSON object")
-    missing = sorted(set(RunFacts.__dataclass_fields__) - optional - facts.keys())
+    missing = sorted(field.name for field in fields(RunFacts) if _needed(field) and field.name not in facts)
     if missing:
         raise UsageError(f"{path} lacks {', '.join(missing)}")
     known = _fields(facts, RunFacts)
     lists = {
         name: tuple(known.get(name, ()))
-        for name in ("realms", "clauses", "expected_workers", "without_journal")
+        for name in ("realms", "clauses", "expected_workers", "without_journal", "shards", "died")
     }
     for moment in filter(None, (known["started"], known["finished"])):
         _moment(moment)
     known |= {"terms": Terms.from_facts(known["terms"])} if "terms" in known else {}
+    known |= {"shard": Shard.from_facts(known["shard"])} if known.get("shard") else {}
     return RunFacts(**{**known, **lists})
+
+
+def _needed(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
 
 
 def _refuse_foreign(run_folder: Path, run: RunFacts, journals: dict[str, list[Event]]) -> None:
@@ -148,10 +158,16 @@ def _refuse_doubles(journals: dict[str, list[Event]]) -> None:
                     raise UsageError(f"{kind} {event[key]} is in the journals of both {owner} and {worker}")
 
 
-def _problems(run: RunFacts, journals: dict[str, list[Event]]) -> Iterator[str]:
+def _problems(
+    run: RunFacts, journals: dict[str, list[Event]], harmless: Container[str], cases: int
+) -> Iterator[str]:
     if run.finished is None:
         yield "the run has no closing record: it was killed, or it is still going on"
+    elif run.planned is not None and cases < run.planned and not (run.interrupted or run.breaker):
+        yield f"{many(run.planned - cases, 'case')} of {run.planned} never began"
     for worker, events in journals.items():
+        if worker in harmless:
+            continue
         if not events:
             yield f"worker {worker} died before it began a case; what the others saw stands below"
         elif not is_closed(events):
@@ -163,46 +179,12 @@ def _problems(run: RunFacts, journals: dict[str, list[Event]]) -> Iterator[str]:
 
 
 def _cases(run: RunFacts, journals: dict[str, list[Event]]) -> Iterator[Case]:
+    ended = {event["case"] for events in journals.values() for event in _of_kind(events, "case")}
     for worker, events in journals.items():
         yield from (_case(event, worker) for event in _of_kind(events, "case"))
-        yield from _unfinished(run, worker, events)
-
-
-def _unfinished(run: RunFacts, worker: str, events: list[Event]) -> Iterator[Case]:
-    ended = {event["case"] for event in _of_kind(events, "case")}
-    # Cases in brackets are the suite's own housekeeping, which begins and ends with the run.
-    begun = {e["case"]: e for e in _of_kind(events, "exchange") if not str(e["case"]).startswith("[")}
-    begun |= {event["case"]: event for event in _of_kind(events, "begin")}
-    for case, event in begun.items():
-        if case in ended:
-            continue
-        if run.interrupted and is_closed(events):
-            outcome, reason = Verdict.INCONCLUSIVE, "the run was interrupted during this case"
-        else:
-            outcome, reason = Verdict.ERROR, f"worker {worker} ended in the middle of this case"
-        yield _case_cut_short(event, worker, outcome, reason)
-
-
-def _case_cut_short(event: Event, worker: str, outcome: Verdict, reason: str) -> Case:
-    operation = event.get("operation")
-    return Case(
-        id=event["case"],
-        name=str(event.get("name", event["case"])),
-        doc="",
-        realm=event["realm"],
-        clauses=tuple(event.get("clauses", ())),
-        operations=tuple(event.get("operations", [operation] if operation else [])),
-        profile=None,
-        outcome=outcome,
-        reason=reason,
-        blocked_by=None,
-        attempts=0,
-        started=None,
-        seconds=0.0,
-        requests=0,
-        assertions=(),
-        worker=worker,
-    )
+        for case in cut_short(run, worker, events, ended):
+            ended.add(case.id)
+            yield case
 
 
 def _case(event: Event, worker: str) -> Case:

@@ -152,4 +152,6 @@ def _suite(record: RunRecord, verdict: RunVerdict) -> Lamp:
         return Lamp("suite", Light.RED, f"{many(broken, 'case')} broke")
     if record.run.interrupted:
         return Lamp("suite", Light.AMBER, "interrupted by hand")
+    if record.deaths:
+        return Lamp("suite", Light.AMBER, f"{many(len(record.deaths), 'worker')} died, their cases ran again")
     return Lamp("suite", Light.GREEN, f"{many(len(record.cases), 'case')} ran to the end")

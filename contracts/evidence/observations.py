@@ -22,13 +22,23 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     return path
 
 
+#: The record that was asked about last, and its content: several reports ask for the same, and it takes its time.
+_LATEST: list[tuple[RunRecord, dict[str, Any]]] = []
+
+
 def build(record: RunRecord) -> dict[str, Any]:
-    """Return the content of `observations.json` as plain data, all but `complete`.
+    """Return the content of `observations.json` as plain data, all but `complete`; it is not to be altered.
 
     Returns:
         Members format, target, profile, started, `observations` (what cases noted), `answers` (statuses and
         shapes, see `answers_of`) and `realm_differences` (points that realms do not agree on).
     """
+    if not _LATEST or _LATEST[0][0] is not record:
+        _LATEST[:] = [(record, _build(record))]
+    return _LATEST[0][1]
+
+
+def _build(record: RunRecord) -> dict[str, Any]:
     run = record.run
     seen = {"observations": put_together(record.observations), "answers": answers_of(record)}
     differences = between_realms(read_facts(seen))

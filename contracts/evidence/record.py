@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 from typing import Any, Self
 
 from contracts.evidence.outcomes import Verdict
+from contracts.evidence.shards import Shard
 from contracts.evidence.terms import Terms
 
 
@@ -17,7 +18,9 @@ class RunFacts:
     `without_journal` names the workers that died before they could begin one.
     `clauses` are the ids selected for the run; `settings` are those of the target, by realm. `waived` maps a clause id
     to the reason for doing without a judgement on it. `terms` are the consumer and the deviations that the run is held
-    to.
+    to. `shard` says which part of a run this is, None for a whole one; `shards` are the names of the run folders that a
+    merged run was put together from.
+    `planned` is the number of cases there are to be, None where nobody knows. `died` names workers that died.
     """
 
     target: str
@@ -40,6 +43,10 @@ class RunFacts:
     waived: Mapping[str, str] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    shard: Shard | None = None
+    shards: tuple[str, ...] = ()
+    planned: int | None = None
+    died: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float | None:
@@ -185,15 +192,20 @@ class Untested:
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """Not every case on some clauses was taken up. `cells` holds pairs of clause and realm, None for all of them."""
+    """Not every case on some clauses was taken up.
+
+    `cells` holds pairs of clause and realm, None for all of them. `elsewhere` says that other shards have the rest.
+    """
 
     reason: str
     cells: frozenset[tuple[str, str]] | None
+    elsewhere: bool = False
 
     @classmethod
-    def read(cls, reason: str, cells: Iterable[tuple[str, str]] | None) -> Self:
+    def read(cls, reason: str, cells: Iterable[tuple[str, str]] | None, *, elsewhere: bool = False) -> Self:
         """Read what a journal holds: a pair is a list there."""
-        return cls(reason, None if cells is None else frozenset((clause, realm) for clause, realm in cells))
+        known = None if cells is None else frozenset((clause, realm) for clause, realm in cells)
+        return cls(reason, known, elsewhere)
 
     def touches(self, clause: str, realm: str) -> bool:
         """Tell whether cases on a clause may have been left out in a realm."""
@@ -202,7 +214,10 @@ class Narrowed:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """Everything a report is made from. `problems` says why the record is not whole; empty when it is."""
+    """Everything a report is made from. `problems` says why the record is not whole; empty when it is.
+
+    `deaths` says of each worker that died without harm to the record what became of its case.
+    """
 
     run: RunFacts
     cases: tuple[Case, ...]
@@ -215,6 +230,7 @@ class RunRecord:
     untested: tuple[Untested, ...]
     problems: tuple[str, ...]
     narrowed: tuple[Narrowed, ...] = ()
+    deaths: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:

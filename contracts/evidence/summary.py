@@ -6,7 +6,6 @@ from typing import Any
 
 from contracts.drift.changes import Severity
 from contracts.drift.report import DriftReport
-from contracts.evidence import waiving
 from contracts.evidence.contradictions import Finding
 from contracts.evidence.digest import Light, counts_per_realm, deviation_groups, lamps, wanting
 from contracts.evidence.outcomes import Verdict
@@ -60,6 +59,8 @@ def _page(record: RunRecord, verdict: RunVerdict, past: Past) -> Iterator[str]:
     requests = many(int(run.environment.get("requests") or 0), "request")
     took = f"{run.seconds:.0f} s" if run.seconds is not None else "an unknown time (not finished)"
     settings = f"profile {inline(run.profile)}, seed {inline(str(run.seed))}"
+    merged = f", merged from {many(len(run.shards), 'shard')}" if run.shards else ""
+    settings += f", {run.shard.name}" if run.shard else merged
     yield (
         f"{inline(run.target)} ({inline(run.base_url)}), {settings}: {many(len(record.cases), 'case')}, "
         f"{requests}, {took}; {many(left, 'thing')} left on the target{_permanent(run.environment)}."
@@ -147,7 +148,7 @@ def _deviations(verdict: RunVerdict) -> Iterator[str]:
 
 def _notes(verdict: RunVerdict) -> Iterator[str]:
     waived = [outcome.line for outcome in verdict.waivers if outcome.needed]
-    unjudged = waiving.in_lines(verdict.unjudged)
+    unjudged = verdict.unjudged_lines
     for title, lines in (
         ("Could not be judged", unjudged),
         ("Waived", waived),

@@ -81,6 +81,8 @@ def build(record: RunRecord, verdict: RunVerdict) -> dict[str, Any]:
         "finished": run.finished,
         "seconds": run.seconds,
         "workers": run.workers,
+        "shard": _shard(record),
+        "shards": list(run.shards),
         "command": run.command,
         "versions": dict(run.versions),
         "cases": len(record.cases),
@@ -97,6 +99,11 @@ def build(record: RunRecord, verdict: RunVerdict) -> dict[str, Any]:
         "residue": [asdict(left) for left in record.residue],
         "leftovers": [asdict(left) for left in record.leftovers],
     }
+
+
+def _shard(record: RunRecord) -> dict[str, Any] | None:
+    shard = record.run.shard
+    return {"number": shard.number, "of": shard.of, "fingerprint": shard.fingerprint} if shard else None
 
 
 def describe(finding: Finding) -> dict[str, Any]:
@@ -206,4 +213,6 @@ def _environment(record: RunRecord) -> dict[str, Any]:
         "breaker": record.run.breaker,
         "limits": dict(seen.get("limits") or {}),
         "permanent_records": dict(seen.get("permanent_records") or {}),
+        "seconds": dict(seen.get("seconds") or {}),
+        "peak_memory_mb": seen.get("peak_memory_mb"),
     }

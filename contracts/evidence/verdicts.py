@@ -27,6 +27,7 @@ class RunVerdict:
     `deviations` and `waivers` say what became of each that the run was held to, `drift` how its observations
     differ from the accepted baseline. `unjudged` are the must cells that could not be judged and are not waived.
     `weather` says which faults of the environment were met and what was judged in them; empty when there were none.
+    `deaths` says of workers that died without harm that they did.
     """
 
     exit_code: ExitCode
@@ -40,6 +41,7 @@ class RunVerdict:
     drift: DriftReport = NO_DRIFT
     unjudged: tuple[Cell, ...] = ()
     weather: str = ""
+    deaths: tuple[str, ...] = ()
 
     @property
     def word(self) -> str:
@@ -55,7 +57,14 @@ class RunVerdict:
     def notes(self) -> tuple[str, ...]:
         """What somebody should see to though it does not fail the run, a line each."""
         entries = [outcome.line for outcome in self.deviations if outcome.warns]
-        return (*entries, *(outcome.line for outcome in self.waivers if not outcome.needed))
+        return (*self.deaths, *entries, *(outcome.line for outcome in self.waivers if not outcome.needed))
+
+    @property
+    def unjudged_lines(self) -> list[str]:
+        """The must clauses that could not be judged and are not waived, a line each, with what stood in the way."""
+        places = {each.id: each.accepted.place for each in self.findings if each.accepted is not None}
+        behind = {case: places[key] for case, key in self.blocked.items() if key in places}
+        return waiving.in_lines(self.unjudged, behind)
 
     def count(self, verdict: Verdict) -> int:
         """Return how many cells have a verdict."""
@@ -99,11 +108,14 @@ def judge(record: RunRecord, catalogue: Iterable[Clause], drift: DriftReport = N
         drift=drift,
         unjudged=tuple(waiving.blocking(record, cells)),
         weather=weather(record.run.environment, cells),
+        deaths=record.deaths,
     )
     holding = dict(_holding(record, verdict))
     code = first_that_holds(holding)
     in_weather = code is ExitCode.INCONCLUSIVE and verdict.weather
     reason = f"{holding[code]}; weather: {verdict.weather}" if in_weather else holding[code]
+    shard = record.run.shard
+    reason += f"; this is {shard.name}, the rest is in the others" if shard else ""
     return replace(verdict, exit_code=code, reason=reason)
 
 

@@ -8,8 +8,12 @@ pytest_plugins = (
     "contracts.plugin.options",
     "contracts.plugin.controller",
     "contracts.plugin.collection",
+    "contracts.plugin.phases",
     "contracts.plugin.protocol",
     "contracts.plugin.fixtures",
     "contracts.plugin.memory",
     "contracts.plugin.terminal",
+    "contracts.plugin.notices",
+    "contracts.plugin.progress",
+    "contracts.plugin.storage",
 )

@@ -14,7 +14,7 @@ from contracts.evidence.journal import utc_now
 from contracts.evidence.outcomes import ExitCode, Verdict
 from contracts.evidence.reports import ALL, write_all
 from contracts.evidence.verdicts import RunVerdict
-from contracts.plugin.collection import NARROWED, UNREACHED
+from contracts.plugin.collection import ELSEWHERE, NARROWED, UNREACHED
 from contracts.plugin.containment import BROKE
 from contracts.plugin.facts import write_facts
 from contracts.plugin.hooks import Sandbox
@@ -96,6 +96,18 @@ def write_unreached(config: pytest.Config) -> None:
             worker.journal.write("untested", clause=clause, realm=realm, reason=reason)
         for reason, cells in config.stash.get(NARROWED, []):
             worker.journal.write("narrowed", reason=reason, cells=cells)
+        _write_parting(config, worker)
+
+
+def _write_parting(config: pytest.Config, worker: Worker) -> None:
+    """Say what a shard leaves to the others; `merge` takes these lines out again."""
+    part = worker.selection.shard
+    if part is None:
+        return
+    reason = f"this is shard {part.number} of {part.of}: other cases are in the others"
+    worker.journal.write("narrowed", reason=reason, cells=None, elsewhere=True)
+    for clause, realm in config.stash.get(ELSEWHERE, []):
+        worker.journal.write("untested", clause=clause, realm=realm, reason=reason, elsewhere=True)
 
 
 def _note_troubles(config: pytest.Config, exitstatus: int) -> None:

@@ -11,9 +11,11 @@ from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Description, load_description
 from contracts.interface.location import cases_directory
 from contracts.plugin.consuming import Facts, outside
+from contracts.plugin.grouping import keep_part, weighed
 from contracts.plugin.marks import Profile
 from contracts.plugin.narrowing import Cells, Narrowing, narrowings
 from contracts.plugin.options import SELECTION, TARGET, Selection
+from contracts.plugin.sharding import Part
 from contracts.target.model import ANY_REALM, DEVELOPMENT_REALMS
 
 MARK = "contract"
@@ -22,6 +24,10 @@ _REALMS = (*DEVELOPMENT_REALMS, ANY_REALM)
 UNREACHED = pytest.StashKey[dict[tuple[str, str], str]]()
 #: Where the selection leaves cases out.
 NARROWED = pytest.StashKey[list[Narrowing]]()
+#: Cells of which every case falls to other shards.
+ELSEWHERE = pytest.StashKey[list[tuple[str, str]]]()
+#: Ids of this shard's cases, and what tells the cases of the whole plan from those of another.
+DEALT = pytest.StashKey[tuple[list[str], str]]()
 _OFFERED = pytest.StashKey[list[pytest.Item]]()
 
 
@@ -132,9 +138,41 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             reasons.pop((clause, realm_of(item)), None)
     config.stash[UNREACHED] = reasons
     config.stash[NARROWED] = narrowings(config, _left_out(config.stash[_OFFERED], kept, selection))
+    if selection.shard is not None:
+        kept, others_part = _dealt(config, kept, catalogue, selection.shard)
+        dropped += others_part
     if dropped:
         config.hook.pytest_deselected(items=dropped)
     items[:] = sorted(kept, key=_cost, reverse=True)
+
+
+def _dealt(
+    config: pytest.Config, planned: list[pytest.Item], catalogue: Catalogue, part: Part
+) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Part the cases of the plan into those of this shard and those of the others."""
+    cases = {case_of(item): item for item in planned if any(marks(item))}
+    weights = {
+        case: weighed(
+            item,
+            (case, realm_of(item)),
+            clauses_of(item),
+            operations_of(item, catalogue),
+            _cost(item)[1],
+            catalogue,
+        )
+        for case, item in cases.items()
+    }
+    mine, told = keep_part(weights, part)
+    config.stash[DEALT] = sorted(mine), told
+    kept = [item for item in planned if not any(marks(item)) or case_of(item) in mine]
+    others = [item for case, item in cases.items() if case not in mine]
+    reached = _cells(kept)
+    config.stash[ELSEWHERE] = sorted(cell for cell in _cells(others) - reached if cell[1] in _REALMS)
+    return kept, others
+
+
+def _cells(items: Iterable[pytest.Item]) -> Cells:
+    return {(clause, realm_of(item)) for item in items for clause in clauses_of(item)}
 
 
 def _facts(items: list[pytest.Item], selection: Selection, catalogue: Catalogue) -> Iterator[Facts]:

@@ -22,11 +22,14 @@ from contracts.plugin.closing import (
     release,
     write_unreached,
 )
+from contracts.plugin.collection import marks
 from contracts.plugin.containment import Containment
+from contracts.plugin.deaths import Deaths
 from contracts.plugin.facts import NAMES, OBSTACLE, STOPPED_BY_HAND, write_facts
 from contracts.plugin.hooks import Sandbox
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.plan import Plan, make_plan
+from contracts.plugin.planning import note_planned
 from contracts.plugin.preflight import preflight
 from contracts.plugin.stopping import Stopping
 from contracts.plugin.worker import MAIN, WORKER, Worker
@@ -82,6 +85,7 @@ def _begin(config: pytest.Config) -> None:
     if sandbox is not None:
         config.stash[SANDBOX] = sandbox
     config.pluginmanager.register(_ByHand(config))
+    config.pluginmanager.register(Deaths(config))
     config.stash[STOPPING] = stopping = Stopping(config, plan)
     stopping.listen()
     _begin_work(config, plan, MAIN)
@@ -136,6 +140,13 @@ def pytest_collection(session: pytest.Session) -> None:
         config.stash[OBSTACLE] = obstacle
         pytest.exit("nothing was judged", returncode=ExitCode.INCONCLUSIVE)
     _sweep(config)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Tell the controller how many cases there are, and which of a plan are this shard's."""
+    config = session.config
+    if WORKER in config.stash:
+        note_planned(config, config.stash[WORKER].plan, sum(any(marks(item)) for item in session.items))
 
 
 def _sweep(config: pytest.Config) -> None:

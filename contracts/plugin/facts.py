@@ -18,9 +18,13 @@ import pytest
 from contracts.evidence.collecting import RUN_FILE
 from contracts.evidence.journal import journal_path
 from contracts.interface.catalogue import load_catalogue
+from contracts.notifying.wording import without_address
+from contracts.plugin.deaths import DIED
 from contracts.plugin.limits import request_budget
+from contracts.plugin.measuring import put_together
 from contracts.plugin.options import SELECTION
 from contracts.plugin.plan import Plan
+from contracts.plugin.planning import planned_cases, shard_of
 from contracts.plugin.worker import BREAKER_FILE, WORKER, counts_path
 from contracts.session.ledger import read_entries, residue
 from contracts.session.residue import PERMANENT
@@ -53,7 +57,11 @@ def write_facts(config: pytest.Config, plan: Plan, *, finished: bool) -> None:
 
 def _facts(config: pytest.Config, plan: Plan) -> dict[str, Any]:
     selection, target = config.stash[SELECTION], config.stash[WORKER].target
+    shard = shard_of(config, plan, target, versions())
     return {
+        "shard": shard.as_facts() if shard else None,
+        "planned": planned_cases(config, plan),
+        "died": config.stash.get(DIED, []),
         "target": target.name,
         "target_kind": target.kind,
         "base_url": target.base_url,
@@ -63,7 +71,7 @@ def _facts(config: pytest.Config, plan: Plan) -> dict[str, Any]:
         "clauses": selection.judged(load_catalogue()),
         "started": plan.started,
         "workers": max(1, len(config.stash[NAMES]) - 1),
-        "command": shlex.join(["pytest", *config.invocation_params.args]),
+        "command": shlex.join(["pytest", *without_address(map(str, config.invocation_params.args))]),
         "versions": versions(),
         "environment": _environment(config, plan),
         "interrupted": config.stash.get(STOPPED_BY_HAND, False),
@@ -90,10 +98,12 @@ def _environment(config: pytest.Config, plan: Plan) -> dict[str, Any]:
     private = Path(plan.private)
     counted: Counter[str] = Counter()
     faults: Counter[str] = Counter()
+    measured = []
     for path in private.glob(counts_path(private, "*").name):
         counts = json.loads(path.read_text(encoding="utf-8"))
-        faults.update(counts.pop("faults"))
-        counted.update(counts)
+        faults.update(counts["faults"])
+        counted.update({name: counts.get(name, 0) for name in ("requests", "retries")})
+        measured.append(counts)
     breaker = private / BREAKER_FILE
     reason = breaker.read_text(encoding="utf-8") if breaker.exists() else config.stash.get(OBSTACLE, None)
     return {
@@ -103,6 +113,7 @@ def _environment(config: pytest.Config, plan: Plan) -> dict[str, Any]:
         "breaker": reason,
         "limits": _limits(config, plan),
         "permanent_records": _permanent_records(config, plan),
+        **put_together(measured),
     }
 
 

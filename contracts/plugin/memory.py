@@ -75,6 +75,8 @@ def _memory(config: pytest.Config) -> Memory:
     mode, target = config.getoption("--drift"), config.stash[TARGET]
     if mode not in list(Mode):
         raise UsageError(f"--drift takes {', '.join(Mode)}, not '{mode}'")
+    if config.stash[SELECTION].shard is not None:
+        return _of_a_shard(config, Mode(mode))
     named = config.getoption("--baseline")
     path = Path(named) if named else path_of(target.name if target else SANDBOX)
     if mode != Mode.OFF and read(path, realms_of_operations()) is None and named:
@@ -83,6 +85,19 @@ def _memory(config: pytest.Config) -> Memory:
     default = config.stash[SELECTION].reports / FILE_NAME
     file = None if history == OFF else Path(history) if history else default
     return Memory(Mode(mode), path, file)
+
+
+def _of_a_shard(config: pytest.Config, mode: Mode) -> Memory:
+    """Nothing: a part of a run is neither compared with anything nor remembered; the merged run is."""
+    named = {
+        "--drift fail": mode is Mode.FAIL,
+        "--baseline": config.getoption("--baseline"),
+        "--history": config.getoption("--history") not in (None, OFF),
+    }
+    for option, given in named.items():
+        if given:
+            raise UsageError(f"{option} is for whole runs; give it to `registry-contracts merge`")
+    return Memory(Mode.OFF, path_of(SANDBOX), None)
 
 
 @pytest.hookimpl(trylast=True)

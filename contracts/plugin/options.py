@@ -18,7 +18,9 @@ from contracts.gating.lookup import load_terms
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.clauses import Clause
 from contracts.interface.description import load_description
+from contracts.plugin.limits import share_of
 from contracts.plugin.marks import Profile
+from contracts.plugin.sharding import Part, read_part
 from contracts.target.model import DEVELOPMENT_REALMS, PRODUCTION_REALMS, SANDBOX, Target
 from contracts.target.settings import load_target
 
@@ -35,6 +37,7 @@ class Selection:
         realms, clauses, operations: Empty for all.
         sandbox_arguments: More options for the embedded sandbox; only where it is the target.
         terms: The consumer that the run is limited to, and the deviations accepted on the target.
+        shard: Which part of the cases to run; None for all of them.
     """
 
     target: str | None
@@ -47,6 +50,7 @@ class Selection:
     reports: Path
     sandbox_arguments: tuple[str, ...] = ()
     terms: Terms = field(default_factory=Terms)
+    shard: Part | None = None
 
     def judged(self, clauses: Iterable[Clause]) -> list[str]:
         """Ids of the clauses that the run is asked to judge."""
@@ -91,6 +95,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="FILE",
         help="contradictions accepted on the target; default: deviations/<target>.toml, where it is there",
     )
+    add(
+        "--shard",
+        metavar="N/M",
+        help="run one of M parts of the cases; `registry-contracts merge` puts the reports together",
+    )
     add("--reports", metavar="DIR", default="reports", help="folder for the evidence; default: reports")
 
 
@@ -106,6 +115,8 @@ def pytest_configure(config: pytest.Config) -> None:
         _check_realms(selection.realms, target)
         selection = _held_to_terms(config, selection, target)
         _check_sandbox_arguments(selection, target)
+        if target is not None and selection.shard is not None:
+            target = share_of(target, selection.profile, selection.shard)
     except RegistryContractsError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[SELECTION] = selection
@@ -139,7 +150,20 @@ def read_selection(config: pytest.Config) -> Selection:
         strict=bool(config.getini("strict")),
         reports=Path(option("--reports")),
         sandbox_arguments=tuple(shlex.split(option("--sandbox-arguments"))),
+        shard=_shard(config, Profile(profile)),
     )
+
+
+def _shard(config: pytest.Config, profile: Profile) -> Part | None:
+    asked = config.getoption("--shard")
+    if asked is None:
+        return None
+    part = read_part(asked)
+    if config.getoption("--seed") is None and not Profile.GATE.includes(profile):
+        raise UsageError(
+            f"--shard {part} with the profile {profile} needs --seed: all shards have to make the same data"
+        )
+    return part
 
 
 def _seed(config: pytest.Config, profile: Profile) -> int:

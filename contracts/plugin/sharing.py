@@ -47,7 +47,7 @@ class Sharing:
             with FileLock(f"{path}.lock"):
                 if not path.exists():
                     self._known[name] = made = make()
-                    path.write_bytes(pickle.dumps(made))
+                    _write(path, pickle.dumps(made))
                     return made
                 self._known[name] = _read(path)
         return cast(T, self._known[name])
@@ -61,7 +61,7 @@ class Sharing:
         path = self._path(name)
         with FileLock(f"{path}.lock"):
             if not path.exists():
-                path.write_bytes(pickle.dumps(value))
+                _write(path, pickle.dumps(value))
 
     def offered(self, name: str) -> Any:
         """What lies under a name; None for nothing."""
@@ -74,7 +74,7 @@ class Sharing:
         path = self._path(f"counter {counter}")
         with FileLock(f"{path}.lock"):
             number = int(path.read_text()) if path.exists() else 0
-            path.write_text(str(number + 1))
+            _write(path, str(number + 1).encode())
         return number
 
     def mark(self, name: str) -> None:
@@ -87,6 +87,13 @@ class Sharing:
 
     def _path(self, name: str) -> Path:
         return self._folder / hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write in one piece: a worker that dies meanwhile must not leave half of it to the others."""
+    fresh = path.with_suffix(".new")
+    fresh.write_bytes(content)
+    fresh.replace(path)
 
 
 def _read(path: Path) -> Any:

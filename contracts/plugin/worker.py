@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ from contracts.interface.description import Description, load_description
 from contracts.judging.attempts import Attempt
 from contracts.plugin import cleaning
 from contracts.plugin.limits import request_budget
+from contracts.plugin.measuring import peak_memory
 from contracts.plugin.options import Selection
 from contracts.plugin.plan import Plan
 from contracts.plugin.sharing import Sharing, inherit
@@ -70,6 +72,8 @@ class Worker:
         self.namespace = namespace_of(target, plan.token, f"{selection.seed} {name}")
         self.ledger = Ledger(folder / f"ledger-{name}.jsonl", self._residue_budget(private))
         self.shared = Sharing(private)
+        #: Seconds by phase, of this process.
+        self.spent: dict[str, float] = {}
         self._closed = False
         self._parent = os.getppid()
         self.door = self._door(
@@ -83,7 +87,8 @@ class Worker:
         )
         self.cleaning = cleaning.Cleaning(self.ledger, self._delete, lambda: self.door.broken is not None)
         issue = token_issuer(self.door, target, self.description)
-        self.tokens = TokenStore(private, issue, self.redactor.learn)
+        contended = selection.shard is not None and plan.sandbox_url is None
+        self.tokens = TokenStore(private, issue, self.redactor.learn, contended=contended)
 
     def _door(self, pace: Pace) -> Door:
         return open_door(
@@ -172,10 +177,18 @@ class Worker:
             self._left("residue", entry)
         self.journal.close()
         self.ledger.close()
-        counts = json.dumps({**self.door.counts, "faults": self.door.faults})
-        counts_path(Path(self.plan.private), self.name).write_text(counts, encoding="utf-8")
+        self._leave_counts()
         if not main:
             self.gone()
+
+    def _leave_counts(self) -> None:
+        counts = {
+            **self.door.counts,
+            "faults": self.door.faults,
+            "seconds": {**self.spent, **self.door.seconds, "processor": time.process_time()},
+            "peak_memory": peak_memory(),
+        }
+        counts_path(Path(self.plan.private), self.name).write_text(json.dumps(counts), encoding="utf-8")
 
     def gone(self) -> None:
         """Give up the sign of life; nothing more is sent."""

@@ -167,3 +167,17 @@ HEAD: Final = (
     f"{'weather':<20} {'defect':<36} {'seed':>4}  {'verdict':<13} {'requests':>8} {'retries':>7} {'faults':>6}"
     f" {'seconds':>8}"
 )
+
+
+def markdown(results: Mapping[Trial, Outcome | None]) -> Iterator[str]:
+    """Yield the results as a Markdown table."""
+    yield "| weather | beneath it | seed | verdict | requests | retries | faults | seconds |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for trial, outcome in results.items():
+        told = f"| `{trial.weather}` | {trial.defect or 'nothing'} | {trial.seed} |"
+        if outcome is None:
+            yield f"{told} no verdict | | | | |"
+        else:
+            figures = [outcome.requests, outcome.retries, sum(outcome.faults.values())]
+            shown = " | ".join(f"{figure:,}" for figure in figures)
+            yield f"{told} {outcome.verdict} | {shown} | {outcome.seconds:.0f} |"

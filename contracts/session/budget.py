@@ -14,6 +14,7 @@ _KEPT_BACK = 20
 _LEAST_KEPT_BACK = 20
 #: A worker takes places in blocks, so that few requests have to look at the shared file.
 _LARGEST_BLOCK = 25
+_FILE = "requests"
 
 
 class BudgetSpent(EnvironmentFault):
@@ -30,7 +31,7 @@ class RequestBudget:
 
     def __init__(self, folder: Path, most: int | None) -> None:
         self._most = most
-        self._path = folder / "requests"
+        self._path = folder / _FILE
         self._lock = FileLock(folder / "requests.lock")
         self._block = max(1, min(_LARGEST_BLOCK, (most or 0) // 400))
         self._left = 0
@@ -83,3 +84,15 @@ class RequestBudget:
         return BudgetSpent(
             f"the request budget of this run is spent: {self._most:,}{kept} (setting pace.request_budget)"
         )
+
+
+def requests_counted(folder: Path) -> int:
+    """Return how many requests the workers of a run have sent or are about to send; 0 before the first.
+
+    Args:
+        folder: The run's private folder.
+    """
+    try:
+        return int((folder / _FILE).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return 0

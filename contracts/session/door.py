@@ -122,6 +122,11 @@ class Door:
         return self._retrying.counts
 
     @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds spent on sending, on waiting for the pace, and on waiting for better weather."""
+        return self._retrying.seconds
+
+    @property
     def unanswered(self) -> int:
         """How many exchanges have ended without an answer."""
         return self._breaker.unanswered

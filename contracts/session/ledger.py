@@ -31,6 +31,8 @@ LEAVES = {
 }
 #: The only thing that the interface gives a means to remove.
 REMOVABLE = "draft"
+#: States of a draft that say that a write of it left nothing.
+_GONE = frozenset({"refused", "removed"})
 #: Members under which an answer names the record it is about.
 _NAMES = ("identifier", "uid", "id", "_id")
 
@@ -69,6 +71,8 @@ class Ledger:
         self._budget = budget
         self._lock = threading.Lock()
         self._entries: dict[int, Entry] = {}
+        #: Of these, drafts that are there or may be there: few, however many there have been.
+        self._drafts: dict[int, Entry] = {}
 
     def intend(self, operation: str, realm: str, role: str, identifier: str) -> Entry | None:
         """Note a write before it is sent; None for operations that leave nothing behind.
@@ -98,14 +102,14 @@ class Ledger:
     def removed(self, realm: str, identifier: str) -> None:
         """Note that a draft was deleted through the interface."""
         with self._lock:
-            for entry in list(self._entries.values()):
-                if entry.what == REMOVABLE and (entry.realm, entry.identifier) == (realm, identifier):
+            for entry in list(self._drafts.values()):
+                if (entry.realm, entry.identifier) == (realm, identifier):
                     self._write(replace(entry, state="removed", at=_now()))
 
     def removable(self) -> list[Entry]:
         """Drafts that are there or may be there, newest first, one entry for each."""
         with self._lock:
-            return removable(self._entries.values())
+            return removable(self._drafts.values())
 
     def residue(self) -> Iterator[Entry]:
         """What stays behind because the interface gives no means to remove it."""
@@ -118,6 +122,10 @@ class Ledger:
 
     def _write(self, entry: Entry) -> None:
         self._entries[entry.number] = entry
+        if entry.what == REMOVABLE and entry.state not in _GONE:
+            self._drafts[entry.number] = entry
+        else:
+            self._drafts.pop(entry.number, None)
         # In ASCII: an identifier may hold half a surrogate pair, which has no form in UTF-8.
         self._file.write(json.dumps(asdict(entry)) + "\n")
         self._file.flush()

@@ -72,6 +72,8 @@ class Retrying:
         self._without_pages: set[str | None] = set()
         self._deadline: float | None = None
         self.counts: Counter[str] = Counter()
+        #: What was spent on sending, on waiting for the pace, and on waiting for better weather.
+        self.seconds: dict[str, float] = {"sending": 0.0, "pace": 0.0, "weather": 0.0}
 
     @contextmanager
     def hurried(self, seconds: float) -> Iterator[None]:
@@ -127,6 +129,7 @@ class Retrying:
         self, exchange: Exchange, prepared: requests.PreparedRequest, number: int, *, summed: bool
     ) -> Tried:
         self.counts["requests"] += 1
+        asked = time.perf_counter()
         with self._pace.turn():
             started = time.perf_counter()
             try:
@@ -135,6 +138,8 @@ class Retrying:
                 return Tried(None, str(lost), lost.sent)
             finally:
                 exchange.seconds = time.perf_counter() - started
+                self.seconds["pace"] += started - asked
+                self.seconds["sending"] += exchange.seconds
         fault = environment_fault(answer, exchange.operation) or self._doubted_page(exchange, answer, number)
         return Tried(answer, fault, received=True)
 
@@ -222,6 +227,7 @@ class Retrying:
             return
         if not polite:
             self._breaker.waited(seconds)
+        self.seconds["weather"] += seconds
         sleep(seconds)
 
 

@@ -72,9 +72,18 @@ class TokenStore:
         folder: Private folder (0700) outside the reports, shared by the workers.
         issue: Asks the service for a token of a role.
         learn: Told of every token, whoever asked for it, so that it is blanked out of what is written.
+        contended: Whether others may sign in with the same accounts meanwhile, as other shards of a run do.
     """
 
-    def __init__(self, folder: Path, issue: Callable[[str], Token], learn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        issue: Callable[[str], Token],
+        learn: Callable[[str], None],
+        *,
+        contended: bool = False,
+    ) -> None:
+        self._contended = contended
         self._folder = folder
         self._issue = issue
         self._learn = learn
@@ -113,7 +122,12 @@ class TokenStore:
         (self._folder / _SIGNED_IN).write_text(datetime.now(UTC).isoformat(), encoding="utf-8")
 
     def displaced(self, role: str, value: str) -> bool:
-        """Whether a token may have ended before its time: a case has signed in since, or another worker renewed it."""
+        """Whether a token may have ended before its time: a case has signed in since, or another worker renewed it.
+
+        It may whenever others sign in with the same accounts, whom nobody here sees.
+        """
+        if self._contended:
+            return True
         stored = _read(self._folder / f"token-{role}.json")
         if stored is None or stored.value != value:
             return True
@@ -140,6 +154,9 @@ def _read(path: Path) -> Token | None:
 
 
 def _write(path: Path, token: Token) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    # In one piece: a worker that dies meanwhile must not leave half of it to the others.
+    fresh = path.with_suffix(".new")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(asdict(token), file)
+    fresh.replace(path)

@@ -17,7 +17,7 @@ from typing import IO, Self
 from contracts.errors import RegistryContractsError, SuiteError, UsageError
 from contracts.target.sandbox import sandbox_target
 
-__all__ = ["DEFAULT_SIZE_LIMIT", "DOCUMENT_SIZE_LIMIT", "EmbeddedSandbox", "sandbox_target"]
+__all__ = ["DEFAULT_SIZE_LIMIT", "DOCUMENT_SIZE_LIMIT", "EmbeddedSandbox", "require_extra", "sandbox_target"]
 
 DEFAULT_SIZE_LIMIT = 6 * 1024 * 1024
 """Upload limit in bytes that makes the limit's clauses cheap to judge."""
@@ -25,7 +25,8 @@ DEFAULT_SIZE_LIMIT = 6 * 1024 * 1024
 DOCUMENT_SIZE_LIMIT = 1024**3
 """The interface document's 1 GB in bytes, for the profile `full`."""
 
-READY_SECONDS = 15.0
+#: It starts in about a second; on a machine that has much else to do it may take many times that.
+READY_SECONDS = 60.0
 STOP_SECONDS = 5.0
 _STDERR_LINES = 3
 _USAGE = 4
@@ -79,7 +80,7 @@ class EmbeddedSandbox:
             SuiteError: it ended for another reason or stayed silent; one line with the end of what it wrote to stderr.
 
         """
-        _require_extra()
+        require_extra()
         # A file takes any amount; a pipe that nobody reads would stop the sandbox once it is full.
         self._stderr = tempfile.TemporaryFile()
         atexit.register(self.stop)
@@ -155,7 +156,12 @@ def _sandbox_command(size_limit: int, arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "contracts.target.lifeline", *options]
 
 
-def _require_extra() -> None:
+def require_extra() -> None:
+    """See that the sandbox can be started.
+
+    Raises:
+        UsageError: the extra `sandbox` is not installed; the line says what to install.
+    """
     if any(find_spec(name) is None for name in _EXTRA):
         raise UsageError("the embedded sandbox needs the extra: pip install 'registry-contracts[sandbox]'")
 

@@ -174,7 +174,7 @@ def plant(root: Path) -> Path:
     shutil.copy2(
         CHECKOUT / "tests" / "contract" / "property" / "test_generated_faults.py", root / "tests" / "contract"
     )
-    for name in ("door_watch.py", "dying.py", "breaking.py"):
+    for name in ("door_watch.py", "dying.py", "breaking.py", "crashing.py"):
         shutil.copy2(PLANTED / name, root)
     return root
 
@@ -225,6 +225,8 @@ class Faulty:
         self._delay = delay
         self._lock = threading.Lock()
         self.requests: list[tuple[str, str]] = []
+        #: Of these, the ones that the service has done with.
+        self.done: list[tuple[str, str]] = []
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -238,8 +240,12 @@ class Faulty:
         await asyncio.sleep(self._delay)
         answer = self._rule(method, path, before)
         if answer is None:
-            await self._app(scope, receive, send)
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self.done.append((method, path))
             return
+        self.done.append((method, path))
         status, headers, body = answer
         length = (b"content-length", str(len(body)).encode())
         await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})

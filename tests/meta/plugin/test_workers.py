@@ -47,3 +47,48 @@ def test_a_run_outlives_its_tokens(run: Any, faulty: Callable[..., Any]) -> None
     ended = run("-k", "test_many", "--realm=abs-dev", f"--target={service.target}")
     assert ended.code == 0, ended.said
     assert service.app.count("POST", "/token") > 4
+
+
+def test_a_worker_that_dies_before_it_begins_is_named_and_does_no_harm(
+    run: Any, faulty: Callable[..., Any]
+) -> None:
+    service = faulty()
+    ended = run("-k", "test_save", "-n", "2", "-p", "dying", f"--target={service.target}")
+    assert ended.code == 0, ended.said
+    assert "warning: worker gw1 died; what it was at was done by others" in ended.out
+    assert ended.verdict["notes"] == ["worker gw1 died; what it was at was done by others"]
+    assert ended.cells()["draft-save-creates", "abs-dev"] == "pass"
+
+
+def crashing(run: Any, service: Any, which: str, *workers: str) -> Any:
+    """Run twelve cases of which some take their worker with them."""
+    run.environment |= {"CRASH_MARK": str(run.scratch / "crashed"), "CRASH_CASES": which}
+    words = ("-k", "test_many", "--realm=abs-dev", "-p", "crashing")
+    return run(*words, *workers, f"--target={service.target}")
+
+
+def test_the_case_of_a_worker_that_was_killed_runs_again_on_another(
+    run: Any, faulty: Callable[..., Any]
+) -> None:
+    service = faulty()
+    ended = crashing(run, service, "once", "-n", "2")
+    assert ended.code == 0, ended.said
+    assert "1 rerun" in ended.out
+    assert len(ended.verdict["notes"]) == 1
+    assert ended.verdict["cases"] == 12
+    assert all(case["outcome"] == "pass" for case in ended.cases().values())
+    # What the dead worker had saved is removed by those who outlive it.
+    assert ended.verdict["leftovers"] == []
+    saved = {path for method, path in service.app.requests if method == "PUT"}
+    assert saved <= {path for method, path in service.app.requests if method == "DELETE"}
+
+
+def test_a_case_that_takes_two_workers_with_it_is_an_error_and_the_others_are_judged(
+    run: Any, faulty: Callable[..., Any]
+) -> None:
+    ended = crashing(run, faulty(), "always", "-n", "2")
+    assert ended.code == 3, ended.said
+    assert len([case for case in ended.cases().values() if case["outcome"] == "pass"]) == 11
+    assert "not whole" in ended.verdict["reason"]
+    junit = (ended.folder / "junit.xml").read_text(encoding="utf-8")
+    assert "ended in the middle of this case" in junit

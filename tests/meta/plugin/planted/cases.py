@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.generation.arrangement import Arrangement
+from contracts.generation.arrangement import Arrangement, eventually
 from contracts.generation.samples import Samples
 from contracts.judging.attempts import Attempt
 from contracts.judging.claims import Claims, Observer
@@ -11,6 +11,9 @@ from contracts.plugin.marks import contract
 from contracts.plugin.worker import Worker
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
+
+#: Seconds that a case may be at work until a test stops its run.
+LONG = 60.0
 
 
 @contract("draft-get-content", profile="smoke")
@@ -123,7 +126,7 @@ def test_many(author: Actor, arrange: Arrangement, claim: Claims, turn: int) -> 
 def test_waiting(author: Actor, arrange: Arrangement) -> None:
     """A case that is still at work when the run is stopped."""
     draft = arrange.draft(author)
-    arrange.eventually(lambda: draft.uid == "")
+    eventually(lambda: draft.uid == "", LONG)
 
 
 @contract("contact-create-accepted")

@@ -1,0 +1,161 @@
+"""A whole run against a service that takes its time: how near it comes to what waiting alone would take.
+
+`python -m benchmarks.latency` measures this alone, with other figures too.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from benchmarks.commands import PROGRAM
+
+#: Bars of the design: wall time beside the ideal, start-up apart, and memory of a worker in MiB.
+MOST_TIMES_IDEAL = 1.5
+MOST_MEMORY = 250
+_COSTLY = 5
+
+
+@dataclass(frozen=True)
+class Slow:
+    """One run; times in seconds.
+
+    Attributes:
+        wall: From the command to its end.
+        startup: Until the last worker could begin its first case.
+        reports: From the end of the last case's cleaning to the end of the command.
+        phases: Seconds of all workers together, by phase.
+        per_clause: Requests of the cases on each clause, all realms together, the most first.
+        memory: The most that one process took, in MiB.
+    """
+
+    profile: str
+    verdict: str
+    workers: int
+    latency: float
+    requests: int
+    clauses: int
+    wall: float
+    startup: float
+    reports: float
+    phases: Mapping[str, float]
+    per_clause: Mapping[str, int]
+    memory: float | None
+
+    @property
+    def ideal(self) -> float:
+        """What it would take if every worker did nothing but wait for answers."""
+        return self.requests * self.latency / self.workers
+
+    @property
+    def ratio(self) -> float:
+        """How many times the ideal it took, start-up apart."""
+        return (self.wall - self.startup) / self.ideal
+
+    def lines(self) -> Iterator[str]:
+        """Yield the figures for people."""
+        milliseconds = self.latency * 1000
+        yield (
+            f"{self.profile}, four realms, {milliseconds:.0f} ms latency, {self.workers} workers: {self.verdict}, "
+            f"{self.wall:.1f} s, start-up {self.startup:.1f} s of it; ideal {self.ideal:.1f} s: "
+            f"ratio {self.ratio:.2f} (bar {MOST_TIMES_IDEAL})"
+        )
+        memory = f"{self.memory:.0f} MiB" if self.memory else "not known here"
+        yield f"    most memory of one process {memory} (bar {MOST_MEMORY} MiB)"
+        yield (
+            f"    {self.requests:,} requests on {self.clauses} clauses, {self.requests / self.clauses:.1f} a clause"
+        )
+        costly = list(self.per_clause.items())[:_COSTLY]
+        yield f"    most: {', '.join(f'{clause} {count}' for clause, count in costly)}"
+        waited = sum(self.phases.get(name, 0.0) for name in ("sending", "pace", "weather"))
+        judging = self.phases.get("cases", 0.0) - waited
+        parts = {
+            "sending": self.phases.get("sending", 0.0),
+            "waiting for the pace": self.phases.get("pace", 0.0),
+            "waiting for better weather": self.phases.get("weather", 0.0),
+            "arranging and judging": judging,
+        }
+        told = ", ".join(f"{name} {seconds / self.workers:.1f} s" for name, seconds in parts.items())
+        processor = self.phases.get("processor", 0.0)
+        yield f"    of a worker's time: {told}; processor {processor / self.workers:.1f} s, its start included"
+        yield (
+            f"    beside it: start {self.phases.get('start', 0.0):.1f} s, of it collection "
+            f"{self.phases.get('collection', 0.0):.1f} s; reports {self.reports:.1f} s"
+        )
+
+
+def slow_service(latency: float, workers: int, profile: str = "gate") -> Slow:
+    """Run a profile against the sandbox with a fixed latency.
+
+    Args:
+        latency: Seconds that every answer takes longer.
+
+    Raises:
+        RuntimeError: the run gave no verdict.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        words = [*PROGRAM, "run", "--profile", profile, "--workers", str(workers), "--reports", folder]
+        words += ["--drift", "off", "--history", "off"]
+        words += [f"--sandbox-arguments=--weather latency:seconds={latency}"]
+        began, started = datetime.now(UTC), time.perf_counter()
+        done = subprocess.run(words, check=False, capture_output=True, text=True)
+        wall = time.perf_counter() - started
+        run = Path(folder) / "latest"
+        if not (run / "verdict.json").exists():
+            raise RuntimeError(f"the run gave no verdict:\n{done.stdout}{done.stderr}")
+        return _read(run, began, wall, latency)
+
+
+def _read(run: Path, began: datetime, wall: float, latency: float) -> Slow:
+    verdict = json.loads((run / "verdict.json").read_text("utf-8"))
+    environment = verdict["environment"]
+    before = (datetime.fromisoformat(verdict["started"]) - began).total_seconds()
+    finished = (datetime.fromisoformat(verdict["finished"]) - began).total_seconds()
+    return Slow(
+        profile=verdict["profile"],
+        verdict=verdict["verdict"],
+        workers=verdict["workers"],
+        latency=latency,
+        requests=environment["requests"],
+        clauses=sum(
+            any(cell["assertions"] for cell in each["realms"].values()) for each in verdict["clauses"]
+        ),
+        wall=wall,
+        startup=before + environment["seconds"]["start"],
+        reports=wall - finished,
+        phases=environment["seconds"],
+        per_clause=_per_clause(run),
+        memory=environment["peak_memory_mb"],
+    )
+
+
+def _per_clause(run: Path) -> dict[str, int]:
+    entry: dict[str, Any] = json.loads((run / "history-entry.json").read_text("utf-8"))
+    counted = Counter(
+        {clause: sum(seen[1] for seen in realms.values()) for clause, realms in entry["cells"].items()}
+    )
+    return dict(counted.most_common())
+
+
+@click.command()
+@click.option("--latency", default=50.0, show_default=True, help="Of every answer, in ms.")
+@click.option("--workers", default=8, show_default=True)
+@click.option("--profile", default="gate", show_default=True)
+def main(latency: float, workers: int, profile: str) -> None:
+    """Measure a run against a service with a fixed latency."""
+    for line in slow_service(latency / 1000, workers, profile).lines():
+        click.echo(line)
+
+
+if __name__ == "__main__":
+    main()

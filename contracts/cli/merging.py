@@ -1,0 +1,135 @@
+"""`registry-contracts merge`: the reports of all shards of a run as one report with one verdict."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from contracts.drift.baseline import path_of
+from contracts.drift.baseline import read as read_baseline
+from contracts.drift.keeping import keep
+from contracts.drift.report import Mode
+from contracts.errors import UsageError
+from contracts.evidence import remembering
+from contracts.evidence.drifting import realms_of_operations
+from contracts.evidence.fitting import Piece, find_folders, misfits, read_pieces
+from contracts.evidence.merging import merge
+from contracts.evidence.reports import write_all
+from contracts.evidence.verdicts import RunVerdict
+from contracts.history.entries import Entry, read_line
+from contracts.history.past import past_of, write_past
+from contracts.history.store import FILE_NAME, append
+from contracts.history.store import read as read_history
+
+_USAGE = 4
+_OFF = "off"
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("folders", metavar="FOLDER…", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--reports",
+    metavar="DIR",
+    default="reports",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Folder for the merged report.",
+)
+@click.option(
+    "--drift", metavar="MODE", default="warn", help="Drift from the baseline: warn (default), fail or off."
+)
+@click.option("--baseline", metavar="FILE", help="Accepted observations; by default baselines/<target>.yaml.")
+@click.option("--history", metavar="FILE", help="History of runs, or 'off'; by default in the reports.")
+def command(
+    *, folders: tuple[Path, ...], reports: Path, drift: str, baseline: str | None, history: str | None
+) -> int:
+    """Merge the reports of all shards of a run into one, with one verdict and its exit code.
+
+    FOLDER is a shard's run folder, or a folder that holds some. Refused are shards that do not make one whole run:
+    one missing, one there twice, one that was killed, or shards with other targets, seeds, profiles or cases.
+
+    Exit codes: those of `run`; 4 when the shards do not fit.
+
+    \b
+    Examples:
+      registry-contracts merge shards/
+      registry-contracts merge reports-1/latest reports-2/latest --reports reports
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    pieces, troubles = read_pieces(find_folders(folders))
+    troubles += misfits(pieces)
+    if troubles:
+        for line in troubles:
+            click.echo(f"registry-contracts: {line}", err=True)
+        return _USAGE
+    memory = _memory(pieces[0].record.run.target, reports, drift, baseline, history)
+    folder = _new_folder(reports, pieces)
+    merge(pieces, folder, shlex.join(["registry-contracts", "merge", *map(str, folders)]))
+    verdict = _judged(folder, memory)
+    _tell(verdict, folder, len(pieces))
+    return int(verdict.exit_code)
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """What the merged run is compared with and where it is remembered; `history` None for nowhere."""
+
+    target: str
+    mode: Mode
+    baseline: Path
+    history: Path | None
+
+
+def _memory(target: str, reports: Path, drift: str, baseline: str | None, history: str | None) -> _Memory:
+    if drift not in list(Mode):
+        raise UsageError(f"--drift takes {', '.join(Mode)}, not '{drift}'")
+    path = Path(baseline) if baseline else path_of(target)
+    if drift != Mode.OFF and baseline and read_baseline(path, realms_of_operations()) is None:
+        raise UsageError(f"there is no baseline {path}; `registry-contracts drift accept` writes one")
+    file = None if history == _OFF else Path(history) if history else reports / FILE_NAME
+    return _Memory(target, Mode(drift), path, file)
+
+
+def _new_folder(reports: Path, pieces: list[Piece]) -> Path:
+    now, target = datetime.now(UTC), pieces[0].record.run.target
+    folder = reports / f"{now:%Y%m%d-%H%M%S}-{target}-{pieces[0].shard.of}-shards"
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        why = error.strerror
+        raise UsageError(
+            f"cannot write reports to '{reports}': {why}; choose another with --reports"
+        ) from None
+    return folder
+
+
+def _judged(folder: Path, memory: _Memory) -> RunVerdict:
+    """Compare the run with what is accepted and with runs before it, write its reports, and remember it."""
+    keep(folder, memory.mode, memory.baseline, realms_of_operations())
+    if memory.history is not None:
+        known = read_history(memory.history)
+        for line in known.damaged:
+            click.echo(f"history: {line}; passed over")
+        write_past(folder, past_of(known, memory.target))
+    verdict = write_all(folder)
+    entry = read_line((folder / remembering.FILE_NAME).read_text("utf-8"))
+    if memory.history is not None and isinstance(entry, Entry):
+        append(memory.history, entry)
+    return verdict
+
+
+def _tell(verdict: RunVerdict, folder: Path, shards: int) -> None:
+    click.echo(f"merged: {shards} shards")
+    for finding in verdict.findings:
+        click.echo(f"{finding.clause} · {finding.operation} · {finding.realm}")
+        click.echo(f"    expected {finding.expected}")
+        click.echo(f"    seen     {finding.seen}")
+    if verdict.weather and verdict.word != "inconclusive":
+        click.echo(f"weather: {verdict.weather}")
+    if verdict.drift.sentence:
+        click.echo(f"drift: {verdict.drift.sentence}")
+    click.echo(f"report: {folder / 'index.html'}")
+    click.echo(f"verdict: {verdict.sentence} (exit code {int(verdict.exit_code)})")

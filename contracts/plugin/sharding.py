@@ -1,0 +1,124 @@
+"""Deals the cases of a run out to shards: alike on every machine, evenly, with what goes together kept together."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from contracts.errors import UsageError
+
+#: Far more than the groups there are to deal out.
+_MOST_SHARDS: Final = 64
+_WORDS: Final = re.compile(r"(\d+)\s*/\s*(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which shard a run is: `number` from 1, and how many there are."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A case as the dealer sees it.
+
+    Attributes:
+        case: Its id, the same on every machine.
+        realm: Where it runs; cases of one realm share arrangements, so that few shards should have them.
+        requests: Its rough cost.
+        group: Names cases that must not be parted; empty for one that may go anywhere.
+    """
+
+    case: str
+    realm: str
+    requests: int
+    group: str = ""
+
+
+def read_part(text: str) -> Part:
+    """Read what `--shard` is given, such as `2/5`.
+
+    Raises:
+        UsageError: it names no shard.
+    """
+    found = _WORDS.fullmatch(text.strip())
+    if not found:
+        raise UsageError(f"--shard takes a number and how many there are, such as 2/5, not '{text}'")
+    part = Part(int(found[1]), int(found[2]))
+    if not 1 <= part.of <= _MOST_SHARDS:
+        raise UsageError(f"--shard {part}: there can be 1 to {_MOST_SHARDS} shards")
+    if not 1 <= part.number <= part.of:
+        raise UsageError(f"--shard {part}: the first number is one from 1 to {part.of}")
+    return part
+
+
+def deal(cases: Iterable[Weighed], shards: int) -> list[frozenset[str]]:
+    """Deal cases out.
+
+    Groups go first, the heaviest to the shard that has least; then the rest fills each shard up to its share, realm
+    by realm, beginning with the realm whose group it has.
+
+    Args:
+        cases: All of the plan, in any order.
+        shards: How many parts to make.
+
+    Returns:
+        The ids of each shard's cases; every case is in exactly one. The same cases give the same parts.
+    """
+    known = sorted(cases, key=lambda each: each.case)
+    groups: dict[str, list[Weighed]] = defaultdict(list)
+    for each in known:
+        if each.group:
+            groups[each.group].append(each)
+    dealt: list[list[Weighed]] = [[] for _ in range(shards)]
+    for name in sorted(groups, key=lambda name: (-_weight(groups[name]), name)):
+        min(dealt, key=_weight).extend(groups[name])
+    _fill(dealt, [each for each in known if not each.group])
+    return [frozenset(each.case for each in part) for part in dealt]
+
+
+def _fill(dealt: list[list[Weighed]], free: Sequence[Weighed]) -> None:
+    """Give the cases that may go anywhere to the shards that have least, few realms to each."""
+    first = _first_shard(dealt)
+    queue = sorted(free, key=lambda each: (first.get(each.realm, len(dealt)), each.realm, each.case))
+    queue.reverse()
+    left = sum(each.requests for each in queue)
+    for number, part in enumerate(dealt):
+        # What would be left for each shard from here on, were all of them filled to the same height.
+        height = _height([_weight(other) for other in dealt[number:]], left)
+        while queue and _weight(part) + queue[-1].requests / 2 <= height:
+            left -= queue[-1].requests
+            part.append(queue.pop())
+    if queue:
+        min(dealt, key=_weight).extend(queue)
+
+
+def _height(loads: Sequence[int], more: int) -> float:
+    """How high loads stand when more is poured onto the lowest."""
+    ordered = sorted(loads)
+    for count in range(len(ordered), 0, -1):
+        height = (sum(ordered[:count]) + more) / count
+        if height >= ordered[count - 1]:
+            return height
+    return float(ordered[0])
+
+
+def _first_shard(dealt: Sequence[Sequence[Weighed]]) -> Mapping[str, int]:
+    """The first shard that has something of each realm."""
+    first: dict[str, int] = {}
+    for number, part in enumerate(dealt):
+        for each in part:
+            first.setdefault(each.realm, number)
+    return first
+
+
+def _weight(part: Iterable[Weighed]) -> int:
+    return sum(each.requests for each in part)
