@@ -91,8 +91,11 @@ class Matrix:
 
     @property
     def alarms(self) -> list[TrialResult]:
-        """Sandboxes that break nothing and did not get a pass."""
-        return [result for result in self.calm if result.findings or result.exit_code != ExitCode.PASS]
+        """Sandboxes that break nothing and did not get a pass, or of which a must was said to be contradicted.
+
+        A variant may read a should otherwise; the faithful sandbox keeps them all.
+        """
+        return [result for result in self.calm if alarming(result)]
 
     @property
     def holds(self) -> bool:
@@ -119,6 +122,16 @@ class Matrix:
             "median_requests_to_the_finding": _median(r.first["requests"] for r in killing if r.first),
             "median_seconds_to_the_finding": _median(r.first["seconds"] for r in killing if r.first),
         }
+
+
+def alarming(result: TrialResult) -> bool:
+    """Whether a sandbox that breaks nothing got no pass, or was said to contradict what it keeps."""
+    said = [
+        finding
+        for finding in result.findings
+        if result.trial.kind is Kind.PLAIN or finding["level"] == Level.MUST
+    ]
+    return bool(said) or result.exit_code != ExitCode.PASS
 
 
 def matrix(results: Sequence[TrialResult], cases: Mapping[str, CaseFacts]) -> Matrix:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contracts.interface.catalogue import load_catalogue
-from contracts.proving.matrix import CaseRow, DefectRow, Matrix, SeedRow
+from contracts.proving.matrix import CaseRow, DefectRow, Matrix, SeedRow, alarming
 from contracts.proving.trials import TrialResult
 from contracts.sandbox.defects import UNBREAKABLE
 
@@ -75,6 +75,7 @@ def _calm(result: TrialResult) -> dict[str, Any]:
         "realms": list(result.realms),
         "exit_code": result.exit_code,
         "findings": list(result.findings),
+        "alarm": alarming(result),
         "requests": result.requests,
         "seconds": result.seconds,
     }

@@ -32,7 +32,7 @@ def render(data: Mapping[str, Any]) -> str:
         families=_families(data["defects"]),
         survivors=[row for row in data["defects"] if not row["killed"]],
         idle=[case for case in data["cases"] if not case["kills"] and not case["only_observes"]],
-        alarms=[run for run in data["calm"] if run["findings"] or run["exit_code"]],
+        alarms=[run for run in data["calm"] if run["alarm"]],
         style=Markup(style),  # noqa: S704 - the page's own style
         script=Markup(script),  # noqa: S704 - the page's own script
         style_hash=_hash(style),

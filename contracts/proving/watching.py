@@ -177,6 +177,7 @@ class Watch:
                 seconds = round(time.monotonic() - self._started, 3)
                 self.first = {"requests": worker.door.counts["requests"], "seconds": seconds}
             if self.stop:
+                self.ended = True
                 _leave_the_rest(item)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -121,9 +121,11 @@ def test_a_rare_defect_that_lives_goes_straight_to_what_repeats(result: Make) ->
 def test_a_finding_without_a_defect_is_an_alarm(result: Make) -> None:
     calm = {"name": "list-docs", "clause": "", "kind": Kind.VARIANT, "killed": False}
     assert matrix([result(**calm)], {}).holds
-    assert matrix(
-        [result(**calm, findings=({"clause": "list-answers", "seen": "x"},), exit_code=1)], {}
-    ).alarms
+    must = {"clause": "list-answers", "level": "must", "seen": "x"}
+    assert matrix([result(**calm, findings=(must,))], {}).alarms
+    should = {**must, "level": "should"}
+    assert not matrix([result(**calm, findings=(should,))], {}).alarms
+    assert matrix([result(**{**calm, "kind": Kind.PLAIN}, findings=(should,))], {}).alarms
     assert matrix([result(**calm, exit_code=6)], {}).alarms
 
 
