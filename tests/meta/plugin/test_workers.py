@@ -43,7 +43,7 @@ def test_two_workers_give_the_same_verdict(
 
 
 def test_a_run_outlives_its_tokens(run: Any, faulty: Callable[..., Any]) -> None:
-    service = faulty(token_lifetime=0.4)
+    service = faulty(token_lifetime=0.4, delay=0.05)  # two dozen requests take three lifetimes at least
     ended = run("-k", "test_many", "--realm=abs-dev", f"--target={service.target}")
     assert ended.code == 0, ended.said
     assert service.app.count("POST", "/token") > 4
