@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
-
 from contracts.evidence.limits import LARGEST, TRIES, Limits
-from contracts.evidence.plain import many, printable
+from contracts.evidence.one_page import inlined, template_environment, template_text
 from contracts.evidence.record import RecordedExchange
 from contracts.evidence.transcript import request_text, response_text
 from contracts.interface.catalogue import load_catalogue
 
 FILE_NAME: Final = "index.html"
+_PACKAGE: Final = "contracts.evidence"
 _BODY_CHARACTERS: Final = 4_000
 
 
@@ -70,21 +65,15 @@ def render(check: Mapping[str, Any], exchanges: Sequence[Mapping[int, RecordedEx
 def _render(
     check: Mapping[str, Any], exchanges: Sequence[Mapping[int, RecordedExchange]], limits: Limits
 ) -> str:
-    style, script = _text("report.css"), _text("report.js")
-    return (
-        _environment(limits)
-        .get_template("check.html.j2")
-        .render(
-            check=check,
-            cards=_cards(check, exchanges, limits),
-            used=[name for name, times in check["operations"].items() if times],
-            judged=bool(check["clauses"]),
-            limits=limits,
-            style=Markup(style),  # noqa: S704 - the page's own style
-            script=Markup(script),  # noqa: S704 - the page's own script
-            style_hash=_hash(style),
-            script_hash=_hash(script),
-        )
+    environment = template_environment(_PACKAGE)
+    environment.filters["cut"] = limits.cut
+    return environment.get_template("check.html.j2").render(
+        check=check,
+        cards=_cards(check, exchanges, limits),
+        used=[name for name, times in check["operations"].items() if times],
+        judged=bool(check["clauses"]),
+        limits=limits,
+        **inlined(template_text(_PACKAGE, "report.css"), template_text(_PACKAGE, "report.js")),
     )
 
 
@@ -110,30 +99,3 @@ def _exchange(number: int, exchange: RecordedExchange) -> _Exchange:
         request_text(exchange, _BODY_CHARACTERS),
         response_text(exchange, _BODY_CHARACTERS),
     )
-
-
-def _environment(limits: Limits) -> Environment:
-    environment = Environment(
-        autoescape=True,
-        loader=FunctionLoader(_text),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
-    environment.filters["many"] = many
-    environment.filters["cut"] = limits.cut
-    environment.filters["clock"] = lambda moment: moment.replace("T", " ").partition(".")[0].partition("+")[0]
-    return environment
-
-
-def _finalize(value: Any) -> Any:
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _text(name: str) -> str:
-    return files("contracts.evidence").joinpath(f"templates/{name}").read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

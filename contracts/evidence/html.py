@@ -1,18 +1,14 @@
 """`index.html`: the run for people, one page that asks nothing of the network."""
 
-import base64
-import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 
 from contracts.evidence import observations
 from contracts.evidence.asking import ask
@@ -20,8 +16,9 @@ from contracts.evidence.cards import cards
 from contracts.evidence.digest import counts_per_realm, deviation_groups, lamps, wanting
 from contracts.evidence.grid import clauses_of, families, realms_of
 from contracts.evidence.limits import LARGEST, TRIES, Limits
+from contracts.evidence.one_page import inlined, template_environment, template_text
 from contracts.evidence.outcomes import Verdict
-from contracts.evidence.plain import many, printable
+from contracts.evidence.plain import printable
 from contracts.evidence.record import RunRecord
 from contracts.evidence.scope import scope
 from contracts.evidence.silent_points import beside, differences, sights
@@ -30,6 +27,7 @@ from contracts.evidence.verdicts import RunVerdict
 from contracts.history.past import Past, read_past
 
 FILE_NAME = "index.html"
+_PACKAGE = "contracts.evidence"
 _CASES_AT_MOST = 6
 _THINNEST = 0.012
 #: Verdict of a run → the verdict of a clause whose mark and colour it takes.
@@ -76,8 +74,8 @@ def _render(
     record: RunRecord, verdict: RunVerdict, limits: Limits, past: Past, name: str, more: Mapping[str, Any]
 ) -> str:
     realms = realms_of(record, verdict)
-    style = f":root {{ --realms: {len(realms)}; --cell: 106px; }}\n{_template_text('report.css')}"
-    script = _template_text("report.js")
+    style = f":root {{ --realms: {len(realms)}; --cell: 106px; }}\n{template_text(_PACKAGE, 'report.css')}"
+    script = template_text(_PACKAGE, "report.js")
     shown = list(cards(record, verdict, past, limits))
     return (
         _environment(limits)
@@ -99,10 +97,7 @@ def _render(
             wanting=wanting(verdict.cells),
             limits=limits,
             cases_at_most=_CASES_AT_MOST,
-            style=Markup(style),  # noqa: S704 - the page's own style
-            script=Markup(script),  # noqa: S704 - the page's own script
-            style_hash=_hash(style),
-            script_hash=_hash(script),
+            **inlined(style, script),
             **more,
         )
     )
@@ -131,24 +126,11 @@ def _silent(record: RunRecord, verdict: RunVerdict) -> dict[str, Any]:
 
 
 def _environment(limits: Limits) -> Environment:
-    environment = Environment(
-        autoescape=True,
-        loader=FunctionLoader(_template_text),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
-    environment.filters["many"] = many
+    environment = template_environment(_PACKAGE)
     environment.filters["bar"] = _bar
     environment.filters["cut"] = limits.cut
-    environment.filters["clock"] = lambda moment: moment.replace("T", " ").partition(".")[0].partition("+")[0]
     environment.tests["web"] = _is_web
     return environment
-
-
-def _finalize(value: Any) -> Any:
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _is_web(address: str) -> bool:
@@ -158,14 +140,6 @@ def _is_web(address: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in {"http", "https"} and bool(parts.netloc) and printable(address) == address
-
-
-def _template_text(name: str) -> str:
-    return files("contracts.evidence").joinpath(f"templates/{name}").read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _bar(counts: Mapping[Verdict, int]) -> list[tuple[Verdict, float, float]]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections import defaultdict
 from collections.abc import Mapping
-from importlib.resources import files
-from typing import Any
+from typing import Any, Final
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from contracts.evidence.one_page import inlined, template_environment, template_text
+
+_PACKAGE: Final = "contracts.proving"
 
 
 def render(data: Mapping[str, Any]) -> str:
@@ -19,24 +17,17 @@ def render(data: Mapping[str, Any]) -> str:
     Args:
         data: What `proof.json` holds.
     """
-    environment = Environment(
-        autoescape=True,
-        loader=FunctionLoader(_text),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style, script = _text("proof.css"), _text("proof.js")
-    return environment.get_template("proof.html.j2").render(
-        proof=data,
-        families=_families(data["defects"]),
-        survivors=[row for row in data["defects"] if not row["killed"]],
-        idle=[case for case in data["cases"] if not case["kills"] and not case["only_observes"]],
-        alarms=[run for run in data["calm"] if run["alarm"]],
-        style=Markup(style),  # noqa: S704 - the page's own style
-        script=Markup(script),  # noqa: S704 - the page's own script
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+    return (
+        template_environment(_PACKAGE)
+        .get_template("proof.html.j2")
+        .render(
+            proof=data,
+            families=_families(data["defects"]),
+            survivors=[row for row in data["defects"] if not row["killed"]],
+            idle=[case for case in data["cases"] if not case["kills"] and not case["only_observes"]],
+            alarms=[run for run in data["calm"] if run["alarm"]],
+            **inlined(template_text(_PACKAGE, "proof.css"), template_text(_PACKAGE, "proof.js")),
+        )
     )
 
 
@@ -63,11 +54,3 @@ def _kills(defect: Mapping[str, Any]) -> dict[str, int]:
         for case in seed["cases"]:
             counts[case] += 1
     return dict(counts)
-
-
-def _text(name: str) -> str:
-    return files("contracts.proving").joinpath(f"templates/{name}").read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
