@@ -17,8 +17,6 @@ CASE: Final = "[cleaning]"
 #: How long a write that was cut off on its way may still take to have an effect.
 _SETTLING_SECONDS: Final = 1.0
 _GONE: Final = (404, 410)
-#: Deletions under way at once at the end of a run, when no case is.
-_AT_ONCE: Final = 8
 
 
 class Cleaning:
@@ -45,26 +43,27 @@ class Cleaning:
         """Delete what is not shared, and was not tried in vain before."""
         self._sweep(lambda entry: (entry.realm, entry.identifier) not in self._stubborn, certain=False)
 
-    def at_the_end(self, *, last: bool) -> None:
+    def at_the_end(self, *, last: bool, at_once: int = 1) -> None:
         """Delete what is not shared, also what a first try did not remove.
 
         Args:
             last: Nobody looks after this process: the shared ones go too, and a write that may still be on its way
                 is waited for.
+            at_once: Deletions under way side by side; with more than one their order is no longer fixed.
         """
         if last:
             self.kept.clear()
-        self._sweep(lambda _: True, certain=False, at_once=_AT_ONCE if last else 1)
+        self._sweep(lambda _: True, certain=False, at_once=at_once)
         if last and any(map(_uncertain, self._ledger.removable())) and not self._stopped():
             time.sleep(_SETTLING_SECONDS)
             self._sweep(_uncertain, certain=True)
 
     def _sweep(self, chosen: Callable[[Entry], bool], *, certain: bool, at_once: int = 1) -> None:
-        """Delete what is chosen, several at once where nothing else is under way; the pace holds all the same."""
+        """Delete what is chosen; the pace holds for deletions side by side as well."""
         entries = [
             entry for entry in self._ledger.removable() if entry.identifier not in self.kept and chosen(entry)
         ]
-        if at_once == 1 or len(entries) == 1:
+        if at_once == 1:
             for entry in entries:
                 self._remove(entry, certain)
             return

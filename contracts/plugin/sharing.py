@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -101,7 +101,7 @@ def _read(path: Path) -> Any:
     return pickle.loads(path.read_bytes())  # noqa: S301
 
 
-def inherit(ledger: Ledger, others: Iterator[Path]) -> None:
+def inherit(ledger: Ledger, others: Iterable[Path]) -> None:
     """Take the drafts that workers left into a ledger: those they shared, and all of a worker that died.
 
     Args:

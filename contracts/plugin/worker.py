@@ -168,9 +168,9 @@ class Worker:
             return
         self._closed = True
         main = self.name == MAIN
-        if main:
-            self._take_over()
-        self.cleaning.at_the_end(last=main)
+        workers = self._take_over() if main else 0
+        # One process sends its requests in one order; where workers did not, their drafts may go as they came.
+        self.cleaning.at_the_end(last=main, at_once=max(1, workers))
         for entry in self.ledger.removable() if main else ():
             self._left("leftover", entry)
         for entry in self.ledger.residue():
@@ -195,14 +195,20 @@ class Worker:
         for sign in self._alive:
             sign.end()
 
-    def _take_over(self) -> None:
-        """Take in what workers leave to the controller: the drafts of all, and what the dead could not list."""
+    def _take_over(self) -> int:
+        """Take in what workers leave to the controller: the drafts of all, and what the dead could not list.
+
+        Returns:
+            How many workers there were.
+        """
         folder, private = Path(self.plan.folder), Path(self.plan.private)
-        inherit(self.ledger, folder.glob("ledger-gw*.jsonl"))
-        for path in sorted(folder.glob("ledger-gw*.jsonl")):
+        ledgers = sorted(folder.glob("ledger-gw*.jsonl"))
+        inherit(self.ledger, ledgers)
+        for path in ledgers:
             if not counts_path(private, path.stem.removeprefix("ledger-")).exists():
                 for entry in cleaning.residue_of_the_dead([path]):
                     self._left("residue", entry)
+        return len(ledgers)
 
     def _left(self, kind: str, entry: Entry) -> None:
         what = entry.what if entry.state == "created" else f"{entry.what} ({entry.state})"
