@@ -18,8 +18,9 @@ from contracts.sandbox.defects import load as defect_named
 from contracts.sandbox.variants import ALL as VARIANTS
 from contracts.sandbox.variants import COMBINATIONS
 
-#: Defects whose finding waits for a time limit: they start first, so that nothing waits for them at the end.
+#: Defects whose finding waits for a time limit, and the variant that answers late each time.
 _HANGS = "hangs-"
+_SLOW = "slow"
 #: Defects that show once in so many times: repetition finds them, which is the nightly profile's; other realms do not.
 _RARE = "-one-in-"
 PLAIN = "plain"
@@ -60,7 +61,7 @@ class Proof:
 
 
 def chosen_defects(proof: Proof) -> list[Defect]:
-    """The defects that a proof is about, slow ones first.
+    """The defects that a proof is about.
 
     Raises:
         UsageError: an unknown defect or clause, or none is left.
@@ -70,11 +71,15 @@ def chosen_defects(proof: Proof) -> list[Defect]:
     found = [defect for defect in named if not clauses or defect.clause in clauses]
     if not found:
         raise UsageError(f"no defect breaks {', '.join(sorted(clauses))}; 'prove' has nothing to try")
-    return sorted(found, key=lambda defect: not defect.name.startswith(_HANGS))
+    return found
 
 
-def first_trials(proof: Proof) -> Iterator[Trial]:
-    """The trials a proof begins with."""
+def first_trials(proof: Proof) -> list[Trial]:
+    """The trials a proof begins with; those that wait come first, so that nothing waits for them at the end."""
+    return sorted(_first_trials(proof), key=lambda trial: not waits(trial))
+
+
+def _first_trials(proof: Proof) -> Iterator[Trial]:
     for seed in proof.seeds:
         if Part.DEFECTS in proof.parts:
             for defect in chosen_defects(proof):
@@ -95,8 +100,8 @@ def _singles(proof: Proof, seed: int) -> Iterator[Trial]:
 
 
 def waits(trial: Trial) -> bool:
-    """Whether a trial waits for a time limit most of its time, and leaves the cores to others."""
-    return trial.name.startswith(_HANGS)
+    """Whether a trial waits for answers most of its time, and leaves the cores to others."""
+    return trial.name.startswith(_HANGS) or _SLOW in COMBINATIONS.get(trial.name, (trial.name,))
 
 
 def _trial(proof: Proof, defect: Defect, seed: int) -> Trial:

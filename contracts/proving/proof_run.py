@@ -114,7 +114,7 @@ class Prover:
         Raises:
             UsageError: nothing to prove, the folder cannot be written, or the suite was changed on the way.
         """
-        trials = list(first_trials(proof))
+        trials = first_trials(proof)
         state = State(self._folder / STATE_FILE, proof)
         try:
             results = list(self._follow(trials, next_stage, state))
