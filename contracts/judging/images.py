@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from xml.etree import ElementTree
 
 from contracts.session.exchange import Answer
 
+#: The root of a drawing, which may carry a prefix for its namespace.
+_SVG = re.compile(rb"<(?:[\w.-]+:)?svg[\s/>]")
 _PNG = b"\x89PNG\r\n\x1a\n"
 #: Labels that deny what they label: with them a client does not get an image, whatever the bytes are.
 _DENYING = ("json", "html")
@@ -57,7 +60,7 @@ def _png_whole(body: bytes) -> bool:
 
 def _svg_begins(body: bytes) -> bool:
     head = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")
-    return head.startswith(b"<") and b"<svg" in head
+    return head.startswith(b"<") and _SVG.search(head) is not None
 
 
 def _svg_whole(body: bytes) -> bool:
