@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -15,7 +16,14 @@ _PARTS = ("defects", "cases", "calm", "singles")
 @click.option("--defect", "defects", metavar="NAME", multiple=True, help="Only this defect; may be repeated.")
 @click.option("--clause", "clauses", metavar="ID", multiple=True, help="Only defects of this clause.")
 @click.option("--seeds", default="1,2,3", show_default=True, metavar="N,N,…", help="Seeds of generated data.")
-@click.option("--jobs", default=2, show_default=True, type=click.IntRange(1, 64), help="Trials side by side.")
+@click.option(
+    "--jobs",
+    # A trial waits for answers and effects about twice as long as it works.
+    default=lambda: min(64, 3 * (os.cpu_count() or 1)),
+    show_default="three for each core",
+    type=click.IntRange(1, 64),
+    help="Trials side by side.",
+)
 @click.option(
     "--part", "parts", type=click.Choice(_PARTS), multiple=True, help="Only this part; may be repeated."
 )
@@ -43,7 +51,7 @@ def command(
     reports: Path,
     docs: Path | None,
 ) -> int:
-    r"""Run the suite against sandboxes that are broken on purpose, and against ones that only differ.
+    """Run the suite against sandboxes that are broken on purpose, and against ones that only differ.
 
     Four parts: `defects` (each breaks one clause: the suite must find it), `cases` (each must find some defect),
     `calm` (the faithful sandbox and every combination of variants: nothing may be found), `singles` (each variant
@@ -56,7 +64,7 @@ def command(
       registry-contracts prove --defect uid-accepts-ten
       registry-contracts prove --clause draft-text-exact --seeds 1
       registry-contracts prove --seeds 1,2,3 --docs docs/proof.md
-    """
+    """  # noqa: D301 - click's mark for lines to be left as they are
     from contracts.proving.proof import Asked, carry_out  # noqa: PLC0415 - loads the whole suite
 
     asked = Asked(
