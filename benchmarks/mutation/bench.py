@@ -15,7 +15,10 @@ from cosmic_ray.work_item import WorkerOutcome, WorkResult
 CHECKOUT: Final = Path(__file__).parents[2]
 #: What decides whether a contradiction is seen.
 MUTATED: Final = "contracts/judging"
-_COPIED: Final = ("contracts", "openapi", "tests/contract", "benchmarks", "pyproject.toml", "README.md")
+_COPIED: Final = (
+    *("contracts", "openapi", "tests/contract", "tests/meta/conftest.py", "tests/meta/judging"),
+    *("benchmarks", "conftest.py", "pyproject.toml", "README.md"),
+)
 #: What weakens a check: a condition turned round, dropped, or joined the other way; a loop that never runs.
 _WEAKENING: Final = frozenset(
     f"core/{name}"

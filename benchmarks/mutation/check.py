@@ -1,30 +1,41 @@
 """Whether a mutated suite still proves itself; Cosmic Ray calls it in its copy of the checkout for each mutant.
 
 Ends with 0 when every defect that should be found was found and nothing else was: the mutant survives. Ends with 1
-when a defect lived or the faithful sandbox raised an alarm: the mutant is killed.
+when a defect lived, when the faithful sandbox or a combination of variants raised an alarm, or when the judging
+modules' own tests fail: the mutant is killed.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from benchmarks.mutation.reach import JUDGING, MODULE_LEVEL, Route, place
+from benchmarks.mutation.places import JUDGING, MODULE_LEVEL, place
+from benchmarks.mutation.reach import Route
 from contracts.evidence.outcomes import ExitCode
 from contracts.proving.preloaded import load
+from contracts.proving.proof_plan import PLAIN, waits
 from contracts.proving.side_by_side import SideBySide
 from contracts.proving.trials import Kind, Trial, TrialResult, run_trial
 from contracts.proving.watching import CaseIndex
+from contracts.sandbox.variants import COMBINATIONS
 
-#: Trials before the quiet run on the faithful sandbox, which takes as long as twenty of them.
+#: Trials before the quiet run on the faithful sandbox, which takes as long as ten of them.
 _FIRST: Final = 12
-#: Trials a mutant has to live through.
+#: Trials a mutant has to live through before it meets the variants.
 _MOST: Final = 48
 _LONGEST_SECONDS: Final = 240.0
+#: A trial waits about as long as it works.
+_JOBS: Final = 2
+#: Every combination of variants but the slow one.
+_COMBINATIONS: Final = [name for name in COMBINATIONS if not waits(Trial(Kind.VARIANT, name, "", 1))]
+#: The judging modules' own tests, which know services that no variant plays.
+OWN_TESTS: Final = "tests/meta/judging"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -36,15 +47,17 @@ def main(arguments: Sequence[str]) -> int:
     told = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     changed = changed_place(Path.cwd(), Path(arguments[1]))
     chosen = chosen_trials([Route.read(route) for route in told], changed)
-    trials = [*chosen[:_FIRST], _calm(), *chosen[_FIRST:]]
+    trials = [*chosen[:_FIRST], _quiet(PLAIN), *chosen[_FIRST:], *map(_quiet, _COMBINATIONS)]
     index = CaseIndex()
     load(index)
     with tempfile.TemporaryDirectory() as folder:
-        for result in _results(trials, index, Path(folder)):
+        for trial, result in _results(trials, index, Path(folder)):
             if result is None or noticed(result):
-                name = result.trial.name if result else "a trial"
-                sys.stdout.write(f"killed by {name}\n")
+                sys.stdout.write(f"killed by {trial.name}\n")
                 return 1
+    if subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", OWN_TESTS], check=False).returncode:
+        sys.stdout.write(f"killed by {OWN_TESTS}\n")
+        return 1
     sys.stdout.write(f"{changed} survives {len(trials)} trials\n")
     return 0
 
@@ -72,31 +85,37 @@ def chosen_trials(routes: Sequence[Route], changed: str) -> list[Trial]:
 
     A change outside every function may matter to all that reach its module.
     """
-    module, _, function = changed.partition(":")
+    anywhere = changed.rpartition(":")[2] == MODULE_LEVEL
     found = [
         route.trial
         for route in routes
-        if (changed in route.reached if function else any(each.startswith(module) for each in route.reached))
+        if (any(each.startswith(changed) for each in route.reached) if anywhere else changed in route.reached)
     ]
     return found[:: max(1, len(found) // _MOST)][:_MOST]
 
 
-def _calm() -> Trial:
-    return Trial(Kind.PLAIN, "plain", "", 1, whole=True)
+def _quiet(name: str) -> Trial:
+    return Trial(Kind.PLAIN if name == PLAIN else Kind.VARIANT, name, "", 1, whole=True)
 
 
-def _results(trials: Sequence[Trial], index: CaseIndex, folder: Path) -> Iterable[TrialResult | None]:
-    def work(trial: Trial) -> int:
-        answer = run_trial(trial, index, folder / trial.name)
-        (folder / f"{trial.name}.json").write_text(answer.line(), encoding="utf-8")
+def _results(
+    trials: Sequence[Trial], index: CaseIndex, folder: Path
+) -> Iterator[tuple[Trial, TrialResult | None]]:
+    """Run trials in this order, and say of each what came of it; None where it gave no result."""
+
+    def work(numbered: tuple[int, Trial]) -> int:
+        number, trial = numbered
+        answer = run_trial(trial, index, folder / str(number))
+        (folder / f"{number}.json").write_text(answer.line(), encoding="utf-8")
         return 0
 
-    queue: SideBySide[Trial] = SideBySide(work, 1, _LONGEST_SECONDS)
-    for trial in trials:
-        queue.add(trial)
+    queue: SideBySide[tuple[int, Trial]] = SideBySide(work, _JOBS, _LONGEST_SECONDS)
+    for numbered in enumerate(trials):
+        queue.add(numbered)
     for ended in queue.results():
-        path = folder / f"{ended.task.name}.json"
-        yield TrialResult.read(path.read_text(encoding="utf-8")) if path.exists() else None
+        number, trial = ended.task
+        path = folder / f"{number}.json"
+        yield trial, TrialResult.read(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 if __name__ == "__main__":

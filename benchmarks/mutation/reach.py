@@ -1,83 +1,56 @@
-"""Which functions of the judging modules a case passes through when it finds a defect: weakened, it may miss it."""
+"""Which statements of the judging modules a case runs when it finds a defect: weakened, it may miss it."""
 
 from __future__ import annotations
 
-import ast
 import json
 import sys
-import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any, Final
 
+from coverage import Coverage
+
+from benchmarks.mutation.places import JUDGING, place
+from contracts.plugin.marks import Profile
 from contracts.proving.preloaded import load
 from contracts.proving.proof_plan import trials_for_case
 from contracts.proving.side_by_side import SideBySide
-from contracts.proving.trials import Kind, Trial, run_trial
+from contracts.proving.trials import Kind, Trial, run_trial, stage_of_case
 from contracts.proving.watching import CaseIndex
 from contracts.sandbox.defects import ALL as DEFECTS
 from contracts.sandbox.defects import load as defect_named
 
-JUDGING: Final = Path("contracts") / "judging"
 #: Defects that a case is tried on when the proof does not say which it kills.
 _TRIES: Final = 2
 _LONGEST_SECONDS: Final = 240.0
 #: Slower ones wait for time limits; nothing is judged meanwhile.
 _QUICK_SECONDS: Final = 5.0
-#: Where a line stands that is in no function: it has run before any trial.
-MODULE_LEVEL: Final = ""
-
 Places = frozenset[str]
 
 
 class Recorder:
-    """Notes each function of the judging modules that is called in this process.
+    """Notes each statement of the judging modules that is run in this process.
 
     Args:
         folder: That of the judging modules.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = str(folder)
-        self._seen: set[Any] = set()
+        self._coverage = Coverage(data_file=None, include=[f"{folder}/*"], config_file=False)
 
     def start(self) -> None:
-        """Look at every call from now on, in this thread and in those to come."""
-        threading.setprofile(self._note)
-        sys.setprofile(self._note)
+        """Look at every line from now on, in this thread and in those to come."""
+        self._coverage.start()
 
     def places(self) -> Places:
-        """What was called, as `place` names it."""
-        sys.setprofile(None)
-        inside = [code for code in self._seen if code.co_filename.startswith(self._folder)]
-        return frozenset(place(Path(code.co_filename), code.co_firstlineno) for code in inside)
-
-    def _note(self, frame: FrameType, event: str, _argument: object) -> None:
-        if event == "call":
-            self._seen.add(frame.f_code)
-
-
-def place(path: Path, line: int) -> str:
-    """Name what a line belongs to: the module, and the outermost function or method around it.
-
-    Args:
-        line: From 1; that of a decorator belongs to what it decorates.
-    """
-    names = [name for name, first, last in _functions(path) if first <= line <= last]
-    return f"{path.stem}:{names[0] if names else MODULE_LEVEL}"
-
-
-def _functions(path: Path) -> Iterator[tuple[str, int, int]]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in tree.body:
-        for inner in node.body if isinstance(node, ast.ClassDef) else [node]:
-            if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
-                first = min([inner.lineno, *(each.lineno for each in inner.decorator_list)])
-                owner = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
-                yield f"{owner}{inner.name}", first, inner.end_lineno or inner.lineno
+        """What was run, as `place` names it."""
+        self._coverage.stop()
+        data = self._coverage.get_data()
+        return frozenset(
+            place(Path(name), line) for name in data.measured_files() for line in data.lines(name) or ()
+        )
 
 
 @dataclass(frozen=True)
@@ -86,7 +59,7 @@ class Route:
 
     Attributes:
         trial: The case alone against the defect.
-        reached: The places it passes through, as `place` names them.
+        reached: The statements it runs, as `place` names them.
     """
 
     trial: Trial
@@ -95,14 +68,14 @@ class Route:
     def as_data(self) -> dict[str, Any]:
         """Plain data, which `read` reads."""
         trial = self.trial
-        told = {"defect": trial.name, "clause": trial.clause, "seed": trial.seed, "case": trial.only}
-        return {**told, "reached": sorted(self.reached)}
+        told = {"defect": trial.name, "clause": trial.clause, "seed": trial.seed, "stage": trial.stage}
+        return {**told, "case": trial.only, "reached": sorted(self.reached)}
 
     @classmethod
     def read(cls, told: Mapping[str, Any]) -> Route:
         """Read what `as_data` gave."""
-        trial = Trial(Kind.DEFECT, told["defect"], told["clause"], told["seed"], only=told["case"])
-        return cls(trial, frozenset(told["reached"]))
+        words = (told["defect"], told["clause"], told["seed"], told["stage"])
+        return cls(Trial(Kind.DEFECT, *words, only=told["case"]), frozenset(told["reached"]))
 
 
 def measure(proof: Mapping[str, Any], folder: Path, jobs: int) -> list[Route]:
@@ -145,8 +118,10 @@ def trials(proof: Mapping[str, Any], index: CaseIndex) -> Iterator[Trial]:
     for name, facts in sorted(index.cases.items()):
         known = [defect for defect in killed[name] if defect in there and defect not in slow][:1]
         likely = [trial.name for trial in trials_for_case(name, facts, 1) if trial.name not in slow][:_TRIES]
+        # One realm is enough for what the gate takes in.
+        stage = 0 if Profile.GATE.includes(Profile(facts.profile)) else stage_of_case(facts.profile)
         for defect in known or likely:
-            yield Trial(Kind.DEFECT, defect, defect_named(defect).clause, 1, only=name)
+            yield Trial(Kind.DEFECT, defect, defect_named(defect).clause, 1, stage, only=name)
 
 
 def _quick(seed: Mapping[str, Any]) -> bool:
