@@ -18,6 +18,7 @@ from typing import Final
 from benchmarks.mutation.places import JUDGING, MODULE_LEVEL, place
 from benchmarks.mutation.reach import Route
 from contracts.evidence.outcomes import ExitCode
+from contracts.generation.faults import make_all
 from contracts.proving.preloaded import load
 from contracts.proving.proof_plan import PLAIN, waits
 from contracts.proving.side_by_side import SideBySide
@@ -50,6 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     trials = [*chosen[:_FIRST], _quiet(PLAIN), *chosen[_FIRST:], *map(_quiet, _COMBINATIONS)]
     index = CaseIndex()
     load(index)
+    make_all()
     with tempfile.TemporaryDirectory() as folder:
         for trial, result in _results(trials, index, Path(folder)):
             if result is None or noticed(result):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import schemathesis
@@ -81,10 +81,17 @@ class Fault:
         return f"{self.place}.{self.name}:{self.kind}" if self.name else f"{self.place}:{self.kind}"
 
 
-@lru_cache(maxsize=64)
+@cache
 def faults(operation: str, realm: str) -> tuple[Fault, ...]:
     """Every fault that the coverage phase makes of an operation in a realm; the same each time."""
     return tuple(fault for case in _negative_cases(operation, realm) if (fault := _fault(case)))
+
+
+def make_all() -> None:
+    """Make the faults of every operation in every realm now, so that forks of this process need not."""
+    for name, operation in load_description().operations.items():
+        for realm in operation.realms:
+            faults(name, realm)
 
 
 def one_of_each(operation: str, realm: str, realms: Sequence[str]) -> tuple[Fault, ...]:

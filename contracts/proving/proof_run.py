@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import UsageError
+from contracts.generation.faults import make_all
 from contracts.interface.location import cases_directory, openapi_directory
 from contracts.proving.proof_plan import (
     Part,
@@ -29,6 +30,8 @@ STATE_FILE: Final = "trials.jsonl"
 LONGEST_TRIAL_SECONDS: Final = 600.0
 #: A case that killed none of so many defects of its clauses will kill none.
 _MOST_TRIALS_PER_CASE: Final = 30
+#: With so many it pays to make generated faults once for all.
+_MANY_TRIALS: Final = 50
 
 _FINISHED: Final = '"finished"'
 
@@ -115,6 +118,8 @@ class Prover:
             UsageError: nothing to prove, the folder cannot be written, or the suite was changed on the way.
         """
         trials = first_trials(proof)
+        if len(trials) > _MANY_TRIALS:
+            make_all()
         state = State(self._folder / STATE_FILE, proof)
         try:
             results = list(self._follow(trials, next_stage, state))
