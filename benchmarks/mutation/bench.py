@@ -12,11 +12,13 @@ from typing import Any, Final
 from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import WorkerOutcome, WorkResult
 
+from benchmarks.mutation.places import JUDGING, OWN_TESTS
+
 CHECKOUT: Final = Path(__file__).parents[2]
 #: What decides whether a contradiction is seen.
-MUTATED: Final = "contracts/judging"
+MUTATED: Final = JUDGING.as_posix()
 _COPIED: Final = (
-    *("contracts", "openapi", "tests/contract", "tests/meta/conftest.py", "tests/meta/judging"),
+    *("contracts", "openapi", "tests/contract", "tests/meta/conftest.py", OWN_TESTS),
     *("benchmarks", "conftest.py", "pyproject.toml", "README.md"),
 )
 #: What weakens a check: a condition turned round, dropped, or joined the other way; a loop that never runs.

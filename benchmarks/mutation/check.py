@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from benchmarks.mutation.places import JUDGING, MODULE_LEVEL, place
+from benchmarks.mutation.places import JUDGING, MODULE_LEVEL, OWN_TESTS, place
 from benchmarks.mutation.reach import Route
 from contracts.evidence.outcomes import ExitCode
 from contracts.generation.faults import make_all
@@ -35,8 +35,6 @@ _LONGEST_SECONDS: Final = 240.0
 _JOBS: Final = 2
 #: Every combination of variants but the slow one.
 _COMBINATIONS: Final = [name for name in COMBINATIONS if not waits(Trial(Kind.VARIANT, name, "", 1))]
-#: The judging modules' own tests, which know services that no variant plays.
-OWN_TESTS: Final = "tests/meta/judging"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""Where a line of the judging modules stands: the statement that is run when the line is."""
+"""The judging modules, and where a line of them stands: the statement that is run when the line is."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Final
 
 JUDGING: Final = Path("contracts") / "judging"
+#: The judging modules' own tests, which know services that no variant plays.
+OWN_TESTS: Final = "tests/meta/judging"
 #: Where a line stands that is in no function: it has run before any trial.
 MODULE_LEVEL: Final = ""
 

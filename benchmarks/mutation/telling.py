@@ -9,7 +9,17 @@ from typing import Any, Final
 
 import yaml
 
+from benchmarks.mutation.places import OWN_TESTS
+from contracts.proving.proof_plan import PLAIN
+from contracts.sandbox.variants import COMBINATIONS
+
 ACCEPTED: Final = Path(__file__).with_name("accepted.yaml")
+
+_LIVED: Final = "a defect lived"
+_ALARM: Final = "an alarm was raised where nothing is broken"
+_TESTS: Final = "the judging modules' own tests failed, and they alone"
+_BROKE: Final = "the suite could not begin"
+_NOTICED: Final = (_LIVED, _ALARM, _TESTS, _BROKE)
 
 
 def accepted(path: Path) -> dict[str, str]:
@@ -34,13 +44,25 @@ def table(tried: Sequence[Mapping[str, Any]], total: int, reasons: Mapping[str, 
 
 def _figures(tried: Sequence[Mapping[str, Any]], total: int) -> Iterator[str]:
     counts = Counter(mutant["outcome"] for mutant in tried)
+    noticed = Counter(_noticed_by(mutant) for mutant in tried if mutant["outcome"] == "killed")
     yield f"{len(tried)} of {total} mutants that weaken a check were tried (a random sample)."
     yield ""
     yield "| outcome | mutants |"
     yield "|---|---:|"
-    yield f"| noticed: a defect lived, an alarm was raised, or the suite broke | {counts['killed']} |"
+    yield f"| noticed | {counts['killed']} |"
+    for by in _NOTICED:
+        yield f"| … {by} | {noticed[by]} |"
     yield f"| could not be run at all | {counts['incompetent']} |"
     yield f"| survived | {counts['survived']} |"
+
+
+def _noticed_by(mutant: Mapping[str, Any]) -> str:
+    _, told, name = mutant["said"].rpartition("killed by ")
+    if not told:
+        return _BROKE
+    if name == OWN_TESTS:
+        return _TESTS
+    return _ALARM if name == PLAIN or name in COMBINATIONS else _LIVED
 
 
 def _survivors(tried: Sequence[Mapping[str, Any]], reasons: Mapping[str, str]) -> Iterator[str]:
