@@ -9,7 +9,7 @@ import click
 
 from contracts.errors import UsageError
 
-_PARTS = ("defects", "cases", "calm", "singles")
+_PARTS = ("defects", "cases", "calm", "pairs")
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -54,8 +54,9 @@ def command(
     """Run the suite against sandboxes that are broken on purpose, and against ones that only differ.
 
     Four parts: `defects` (each breaks one clause: the suite must find it), `cases` (each must find some defect),
-    `calm` (the faithful sandbox and every combination of variants: nothing may be found), `singles` (each variant
-    by itself, with the cases dealt out to the seeds). A proof that was interrupted goes on where it stopped.
+    `calm` (the faithful sandbox and every combination of variants: nothing may be found), `pairs` (the variants two
+    by two, others with each seed, with the cases dealt out to the seeds). A proof that was interrupted goes on
+    where it stopped.
 
     Exit codes: 0 the proof holds, 1 it does not, 2 interrupted, 3 a trial broke, 4 usage.
 

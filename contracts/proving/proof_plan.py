@@ -10,12 +10,12 @@ from enum import StrEnum
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.judging.universal import UNIVERSAL
+from contracts.proving.pairs import AND, pairs
 from contracts.proving.trials import LAST_FOR_DEFECTS, Kind, Trial, TrialResult, stage_of_case
 from contracts.proving.watching import CaseFacts, CaseIndex
 from contracts.sandbox.defects import ALL as DEFECTS
 from contracts.sandbox.defects import Defect
 from contracts.sandbox.defects import load as defect_named
-from contracts.sandbox.variants import ALL as VARIANTS
 from contracts.sandbox.variants import COMBINATIONS
 
 #: Defects whose finding waits for a time limit, and the variant that answers late each time.
@@ -32,7 +32,7 @@ class Part(StrEnum):
     DEFECTS = "defects"
     CASES = "cases"
     CALM = "calm"
-    SINGLES = "singles"
+    PAIRS = "pairs"
 
 
 @dataclass(frozen=True)
@@ -88,20 +88,20 @@ def _first_trials(proof: Proof) -> Iterator[Trial]:
             yield Trial(Kind.PLAIN, PLAIN, "", seed, whole=True)
             for name in COMBINATIONS:
                 yield Trial(Kind.VARIANT, name, "", seed, whole=True)
-        if Part.SINGLES in proof.parts:
-            yield from _singles(proof, seed)
+        if Part.PAIRS in proof.parts:
+            yield from _pairs(proof, seed)
 
 
-def _singles(proof: Proof, seed: int) -> Iterator[Trial]:
-    """Each variant by itself, with the cases dealt out to the seeds: it meets every case once in the proof."""
+def _pairs(proof: Proof, seed: int) -> Iterator[Trial]:
+    """Each variant with one other, with the cases dealt out to the seeds: it meets every case once in the proof."""
     turn, of = proof.seeds.index(seed), len(proof.seeds)
-    for number, name in enumerate(VARIANTS):
-        yield Trial(Kind.VARIANT, name, "", seed, whole=True, share=((turn + number) % of, of))
+    for name in pairs(turn):
+        yield Trial(Kind.VARIANT, name, "", seed, whole=True, share=(turn, of))
 
 
 def waits(trial: Trial) -> bool:
     """Whether a trial waits for answers most of its time, and leaves the cores to others."""
-    return trial.name.startswith(_HANGS) or _SLOW in COMBINATIONS.get(trial.name, (trial.name,))
+    return trial.name.startswith(_HANGS) or _SLOW in COMBINATIONS.get(trial.name, trial.name.split(AND))
 
 
 def _trial(proof: Proof, defect: Defect, seed: int) -> Trial:

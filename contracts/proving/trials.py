@@ -19,6 +19,7 @@ from contracts.interface.operations import ANY_REALM
 from contracts.judging.universal import UNIVERSAL
 from contracts.plugin.marks import Profile
 from contracts.plugin.plan import SMALL_LIMIT
+from contracts.proving.pairs import AND
 from contracts.proving.preloaded import ForkedSandbox, output_to, run_suite
 from contracts.proving.watching import CaseIndex, Watch
 from contracts.sandbox.defects import load as defect_named
@@ -44,7 +45,7 @@ class Trial:
 
     Attributes:
         kind: How the sandbox is altered.
-        name: Of the defect or variant.
+        name: Of the defect or variant, or of two variants with a plus between them.
         clause: The clause that is broken; empty when none is.
         seed: Seed of generated data.
         stage: Place in `STAGES`.
@@ -214,7 +215,9 @@ def _selection(trial: Trial) -> list[str]:
 
 
 def _alteration(trial: Trial) -> list[str]:
-    return [] if trial.kind is Kind.PLAIN else [f"--{trial.kind}", trial.name]
+    if trial.kind is Kind.PLAIN:
+        return []
+    return [word for name in trial.name.split(AND) for word in (f"--{trial.kind}", name)]
 
 
 def _operations(trial: Trial) -> tuple[str, ...]:

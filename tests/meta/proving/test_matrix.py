@@ -12,6 +12,7 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.proving.matrix import matrix
+from contracts.proving.pairs import AND
 from contracts.proving.proof_json import as_data
 from contracts.proving.proof_page import render
 from contracts.proving.proof_plan import Part, Proof, first_trials, idle_cases, next_stage, trials_for_case
@@ -73,13 +74,16 @@ def test_idle_cases_are_tried_on_the_defects_of_their_clauses(
     assert {trial.seed for trial in trials} == {7}
 
 
-def test_each_variant_alone_meets_every_case_once_over_the_seeds() -> None:
-    trials = list(first_trials(Proof((1, 2, 3), parts=(Part.SINGLES,))))
-    shares: dict[str, set[tuple[int, int]]] = defaultdict(set)
+def test_each_variant_meets_every_case_once_over_the_seeds_each_time_with_another() -> None:
+    trials = list(first_trials(Proof((1, 2, 3), parts=(Part.PAIRS,))))
+    shares: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for trial in trials:
-        shares[trial.name].add(trial.share)
-    assert len(trials) == 3 * len(VARIANTS)
-    assert all(found == {(0, 3), (1, 3), (2, 3)} for found in shares.values())
+        for name in trial.name.split(AND):
+            shares[name].append(trial.share)
+    assert shares.keys() == VARIANTS.keys()
+    assert all(sorted(found) == [(0, 3), (1, 3), (2, 3)] for found in shares.values())
+    together = [trial.name for trial in trials if AND in trial.name]
+    assert len(together) == len(set(together)) > len(VARIANTS)
 
 
 def test_a_case_meets_first_what_shows_on_its_operation_and_on_no_other() -> None:
