@@ -115,7 +115,7 @@ class Matrix:
             "must_clauses_broken": sum(levels[clause] is Level.MUST for clause in broken),
             "must_clauses": sum(level is Level.MUST for level in levels.values()),
             "cases": sum(not row.silent for row in self.cases),
-            "cases_that_killed": sum(bool(row.kills) for row in self.cases),
+            "cases_that_killed": sum(bool(row.kills) and not row.silent for row in self.cases),
             "calm_runs": len(self.calm),
             "alarms": len(self.alarms),
             "troubles": len(self.troubles),

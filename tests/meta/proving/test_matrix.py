@@ -63,6 +63,13 @@ def test_a_case_that_killed_nothing_is_idle_unless_it_only_observes(
     assert matrix([result(), alone], cases).holds
 
 
+def test_an_observing_case_that_saw_what_any_exchange_shows_is_not_among_the_counted(
+    result: Make, cases: dict[str, CaseFacts]
+) -> None:
+    summary = matrix([result(cases=tuple(cases))], cases).summary()
+    assert (summary["cases"], summary["cases_that_killed"]) == (2, 2)
+
+
 def test_idle_cases_are_tried_on_the_defects_of_their_clauses(
     result: Make, cases: dict[str, CaseFacts]
 ) -> None:
