@@ -13,7 +13,7 @@ from benchmarks.peers.campaign import carry_out, planned
 from benchmarks.peers.classes import Need, classed
 from benchmarks.peers.measuring import Ours, Outsider, Tool
 from benchmarks.peers.portman import Portman
-from benchmarks.peers.report import Conditions, write
+from benchmarks.peers.report import Conditions, put_table, write
 from benchmarks.peers.respect import Respect
 from benchmarks.peers.results import Record
 from benchmarks.peers.sample import draw
@@ -37,6 +37,7 @@ _NICENESS = 10
 @click.option("--resume", is_flag=True, help="Go on with the last measurement.")
 @click.option("--results", default=Path("reports/peers"), show_default=True, type=click.Path(path_type=Path))
 @click.option("--document", type=click.Path(path_type=Path), help="Write the tables here, as docs/peers.md.")
+@click.option("--table", type=click.Path(path_type=Path), help="Put the first table here, as docs/proof.md.")
 def command(
     *,
     tools: Path | None,
@@ -47,6 +48,7 @@ def command(
     resume: bool,
     results: Path,
     document: Path | None,
+    table: Path | None,
 ) -> None:
     """Measure the tools one after another, and report by class of defect."""
     os.nice(_NICENESS)
@@ -65,6 +67,9 @@ def command(
     conditions = Conditions(datetime.now(UTC), per_class, os.cpu_count() or 1, bool(defects))
     for path in write(results, document, conditions, chosen, sample, record.runs):
         click.echo(f"written: {path}")
+    if table is not None:
+        put_table(table, conditions, chosen, sample, record.runs)
+        click.echo(f"written: {table}")
 
 
 def _sample(per_class: int, names: Sequence[str]) -> dict[Need, list[Defect]]:

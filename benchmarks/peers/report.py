@@ -12,6 +12,7 @@ from benchmarks.peers.classes import Need
 from benchmarks.peers.descriptions import EXACT
 from benchmarks.peers.measuring import Ours, Tool
 from benchmarks.peers.results import Run, Standing, stand, summary
+from contracts.proving.proof_text import put_between
 from contracts.sandbox.defects import Defect
 
 Sample = Mapping[Need, Sequence[Defect]]
@@ -55,11 +56,7 @@ def write(
         The files written.
 
     """
-    measured = {
-        tool.name: stand([run for run in runs if run.tool == tool.name])
-        for tool in tools
-        if not tool.missing()
-    }
+    measured = _standings(tools, runs)
     results = folder / "results.json"
     content = {
         "measured": conditions.when.isoformat(timespec="seconds"),
@@ -88,6 +85,34 @@ def write(
     return [results, document]
 
 
+def put_table(
+    document: Path, conditions: Conditions, tools: Sequence[Tool], sample: Sample, runs: Sequence[Run]
+) -> None:
+    """Put the figures alone between the marks `peers` of a document.
+
+    Raises:
+        UsageError: the document is not there or lacks the marks.
+
+    """
+    lines = [_measured_on(conditions), "", *_figures(tools, sample, _standings(tools, runs))]
+    put_between(document, "peers", "\n".join(lines))
+
+
+def _standings(tools: Sequence[Tool], runs: Sequence[Run]) -> dict[str, Standing]:
+    return {
+        tool.name: stand([run for run in runs if run.tool == tool.name])
+        for tool in tools
+        if not tool.missing()
+    }
+
+
+def _measured_on(conditions: Conditions) -> str:
+    return (
+        f"Measured on {conditions.when:%Y-%m-%d}, {conditions.cores} cores, one tool after another, each run "
+        "against a sandbox of its own on the same machine."
+    )
+
+
 def _document(
     conditions: Conditions, tools: Sequence[Tool], sample: Sample, measured: Mapping[str, Standing]
 ) -> Iterator[str]:
@@ -95,8 +120,7 @@ def _document(
     yield ""
     yield "<!-- Written by `tox -e peers`; do not edit. -->"
     yield ""
-    yield f"Measured on {conditions.when:%Y-%m-%d}, {conditions.cores} cores, one tool after another, each run"
-    yield "against a sandbox of its own on the same machine."
+    yield _measured_on(conditions)
     yield ""
     yield from _figures(tools, sample, measured)
     yield ""

@@ -9,7 +9,7 @@ from benchmarks.peers.campaign import Step, carry_out, planned
 from benchmarks.peers.classes import Need, classed
 from benchmarks.peers.measuring import Ours
 from benchmarks.peers.peer import Measured
-from benchmarks.peers.report import Conditions, write
+from benchmarks.peers.report import Conditions, put_table, write
 from benchmarks.peers.results import DEFECT, FAITHFUL, VARIANT, Record, Run, stand
 from benchmarks.peers.sample import draw
 from contracts.interface.catalogue import load_catalogue
@@ -100,6 +100,13 @@ def test_the_tables_tell_kills_alarms_and_what_was_not_measured(tmp_path: Path) 
     results = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     assert results["summary"]["present"]["killed"]["description"] == {"killed": 1, "of": 1}
     assert "absent" not in results["summary"]
+    other = tmp_path / "proof.md"
+    other.write_text("# Proof\n<!-- begin peers -->\n<!-- end peers -->\nMore.\n", encoding="utf-8")
+    put_table(other, conditions, [Ours("0"), Present(), Absent()], sample, runs)
+    kept = other.read_text(encoding="utf-8")
+    assert "| present 1 | 1 | 0 | 0 | 0 | 1 | 1 | 1 of 1 | 10 | 2.0 |" in kept
+    assert kept.startswith("# Proof\n")
+    assert kept.endswith("\nMore.\n")
 
 
 class Wavering(Present):
