@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
+from contracts.cli.run_options import judged, kept
 from contracts.cli.running import pytest_words
 from contracts.errors import UsageError
 
@@ -22,23 +23,9 @@ _REFUSED = {
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True})
-@click.option("--target", metavar="FILE|NAME", help="Target settings; by default REGISTRY_… or the sandbox.")
-@click.option("--consumer", metavar="FILE", help="What the SDK uses; without it, the whole interface.")
-@click.option(
-    "--deviations", metavar="FILE", help="Accepted contradictions; by default deviations/<target>.toml."
-)
-@click.option("--realm", metavar="REALM", multiple=True, help="Judge only this realm; may be repeated.")
-@click.option("--workers", metavar="N", type=click.IntRange(1), help="Processes that run cases side by side.")
+@judged(consumer="What the SDK uses; without it, the whole interface.")
 @click.option("--strict", is_flag=True, help="Said for clearness only: a gate is always strict.")
-@click.option("--reports", metavar="DIR", help="Folder for the evidence; by default 'reports'.")
-@click.option("--drift", metavar="MODE", help="Drift from the baseline: warn (default), fail or off.")
-@click.option("--baseline", metavar="FILE", help="Accepted observations; by default baselines/<target>.yaml.")
-@click.option("--history", metavar="FILE", help="History of runs, or 'off'; by default in the reports.")
-@click.option(
-    "--progress", metavar="WHEN", help="Show progress: auto (default; in a terminal), always, never."
-)
-@click.option("--notify", metavar="URL", help="Webhook to tell the summary; better: REGISTRY_NOTIFY_URL.")
-@click.option("--report-url", metavar="URL", help="Where people find the report, for the webhook.")
+@kept
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
 def command(
     realm: tuple[str, ...], workers: int | None, pytest_arguments: tuple[str, ...], **options: object

@@ -9,6 +9,7 @@ import click
 import pytest
 
 from contracts.cli import completing
+from contracts.cli.run_options import judged, kept
 from contracts.interface.location import cases_directory
 
 #: Options that may be given more than once.
@@ -16,20 +17,8 @@ _REPEATED = ("realm", "clause", "operation")
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True})
-@click.option(
-    "--target",
-    metavar="FILE|NAME",
-    shell_complete=completing.targets,
-    help="Target settings; by default REGISTRY_… or the sandbox.",
-)
+@judged(consumer="Judge only what an SDK uses, as a consumer file names it.")
 @click.option("--profile", metavar="NAME", help="smoke, gate (default), nightly or full.")
-@click.option(
-    "--realm",
-    metavar="REALM",
-    multiple=True,
-    shell_complete=completing.realms,
-    help="Judge only this realm; may be repeated.",
-)
 @click.option(
     "--clause",
     metavar="ID",
@@ -44,27 +33,14 @@ _REPEATED = ("realm", "clause", "operation")
     shell_complete=completing.operations,
     help="Only this operation; may be repeated.",
 )
-@click.option("--workers", metavar="N", type=click.IntRange(1), help="Processes that run cases side by side.")
 @click.option(
     "--seed", metavar="N", type=int, help="Seed of generated data; fixed by default in smoke and gate."
 )
 @click.option("--strict", is_flag=True, help="A must clause untested for want of a setting is not a pass.")
-@click.option("--consumer", metavar="FILE", help="Judge only what an SDK uses, as a consumer file names it.")
-@click.option(
-    "--deviations", metavar="FILE", help="Accepted contradictions; by default deviations/<target>.toml."
-)
 @click.option(
     "--shard", metavar="N/M", help="Run one of M parts of the cases; `merge` puts the reports together."
 )
-@click.option("--reports", metavar="DIR", help="Folder for the evidence; by default 'reports'.")
-@click.option("--drift", metavar="MODE", help="Drift from the baseline: warn (default), fail or off.")
-@click.option("--baseline", metavar="FILE", help="Accepted observations; by default baselines/<target>.yaml.")
-@click.option("--history", metavar="FILE", help="History of runs, or 'off'; by default in the reports.")
-@click.option(
-    "--progress", metavar="WHEN", help="Show progress: auto (default; in a terminal), always, never."
-)
-@click.option("--notify", metavar="URL", help="Webhook to tell the summary; better: REGISTRY_NOTIFY_URL.")
-@click.option("--report-url", metavar="URL", help="Where people find the report, for the webhook.")
+@kept
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
 def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...], **options: object) -> int:
     """Judge a target by every clause of the interface, and end with one verdict.
