@@ -5,21 +5,11 @@ from __future__ import annotations
 import click
 import pytest
 
+from contracts.cli.gate_refusals import PROFILE, refusal
 from contracts.cli.run_options import judged, kept
 from contracts.cli.running import pytest_words
 from contracts.errors import UsageError
-
-#: Words that would leave cases out or choose others: a gate is whole, or it is none.
-_REFUSED = {
-    "--profile": "a gate runs the profile gate; for another: registry-contracts run --profile",
-    "--clause": "name it under clauses in the consumer file, or use registry-contracts run --clause",
-    "--operation": "name it under operations in the consumer file, or use registry-contracts run --operation",
-    "--seed": "a gate has a fixed seed; for another: registry-contracts run --seed",
-    "-k": "a gate leaves no case out; use registry-contracts run -k",
-    "-m": "a gate leaves no case out; use registry-contracts run -m",
-    "--deselect": "a gate leaves no case out; use registry-contracts run --deselect",
-    "--ignore": "a gate leaves no case out; use registry-contracts run --ignore",
-}
+from contracts.evidence.outcomes import ExitCode
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True})
@@ -43,31 +33,31 @@ def command(
       registry-contracts gate --consumer sdk.toml
       registry-contracts gate --target dev --consumer sdk.toml --workers 4
     """  # noqa: D301 - click's mark for lines to be left as they are
-    for word in pytest_arguments:
-        _refuse(word)
     # It is there to be said; a gate is always strict.
     options.pop("strict")
-    words = pytest_words({**options, "profile": "gate"}, {"realm": realm}, workers, strict=True)
+    words = pytest_words({**options, "profile": PROFILE}, {"realm": realm}, workers, strict=True)
     gate = _Gate()
     code = int(pytest.main([*words, *pytest_arguments], plugins=[gate]))
+    if gate.refused:
+        raise UsageError(gate.refused)
     if gate.says:
         click.echo(f"gate: {gate.says}")
     gate.tell()
     return code
 
 
-def _refuse(word: str) -> None:
-    for option, advice in _REFUSED.items():
-        short = len(option) == 2 and word.startswith(option)
-        if short or word == option or word.startswith(f"{option}="):
-            raise UsageError(f"{option} is not for a gate: {advice}")
-
-
 class _Gate:
-    """Takes the verdict's line out of the session, to tell it after everything else."""
+    """Refuses what makes no gate, and takes the verdict's line out of the session, to tell it after everything else."""
 
+    refused: str | None = None
     says: str | None = None
     _config: pytest.Config | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self, config: pytest.Config) -> int | None:
+        """End before anything begins when the gate would not be whole."""
+        self.refused = refusal(config)
+        return ExitCode.USAGE if self.refused else None
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Keep the line for the end, and what comes after it."""

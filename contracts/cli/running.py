@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import click
 import pytest
@@ -14,6 +15,8 @@ from contracts.interface.location import cases_directory
 
 #: Options that may be given more than once.
 _REPEATED = ("realm", "clause", "operation")
+#: pytest's settings of every run.
+PYTEST_SETTINGS: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True})
@@ -72,7 +75,7 @@ def pytest_words(
         strict: Whether a must clause untested for want of a setting is no pass.
     """
     cases = cases_directory()
-    words = [str(cases), f"--rootdir={cases}", "-c", str(Path(__file__).parents[1] / "plugin" / "run.ini")]
+    words = [str(cases), f"--rootdir={cases}", "-c", str(PYTEST_SETTINGS)]
     words += ["-p", "contracts.plugin"]
     words += [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
     for name, given in repeated.items():

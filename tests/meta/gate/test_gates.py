@@ -124,6 +124,20 @@ def requests(reports: Path) -> list[str]:
         (("--consumer", "sdk.toml"), "sdk.toml:1: unknown operation 'saveDrafts'; did you mean 'saveDraft'?"),
         (("--consumer", "nowhere.toml"), "no consumer file 'nowhere.toml'"),
         (("-k", "draft"), "-k is not for a gate"),
+        (("-qk", "draft"), "-k is not for a gate"),
+        (("@words.txt",), "-m is not for a gate"),
+        (("--shard", "1/2"), "--shard is not for a gate"),
+        (("--shard=1/2",), "--shard is not for a gate"),
+        (("--seed=0",), "--seed is not for a gate"),
+        (("--ignore-glob=*draft*",), "--ignore-glob is not for a gate"),
+        (("--last-failed",), "--lf is not for a gate"),
+        (("--sw",), "--stepwise is not for a gate"),
+        (("--sw-skip",), "--stepwise-skip is not for a gate"),
+        (("-x",), "--maxfail is not for a gate: a gate runs to its end"),
+        (("--maxfail=3",), "--maxfail is not for a gate"),
+        (("--collect-only",), "--collect-only is not for a gate"),
+        (("-o", "strict=false"), "-o is not for a gate"),
+        (("-c", "other.ini"), "-c is not for a gate"),
         (("--profile=smoke",), "--profile is not for a gate"),
         (("--operation", "saveDraft"), "name it under operations in the consumer file"),
     ],
@@ -132,12 +146,28 @@ def test_what_cannot_be_used_ends_with_4_before_anything_is_sent(
     program: Program, words: tuple[str, ...], says: str
 ) -> None:
     (program.folder / "sdk.toml").write_text('operations = ["saveDrafts"]', encoding="utf-8")
+    (program.folder / "words.txt").write_text("-m\nslow\n", encoding="utf-8")
+    (program.folder / "other.ini").write_text("[pytest]\n", encoding="utf-8")
     ended = program("gate", *words)
     assert ended.code == 4, ended.out + ended.err
     told = [line for line in (ended.out + ended.err).splitlines() if line.strip()]
     assert len(told) == 1, told
     assert says in told[0]
     assert not (program.folder / "reports").exists()
+
+
+def test_what_the_environment_adds_for_pytest_is_refused_as_well(program: Program) -> None:
+    program.environment["PYTEST_ADDOPTS"] = "--deselect=scenario"
+    ended = program("gate")
+    assert ended.code == 4, ended.out + ended.err
+    assert "--deselect is not for a gate" in ended.err
+
+
+def test_no_abbreviation_gets_past(program: Program) -> None:
+    for word in ("--desel=scenario", "--key=draft"):
+        ended = program("gate", word)
+        assert ended.code == 4, ended.out + ended.err
+        assert f"unrecognized arguments: {word}" in ended.err
 
 
 def test_cases_of_other_operations_are_left_out_unless_they_alone_judge_a_clause(program: Program) -> None:
