@@ -15,6 +15,7 @@ from contracts.interface.description import Operation, load_description
 from contracts.interface.operations import follow, parameters_of
 from contracts.session.exchange import Exchange
 from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, is_valid_uid
+from contracts.shortening import cut
 
 #: Keyword of a schema that is not met → the catalogue's word.
 _KINDS: Final = {
@@ -28,6 +29,8 @@ _KINDS: Final = {
 #: Options that are numbers, though the document lists them as strings.
 _NUMBERS: Final = frozenset({"$top", "$skip", "top", "skip"})
 _JSON: Final = "application/json"
+#: Characters of a validator's message that are told.
+_SHOWN: Final = 200
 _HALVES: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -172,7 +175,7 @@ def _readable(value: Any) -> Any:
 
 def _of_body(error: jsonschema_rs.ValidationError, whole: Any) -> Iterator[RequestFault]:
     steps = [str(step) for step in error.instance_path]
-    said = error.message if len(error.message) < 200 else error.message[:199] + "…"
+    said = cut(error.message, _SHOWN)
     place = ".".join(["body", *steps])
     keyword = _keyword(error)
     if keyword == "required":

@@ -14,6 +14,7 @@ from contracts.evidence.record import RunRecord
 from contracts.evidence.silent_points import Point, Seen, Sight, agreed, differences, sights
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.clauses import Clause, Level
+from contracts.shortening import cut
 
 #: More of one kind than anybody answers at once; the rest is counted.
 AT_MOST = 40
@@ -227,10 +228,6 @@ def _in_order(lines: Iterable[EvidenceLine], realms: Sequence[str]) -> list[Evid
 def _question(
     kind: Kind, name: str, source: str, text: str, clauses: tuple[str, ...], lines: Sequence[EvidenceLine]
 ) -> Question:
-    shown = tuple(replace(line, value=_short(line.value)) for line in lines[:_LINES_AT_MOST])
+    shown = tuple(replace(line, value=cut(line.value, _CHARACTERS)) for line in lines[:_LINES_AT_MOST])
     key = f"question-{kind.name.lower()}-{name}"
     return Question(key, kind, source, text, clauses, shown, len(lines) - len(shown))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _CHARACTERS else f"{text[: _CHARACTERS - 1]}…"

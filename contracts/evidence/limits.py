@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from contracts.shortening import cut
+
 #: Bytes that a page may have.
 LARGEST: Final = 3_000_000
 #: No text is cut below this, so that it can still be told from others.
@@ -31,8 +33,7 @@ class Limits:
 
     def cut(self, text: str, length: int) -> str:
         """Return a text, cut at its share of `length` characters."""
-        most = max(_SHORTEST, round(length * self.share))
-        return text if len(text) <= most else f"{text[: most - 1]}…"
+        return cut(text, max(_SHORTEST, round(length * self.share)))
 
 
 #: What is tried in turn; the last fits whatever was found.

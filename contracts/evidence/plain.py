@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from contracts.shortening import cut
+
 # Control characters but tab and newline, lone surrogates, bidirectional overrides (which reorder what a
 # reader sees) and the two that no XML may hold.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
@@ -34,11 +36,14 @@ def fenced(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{printable(text)}\n{fence}"
 
 
+def plain_line(text: str, limit: int = 160) -> str:
+    """Return a text on one line, at most `limit` characters, without any that a terminal would obey."""
+    return cut(" ".join(printable(text).split()), limit)
+
+
 def inline(text: str, limit: int = 300) -> str:
     """Return one line of Markdown, safe in a table cell, at most `limit` characters of the text."""
-    line = " ".join(printable(text).split())
-    line = line if len(line) <= limit else f"{line[: limit - 1]}…"
-    return re.sub(r"([\\`*_\[\]<>|~#&])", r"\\\1", line)
+    return re.sub(r"([\\`*_\[\]<>|~#&])", r"\\\1", plain_line(text, limit))
 
 
 def many(number: int, noun: str) -> str:

@@ -12,6 +12,7 @@ from contracts.evidence.plain import many
 from contracts.gating.har import Sent, Traffic
 from contracts.interface.description import Description
 from contracts.interface.operations import Operation, segments
+from contracts.shortening import cut
 from contracts.target.model import DEVELOPMENT_REALMS, PRODUCTION_REALMS
 
 #: A browser asks before it calls; no SDK does, and the interface document lists no OPTIONS.
@@ -145,4 +146,4 @@ def notes(usage: Usage) -> Iterator[str]:
 def _comment(text: str) -> str:
     """The text as it may stand in a comment: on one line, without control characters, not too long."""
     line = "".join(letter if letter.isprintable() else "?" for letter in text)
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    return cut(line, _LONGEST)

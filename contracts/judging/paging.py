@@ -15,11 +15,14 @@ from contracts.generation.arrangement import Arrangement, require
 from contracts.judging.claims import Claim
 from contracts.judging.listing import Lister, Names, Option, Page
 from contracts.judging.outcomes import Blocked
+from contracts.shortening import cut
 
 #: How often a list is looked at before it counts as never at rest.
 _LOOKS = 5
 #: Items at the start of a list that parts are compared with; what happens behind them does not matter.
 _HEAD = 12
+#: Characters of a name that a sentence tells.
+_SHOWN = 60
 
 Options = Mapping[str, Option]
 
@@ -198,5 +201,5 @@ def _same(claim: Claim, expected: Sequence[str], seen: Sequence[str] | None, pag
 
 
 def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(name if len(name) <= 60 else name[:57] + "…" for name in names[:_HEAD])
+    shown = ", ".join(cut(name, _SHOWN) for name in names[:_HEAD])
     return shown or "nothing"

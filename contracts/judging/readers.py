@@ -12,10 +12,13 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from contracts.session.exchange import Answer
+from contracts.shortening import cut
 
 #: Deeper than any answer of a service in its right mind; keeps hostile nesting from costing us.
 _DEEPEST = 64
 _NO_CONTENT = 204
+#: Characters of a value that a sentence tells.
+_SHOWN = 80
 #: Names under which envelopes are known to hold their records, and what stands beside these.
 _ITEMS = re.compile(
     "items?|values?|records|results?|data|docs|documents|drafts|attachments|rows|hits|entries|content|list|elements"
@@ -213,8 +216,7 @@ def _first_difference(seen: Any, wanted: Any, place: str) -> str | None:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "…"
+    return cut(repr(value), _SHOWN)
 
 
 def integers(value: Any) -> Iterator[int]:

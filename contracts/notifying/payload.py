@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from contracts.shortening import cut
+
 FORMAT: Final = 1
 #: Findings and changes that are told one by one; the report holds them all.
 MOST_TOLD: Final = 10
@@ -88,5 +90,4 @@ def _drift(changes: list[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    return cut(" ".join(text.split()), _LONGEST)

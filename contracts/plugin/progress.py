@@ -21,6 +21,7 @@ from contracts.plugin.options import SELECTION
 from contracts.plugin.progress_course import Course, case_in_words
 from contracts.plugin.weighing import VERDICT
 from contracts.session.budget import requests_counted
+from contracts.shortening import cut
 
 if TYPE_CHECKING:
     from contracts.plugin.progress_display import Display, Manner
@@ -185,4 +186,4 @@ class _Watching:
         verdict = dict(report.user_properties)[VERDICT]
         says = printable(lines[-1]) if lines else ""
         line = f"{verdict}: {case_in_words(report.nodeid)}: {says}"
-        self._display.tell(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…", style="red")
+        self._display.tell(cut(line, _LONGEST), style="red")

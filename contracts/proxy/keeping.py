@@ -13,6 +13,7 @@ from typing import Final, Self
 from harfile import Creator, HarFile
 
 from contracts.evidence import har
+from contracts.evidence.plain import plain_line
 from contracts.evidence.record import RecordedExchange
 from contracts.proxy.beside import Beside
 from contracts.session.redaction import Redactor
@@ -121,7 +122,7 @@ class Keeper:
                 more = "; more of it is counted in silence" if self._told[kind] == _OFTEN else ""
                 self._say(telling.one_line(finding) + more)
         if not seen.status:
-            why = telling.cut(str(seen.exchange["response"]["statusText"]))
+            why = plain_line(str(seen.exchange["response"]["statusText"]))
             self._told[why] += 1
             if self._told[why] == 1:
                 self._say(f"#{seen.number} no answer of the service: {why}")

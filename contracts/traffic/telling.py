@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from contracts.evidence.plain import many, printable
+from contracts.evidence.plain import many, plain_line
 from contracts.traffic.check_json import leading
 from contracts.traffic.findings import Side, Standing, TrafficFinding
 from contracts.traffic.tally import Group, Tally
@@ -20,7 +20,6 @@ _HEADINGS: Final = {
     (Side.REQUEST, Standing.REMARK): "the client: to be looked at, the document leaves it open",
 }
 _SHOWN: Final = 20
-_WIDTH: Final = 160
 
 
 def finding_lines(tally: Tally) -> Iterator[str]:
@@ -51,8 +50,8 @@ def _group_lines(group: Group) -> Iterator[str]:
     clause = f", clause {found.clause}" if found.side is Side.REQUEST and found.clause else ""
     yield f"  {name}{level if not clause else ''}: {place}{clause}{level if clause else ''}, {listed}{more}{after}"
     if found.side is Side.ANSWER:
-        yield f"    expected  {cut(found.expected)}"
-    yield f"    seen      {cut(found.seen)}"
+        yield f"    expected  {plain_line(found.expected)}"
+    yield f"    seen      {plain_line(found.seen)}"
 
 
 def one_line(finding: TrafficFinding) -> str:
@@ -62,7 +61,7 @@ def one_line(finding: TrafficFinding) -> str:
     told = finding.seen if finding.side is Side.REQUEST else f"expected {finding.expected}; {finding.seen}"
     name = finding.fault if finding.side is Side.REQUEST and finding.fault else finding.what
     place = f"{finding.operation} in {finding.realm}" if finding.operation else "no operation"
-    return cut(f"#{finding.entry} {whose}{weight}: {place}: {name}: {told}", 240)
+    return plain_line(f"#{finding.entry} {whose}{weight}: {place}: {name}: {told}", 240)
 
 
 def coverage_lines(tally: Tally, unreadable: int) -> Iterator[str]:
@@ -85,7 +84,7 @@ def coverage_lines(tally: Tally, unreadable: int) -> Iterator[str]:
         ("elsewhere", tally.hosts),
     ):
         if counts:
-            yield f"{what:<12} {many(counts.total(), 'exchange')}: {cut(leading(counts))}"
+            yield f"{what:<12} {many(counts.total(), 'exchange')}: {plain_line(leading(counts))}"
     if tally.preflights:
         yield f"left out     {many(tally.preflights, 'request')} with OPTIONS, which browsers send by themselves"
     if unreadable:
@@ -94,10 +93,4 @@ def coverage_lines(tally: Tally, unreadable: int) -> Iterator[str]:
 
 def verdict_line(verdict: TrafficVerdict) -> str:
     """The last line."""
-    return f"verdict: {verdict.word} ({int(verdict.exit_code)}): {cut(verdict.reason, 400)}"
-
-
-def cut(text: str, most: int = _WIDTH) -> str:
-    """A text on one line, not too long, without characters that a terminal would obey."""
-    line = " ".join(printable(text).split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return f"verdict: {verdict.word} ({int(verdict.exit_code)}): {plain_line(verdict.reason, 400)}"

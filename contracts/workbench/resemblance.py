@@ -10,6 +10,7 @@ from typing import Any, Final
 from contracts.evidence.record import RecordedExchange
 from contracts.session.exchange import Answer
 from contracts.session.redaction import REDACTED
+from contracts.shortening import cut
 from contracts.workbench.recorded import status_of, text_of
 
 #: What is another one each time: moments, and what a service mints or counts.
@@ -111,5 +112,4 @@ def _alike(before: Any, after: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return cut(json.dumps(value, ensure_ascii=False), _SHOWN)
