@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -17,6 +18,10 @@ from contracts.workbench.telling import Telling, from_data
 
 SAVED: Final = "saved"
 _LARGEST: Final = 64 * 1024**2
+#: What a zip fails with that is locked, packed in a way of its own, or damaged. RuntimeError is what `zipfile` raises
+#: for a member with a password, and, as NotImplementedError, for one whose packing it does not know; the last three
+#: come from members that were altered on the way.
+_NOT_UNPACKED: Final = (OSError, zipfile.BadZipFile, RuntimeError, EOFError, ValueError, zlib.error)
 
 #: Name of a finding or saved call → content and where it was read.
 Known = dict[str, tuple[bytes, str]]
@@ -109,7 +114,7 @@ def _in_zip(path: Path) -> Known:
                 name = PurePosixPath(member.filename)
                 if name.suffix == ".json" and name.parent.name == FOLDER_NAME and member.file_size < _LARGEST:
                     found[name.stem] = archive.read(member), f"{path}:{member.filename}"
-    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+    except _NOT_UNPACKED as error:
         raise UsageError(f"{path}: cannot be unpacked: {error}") from None
     return found
 

@@ -101,6 +101,32 @@ def test_an_artifact_of_another_machine_replays(
     assert said("replay", archive, "--finding", "abc", "--target", broken, "--times", 1).code == 1
 
 
+def deflated(path: Path) -> bytes:
+    """A zip with one finding, packed."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("findings/0123456.json", "{}" * 500)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("problem", ["locked", "altered", "unknown packing"])
+def test_a_zip_that_cannot_be_unpacked_is_one_line(said: Program, tmp_path: Path, problem: str) -> None:
+    archive = tmp_path / "nightly.zip"
+    content = bytearray(deflated(archive))
+    directory = content.rindex(b"PK\x01\x02")
+    if problem == "locked":
+        content[6] |= 1
+        content[directory + 8] |= 1
+    elif problem == "altered":
+        content[content.index(b".json") + 5] = 0xFF
+    else:
+        content[8] = content[directory + 10] = 99
+    archive.write_bytes(content)
+    ended = said("replay", archive, "--target", "sandbox")
+    assert ended.code == 4, ended.out + ended.err
+    (line,) = ended.err.splitlines()
+    assert f"{archive}: cannot be unpacked: " in line
+
+
 def test_a_finding_is_found_by_its_id(said: Program, broken: Path, short: Path, tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "20300101-sandbox" / "findings"
     folder.mkdir(parents=True)
