@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -23,12 +23,13 @@ from contracts.proving.pairs import AND
 from contracts.proving.preloaded import ForkedSandbox, output_to, run_suite
 from contracts.proving.watching import CaseIndex, Watch
 from contracts.sandbox.defects import load as defect_named
-from contracts.target.model import DEVELOPMENT_REALMS
+from contracts.target.model import DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: How a trial is stepped up while the defect lives: the profile, and whether all realms are judged.
 STAGES: Final = (("gate", False), ("gate", True), ("nightly", True), ("full", True))
 #: A defect that lives through this stage is a survivor; the expensive one beyond is for cases that no other takes in.
 LAST_FOR_DEFECTS: Final = 2
+_WITHOUT_DOCUMENTS: Final = DEVELOPMENT_REALMS[len(DOCUMENT_REALMS) :]
 
 
 class Kind(StrEnum):
@@ -136,14 +137,22 @@ class TrialResult:
 
 
 def realms_of(trial: Trial) -> tuple[str, ...]:
-    """Where a trial runs: where its defect shows, else in one realm that changes from seed to seed."""
-    if trial.kind is Kind.DEFECT and defect_named(trial.name).realms:
+    """Where a trial runs: where its defect shows, else in one realm that changes from seed to seed.
+
+    What breaks nothing runs in a realm with documents, and in those that have none.
+    """
+    if trial.kind is not Kind.DEFECT:
+        return (_by_turns(trial, DOCUMENT_REALMS), *_WITHOUT_DOCUMENTS)
+    if defect_named(trial.name).realms:
         return defect_named(trial.name).realms
-    offered = _offered(trial) if trial.kind is Kind.DEFECT else list(DEVELOPMENT_REALMS)
+    offered = _offered(trial)
     if STAGES[trial.stage][1]:
         return tuple(offered or DEVELOPMENT_REALMS[:1])
-    turn = crc32(trial.name.encode()) + trial.seed
-    return (offered[turn % len(offered)] if offered else DEVELOPMENT_REALMS[0],)
+    return (_by_turns(trial, offered or DEVELOPMENT_REALMS[:1]),)
+
+
+def _by_turns(trial: Trial, realms: Sequence[str]) -> str:
+    return realms[(crc32(trial.name.encode()) + trial.seed) % len(realms)]
 
 
 def _offered(trial: Trial) -> list[str]:

@@ -17,7 +17,7 @@ from contracts.proving.proof_json import as_data
 from contracts.proving.proof_page import render
 from contracts.proving.proof_plan import Part, Proof, first_trials, idle_cases, next_stage, trials_for_case
 from contracts.proving.proof_text import closing_lines, markdown, put_between
-from contracts.proving.trials import STAGES, Kind, TrialResult
+from contracts.proving.trials import STAGES, Kind, TrialResult, realms_of
 from contracts.proving.watching import CaseFacts, CaseIndex
 from contracts.sandbox.defects import load
 from contracts.sandbox.variants import ALL as VARIANTS
@@ -91,6 +91,15 @@ def test_each_variant_meets_every_case_once_over_the_seeds_each_time_with_anothe
     assert all(sorted(found) == [(0, 3), (1, 3), (2, 3)] for found in shares.values())
     together = [trial.name for trial in trials if AND in trial.name]
     assert len(together) == len(set(together)) > len(VARIANTS)
+
+
+def test_what_breaks_nothing_meets_another_realm_with_documents_on_each_seed_and_the_one_without() -> None:
+    trials = [
+        trial for trial in first_trials(Proof((1, 2, 3), parts=(Part.CALM,))) if trial.name == "lenient"
+    ]
+    first, *others = zip(*map(realms_of, trials), strict=True)
+    assert sorted(first) == ["abs-dev", "bch-dev", "chm-dev"]
+    assert others == [("ort-dev",) * 3]
 
 
 def test_a_case_meets_first_what_shows_on_its_operation_and_on_no_other() -> None:
