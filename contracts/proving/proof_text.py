@@ -71,8 +71,9 @@ def _head(matrix: Matrix, facts: Mapping[str, Any]) -> Iterator[str]:
     if matrix.calm:
         yield f"| runs on sandboxes without a defect (faithful and variants) | {figures['calm_runs']} |"
         yield f"| … of these with an alarm | {figures['alarms']} |"
-    yield f"| requests to the finding, median | {figures['median_requests_to_the_finding']} |"
-    yield f"| seconds to the finding, median | {figures['median_seconds_to_the_finding']} |"
+    for what in ("requests", "seconds"):
+        found = figures[f"median_{what}_to_the_finding"]
+        yield f"| {what} to the finding, median | {'none found' if found is None else f'{found:g}'} |"
 
 
 def _families(matrix: Matrix) -> Iterator[str]:
