@@ -17,8 +17,8 @@ from typing import Final
 
 from benchmarks.mutation.places import JUDGING, MODULE_LEVEL, OWN_TESTS, place
 from benchmarks.mutation.reach import Route
-from contracts.evidence.outcomes import ExitCode
 from contracts.generation.faults import make_all
+from contracts.proving.matrix import alarming
 from contracts.proving.preloaded import load
 from contracts.proving.proof_plan import PLAIN, waits
 from contracts.proving.side_by_side import SideBySide
@@ -66,7 +66,7 @@ def noticed(result: TrialResult) -> bool:
     """Whether a trial shows that something is wrong with the suite: it broke, missed a defect, or raised an alarm."""
     if result.trial.kind is Kind.DEFECT:
         return result.trouble is not None or not result.killed
-    return result.trouble is not None or bool(result.findings) or result.exit_code != ExitCode.PASS
+    return result.trouble is not None or alarming(result)
 
 
 def changed_place(here: Path, original: Path) -> str:
