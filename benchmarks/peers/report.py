@@ -108,8 +108,8 @@ def _standings(tools: Sequence[Tool], runs: Sequence[Run]) -> dict[str, Standing
 
 def _measured_on(conditions: Conditions) -> str:
     return (
-        f"Measured on {conditions.when:%Y-%m-%d}, {conditions.cores} cores, one tool after another, each run "
-        "against a sandbox of its own on the same machine."
+        f"Measured on {conditions.when:%Y-%m-%d}, {conditions.cores} cores, each run against a sandbox of its own "
+        "on the same machine."
     )
 
 
@@ -172,7 +172,8 @@ def _rules(conditions: Conditions) -> Iterator[str]:
     yield "  combinations of variants (sandboxes that obey every clause and differ where the interface document is"
     yield "  silent) on which failures come up that the faithful one did not show."
     yield "- Requests and seconds: medians of a run on a defect. Requests of the other tools are counted in the"
-    yield "  sandbox, ours in its own ledger; seconds are those of the tool alone, ours with the sandbox's start."
+    yield "  sandbox, ours in its own ledger; seconds are those of the tool alone, ours with the sandbox's start. They"
+    yield "  depend on what else the machine had to do."
     yield f"- Tools that cannot read ranges of statuses get {EXACT}."
 
 
