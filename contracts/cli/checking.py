@@ -11,6 +11,7 @@ import click
 
 from contracts.cli import completing
 from contracts.errors import UsageError
+from contracts.evidence.folders import new_folder
 from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.target.address import checked_base_url
 from contracts.target.model import PRODUCTION_REALMS, SANDBOX
@@ -58,7 +59,7 @@ def command(file: Path, reports: str, *, as_json: bool, **further: Any) -> int:
     """  # noqa: D301 - click's mark for lines to be left as they are
     asked = _asked(**further)
     tally, verdict, occasion = check_archive(file, str(file), asked)
-    folder = reporting.new_folder(Path(reports), _FOLDER)
+    folder = new_folder(Path(reports), _FOLDER)
     content = reporting.write(tally, verdict, occasion, folder)
     if as_json:
         click.echo(json.dumps(content, indent=2, ensure_ascii=True))

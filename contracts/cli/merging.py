@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -16,7 +15,8 @@ from contracts.drift.report import Mode
 from contracts.errors import UsageError
 from contracts.evidence import remembering
 from contracts.evidence.drifting import realms_of_operations
-from contracts.evidence.fitting import Piece, find_folders, misfits, read_pieces
+from contracts.evidence.fitting import find_folders, misfits, read_pieces
+from contracts.evidence.folders import new_folder
 from contracts.evidence.merging import merge
 from contracts.evidence.reports import write_all
 from contracts.evidence.verdicts import RunVerdict
@@ -66,7 +66,8 @@ def command(
             click.echo(f"registry-contracts: {line}", err=True)
         return _USAGE
     memory = _memory(pieces[0].record.run.target, reports, drift, baseline, history)
-    folder = _new_folder(reports, pieces)
+    shards = f"{pieces[0].record.run.target}-{pieces[0].shard.of}-shards"
+    folder = new_folder(reports, shards, "write reports to")
     merge(pieces, folder, shlex.join(["registry-contracts", "merge", *map(str, folders)]))
     verdict = _judged(folder, memory)
     _tell(verdict, folder, len(pieces))
@@ -91,19 +92,6 @@ def _memory(target: str, reports: Path, drift: str, baseline: str | None, histor
         raise UsageError(f"there is no baseline {path}; `registry-contracts drift accept` writes one")
     file = None if history == _OFF else Path(history) if history else reports / FILE_NAME
     return _Memory(target, Mode(drift), path, file)
-
-
-def _new_folder(reports: Path, pieces: list[Piece]) -> Path:
-    now, target = datetime.now(UTC), pieces[0].record.run.target
-    folder = reports / f"{now:%Y%m%d-%H%M%S}-{target}-{pieces[0].shard.of}-shards"
-    try:
-        folder.mkdir(parents=True)
-    except OSError as error:
-        why = error.strerror
-        raise UsageError(
-            f"cannot write reports to '{reports}': {why}; choose another with --reports"
-        ) from None
-    return folder
 
 
 def _judged(folder: Path, memory: _Memory) -> RunVerdict:

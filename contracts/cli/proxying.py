@@ -15,10 +15,11 @@ import click
 from contracts.cli import completing, targeting
 from contracts.cli.checking import base_url_of
 from contracts.errors import EnvironmentFault, UsageError
+from contracts.evidence.folders import new_folder
 from contracts.target.embedded import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
 from contracts.target.model import Target
 from contracts.target.settings import load_target
-from contracts.traffic import reporting, telling
+from contracts.traffic import telling
 from contracts.traffic.feed import Feed
 
 _FOLDER: Final = "proxy"
@@ -94,7 +95,7 @@ def _run(
     with ExitStack() as stack:
         aimed = settings or _sandbox(stack, sandbox_arguments)
         passing = settings is None
-        folder = reporting.new_folder(Path(reports), _FOLDER)
+        folder = new_folder(Path(reports), _FOLDER)
         unused = stack.enter_context(ExitStack())
         unused.callback(_remove, folder)
         keeper = Keeper(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from contracts.errors import RegistryContractsError, UsageError
+from contracts.errors import RegistryContractsError
+from contracts.evidence.folders import new_folder
 from contracts.plugin.hooks import Sandbox
 from contracts.plugin.marks import Profile
 from contracts.plugin.options import Selection
@@ -68,7 +67,7 @@ def make_plan(
     token = new_run_token()
     now = datetime.now(UTC)
     name = settings.name if settings else "sandbox"
-    folder = _run_folder(selection.reports, f"{now:%Y%m%d-%H%M%S}-{name}-{token}")
+    folder = new_folder(selection.reports, f"{name}-{token}", "write reports to", at=now)
     limit = ONE_GIGABYTE if selection.profile is Profile.FULL else SMALL_LIMIT
     try:
         sandbox = start(limit, selection.sandbox_arguments) if settings is None else None
@@ -79,17 +78,3 @@ def make_plan(
     private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX)
     url = sandbox.base_url if sandbox else None
     return Plan(str(folder), private, token, now.isoformat(), url, limit), sandbox
-
-
-def _run_folder(reports: Path, name: str) -> Path:
-    folder = reports / name
-    try:
-        folder.mkdir(parents=True)
-    except OSError as error:
-        why = error.strerror
-        raise UsageError(
-            f"cannot write reports to '{reports}': {why}; choose another with --reports"
-        ) from None
-    if not os.access(folder, os.W_OK):
-        raise UsageError(f"cannot write reports to '{reports}'; choose another with --reports")
-    return folder

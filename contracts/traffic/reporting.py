@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,31 +11,6 @@ from contracts.traffic import check_json
 from contracts.traffic.check_json import Occasion
 from contracts.traffic.tally import Tally
 from contracts.traffic.verdict import TrafficVerdict
-
-
-def new_folder(reports: Path, kind: str) -> Path:
-    """Make a folder for a report.
-
-    Args:
-        reports: Where reports are kept.
-        kind: Ends its name.
-
-    Raises:
-        UsageError: it cannot be made.
-    """
-    base = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{kind}"
-    for name in (base, *(f"{base}-{number}" for number in range(2, 100))):
-        folder = reports / name
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise UsageError(
-                f"cannot write a report to '{reports}': {error.strerror}; choose another with --reports"
-            ) from None
-        return folder
-    raise UsageError(f"cannot write a report to '{reports}': too many were begun in this second; try again")
 
 
 def write(tally: Tally, verdict: TrafficVerdict, occasion: Occasion, folder: Path) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from contracts.errors import UsageError
 from contracts.evidence.collecting import RUN_FILE
+from contracts.evidence.folders import new_folder
 from contracts.plugin.cleaning import CASE as CLEANING
 from contracts.plugin.cleaning import Cleaning
 from contracts.session.alive import Alive
@@ -87,7 +88,7 @@ def open_bench(aim: Aim, left: Left) -> Iterator[Bench]:
         private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX)))
         stack.callback(Alive(private, _NAME).end)
         token = new_run_token()
-        books = _Books(private if passing else _folder(aim.reports, target, token), token, target)
+        books = _Books(private if passing else _kept(aim.reports, target, token), token, target)
         stack.callback(books.close)
         namespace = namespace_of(target, token, aim.seed)
         budget = ResidueBudget(private, target.pace.permanent_records, namespace.grants)
@@ -152,16 +153,8 @@ def _sandbox(stack: ExitStack, arguments: Sequence[str]) -> Target:
     return sandbox_target(served.base_url, DEFAULT_SIZE_LIMIT)
 
 
-def _folder(reports: Path, target: Target, token: str) -> Path:
-    folder = reports / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{target.name}-{token}-by-hand"
-    try:
-        folder.mkdir(parents=True)
-    except OSError as error:
-        why = error.strerror
-        raise UsageError(
-            f"cannot keep a ledger in '{reports}': {why}; choose another with --reports"
-        ) from None
-    return folder
+def _kept(reports: Path, target: Target, token: str) -> Path:
+    return new_folder(reports, f"{target.name}-{token}-by-hand", "keep a ledger in")
 
 
 class _Books:

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable
+from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from click.testing import CliRunner, Result
@@ -62,6 +63,29 @@ def test_all_shards_make_one_whole_report(
     assert [name for name in wanted if not (folder / name).exists()] == []
     assert len(read_entries([folder / "ledger.jsonl"])) == 2
     assert len((tmp_path / "merged" / "history.jsonl").read_text("utf-8").splitlines()) == 1
+
+
+class Still(datetime):
+    """A clock that stands."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        """Always the same moment."""
+        return cls(2030, 1, 1, tzinfo=tz)
+
+
+def test_two_merges_in_one_second_have_a_folder_each(
+    make_shard: Make, merge: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contracts.evidence.folders.datetime", Still)
+    shards = make_shard(1), make_shard(2)
+    for _ in range(2):
+        assert merge(*shards).return_value == 0
+    made = sorted(
+        path.name for path in (tmp_path / "merged").iterdir() if path.is_dir() and not path.is_symlink()
+    )
+    assert made == ["20300101-000000-dev-2-shards", "20300101-000000-dev-2-shards-2"]
+    assert len((tmp_path / "merged" / "history.jsonl").read_text("utf-8").splitlines()) == 2
 
 
 def test_a_finding_keeps_its_exchanges_among_those_of_all_shards(
