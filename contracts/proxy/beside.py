@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final
 
@@ -43,12 +44,14 @@ class Beside:
         self._queue: queue.SimpleQueue[Passed | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._waiting = 0
-        self._failed: BaseException | None = None
-        self._thread = threading.Thread(target=self._work, name="judge", daemon=True)
-        self._thread.start()
+        self._judge = ThreadPoolExecutor(1, thread_name_prefix="judge")
+        # Holds whatever ends the work before its time, so that traffic passes all the same, until `close` tells it.
+        self._work_done = self._judge.submit(self._work)
 
     def hand_over(self, passed: Passed) -> None:
-        """Have an exchange judged; returns at once."""
+        """Have an exchange judged; returns at once. Nothing is kept any more once judging broke."""
+        if self._work_done.done():
+            return
         weight = _weight(passed)
         with self._lock:
             if self._waiting + weight > _WAITING:
@@ -68,26 +71,20 @@ class Beside:
             SuiteError: judging broke.
         """
         self._queue.put(_END)
-        self._thread.join()
+        self._judge.shutdown()
         self._feed.close()
-        if self._failed is not None:
-            raise SuiteError(f"judging the traffic broke: {self._failed!r}") from self._failed
+        broke = self._work_done.exception()
+        if broke is not None:
+            raise SuiteError(f"judging the traffic broke: {broke!r}") from broke
 
     def _work(self) -> None:
         while (passed := self._queue.get()) is not _END:
             with self._lock:
                 self._waiting -= _weight(passed)
-            if self._failed is None:
-                self._take(passed)
-
-    def _take(self, passed: Passed) -> None:
-        try:
             seen, recorded = self._watch.take(passed)
             self._keep(recorded, seen)
             self._feed.publish(seen)
             self._say(seen)
-        except Exception as error:  # noqa: BLE001 - told at the end; traffic must pass all the same
-            self._failed = error
 
 
 def _weight(passed: Passed) -> int:

@@ -87,6 +87,9 @@ def coverage_lines(tally: Tally, unreadable: int) -> Iterator[str]:
             yield f"{what:<12} {many(counts.total(), 'exchange')}: {plain_line(leading(counts))}"
     if tally.preflights:
         yield f"left out     {many(tally.preflights, 'request')} with OPTIONS, which browsers send by themselves"
+    if tally.breakages:
+        number = many(len(tally.breakages), "exchange")
+        yield f"not judged   {number}, the suite broke: {plain_line(tally.breakages[0])}"
     if unreadable:
         yield f"left out     {many(unreadable, 'line')} of the archive without a web request"
 

@@ -74,11 +74,12 @@ class Watch:
         readable = _readable(passed)
         exchange, facts = readable.exchange(), None
         findings: tuple[TrafficFinding, ...] = ()
+        # Anybody's traffic meets every check there is here: what a check may stumble over cannot be listed.
         try:
             facts = read_request(exchange, self._description, None)
             findings = tuple(map(self._discreet, self._found(readable, exchange, facts)))
         except Exception as error:  # noqa: BLE001 - told in the verdict; one exchange must not hide the others
-            self.tally.broken(passed.number, f"{type(error).__name__}: {error}")
+            self.tally.broken(passed.number, self._discretion.text(f"{type(error).__name__}: {error}"))
         realm = _shown_realm(facts)
         operation = facts.operation.id if facts else None
         recorded = self._discretion.keep(passed, exchange, operation, realm)

@@ -4,6 +4,7 @@ import gzip
 import json
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,9 @@ from contracts.evidence.record import RecordedExchange
 from contracts.proxy.beside import Beside
 from contracts.proxy.copying import LARGEST_COPY, Copy
 from contracts.proxy.keeping import Keeper
+from contracts.session.exchange import Exchange
 from contracts.target.model import Target
+from contracts.traffic import watching
 from contracts.traffic.discretion import Discretion
 from contracts.traffic.feed import Feed, Seen
 from contracts.traffic.passed import Body, Passed
@@ -77,9 +80,39 @@ def test_what_breaks_while_judging_is_told_at_the_end() -> None:
         raise OSError("no space left")
 
     beside = Beside(Watch(Discretion()), Feed(), keep, lambda _: None)
-    beside.hand_over(passed(1))
+    for number in range(1, 20):
+        beside.hand_over(passed(number))
     with pytest.raises(SuiteError, match="no space left"):
         beside.close()
+    beside.hand_over(passed(20))
+
+
+def test_a_check_that_breaks_costs_one_exchange_and_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = watching.judge_answer
+
+    def breaks(exchange: Exchange, *more: Any) -> Any:
+        if exchange.response is not None and exchange.response.content == b"odd":
+            raise LookupError(f"nobody knows {TOKEN}")
+        return whole(exchange, *more)
+
+    monkeypatch.setattr(watching, "judge_answer", breaks)
+    said: list[str] = []
+    keeper = Keeper(TARGET, tmp_path, alone=False, strict_client=False, say=said.append)
+    with keeper:
+        for number, content in enumerate((b"[]", b"odd", b"[]"), start=1):
+            keeper.hand_over(passed(number, content))
+    verdict = keeper.report()
+    assert int(verdict.exit_code) == 3
+    assert verdict.reason == "the suite broke on exchange 2: LookupError: nobody knows [redacted]"
+    assert any(
+        line.startswith("not judged   1 exchange, the suite broke: exchange 2") for line in keeper.lines
+    )
+    content = json.loads((tmp_path / "check.json").read_text("utf-8"))
+    assert content["notes"] == [verdict.reason]
+    assert content["operations"]["listDrafts"] == 2
+    assert len(json.loads((tmp_path / "traffic.har").read_text("utf-8"))["log"]["entries"]) == 3
 
 
 def test_a_proxys_folder_holds_archive_report_and_no_secret(tmp_path: Path) -> None:
