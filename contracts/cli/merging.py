@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from contracts.cli.run_options import compared, told
 from contracts.drift.baseline import path_of
 from contracts.drift.baseline import read as read_baseline
 from contracts.drift.keeping import keep
@@ -19,11 +20,13 @@ from contracts.evidence.fitting import find_folders, misfits, read_pieces
 from contracts.evidence.folders import new_folder
 from contracts.evidence.merging import merge
 from contracts.evidence.reports import write_all
+from contracts.evidence.verdict_json import FILE_NAME as VERDICT_FILE
 from contracts.evidence.verdicts import RunVerdict
 from contracts.history.entries import Entry, read_line
 from contracts.history.past import past_of, write_past
 from contracts.history.store import FILE_NAME, append
 from contracts.history.store import read as read_history
+from contracts.notifying.wish import wish_of
 
 _USAGE = 4
 _OFF = "off"
@@ -39,13 +42,17 @@ _OFF = "off"
     type=click.Path(path_type=Path),
     help="Folder for the merged report.",
 )
-@click.option(
-    "--drift", metavar="MODE", default="warn", help="Drift from the baseline: warn (default), fail or off."
-)
-@click.option("--baseline", metavar="FILE", help="Accepted observations; by default baselines/<target>.yaml.")
-@click.option("--history", metavar="FILE", help="History of runs, or 'off'; by default in the reports.")
+@compared
+@told
 def command(
-    *, folders: tuple[Path, ...], reports: Path, drift: str, baseline: str | None, history: str | None
+    *,
+    folders: tuple[Path, ...],
+    reports: Path,
+    drift: str | None,
+    baseline: str | None,
+    history: str | None,
+    notify: str | None,
+    report_url: str | None,
 ) -> int:
     """Merge the reports of all shards of a run into one, with one verdict and its exit code.
 
@@ -65,12 +72,18 @@ def command(
         for line in troubles:
             click.echo(f"registry-contracts: {line}", err=True)
         return _USAGE
-    memory = _memory(pieces[0].record.run.target, reports, drift, baseline, history)
+    memory = _memory(
+        pieces[0].record.run.target, reports, Mode.WARN if drift is None else drift, baseline, history
+    )
+    wish = wish_of(notify, report_url, pieces[0].shard.address)
     shards = f"{pieces[0].record.run.target}-{pieces[0].shard.of}-shards"
     folder = new_folder(reports, shards, "write reports to")
     merge(pieces, folder, shlex.join(["registry-contracts", "merge", *map(str, folders)]))
     verdict = _judged(folder, memory)
+    notice = wish.send(folder / VERDICT_FILE) if wish else None
     _tell(verdict, folder, len(pieces))
+    if notice:
+        click.echo(notice.outcome(), err=True)
     return int(verdict.exit_code)
 
 

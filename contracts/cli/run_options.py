@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -11,18 +11,6 @@ from contracts.cli import completing
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Option = Callable[[Any], Any]
-
-_DRIFT: Final = (
-    click.option("--drift", metavar="MODE", help="Drift from the baseline: warn (default), fail or off."),
-    click.option(
-        "--baseline", metavar="FILE", help="Accepted observations; by default baselines/<target>.yaml."
-    ),
-    click.option("--history", metavar="FILE", help="History of runs, or 'off'; by default in the reports."),
-)
-_NOTICE: Final = (
-    click.option("--notify", metavar="URL", help="Webhook to tell the summary; better: REGISTRY_NOTIFY_URL."),
-    click.option("--report-url", metavar="URL", help="Where people find the report, for the webhook."),
-)
 
 
 def judged(consumer: str) -> Callable[[_Command], _Command]:
@@ -59,13 +47,33 @@ def judged(consumer: str) -> Callable[[_Command], _Command]:
 
 def kept(command: _Command) -> _Command:
     """Give a command the options about a run's evidence: its folder, drift, history, progress and webhook."""
+    reports = click.option("--reports", metavar="DIR", help="Folder for the evidence; by default 'reports'.")
+    progress = click.option(
+        "--progress", metavar="WHEN", help="Show progress: auto (default; in a terminal), always, never."
+    )
+    return _together(reports, compared, progress, told)(command)
+
+
+def compared(command: _Command) -> _Command:
+    """Give a command the options that say what a run is compared with: drift, baseline and history."""
     return _together(
-        click.option("--reports", metavar="DIR", help="Folder for the evidence; by default 'reports'."),
-        *_DRIFT,
+        click.option("--drift", metavar="MODE", help="Drift from the baseline: warn (default), fail or off."),
         click.option(
-            "--progress", metavar="WHEN", help="Show progress: auto (default; in a terminal), always, never."
+            "--baseline", metavar="FILE", help="Accepted observations; by default baselines/<target>.yaml."
         ),
-        *_NOTICE,
+        click.option(
+            "--history", metavar="FILE", help="History of runs, or 'off'; by default in the reports."
+        ),
+    )(command)
+
+
+def told(command: _Command) -> _Command:
+    """Give a command the options that say who is told how a run ended: a webhook, and the report's address."""
+    return _together(
+        click.option(
+            "--notify", metavar="URL", help="Webhook to tell the summary; better: REGISTRY_NOTIFY_URL."
+        ),
+        click.option("--report-url", metavar="URL", help="Where people find the report, for the webhook."),
     )(command)
 
 

@@ -13,6 +13,8 @@ from contracts.errors import UsageError
 #: Members of a plan that are too long to be told; of these only a digest is kept.
 _DIGEST_LENGTH: Final = 16
 _FINGERPRINT_LENGTH: Final = 12
+#: Stands in a plan for the address of a sandbox that every shard has for itself.
+EMBEDDED: Final = "embedded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,12 @@ class Shard:
     def name(self) -> str:
         """The shard in words."""
         return f"shard {self.number} of {self.of}"
+
+    @property
+    def address(self) -> str | None:
+        """Base URL of the target that all shards have in common; None for embedded sandboxes."""
+        address = self.plan.get("address")
+        return None if address in (None, EMBEDDED) else str(address)
 
     @property
     def fingerprint(self) -> str | None:

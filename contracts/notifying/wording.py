@@ -8,6 +8,8 @@ from typing import Final
 OPTION: Final = "--notify"
 #: Variable that holds the webhook's address, which is a secret: it does not show in a list of processes.
 VARIABLE: Final = "REGISTRY_NOTIFY_URL"
+REPORT_OPTION: Final = "--report-url"
+REPORT_VARIABLE: Final = "REGISTRY_REPORT_URL"
 
 
 def without_address(words: Iterable[str]) -> list[str]:

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from pathlib import Path
-from typing import Final
-from urllib.parse import urlsplit
 
 import pytest
 
-from contracts.errors import RegistryContractsError, UsageError
+from contracts.errors import RegistryContractsError
 from contracts.evidence import verdict_json
-from contracts.notifying.payload import summary_of
-from contracts.notifying.posting import Notice, Webhook, webhook
-from contracts.notifying.wording import OPTION, VARIABLE
+from contracts.notifying.posting import Notice
+from contracts.notifying.wish import Wish, wish_of
+from contracts.notifying.wording import OPTION, REPORT_OPTION, REPORT_VARIABLE, VARIABLE
 from contracts.plugin.closing import PLAN, VERDICT
 from contracts.plugin.options import TARGET
-from contracts.target.model import Target
 
-REPORT_OPTION: Final = "--report-url"
-REPORT_VARIABLE: Final = "REGISTRY_REPORT_URL"
-
-_WEBHOOK = pytest.StashKey[Webhook]()
-_REPORT = pytest.StashKey[str | None]()
+_WISH = pytest.StashKey[Wish]()
 NOTICE = pytest.StashKey[Notice]()
 #: Set by a command that has a last word of its own, after which it says what became of the notice.
 AWAITED_BY_COMMAND = pytest.StashKey[bool]()
@@ -45,45 +36,25 @@ def pytest_configure(config: pytest.Config) -> None:
     """See that the webhook can be used, before anything is sent."""
     if hasattr(config, "workerinput"):
         return
+    target = config.stash[TARGET]
+    asked = config.getoption(OPTION), config.getoption(REPORT_OPTION)
     try:
-        found = _asked_for(config, config.stash[TARGET])
-        config.stash[_REPORT] = _report_url(config)
+        found = wish_of(*asked, target.base_url if target else None)
     except RegistryContractsError as error:
         raise pytest.UsageError(str(error)) from None
     if found is not None:
-        config.stash[_WEBHOOK] = found
-
-
-def _asked_for(config: pytest.Config, target: Target | None) -> Webhook | None:
-    given = config.getoption(OPTION)
-    text, source = (given, OPTION) if given is not None else (os.environ.get(VARIABLE), VARIABLE)
-    if text is None or (source == VARIABLE and not text.strip()):
-        return None
-    found = webhook(text, source)
-    if target is not None and found.origin == Webhook(target.base_url).origin:
-        raise UsageError(f"{source} leads to the target itself; a webhook is somewhere else")
-    return found
-
-
-def _report_url(config: pytest.Config) -> str | None:
-    given = config.getoption(REPORT_OPTION)
-    text = given if given is not None else os.environ.get(REPORT_VARIABLE, "").strip() or None
-    if text is not None and urlsplit(text).scheme not in ("http", "https"):
-        raise UsageError(f"{REPORT_OPTION} is not a web address: '{text}'; give https://… or leave it out")
-    return text
+        config.stash[_WISH] = found
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the summary on its way as soon as the run is judged."""
     stash = session.config.stash
-    if VERDICT not in stash or _WEBHOOK not in stash:
+    if VERDICT not in stash or _WISH not in stash:
         return
     path = Path(stash[PLAN].folder) / verdict_json.FILE_NAME
     if path.exists():
-        content = summary_of(json.loads(path.read_text("utf-8")), stash[_REPORT])
-        stash[NOTICE] = Notice(stash[_WEBHOOK], content)
-        stash[NOTICE].start()
+        stash[NOTICE] = stash[_WISH].send(path)
 
 
 @pytest.hookimpl(trylast=True)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from contracts.evidence.shards import Shard, digest
+from contracts.evidence.shards import EMBEDDED, Shard, digest
 from contracts.plugin.collection import DEALT
 from contracts.plugin.options import SELECTION, Selection
 from contracts.plugin.plan import Plan
@@ -65,7 +65,7 @@ def _plan(selection: Selection, plan: Plan, target: Target, versions: dict[str, 
     settings = {realm: asdict(target.realm_settings(realm)) for realm in target.realms}
     return {
         "target": target.name,
-        "address": "embedded" if embedded else target.base_url,
+        "address": EMBEDDED if embedded else target.base_url,
         "profile": str(selection.profile),
         "seed": selection.seed,
         "realms": list(selection.realms or target.realms),
