@@ -72,7 +72,7 @@ def main() -> None:
 
 def _guarded() -> int:
     try:
-        return int(program.main(standalone_mode=False) or 0)
+        return int(program.main(prog_name="registry-contracts", standalone_mode=False) or 0)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return _USAGE

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from contracts.cli.merging import command
 from contracts.evidence.journal import journal_path
 from contracts.session.ledger import read_entries
+from tests.meta.automation.fitting import misfits
 
 Make = Callable[..., Path]
 
@@ -72,6 +73,13 @@ class Still(datetime):
     def now(cls, tz: tzinfo | None = None) -> Self:
         """Always the same moment."""
         return cls(2030, 1, 1, tzinfo=tz)
+
+
+def test_what_a_merge_leaves_keeps_the_published_schemas(
+    make_shard: Make, merge: Callable[..., Result], tmp_path: Path
+) -> None:
+    merge(make_shard(1), make_shard(2))
+    assert misfits(tmp_path / "merged" / "latest") == []
 
 
 def test_two_merges_in_one_second_have_a_folder_each(
