@@ -45,20 +45,30 @@ def main(arguments: Sequence[str]) -> int:
     told = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     changed = changed_place(Path.cwd(), Path(arguments[1]))
     chosen = chosen_trials([Route.read(route) for route in told], changed)
-    trials = [*chosen[:_FIRST], _quiet(PLAIN), *chosen[_FIRST:], *map(_quiet, _COMBINATIONS)]
     index = CaseIndex()
     load(index)
     make_all()
+    by = (
+        _noticing([*chosen[:_FIRST], _quiet(PLAIN), *chosen[_FIRST:]], index)
+        or _failing_tests()
+        or _noticing([_quiet(name) for name in _COMBINATIONS], index)
+    )
+    sys.stdout.write(f"killed by {by}\n" if by else f"{changed} survives\n")
+    return int(by is not None)
+
+
+def _noticing(trials: Sequence[Trial], index: CaseIndex) -> str | None:
+    """The name of the first trial that shows that something is wrong with the suite."""
     with tempfile.TemporaryDirectory() as folder:
         for trial, result in _results(trials, index, Path(folder)):
             if result is None or noticed(result):
-                sys.stdout.write(f"killed by {trial.name}\n")
-                return 1
-    if subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", OWN_TESTS], check=False).returncode:
-        sys.stdout.write(f"killed by {OWN_TESTS}\n")
-        return 1
-    sys.stdout.write(f"{changed} survives {len(trials)} trials\n")
-    return 0
+                return trial.name
+    return None
+
+
+def _failing_tests() -> str | None:
+    command = [sys.executable, "-m", "pytest", "-q", "-x", OWN_TESTS]
+    return OWN_TESTS if subprocess.run(command, check=False).returncode else None
 
 
 def noticed(result: TrialResult) -> bool:
