@@ -17,7 +17,7 @@ ACCEPTED: Final = Path(__file__).with_name("accepted.yaml")
 
 _LIVED: Final = "a defect lived"
 _ALARM: Final = "an alarm was raised where nothing is broken"
-_TESTS: Final = "the judging modules' own tests failed, and they alone"
+_TESTS: Final = "no defect lived, but the judging modules' own tests failed"
 _BROKE: Final = "the suite could not begin"
 _NOTICED: Final = (_LIVED, _ALARM, _TESTS, _BROKE)
 
