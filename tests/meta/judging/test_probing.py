@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from contracts.errors import EnvironmentFault
 from contracts.generation.faults import ABSENT, Fault
 from contracts.judging.attempts import Attempt
 from contracts.judging.confirmation import confirm
@@ -17,15 +18,21 @@ MISSING = Fault("body", "firstName", "missing", ABSENT)
 class Exercise:
     """Answers in turn, with a status for each request."""
 
-    def __init__(self, exchange: Any, answer: Any, statuses: list[int]) -> None:
-        self._exchange, self._answer = exchange, answer
-        self._statuses: Iterator[int] = iter(statuses)
+    def __init__(self, exchange: Any, answer: Any, attempt: Attempt, turns: list[int | str]) -> None:
+        self._exchange, self._answer, self._attempt = exchange, answer, attempt
+        self._turns: Iterator[int | str] = iter(turns)
         self.sent = 0
 
     def send(self, _fault: Fault) -> Any:
-        """Give the next answer."""
+        """Give the next answer: a status, `weather` for none, or `spoilt` for one that the weather had a hand in."""
         self.sent += 1
-        return self._exchange(self._answer({}, next(self._statuses)), "createContact")
+        turn = next(self._turns)
+        if turn == "weather":
+            raise EnvironmentFault("no answer")
+        exchange = self._exchange(self._answer({}, 200 if turn == "spoilt" else turn), "createContact")
+        exchange.unsettled = int(turn == "spoilt")
+        self._attempt.exchanges.append(exchange)
+        return exchange
 
     def usual(self, _fault: Fault) -> Any:
         """A text stands everywhere."""
@@ -34,10 +41,10 @@ class Exercise:
 
 @pytest.fixture
 def probe(attempt: Attempt, catalogue: Any, answer: Any, exchange: Any) -> Any:
-    """Makes a probe and its exercise: `probe(statuses)`."""
+    """Makes a probe and its exercise: `probe(*turns)`."""
 
-    def make(*statuses: int) -> tuple[Probe, Exercise]:
-        exercise = Exercise(exchange, answer, list(statuses))
+    def make(*turns: int | str) -> tuple[Probe, Exercise]:
+        exercise = Exercise(exchange, answer, attempt, list(turns))
         return Probe("createContact", attempt, catalogue, exercise, ()), exercise
 
     return make
@@ -80,6 +87,23 @@ def test_a_later_flicker_does_not_take_back_what_was_confirmed(probe: Any, attem
     made.judge(MISSING)
     (finding,) = confirm([attempt])
     assert (finding.confirmed, len(attempt.evidence)) == (True, 2)
+
+
+@pytest.mark.parametrize("spoiling", [("weather",), ("spoilt",), ("spoilt", "weather", "spoilt")])
+def test_what_the_weather_spoilt_is_sent_again_and_not_counted(
+    probe: Any, attempt: Attempt, spoiling: tuple[str, ...]
+) -> None:
+    made, exercise = probe(*spoiling, 400)
+    made.judge(MISSING)
+    assert (sum(attempt.held.values()), attempt.evidence, exercise.sent) == (1, [], len(spoiling) + 1)
+    assert not attempt.contradicted.total()
+
+
+def test_weather_that_lasts_is_told_as_weather(probe: Any) -> None:
+    made, exercise = probe(*["weather"] * 4)
+    with pytest.raises(EnvironmentFault):
+        made.judge(MISSING)
+    assert exercise.sent == 4
 
 
 def test_a_should_is_confirmed_without_ending_the_case(probe: Any, attempt: Attempt, catalogue: Any) -> None:
