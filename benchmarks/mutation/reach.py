@@ -27,6 +27,9 @@ _TRIES: Final = 2
 _LONGEST_SECONDS: Final = 240.0
 #: Slower ones wait for time limits; nothing is judged meanwhile.
 _QUICK_SECONDS: Final = 5.0
+#: The stage at which a case that killed nothing in one realm is tried in all of them.
+_EVERYWHERE: Final = stage_of_case(Profile.GATE)
+
 Places = frozenset[str]
 
 
@@ -101,8 +104,15 @@ def measure(proof: Mapping[str, Any], folder: Path, jobs: int) -> list[Route]:
     queue: SideBySide[tuple[int, Trial]] = SideBySide(work, jobs, _LONGEST_SECONDS)
     for numbered in enumerate(trials(proof, index)):
         queue.add(numbered)
-    files = (folder / f"{ended.task[0]}.json" for ended in queue.results())
-    return [Route.read(json.loads(path.read_text(encoding="utf-8"))) for path in files if path.exists()]
+    routes = []
+    for ended in queue.results():
+        number, trial = ended.task
+        path = folder / f"{number}.json"
+        if path.exists():
+            routes.append(Route.read(json.loads(path.read_text(encoding="utf-8"))))
+        elif trial.stage == 0:
+            queue.add((number, trial.further(_EVERYWHERE)))
+    return routes
 
 
 def trials(proof: Mapping[str, Any], index: CaseIndex) -> Iterator[Trial]:
@@ -118,7 +128,7 @@ def trials(proof: Mapping[str, Any], index: CaseIndex) -> Iterator[Trial]:
     for name, facts in sorted(index.cases.items()):
         known = [defect for defect in killed[name] if defect in there and defect not in slow][:1]
         likely = [trial.name for trial in trials_for_case(name, facts, 1) if trial.name not in slow][:_TRIES]
-        # One realm is enough for what the gate takes in.
+        # One realm is enough for most of what the gate takes in.
         stage = 0 if Profile.GATE.includes(Profile(facts.profile)) else stage_of_case(facts.profile)
         for defect in known or likely:
             yield Trial(Kind.DEFECT, defect, defect_named(defect).clause, 1, stage, only=name)
