@@ -19,8 +19,9 @@ def make_answer(
 
 
 def make_exchange(answer: Answer | None, operation: str = "getDraft", **more: Any) -> Exchange:
-    plain = {"method": "GET", "url": "http://127.0.0.1/", "request_headers": {}, "request_body": None}
-    made = Exchange("main-1", "c", 1, "abs-dev", "author", operation, **{**plain, **more})
+    who = {"id": "main-1", "case": "c", "attempt": 1, "realm": "abs-dev", "role": "author"}
+    what = {"method": "GET", "url": "http://127.0.0.1/", "request_headers": {}, "request_body": None}
+    made = Exchange(operation=operation, **{**who, **what, **more})
     made.response = answer
     return made
 

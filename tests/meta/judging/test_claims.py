@@ -6,7 +6,7 @@ import pytest
 
 from contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
 from contracts.judging.attempts import Attempt
-from contracts.judging.claims import Claim, Claims, Observer
+from contracts.judging.claims import Claim, Claims, Observer, usable
 from contracts.judging.outcomes import Blocked, Contradiction
 
 KEY = ("draft-get-content", "getDraft")
@@ -140,6 +140,28 @@ def test_a_claim_that_cannot_be_made_is_a_mistake_of_the_case(
     declared = ("draft-get-content", "draft-get-answer", "draft-save-updates")
     with pytest.raises(RegistryContractsError, match=words):
         Claims(attempt, catalogue, declared)(clause, operation)
+
+
+def test_evidence_says_who_acted_and_which_exchanges_show_it(
+    must: Claim, attempt: Attempt, answer: Any, exchange: Any
+) -> None:
+    first, last = exchange(answer({})), exchange(answer({}), role="other", id="main-2")
+    with pytest.raises(Contradiction):
+        must.holds(False, first, last, expected="a", seen="b")
+    (evidence,) = attempt.evidence
+    assert (evidence.role, evidence.exchanges) == ("other", ("main-1", "main-2"))
+
+
+def test_a_claim_without_an_exchange_fails_too(must: Claim, attempt: Attempt) -> None:
+    with pytest.raises(Contradiction):
+        must.holds(False, expected="a", seen="b")
+    assert attempt.evidence[0].role == ""
+
+
+def test_a_server_error_blocks_what_depends_on_it(answer: Any, exchange: Any) -> None:
+    with pytest.raises(Blocked, match="getDraft"):
+        usable(exchange(answer({}, 503)))
+    assert usable(exchange(answer({}, 499))).status == 499
 
 
 def test_only_declared_clauses_are_observed(attempt: Attempt, catalogue: Any) -> None:
