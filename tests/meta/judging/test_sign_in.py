@@ -1,0 +1,39 @@
+"""A sign-in that gives no token is told without what may be one."""
+
+from typing import Any
+
+import pytest
+
+from contracts.judging.attempts import Attempt
+from contracts.judging.claims import Claim, Claims
+from contracts.judging.outcomes import Contradiction
+from contracts.judging.sign_in import gives_token
+
+
+@pytest.fixture
+def issued(claims: Claims) -> Claim:
+    """The claim that signing in gives a token."""
+    return claims("token-issued", "createToken")
+
+
+def test_a_token_holds(issued: Claim, answer: Any, exchange: Any) -> None:
+    gives_token(issued, exchange(answer({"authenticationToken": "abc-123"}), "createToken"))
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (None, "200"),
+        ([], "200 []"),
+        ({"message": "not now"}, "not now"),
+        ({"authenticationToken": ["hidden-word"]}, "{'authenticationToken': 'list'}"),
+        ({"authenticationToken": ""}, "{'authenticationToken': 'str'}"),
+    ],
+)
+def test_an_answer_without_a_token_is_told_without_secrets(
+    issued: Claim, attempt: Attempt, answer: Any, exchange: Any, body: Any, told: str
+) -> None:
+    with pytest.raises(Contradiction):
+        gives_token(issued, exchange(answer(body), "createToken"))
+    assert told in attempt.evidence[0].seen
+    assert "hidden-word" not in attempt.evidence[0].seen
