@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -65,7 +66,9 @@ def main(
         tried = [mutant for bench in benches for mutant in bench.tried()]
     path = reports / "mutants.json"
     path.write_text(json.dumps({"mutants": total, "seed": seed, "tried": tried}, indent=1), encoding="utf-8")
-    text = table(tried, total, accepted(ACCEPTED))
+    command = f"python -m benchmarks.mutation --mutants {mutants} --seed {seed} --minutes {minutes}"
+    measured = f"Measured on {datetime.now(UTC):%Y-%m-%d} by `{command}`."
+    text = "\n\n".join([measured, table(tried, total, accepted(ACCEPTED))])
     click.echo(text)
     click.echo(f"report: {path}")
     if docs is not None:

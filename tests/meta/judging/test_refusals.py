@@ -1,13 +1,14 @@
-"""A refused draft is looked for in the list, each uid by itself."""
+"""Requests that must be refused, one by one, and drafts that must not be listed."""
 
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from contracts.judging.attempts import Attempt
 from contracts.judging.claims import Claim
 from contracts.judging.outcomes import Blocked, Contradiction
-from contracts.judging.refusals import not_listed
+from contracts.judging.refusals import each_refused, not_listed
 
 
 @pytest.fixture
@@ -33,3 +34,22 @@ def test_any_of_the_uids_in_the_list_is_a_contradiction(must: Claim, actor: Any,
 def test_a_list_that_cannot_be_had_says_nothing(must: Claim, actor: Any) -> None:
     with pytest.raises(Blocked):
         not_listed(must, actor({"message": "not now"}, 403), ["rc-one-draft"])
+
+
+@pytest.mark.parametrize("statuses", [(503, 400), (400, 503), (503, 502, 404)])
+def test_a_request_that_cannot_be_judged_is_not_passed_over(
+    must: Claim, attempt: Attempt, answer: Any, exchange: Any, statuses: tuple[int, ...]
+) -> None:
+    with pytest.raises(Blocked, match=str(next(status for status in statuses if status >= 500))):
+        each_refused(must, [exchange(answer({}, status)) for status in statuses])
+    assert attempt.held.total() == 1
+
+
+def test_what_refuses_nothing_absent_is_another_clauses_finding(
+    must: Claim, answer: Any, exchange: Any
+) -> None:
+    taken, absent = exchange(answer({})), exchange(answer({}, 404))
+    with pytest.raises(Blocked, match="refuse what is absent"):
+        each_refused(must, [taken], control=lambda: taken)
+    with pytest.raises(Contradiction):
+        each_refused(must, [taken], control=lambda: absent)

@@ -6,8 +6,8 @@ import pytest
 
 from contracts.judging.attempts import Attempt
 from contracts.judging.claims import Claim, Claims
-from contracts.judging.outcomes import Contradiction
-from contracts.judging.sign_in import gives_token
+from contracts.judging.outcomes import Blocked, Contradiction
+from contracts.judging.sign_in import gives_token, needs_no_more
 
 
 @pytest.fixture
@@ -37,3 +37,21 @@ def test_an_answer_without_a_token_is_told_without_secrets(
         gives_token(issued, exchange(answer(body), "createToken"))
     assert told in attempt.evidence[0].seen
     assert "hidden-word" not in attempt.evidence[0].seen
+
+
+def test_more_headers_are_tried_only_when_the_plain_request_gave_nothing(
+    issued: Claim, answer: Any, exchange: Any
+) -> None:
+    def never() -> Any:
+        raise AssertionError("asked for although there is a token")
+
+    needs_no_more(issued, exchange(answer({"authenticationToken": "abc-123"}), "createToken"), never)
+
+
+def test_a_token_with_more_headers_only_is_a_contradiction(issued: Claim, answer: Any, exchange: Any) -> None:
+    nothing = exchange(answer({"message": "no"}, 401), "createToken")
+    token = exchange(answer({"authenticationToken": "abc-123"}), "createToken")
+    with pytest.raises(Contradiction):
+        needs_no_more(issued, nothing, lambda: token)
+    with pytest.raises(Blocked):
+        needs_no_more(issued, nothing, lambda: nothing)
