@@ -18,9 +18,10 @@ from contracts.workbench.telling import Telling, from_data
 
 SAVED: Final = "saved"
 _LARGEST: Final = 64 * 1024**2
-#: What a zip fails with that is locked, packed in a way of its own, or damaged. RuntimeError is what `zipfile` raises
-#: for a member with a password, and, as NotImplementedError, for one whose packing it does not know; the last three
-#: come from members that were altered on the way.
+#: How archives are packed; other ways bring failures of their own.
+_PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+#: What a zip fails with that is locked or damaged. RuntimeError is what `zipfile` raises for a member with a password;
+#: the last three come from members that were altered on the way.
 _NOT_UNPACKED: Final = (OSError, zipfile.BadZipFile, RuntimeError, EOFError, ValueError, zlib.error)
 
 #: Name of a finding or saved call → content and where it was read.
@@ -113,6 +114,8 @@ def _in_zip(path: Path) -> Known:
             for member in archive.infolist():
                 name = PurePosixPath(member.filename)
                 if name.suffix == ".json" and name.parent.name == FOLDER_NAME and member.file_size < _LARGEST:
+                    if member.compress_type not in _PACKED:
+                        raise UsageError(f"{path}: cannot be unpacked: {name} is not deflated; pack it again")
                     found[name.stem] = archive.read(member), f"{path}:{member.filename}"
     except _NOT_UNPACKED as error:
         raise UsageError(f"{path}: cannot be unpacked: {error}") from None

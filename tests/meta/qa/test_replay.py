@@ -108,7 +108,7 @@ def deflated(path: Path) -> bytes:
     return path.read_bytes()
 
 
-@pytest.mark.parametrize("problem", ["locked", "altered", "unknown packing"])
+@pytest.mark.parametrize("problem", ["locked", "altered", "unknown packing", "lzma"])
 def test_a_zip_that_cannot_be_unpacked_is_one_line(said: Program, tmp_path: Path, problem: str) -> None:
     archive = tmp_path / "nightly.zip"
     content = bytearray(deflated(archive))
@@ -119,7 +119,7 @@ def test_a_zip_that_cannot_be_unpacked_is_one_line(said: Program, tmp_path: Path
     elif problem == "altered":
         content[content.index(b".json") + 5] = 0xFF
     else:
-        content[8] = content[directory + 10] = 99
+        content[8] = content[directory + 10] = 14 if problem == "lzma" else 99
     archive.write_bytes(content)
     ended = said("replay", archive, "--target", "sandbox")
     assert ended.code == 4, ended.out + ended.err
