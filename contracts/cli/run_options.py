@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -11,6 +11,14 @@ from contracts.cli import completing
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Option = Callable[[Any], Any]
+
+#: The option of every command that sends something: to whom.
+target: Final = click.option(
+    "--target",
+    metavar="FILE|NAME",
+    shell_complete=completing.targets,
+    help="Target settings; by default REGISTRY_… or the sandbox.",
+)
 
 
 def judged(consumer: str) -> Callable[[_Command], _Command]:
@@ -20,12 +28,7 @@ def judged(consumer: str) -> Callable[[_Command], _Command]:
         consumer: Help of `--consumer`, which is the heart of one command and a choice in another.
     """
     return _together(
-        click.option(
-            "--target",
-            metavar="FILE|NAME",
-            shell_complete=completing.targets,
-            help="Target settings; by default REGISTRY_… or the sandbox.",
-        ),
+        target,
         click.option(
             "--realm",
             metavar="REALM",

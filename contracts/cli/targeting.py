@@ -10,6 +10,7 @@ from typing import Any, Final
 import click
 
 from contracts.cli import completing
+from contracts.cli.run_options import target as target_option
 from contracts.workbench.opening import Aim, Left
 
 #: Exit codes of commands that send by hand: nothing contradicted, a finding, settings or options, the environment.
@@ -37,12 +38,7 @@ def options(function: Callable[..., int]) -> Callable[..., int]:
             shell_complete=completing.realms,
             help="By default the first that has it.",
         ),
-        click.option(
-            "--target",
-            metavar="FILE|NAME",
-            shell_complete=completing.targets,
-            help="Target settings; by default REGISTRY_… or the sandbox.",
-        ),
+        target_option,
     ):
         function = option(function)
     return function
