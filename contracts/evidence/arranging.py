@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from contracts.evidence.bodies import json_of
 from contracts.evidence.record import RecordedExchange, RunRecord
 
 #: Identifiers of documents and temporary files as they stand in paths and bodies; longer than words and schema names.
@@ -125,25 +126,18 @@ def _named(exchange: RecordedExchange) -> set[str]:
 def _answered(exchange: RecordedExchange) -> set[str]:
     """Identifiers and numbers that an answer to a write gives."""
     body = (exchange.response or {}).get("body") or {}
-    found = set(_scalars(_json(body)))
+    found = set(_scalars(json_of(body)))
     return {each for each in found if isinstance(each, str) and _IDENTIFIER.fullmatch(each)} | {
         f"{_ATTACHMENT}{each}" for each in found if isinstance(each, int) or str(each).isdigit()
     }
 
 
 def _header(body: Mapping[str, Any] | None) -> str | None:
-    value = _json(body or {})
+    value = json_of(body)
     record = value.get("document", value) if isinstance(value, dict) else None
     header = record.get("header") if isinstance(record, dict) else None
     name = header.get("identifier") if isinstance(header, dict) else None
     return name if isinstance(name, str) else None
-
-
-def _json(body: Mapping[str, Any]) -> Any:
-    try:
-        return json.loads(body.get("text") or "null")
-    except (ValueError, RecursionError):
-        return None
 
 
 def _scalars(value: Any) -> Iterator[str | int]:

@@ -9,9 +9,9 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from contracts.drift.points import SUCCESS_STATUS, refusal_clause, success_clause
+from contracts.evidence.bodies import json_of
 from contracts.evidence.observations_normal import (
     Sent,
-    json_of,
     normal,
     refused,
     signature,

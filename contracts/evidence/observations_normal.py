@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from contracts.evidence.bodies import json_of
 from contracts.evidence.observations_schema import form_of
 from contracts.evidence.record import RecordedExchange
 
@@ -47,17 +48,6 @@ def what_was_sent(exchanges: Iterable[tuple[RecordedExchange, Mapping[str, str]]
         if _status(exchange) < 400:
             identifiers |= {path[name] for name in _NAMES if path.get(name)}
     return Sent(frozenset(members), frozenset(identifiers))
-
-
-def json_of(body: Mapping[str, Any] | None) -> Any:
-    """Return a recorded body as JSON, or None when it is none or was not kept whole."""
-    text = body.get("text") if body and not body.get("truncated") else None
-    if not text:
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def telling(exchange: RecordedExchange, path: Mapping[str, str], sent: Sent) -> bool:

@@ -67,7 +67,8 @@ def _indented(text: str) -> str:
     if not text.lstrip().startswith(("{", "[")):
         return text
     try:
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+        # What Python reads more leniently than JSON, or only nearly, is shown as it came.
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
         return text
 
