@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from contracts.sandbox.habits import Habits
+from contracts.sandbox.json_answer import JsonAnswer
 from contracts.sandbox.refusals import Fault, Reason, Refusal
 
 _JSON = "application/json"
@@ -34,7 +35,7 @@ class Answers:
         """
         if status == NO_CONTENT or not self.habits.write_answers_record:
             return Response(status_code=status)
-        return JSONResponse(record, status_code=status)
+        return JsonAnswer(record, status_code=status)
 
     def content(self, text: str) -> Response:
         """Return a stored JSON text exactly as it was stored."""
@@ -44,11 +45,11 @@ class Answers:
     def listed(self, items: Sequence[dict[str, Any]]) -> Response:
         """Return a list: the bare array, or the envelope the habits ask for."""
         if self.habits.list_member is None:
-            return JSONResponse(list(items))
+            return JsonAnswer(list(items))
         envelope: dict[str, Any] = {self.habits.list_member: list(items)}
         if self.habits.count_member is not None:
             envelope[self.habits.count_member] = len(items)
-        return JSONResponse(envelope)
+        return JsonAnswer(envelope)
 
     def refusal(self, refusal: Refusal) -> Response:
         """Return a refusal: its text, and the ``errors`` array when content was faulty."""
@@ -57,7 +58,7 @@ class Answers:
             return Response(status_code=status)
         body = self.refusal_body(status, refusal.message, refusal.faults)
         headers = {"WWW-Authenticate": "Bearer"} if status == UNAUTHORIZED else None
-        return JSONResponse(body, status_code=status, headers=headers)
+        return JsonAnswer(body, status_code=status, headers=headers)
 
     def refusal_body(self, status: int, message: str, faults: Sequence[Fault] = ()) -> dict[str, Any]:
         """Return the JSON body of a refusal."""

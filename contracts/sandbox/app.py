@@ -7,12 +7,13 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from contracts.sandbox.connection import RawPaths
 from contracts.sandbox.habits import Habits
+from contracts.sandbox.json_answer import JsonAnswer
 from contracts.sandbox.refusals import Refusal
 from contracts.sandbox.service import Service
 from contracts.sandbox.settings import Settings
@@ -136,13 +137,13 @@ async def _unrouted(request: Request, problem: HTTPException) -> Response:
     texts = {404: "there is nothing at this path", 405: "this path does not take this method"}
     message = texts.get(problem.status_code, problem.detail)
     body = _service(request).answers.refusal_body(problem.status_code, message)
-    return JSONResponse(body, problem.status_code, headers=problem.headers)
+    return JsonAnswer(body, problem.status_code, headers=problem.headers)
 
 
 async def _broken(request: Request, _problem: Exception) -> Response:
     # A fault of the sandbox itself; its traceback goes to stderr.
     body = _service(request).answers.refusal_body(500, "the sandbox failed; see its stderr")
-    return JSONResponse(body, 500)
+    return JsonAnswer(body, 500)
 
 
 async def _gone(_request: Request, _problem: ClientDisconnect) -> Response:

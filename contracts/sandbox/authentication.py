@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
+from contracts.sandbox.json_answer import JsonAnswer
 from contracts.sandbox.refusals import bad_request
 
 if TYPE_CHECKING:
@@ -31,4 +32,4 @@ class AuthenticationOperations:
             raise bad_request("email and password must be given, both as strings")
         token = service.identity.tokens.issue(service.identity.sign_in(email, password))
         answer = {"authenticationToken": token.text, "expiration": service.clock.written(token.expires)}
-        return JSONResponse(answer, service.habits.token_status, headers={"Cache-Control": "no-store"})
+        return JsonAnswer(answer, service.habits.token_status, headers={"Cache-Control": "no-store"})

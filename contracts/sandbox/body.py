@@ -109,7 +109,7 @@ class BodyReader:
         except ValueError as problem:
             raise bad_request("the body is not well-formed JSON") from problem
         self._refuse_depth(text, value)
-        self._refuse_surrogates(text, value)
+        self.refuse_surrogates(text, value)
         return JsonBody(value, text)
 
     def _refuse_depth(self, text: str, value: Any) -> None:
@@ -122,7 +122,13 @@ class BodyReader:
                 return
         raise bad_request(f"the body is nested more than {_DEEPEST} levels deep")
 
-    def _refuse_surrogates(self, text: str, value: Any) -> None:
+    def refuse_surrogates(self, text: str, value: Any) -> None:
+        """Refuse a value that holds half of a surrogate pair, which no UTF-8 does.
+
+        Raises:
+            Refusal: it does.
+
+        """
         if _SURROGATE_ESCAPE.search(text):
             try:
                 json.dumps(value, ensure_ascii=False).encode("utf-8")

@@ -7,9 +7,10 @@ saving and deleting is for the owner of the record (silent; the workflow rows sp
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from contracts.sandbox.identity import Account
+from contracts.sandbox.json_answer import JsonAnswer
 from contracts.sandbox.listing import page_request
 from contracts.sandbox.query import query_value
 from contracts.sandbox.realms import Realm
@@ -56,7 +57,7 @@ class DraftOperations:
 
     async def info(self, request: Request) -> Response:
         """Answer the metadata of the draft."""
-        return JSONResponse(self.service.metadata.of_version(self._found(request)))
+        return JsonAnswer(self.service.metadata.of_version(self._found(request)))
 
     async def exists(self, request: Request) -> Response:
         """Tell whether a draft exists, without content."""

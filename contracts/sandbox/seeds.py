@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from contracts.sandbox.attachment_records import TemporaryFile
+from contracts.sandbox.json_answer import json_text
 from contracts.sandbox.realms import Realm
 from contracts.sandbox.record_types import CONTACT
 from contracts.sandbox.records import DRAFT, PUBLISHED, Records, Version, new_version
-from contracts.sandbox.submissions import json_text
 
 if TYPE_CHECKING:
     from contracts.sandbox.service import Service

@@ -1,6 +1,5 @@
 """The workflow submission body and its faults (Workflow submission body; Limits)."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -110,8 +109,3 @@ class SubmissionCheck:
             for name in body:
                 if name not in {"document", *self.limits}:
                     yield Fault(validation.INVALID_PROPERTY, (name,))
-
-
-def json_text(value: Any) -> str:
-    """Return a JSON value as text, in the order and with the numbers it came with."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

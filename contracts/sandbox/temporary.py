@@ -4,10 +4,11 @@ import secrets
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from contracts.sandbox.attachment_records import TemporaryFile
 from contracts.sandbox.attachments import filename_in_path
+from contracts.sandbox.json_answer import JsonAnswer
 
 if TYPE_CHECKING:
     from contracts.sandbox.service import Service
@@ -33,4 +34,4 @@ class TemporaryOperations:
         with service.storage.transaction() as records:
             kept = TemporaryFile(file_id, filename, stored.size, stored.key)
             records.attachments.add_temporary_files([kept])
-        return JSONResponse({"tempFileId": file_id}, status_code=201)
+        return JsonAnswer({"tempFileId": file_id}, status_code=201)

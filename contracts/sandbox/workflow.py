@@ -18,15 +18,16 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from contracts.sandbox.identifiers import decoded_segment
 from contracts.sandbox.identity import Account
+from contracts.sandbox.json_answer import JsonAnswer, json_text
 from contracts.sandbox.realms import Realm
 from contracts.sandbox.record_types import RecordType
 from contracts.sandbox.records import Records
 from contracts.sandbox.refusals import Reason, Refusal
-from contracts.sandbox.submissions import Submission, json_text
+from contracts.sandbox.submissions import Submission
 
 if TYPE_CHECKING:
     from contracts.sandbox.service import Service
@@ -105,7 +106,7 @@ class WorkflowOperations:
             "realm": submission.realm.name,
         }
         # The document states that this response carries the identifier, so it always has a body.
-        return JSONResponse(record, status)
+        return JsonAnswer(record, status)
 
     def enter(self, request: Request) -> Entry:
         """Return who submits, in which realm and for which schema.

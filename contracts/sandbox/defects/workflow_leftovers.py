@@ -15,9 +15,10 @@ from contracts.sandbox.defects.workflow_steps import (
     operation_of,
     run_instead,
 )
+from contracts.sandbox.json_answer import json_text
 from contracts.sandbox.records import Records
 from contracts.sandbox.service import Service
-from contracts.sandbox.submissions import Submission, json_text
+from contracts.sandbox.submissions import Submission
 from contracts.sandbox.workflow import Row
 
 

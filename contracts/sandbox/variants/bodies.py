@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from contracts.sandbox.json_answer import json_bytes
 from contracts.sandbox.variants.model import Variant
 from contracts.sandbox.variants.wire import Between
 
@@ -74,7 +75,7 @@ class _ExtraMembers(Rewriting):
             value = _furnished(value)
         else:
             return status, body
-        return status, json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        return status, json_bytes(value)
 
 
 def _furnished(value: dict[str, object]) -> dict[str, object]:

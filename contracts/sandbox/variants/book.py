@@ -21,6 +21,7 @@ from contracts.sandbox.variants import (
     refusals,
     sight,
     strictness,
+    texts,
     tokens,
     wire,
     workflow,
@@ -45,6 +46,7 @@ _MODULES = (
     forms,
     strictness,
     openness,
+    texts,
     bodies,
     wire,
 )

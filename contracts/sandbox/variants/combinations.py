@@ -158,6 +158,7 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
         "draft-faults-told",
         "odata-ignored",
         "list-with-documents",
+        "half-pairs-kept",
         "extra-members",
         "headers-furnished",
         "tokens-long",

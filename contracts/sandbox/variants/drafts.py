@@ -5,14 +5,14 @@ from itertools import count
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from contracts.sandbox.drafts import DraftOperations
 from contracts.sandbox.identity import Account
+from contracts.sandbox.json_answer import JsonAnswer, json_text
 from contracts.sandbox.realms import Realm
 from contracts.sandbox.records import DRAFT, Records, Version
 from contracts.sandbox.refusals import Fault, Reason, Refusal
-from contracts.sandbox.submissions import json_text
 from contracts.sandbox.validation import INVALID_PROPERTY, Expectation
 from contracts.sandbox.variants.model import Variant
 
@@ -23,7 +23,7 @@ class _Given(DraftOperations):
     """Base of variants that give a draft back in another form."""
 
     async def get(self, request: Request) -> Response:
-        return JSONResponse(self.given(self._found(request)))
+        return JsonAnswer(self.given(self._found(request)))
 
     def given(self, draft: Version) -> Any:
         """Return what is given for a draft."""
@@ -130,7 +130,7 @@ class _FaultsTold(_ValidOnly):
             "draft": json.loads(bytes(answer.body) or b"null"),
             "errors": self.service.answers.errors(faults or []),
         }
-        return JSONResponse(found, 200 if answer.status_code == 204 else answer.status_code)
+        return JsonAnswer(found, 200 if answer.status_code == 204 else answer.status_code)
 
     def taken(self, records: Records, realm: Realm, uid: str, schema: str, content: str) -> str:  # noqa: ARG002
         return content

@@ -7,9 +7,10 @@ from typing import Any
 from sqlalchemy import func, type_coerce
 from sqlalchemy.sql import ColumnElement
 from sqlalchemy.types import Integer
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from contracts.sandbox.answers import Answers
+from contracts.sandbox.json_answer import JsonAnswer
 from contracts.sandbox.listing import Listing
 from contracts.sandbox.variants.model import Variant
 
@@ -23,7 +24,7 @@ class _Hal(Answers):
         linked = [{**item, "_links": {"self": {"href": f"#{number}"}}} for number, item in enumerate(items)]
         links = {"self": {"href": "?page=0"}, "curies": [{"name": "doc", "href": "/rels/{rel}"}]}
         page = {"size": len(items), "totalElements": len(items), "totalPages": 1, "number": 0}
-        return JSONResponse({"_embedded": {"records": linked}, "_links": links, "page": page})
+        return JsonAnswer({"_embedded": {"records": linked}, "_links": links, "page": page})
 
 
 class _JsonApi(Answers):
@@ -32,7 +33,7 @@ class _JsonApi(Answers):
     def listed(self, items: Items) -> Response:
         data = [{"type": "records", "id": self._id(item), "attributes": item} for item in items]
         body = {"jsonapi": {"version": "1.1"}, "data": data, "included": [], "meta": {"total": len(data)}}
-        return JSONResponse(body)
+        return JsonAnswer(body)
 
     def _id(self, item: dict[str, Any]) -> str:
         number = item.get(self.habits.attachment_id_member)
@@ -43,7 +44,7 @@ class _OldOData(Answers):
     """Items stand under d.results, their number as text."""
 
     def listed(self, items: Items) -> Response:
-        return JSONResponse({"d": {"results": list(items), "__count": str(len(items))}})
+        return JsonAnswer({"d": {"results": list(items), "__count": str(len(items))}})
 
 
 class _Hits(Answers):
@@ -52,7 +53,7 @@ class _Hits(Answers):
     def listed(self, items: Items) -> Response:
         hits = [{"_index": "records", "_score": 1.0, "_source": item} for item in items]
         total = {"value": len(hits), "relation": "eq"}
-        return JSONResponse({"took": 4, "timed_out": False, "hits": {"total": total, "hits": hits}})
+        return JsonAnswer({"took": 4, "timed_out": False, "hits": {"total": total, "hits": hits}})
 
 
 class _Edges(Answers):
@@ -61,7 +62,7 @@ class _Edges(Answers):
     def listed(self, items: Items) -> Response:
         edges = [{"cursor": f"c{number:04d}", "node": item} for number, item in enumerate(items)]
         page = {"hasNextPage": False, "endCursor": None}
-        return JSONResponse({"edges": edges, "pageInfo": page, "totalCount": len(edges)})
+        return JsonAnswer({"edges": edges, "pageInfo": page, "totalCount": len(edges)})
 
 
 class _Beside(Answers):
@@ -70,7 +71,7 @@ class _Beside(Answers):
     def listed(self, items: Items) -> Response:
         links = [{"rel": rel, "href": f"?page={rel}", "method": "GET"} for rel in ("self", "first", "last")]
         facets = [{"field": "schema", "count": len(items)}]
-        return JSONResponse({"links": links, "facets": facets, "items": list(items), "total": len(items)})
+        return JsonAnswer({"links": links, "facets": facets, "items": list(items), "total": len(items)})
 
 
 class _Partial(Answers):

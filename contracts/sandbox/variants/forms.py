@@ -10,12 +10,13 @@ from typing import Any
 
 from sqlalchemy import func, select
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from contracts.sandbox.answers import Answers
 from contracts.sandbox.attachment_records import Attachment
 from contracts.sandbox.attachments import AttachmentOperations, attachment_number
 from contracts.sandbox.drafts import DraftOperations
+from contracts.sandbox.json_answer import JsonAnswer, json_bytes
 from contracts.sandbox.listing import Listing, Page
 from contracts.sandbox.metadata import Metadata
 from contracts.sandbox.records import Records
@@ -46,7 +47,7 @@ class _NumberAlone(Answers):
         number = record.get(self.habits.attachment_id_member)
         if number is None or status == 204:
             return super().written(record, status)
-        return JSONResponse(number, status)
+        return JsonAnswer(number, status)
 
 
 class _NumberedRows(Listing):
@@ -150,7 +151,7 @@ class _Furnished(Rewriting):
             return status, body
         workflow = {"_id": uuid.uuid4().hex[:24], "state": "running", "activities": [{"name": "review"}]}
         whole = {"workflow": workflow, "correlationId": str(uuid.uuid4()), "document": record}
-        return status, json.dumps(whole, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        return status, json_bytes(whole)
 
 
 VARIANTS = (

@@ -7,11 +7,12 @@ from typing import Any
 from sqlalchemy import Select, exists, null, true
 from sqlalchemy.sql import ColumnElement
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from contracts.sandbox.answers import Answers
 from contracts.sandbox.drafts import DraftOperations
 from contracts.sandbox.identity import Account, Identity
+from contracts.sandbox.json_answer import JsonAnswer
 from contracts.sandbox.listing import Listing, Page
 from contracts.sandbox.metadata import Metadata
 from contracts.sandbox.odata import Fields, ODataReader
@@ -30,7 +31,7 @@ class _SearchEngine(Answers):
     def listed(self, items: Sequence[dict[str, Any]]) -> Response:
         found = {"numFound": len(items), "start": 0, "docs": list(items)}
         header = {"status": 0, "QTime": 3, "params": {"wt": "json"}}
-        return JSONResponse({"responseHeader": header, "response": found, "facet_counts": {}})
+        return JsonAnswer({"responseHeader": header, "response": found, "facet_counts": {}})
 
 
 class _Linked(Answers):
@@ -38,7 +39,7 @@ class _Linked(Answers):
 
     def listed(self, items: Sequence[dict[str, Any]]) -> Response:
         page = {"count": len(items), "hasMore": False, "fields": ["identifier", "schema"]}
-        return JSONResponse({"links": {"self": "?"}, "page": page, "warnings": [], "results": list(items)})
+        return JsonAnswer({"links": {"self": "?"}, "page": page, "warnings": [], "results": list(items)})
 
 
 class _PagesOfFive(Listing):

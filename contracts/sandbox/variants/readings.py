@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from contracts.sandbox.answers import Answers
 from contracts.sandbox.body import BodyReader, JsonBody
 from contracts.sandbox.drafts import COLLECTIONS, DraftOperations
 from contracts.sandbox.identity import Account
+from contracts.sandbox.json_answer import JsonAnswer, json_text
 from contracts.sandbox.query import query_value
 from contracts.sandbox.realms import Realm, RealmBook
 from contracts.sandbox.record_types import Field, Kind, RecordType
 from contracts.sandbox.refusals import Fault, Refusal
-from contracts.sandbox.submissions import json_text
 from contracts.sandbox.validation import INVALID_VALUE, MANDATORY, Expectation, Faults, Path, Validator
 from contracts.sandbox.variants.model import Variant
 
@@ -137,7 +137,7 @@ class _OnlyErrors(Answers):
         if not refusal.faults:
             return super().refusal(refusal)
         errors = [{**error, "parameters": None, "severity": 3} for error in self.errors(refusal.faults)]
-        return JSONResponse({"errors": errors}, self.status(refusal.reason))
+        return JsonAnswer({"errors": errors}, self.status(refusal.reason))
 
 
 VARIANTS = (

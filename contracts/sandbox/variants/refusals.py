@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 
 from contracts.sandbox.answers import Answers
+from contracts.sandbox.json_answer import JsonAnswer
 from contracts.sandbox.refusals import Fault, Refusal
 from contracts.sandbox.variants.model import Variant
 
@@ -80,7 +81,7 @@ class _Problem(Answers):
             return answer
         body = self.refusal_body(answer.status_code, refusal.message, refusal.faults)
         kind = "application/problem+json"
-        return JSONResponse(body, answer.status_code, _kept(answer), media_type=kind)
+        return JsonAnswer(body, answer.status_code, _kept(answer), media_type=kind)
 
     def refusal_body(self, status: int, message: str, faults: Sequence[Fault] = ()) -> dict[str, Any]:
         body: dict[str, Any] = {

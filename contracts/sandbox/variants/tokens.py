@@ -9,11 +9,12 @@ from datetime import timedelta
 from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from contracts.sandbox.authentication import AuthenticationOperations
 from contracts.sandbox.body import BodyReader
 from contracts.sandbox.identity import Account, Identity, Token, TokenBook
+from contracts.sandbox.json_answer import JsonAnswer
 from contracts.sandbox.query import header_value
 from contracts.sandbox.refusals import Reason, Refusal
 from contracts.sandbox.variants.model import Variant
@@ -114,7 +115,7 @@ class _Told(AuthenticationOperations):
         except Refusal as refusal:
             if refusal.reason is not Reason.WRONG_CREDENTIALS:
                 raise
-            return JSONResponse({"authenticationToken": None, "expiration": None, "error": refusal.message})
+            return JsonAnswer({"authenticationToken": None, "expiration": None, "error": refusal.message})
 
 
 class _AnyType(BodyReader):
