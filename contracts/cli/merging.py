@@ -80,7 +80,7 @@ def command(
     folder = new_folder(reports, shards, "write reports to")
     merge(pieces, folder, shlex.join(["registry-contracts", "merge", *map(str, folders)]))
     verdict = _judged(folder, memory)
-    notice = wish.send(folder / VERDICT_FILE) if wish else None
+    notice = wish.send(folder / VERDICT_FILE) if wish and (folder / VERDICT_FILE).exists() else None
     _tell(verdict, folder, len(pieces))
     if notice:
         click.echo(notice.outcome(), err=True)
@@ -116,9 +116,11 @@ def _judged(folder: Path, memory: _Memory) -> RunVerdict:
             click.echo(f"history: {line}; passed over")
         write_past(folder, past_of(known, memory.target))
     verdict = write_all(folder)
-    entry = read_line((folder / remembering.FILE_NAME).read_text("utf-8"))
-    if memory.history is not None and isinstance(entry, Entry):
-        append(memory.history, entry)
+    path = folder / remembering.FILE_NAME
+    if memory.history is not None and path.exists():
+        entry = read_line(path.read_text("utf-8"))
+        if isinstance(entry, Entry):
+            append(memory.history, entry)
     return verdict
 
 
@@ -132,5 +134,6 @@ def _tell(verdict: RunVerdict, folder: Path, shards: int) -> None:
         click.echo(f"weather: {verdict.weather}")
     if verdict.drift.sentence:
         click.echo(f"drift: {verdict.drift.sentence}")
-    click.echo(f"report: {folder / 'index.html'}")
+    report = folder / "index.html"
+    click.echo(f"report: {report if report.exists() else folder}")
     click.echo(f"verdict: {verdict.sentence} (exit code {int(verdict.exit_code)})")

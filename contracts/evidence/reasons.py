@@ -36,8 +36,15 @@ def failed(record: RunRecord, findings: Sequence[Finding], deviations: Sequence[
     return "; ".join([*said, *_outside(record, findings)])
 
 
-def broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell]) -> str:
-    """Why the suite itself is to blame."""
+def broken(
+    problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell], unwritten: Sequence[str]
+) -> str:
+    """Why the suite itself is to blame; a report that is missing is named beside whatever else is."""
+    said = [_broken(problems, cases, cells)] if problems or cases or cells else []
+    return "; ".join([*said, *unwritten])
+
+
+def _broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell]) -> str:
     if problems:
         return f"the evidence is not whole: {listed(list(problems), '; ')}"
     if cases:

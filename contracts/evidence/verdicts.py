@@ -27,7 +27,8 @@ class RunVerdict:
     `deviations` and `waivers` say what became of each that the run was held to, `drift` how its observations
     differ from the accepted baseline. `unjudged` are the must cells that could not be judged and are not waived.
     `weather` says which faults of the environment were met and what was judged in them; empty when there were none.
-    `deaths` says of workers that died without harm that they did.
+    `deaths` says of workers that died without harm that they did. `unwritten` names each report that could not be
+    written, with the reason; none of it touches what was judged.
     """
 
     exit_code: ExitCode
@@ -42,6 +43,7 @@ class RunVerdict:
     unjudged: tuple[Cell, ...] = ()
     weather: str = ""
     deaths: tuple[str, ...] = ()
+    unwritten: tuple[str, ...] = ()
 
     @property
     def word(self) -> str:
@@ -57,7 +59,14 @@ class RunVerdict:
     def notes(self) -> tuple[str, ...]:
         """What somebody should see to though it does not fail the run, a line each."""
         entries = [outcome.line for outcome in self.deviations if outcome.warns]
-        return (*self.deaths, *entries, *(outcome.line for outcome in self.waivers if not outcome.needed))
+        # Beside a worse verdict the reason does not speak of them.
+        missing = () if self.exit_code is ExitCode.ERROR else self.unwritten
+        return (
+            *missing,
+            *self.deaths,
+            *entries,
+            *(outcome.line for outcome in self.waivers if not outcome.needed),
+        )
 
     @property
     def unjudged_lines(self) -> list[str]:
@@ -79,13 +88,19 @@ class RunVerdict:
         return bearing_of(self.findings_of(case))
 
 
-def judge(record: RunRecord, catalogue: Iterable[Clause], drift: DriftReport = NO_DRIFT) -> RunVerdict:
+def judge(
+    record: RunRecord,
+    catalogue: Iterable[Clause],
+    drift: DriftReport = NO_DRIFT,
+    unwritten: tuple[str, ...] = (),
+) -> RunVerdict:
     """Judge a record against the clauses it was run for.
 
     Args:
         record: what the run saw.
         catalogue: the clauses; those the run did not select appear only where something was seen of them.
         drift: how its observations differ from the accepted baseline.
+        unwritten: a line for each report that could not be written, which is an error of the suite.
 
     Returns:
         The verdict of the run, with every cell and finding. The same record gives the same verdict.
@@ -109,6 +124,7 @@ def judge(record: RunRecord, catalogue: Iterable[Clause], drift: DriftReport = N
         unjudged=tuple(waiving.blocking(record, cells)),
         weather=weather(record.run.environment, cells),
         deaths=record.deaths,
+        unwritten=unwritten,
     )
     holding = dict(_holding(record, verdict))
     code = first_that_holds(holding)
@@ -177,8 +193,8 @@ def _holding(record: RunRecord, verdict: RunVerdict) -> Iterator[tuple[ExitCode,
         yield ExitCode.FAIL, "; ".join(filter(None, (said, verdict.drift.blocking)))
     broken = [case for case in record.cases if case.outcome is Verdict.ERROR]
     unexplained = [cell for cell in verdict.cells if cell.verdict is Verdict.ERROR]
-    if verdict.problems or broken or unexplained:
-        yield ExitCode.ERROR, reasons.broken(verdict.problems, broken, unexplained)
+    if verdict.problems or broken or unexplained or verdict.unwritten:
+        yield ExitCode.ERROR, reasons.broken(verdict.problems, broken, unexplained, verdict.unwritten)
     if verdict.unjudged or record.run.breaker:
         yield ExitCode.INCONCLUSIVE, reasons.inconclusive(record, verdict.unjudged)
     reached = _reached(record)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ import pytest
 from contracts.errors import RegistryContractsError
 from contracts.evidence.journal import utc_now
 from contracts.evidence.outcomes import ExitCode, Verdict
-from contracts.evidence.reports import ALL, write_all
+from contracts.evidence.reports import ALL, point_latest, unwritten, write_all
 from contracts.evidence.verdicts import RunVerdict
 from contracts.plugin.collection import ELSEWHERE, NARROWED, UNREACHED
 from contracts.plugin.containment import BROKE
@@ -39,24 +40,40 @@ _BROKEN: Final = (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR)
 def finish(session: pytest.Session, exitstatus: int) -> None:
     """Close the books of a run, write its reports, and give the session the run's exit code."""
     config = session.config
-    plan = config.stash[PLAN]
     if STOPPING in config.stash:
         config.stash[STOPPING].finishing = True
-    await_workers(config)
-    _note_troubles(config, exitstatus)
-    write_unreached(config)
-    config.stash[WORKER].close()
+    try:
+        verdict = _concluded(config, exitstatus)
+    except RegistryContractsError as error:
+        _give_up(session, str(error))
+    except Exception as error:  # noqa: BLE001 - nobody behind this could tell more than a traceback; the run ends here
+        _give_up(session, unwritten("the run's verdict", error))
+    else:
+        config.stash[VERDICT] = verdict
+        session.exitstatus = verdict.exit_code
+
+
+def _concluded(config: pytest.Config, exitstatus: int) -> RunVerdict:
+    plan = config.stash[PLAN]
+    try:
+        await_workers(config)
+        _note_troubles(config, exitstatus)
+        write_unreached(config)
+    finally:
+        # What was created is removed, whatever became of the notes.
+        config.stash[WORKER].close()
     folder = Path(plan.folder)
     write_facts(config, plan, finished=True)
     _join_ledgers(folder)
-    try:
-        verdict = write_all(folder, config.hook.pytest_contract_formats() or ALL)
-    except RegistryContractsError as error:
-        config.stash[TROUBLE] = str(error)
-        session.exitstatus = ExitCode.ERROR
-        return
-    config.stash[VERDICT] = verdict
-    session.exitstatus = verdict.exit_code
+    return write_all(folder, config.hook.pytest_contract_formats() or ALL)
+
+
+def _give_up(session: pytest.Session, why: str) -> None:
+    """End without reports; `latest` leads to this run nevertheless, and not to one that passed."""
+    session.config.stash[TROUBLE] = why
+    session.exitstatus = ExitCode.ERROR
+    with suppress(OSError):
+        point_latest(Path(session.config.stash[PLAN].folder))
 
 
 def await_workers(config: pytest.Config) -> None:

@@ -122,9 +122,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Add the run to the history, once it is judged; trouble with the file is told and fails nothing."""
     stash = session.config.stash
     file = stash[MEMORY].history if VERDICT in stash and MEMORY in stash else None
-    if file is None:
+    path = Path(stash[PLAN].folder) / remembering.FILE_NAME if file else None
+    if file is None or path is None or not path.exists():
         return
-    entry = read_line((Path(stash[PLAN].folder) / remembering.FILE_NAME).read_text("utf-8"))
+    entry = read_line(path.read_text("utf-8"))
     try:
         if isinstance(entry, Entry):
             append(file, entry)

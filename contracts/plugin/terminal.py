@@ -97,8 +97,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(f"history: {complaint}")
     if verdict.drift.sentence:
         terminalreporter.write_line(f"drift: {verdict.drift.sentence}")
-    report = Path(config.stash[PLAN].folder) / "index.html"
-    terminalreporter.write_line(f"report: {report}")
+    folder = Path(config.stash[PLAN].folder)
+    report = folder / "index.html"
+    # A page that could not be written is named in the verdict; what there is besides stands in the folder.
+    terminalreporter.write_line(f"report: {report if report.exists() else folder}")
     _tell(terminalreporter, config, f"{verdict.sentence} (exit code {int(verdict.exit_code)})")
 
 
