@@ -6,13 +6,11 @@ from contextvars import ContextVar
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
 
 from contracts.sandbox.body import BodyReader, JsonBody
-from contracts.sandbox.drafts import DraftOperations
-from contracts.sandbox.json_answer import JsonAnswer
 from contracts.sandbox.listing import Listing, Page
-from contracts.sandbox.records import DRAFT, Records
+from contracts.sandbox.metadata import Metadata
+from contracts.sandbox.records import DRAFT, Records, Version
 from contracts.sandbox.variants.model import Variant
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -34,12 +32,11 @@ class _HalfPairsTaken(BodyReader):
             super().refuse_surrogates(text, value)
 
 
-class _HalfPairsDescribed(DraftOperations):
-    """The description of a draft shows its members that hold half of a pair."""
+class _HalfPairsDescribed(Metadata):
+    """The description of a draft, which a save is answered with too, shows its members that hold half of a pair."""
 
-    async def info(self, request: Request) -> Response:
-        draft = self._found(request)
-        return JsonAnswer({**self.service.metadata.of_version(draft), **_odd(draft.content)})
+    def of_version(self, version: Version) -> dict[str, Any]:
+        return {**super().of_version(version), **_odd(version.content)}
 
 
 class _HalfPairsListed(Listing):
@@ -69,7 +66,7 @@ VARIANTS = (
     Variant(
         "half-pairs-kept",
         "Whether half of a surrogate pair is text is not shown: a draft keeps it, and description and list show it.",
-        parts={"body": _HalfPairsTaken, "drafts": _HalfPairsDescribed, "listing": _HalfPairsListed},
+        parts={"body": _HalfPairsTaken, "metadata": _HalfPairsDescribed, "listing": _HalfPairsListed},
     ),
 )
 """Each takes texts that others refuse."""
