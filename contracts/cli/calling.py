@@ -12,6 +12,7 @@ import click
 from contracts.checking.request_faults import body_schema
 from contracts.cli import completing, targeting
 from contracts.errors import EnvironmentFault, UsageError
+from contracts.evidence.plain import json_text
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.judging.outcomes import Blocked
@@ -155,7 +156,7 @@ def _sights(bench: Bench, calls: Calls, baseline: Path | None) -> Sights:
 def _show(calls: Calls, seen: Sights, left: Left, *, as_json: bool) -> None:
     catalogue = load_catalogue()
     if as_json:
-        click.echo(json.dumps(_as_data(calls, seen, left), indent=2, ensure_ascii=False))
+        click.echo(json_text(_as_data(calls, seen, left), indent=2))
         return
     targeting.say(_lines(calls, seen, catalogue))
     targeting.say_left(left)

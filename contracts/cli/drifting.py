@@ -22,7 +22,7 @@ from contracts.drift.telling import told_changes, told_new, told_realms
 from contracts.errors import UsageError
 from contracts.evidence.drifting import realms_of_operations
 from contracts.evidence.observations import FILE_NAME, FORMAT
-from contracts.evidence.plain import many
+from contracts.evidence.plain import json_text, many
 from contracts.interface.catalogue import load_catalogue
 
 _HELP = {"help_option_names": ["-h", "--help"]}
@@ -87,7 +87,7 @@ def show(*, beside: bool, as_json: bool, **where: Any) -> int:
     if beside:
         return _show_realms(seen, as_json=as_json)
     if as_json:
-        click.echo(json.dumps([change.as_data() for change in seen.changes], indent=2, ensure_ascii=False))
+        click.echo(json_text([change.as_data() for change in seen.changes], indent=2))
     elif seen.accepted is None:
         click.echo(f"no baseline of {seen.target} yet; `registry-contracts drift accept` writes {seen.path}")
     else:
@@ -173,7 +173,7 @@ def _echo_changes(seen: _Run) -> None:
 def _show_realms(seen: _Run, *, as_json: bool) -> int:
     differences = between_realms(seen.facts)
     if as_json:
-        click.echo(json.dumps([each.as_data() for each in differences], indent=2, ensure_ascii=False))
+        click.echo(json_text([each.as_data() for each in differences], indent=2))
         return 0
     for line in told_realms(differences):
         click.echo(line)

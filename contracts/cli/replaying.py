@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -10,7 +9,7 @@ import click
 
 from contracts.cli import completing, targeting
 from contracts.errors import EnvironmentFault, UsageError
-from contracts.evidence.plain import many
+from contracts.evidence.plain import json_text, many, printable
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import ANY_REALM
 from contracts.judging.reproduction import curl
@@ -90,7 +89,7 @@ def command(
         click.echo(f"registry-contracts: {fault}", err=True)
         return targeting.INCONCLUSIVE
     if as_json:
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        click.echo(json_text(data, indent=2))
     else:
         targeting.say(lines)
     targeting.say_left(left)
@@ -123,7 +122,7 @@ def _lines(
     )
     if found is not None:
         yield showing.labelled("expected", found.expected)
-        yield showing.labelled("seen then", found.seen)
+        yield showing.labelled("seen then", printable(found.seen))
     if telling.left_out:
         yield showing.labelled(
             "left out",

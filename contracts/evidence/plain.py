@@ -1,5 +1,6 @@
 """Text from the wire made safe for a file: encodable as UTF-8, without control or direction characters."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -27,6 +28,11 @@ def encodable(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [encodable(item) for item in value]
     return value
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return a JSON value as text that any file and terminal takes; a lone surrogate stands in it as JSON's escape."""
+    return _SURROGATE.sub(_escape, json.dumps(value, indent=indent, ensure_ascii=False))
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from contracts.evidence.plain import json_text
 from contracts.generation.faults import ABSENT
 from contracts.generation.ordinary import CONTENT
 from contracts.page.literals import Literals
@@ -56,7 +57,7 @@ class Differences:
 
     def _content(self, content: bytes) -> str:
         base = self._base.request.body
-        if base is not ABSENT and content == json.dumps(base, ensure_ascii=False).encode()[:-1] + b",":
+        if base is not ABSENT and content == json_text(base).encode()[:-1] + b",":
             self.imports.add("import json")
             return 'json.dumps(request.body).encode()[:-1] + b","'
         if len(content) > _LONGEST_FILE:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 from contracts.errors import UsageError
+from contracts.evidence.plain import json_text
 from contracts.generation.faults import ABSENT
 from contracts.generation.grafting import Request
 from contracts.page.forms import OWN_TOKEN
@@ -55,7 +55,7 @@ def _as_body(value: Any, content: bytes | None) -> Body:
             return {"kind": "base64", "text": base64.b64encode(content).decode("ascii")}
     if value is ABSENT:
         return {"kind": "none", "text": ""}
-    return {"kind": "json", "text": json.dumps(value, indent=2, ensure_ascii=False)}
+    return {"kind": "json", "text": json_text(value, indent=2)}
 
 
 def _without_password(bench: Bench, body: Any) -> Any:

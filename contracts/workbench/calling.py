@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from typing import Any, Final
 
 from contracts.checking.single import Judge, Judgement
 from contracts.errors import UsageError
+from contracts.evidence.plain import json_text
 from contracts.evidence.record import RecordedExchange
 from contracts.interface.description import Operation
 from contracts.judging.reproduction import curl
@@ -157,7 +157,7 @@ def save(
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        path.write_text(json_text(content, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot save to '{path}': {error.strerror}") from None
     return path

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from contracts.evidence.plain import json_text
+
 _WIDTH: Final = 110
 
 
@@ -23,8 +25,8 @@ def compact(text: str) -> str:
 
 
 def _lines(value: Any, indent: str, name: str = "", comma: str = "") -> Iterator[str]:
-    start = f"{indent}{json.dumps(name, ensure_ascii=False)}: " if name else indent
-    short = json.dumps(value, ensure_ascii=False)
+    start = f"{indent}{json_text(name)}: " if name else indent
+    short = json_text(value)
     if not isinstance(value, dict | list) or not value or (indent and len(start + short) < _WIDTH):
         yield f"{start}{short}{comma}"
         return

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from contracts.errors import UsageError
+from contracts.evidence.plain import json_text
 from contracts.generation.arrangement import Arrangement
 from contracts.generation.faults import ABSENT
 from contracts.generation.grafting import Bases, Request, graft
@@ -157,7 +158,7 @@ class Preparer:
         fault = choose(self._operation.id, self._realm, asked)
         note = f"fault: {fault.key}"
         if fault.key == "body:malformed":
-            return request, json.dumps(request.body, ensure_ascii=False).encode()[:-1] + b",", note
+            return request, json_text(request.body).encode()[:-1] + b",", note
         if fault.place == "path" and fault.name in _RULED and fault.kind in _EDGES:
             # The nearest miss shows most, and each on an identifier of its own.
             missed = self._bench.namespace.uid(_EDGES[fault.kind])

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from contracts.evidence.plain import json_text
 from contracts.evidence.record import RecordedExchange
 from contracts.session.exchange import Answer
 from contracts.session.redaction import REDACTED
@@ -112,4 +113,4 @@ def _alike(before: Any, after: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    return cut(json.dumps(value, ensure_ascii=False), _SHOWN)
+    return cut(json_text(value), _SHOWN)

@@ -10,6 +10,7 @@ from typing import Final
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from contracts.errors import UsageError
+from contracts.evidence.plain import json_text
 from contracts.evidence.record import RecordedExchange
 from contracts.interface.operations import ANY_REALM
 from contracts.session.exchange import Exchange
@@ -154,7 +155,7 @@ class Round:
             if isinstance(content, dict) and isinstance(content.get("password"), str):
                 password = REDACTED if anywhere else content["password"]
                 content |= {"email": account.email, "password": password}
-                text = json.dumps(content, ensure_ascii=False)
+                text = json_text(content)
         return text.replace(REDACTED, account.password.reveal())
 
     def _headers(self, old: RecordedExchange, role: str, realm: str) -> dict[str, str | None]:

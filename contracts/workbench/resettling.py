@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from contracts.errors import UsageError
+from contracts.evidence.plain import json_text
 from contracts.evidence.record import RecordedExchange
 from contracts.target.embedded import DEFAULT_SIZE_LIMIT, sandbox_target
 from contracts.target.model import SANDBOX, RealmSettings, Target
@@ -99,7 +100,7 @@ class Settled:
             return text
         identifier = (document.get("header") or {}).get("identifier")
         content["document"] = self._new.filled_document(identifier)
-        return json.dumps(content, ensure_ascii=False)
+        return json_text(content)
 
     def _pairs(self, round_number: int) -> Iterator[tuple[str, str]]:
         used = _texts(self._telling.steps)

@@ -81,7 +81,7 @@ def judgement_lines(judged: Judgement, catalogue: Catalogue) -> Iterator[str]:
     yield from request_lines(judged)
     yield labelled("clauses", _touched(judged))
     for obstacle in judged.obstacles:
-        yield labelled("not judged", obstacle)
+        yield labelled("not judged", printable(obstacle))
     for finding in judged.findings:
         yield from finding_lines(finding, catalogue)
     if not judged.findings:
@@ -101,8 +101,8 @@ def finding_lines(finding: Evidence, catalogue: Catalogue) -> Iterator[str]:
     colour = "red" if clause.level == "must" else "yellow"
     yield labelled("finding", click.style(f"{clause.id} ({clause.level})", fg=colour, bold=True))
     yield labelled("", clause.wording)
-    yield unwrapped("", f"expected {finding.expected}")
-    yield unwrapped("", f"seen     {finding.seen}")
+    yield unwrapped("", f"expected {printable(finding.expected)}")
+    yield unwrapped("", f"seen     {printable(finding.seen)}")
 
 
 def sight_lines(sights: Sights) -> Iterator[str]:
@@ -118,7 +118,7 @@ def sight_lines(sights: Sights) -> Iterator[str]:
             said = " (as accepted)"
         else:
             said = f" (accepted was: {point.accepted})"
-        yield labelled(label, f"{point.clause}{name}: {point.seen}{said}")
+        yield labelled(label, printable(f"{point.clause}{name}: {point.seen}{said}"))
         label = ""
     for change in sights.changes:
         at = f"{change.clause} · {change.operation}: {change.point}"

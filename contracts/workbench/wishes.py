@@ -113,7 +113,7 @@ def read_body(given: str, *, as_json: bool) -> tuple[bytes, str | None]:
     if not given.startswith("@"):
         if as_json:
             read_json(given, "--body")
-        return given.encode("utf-8"), None
+        return given.encode("utf-8", "surrogatepass"), None
     path = Path(given[1:])
     if not is_file(path):
         raise UsageError(f"--body {given}: there is no file '{path}'")
