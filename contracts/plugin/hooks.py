@@ -17,6 +17,10 @@ class Sandbox(Protocol):
     def base_url(self) -> str:
         """Where it answers."""
 
+    @property
+    def size_limit(self) -> int:
+        """Largest upload it takes, in bytes; what the run was to ask for may be more than it can wait for."""
+
     def stop(self) -> None:
         """End it; a second call does nothing."""
 

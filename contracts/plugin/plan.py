@@ -77,4 +77,5 @@ def make_plan(
     # The last step, so that nothing that fails leaves it behind.
     private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX)
     url = sandbox.base_url if sandbox else None
-    return Plan(str(folder), private, token, now.isoformat(), url, limit), sandbox
+    taken = sandbox.size_limit if sandbox else limit
+    return Plan(str(folder), private, token, now.isoformat(), url, taken), sandbox

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import zip_longest
+from random import Random
 from typing import Final
 
 from contracts.sandbox.variants import ALL, Variant
 
 #: Stands between two names of variants.
 AND: Final = "+"
+#: The variant that answers late each time: a long run against it would take all day.
+SLOW: Final = "slow"
+#: So many variants are drawn for one run.
+_DRAWN: Final = 5
 
 
 def pairs(turn: int) -> Iterator[str]:
@@ -31,6 +36,23 @@ def pairs(turn: int) -> Iterator[str]:
             yield f"{first}{AND}{second}"
         else:
             yield from filter(None, (first, second))
+
+
+def drawn(seed: int, profile: str) -> str:
+    """Draw a few variants that do not touch each other, mechanically: nobody chose that they go well together.
+
+    Returns:
+        Their names with a plus between them, the same for the same seed and profile.
+    """
+    names = [name for name in ALL if name != SLOW]
+    Random(f"{seed} {profile}").shuffle(names)  # noqa: S311 - nothing secret hangs on it
+    taken: list[str] = []
+    for name in names:
+        if all(_apart(ALL[name], ALL[other]) for other in taken):
+            taken.append(name)
+        if len(taken) == _DRAWN:
+            break
+    return AND.join(taken)
 
 
 def _apart(one: Variant, other: Variant) -> bool:

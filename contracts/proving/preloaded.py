@@ -19,6 +19,7 @@ import pytest
 
 from contracts.errors import RegistryContractsError, SuiteError, UsageError
 from contracts.interface.location import cases_directory
+from contracts.plugin.plan import SMALL_LIMIT
 
 _RUN_INI: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
 #: What a fork would load otherwise, each for itself.
@@ -31,16 +32,20 @@ _BROKEN: Final = 3
 
 
 class ForkedSandbox:
-    """A sandbox in a fork of this process.
+    """A sandbox in a fork of this process, with a small limit for uploads whatever the profile asks for.
 
     Args:
         arguments: Options of `registry-contracts sandbox`.
     """
 
+    size_limit = SMALL_LIMIT
+
     def __init__(self, arguments: Sequence[str]) -> None:
         with socket.create_server((_LOCAL, 0), backlog=512) as listener:
             self.base_url = f"http://{_LOCAL}:{listener.getsockname()[1]}"
-            self._process: int | None = fork(lambda: _serve(list(arguments), listener))
+            self._process: int | None = fork(
+                lambda: _serve(["--size-limit", str(self.size_limit), *arguments], listener)
+            )
 
     def stop(self) -> None:
         """End it, first politely, then for good; a second call does nothing."""

@@ -72,6 +72,7 @@ def _calm(result: TrialResult) -> dict[str, Any]:
     return {
         "name": result.trial.name,
         "seed": result.trial.seed,
+        "profile": result.profile,
         "realms": list(result.realms),
         "exit_code": result.exit_code,
         "findings": list(result.findings),

@@ -10,17 +10,17 @@ from enum import StrEnum
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.judging.universal import UNIVERSAL
-from contracts.proving.pairs import AND, pairs
-from contracts.proving.trials import LAST_FOR_DEFECTS, Kind, Trial, TrialResult, stage_of_case
+from contracts.plugin.marks import Profile
+from contracts.proving.pairs import AND, SLOW, drawn, pairs
+from contracts.proving.trials import LAST_FOR_DEFECTS, STAGES, Kind, Trial, TrialResult, stage_of_case
 from contracts.proving.watching import CaseFacts, CaseIndex
 from contracts.sandbox.defects import ALL as DEFECTS
 from contracts.sandbox.defects import Defect
 from contracts.sandbox.defects import load as defect_named
 from contracts.sandbox.variants import COMBINATIONS
 
-#: Defects whose finding waits for a time limit, and the variant that answers late each time.
+#: Defects whose finding waits for a time limit.
 _HANGS = "hangs-"
-_SLOW = "slow"
 #: Defects that show once in so many times: repetition finds them, which is the nightly profile's; other realms do not.
 _RARE = "-one-in-"
 PLAIN = "plain"
@@ -88,8 +88,16 @@ def _first_trials(proof: Proof) -> Iterator[Trial]:
             yield Trial(Kind.PLAIN, PLAIN, "", seed, whole=True)
             for name in COMBINATIONS:
                 yield Trial(Kind.VARIANT, name, "", seed, whole=True)
+            yield from _longer(seed)
         if Part.PAIRS in proof.parts:
             yield from _pairs(proof, seed)
+
+
+def _longer(seed: int) -> Iterator[Trial]:
+    """The longer profiles, each once on a few variants that are drawn: they send what no gate run sends."""
+    for stage, (profile, _) in enumerate(STAGES):
+        if Profile(profile) in (Profile.NIGHTLY, Profile.FULL):
+            yield Trial(Kind.VARIANT, drawn(seed, profile), "", seed, stage, whole=True)
 
 
 def _pairs(proof: Proof, seed: int) -> Iterator[Trial]:
@@ -101,7 +109,7 @@ def _pairs(proof: Proof, seed: int) -> Iterator[Trial]:
 
 def waits(trial: Trial) -> bool:
     """Whether a trial waits for answers most of its time, and leaves the cores to others."""
-    return trial.name.startswith(_HANGS) or _SLOW in COMBINATIONS.get(trial.name, trial.name.split(AND))
+    return trial.name.startswith(_HANGS) or SLOW in COMBINATIONS.get(trial.name, trial.name.split(AND))
 
 
 def _trial(proof: Proof, defect: Defect, seed: int) -> Trial:

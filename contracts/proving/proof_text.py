@@ -101,7 +101,8 @@ def _survivors(matrix: Matrix) -> Iterator[str]:
 
 def _calm(matrix: Matrix) -> Iterator[str]:
     for result in matrix.alarms:
-        yield f"- **alarm**: `{result.trial.name}`, seed {result.trial.seed}: {ExitCode(result.exit_code).word}"
+        what = f"`{result.trial.name}`, profile {result.profile}, seed {result.trial.seed}"
+        yield f"- **alarm**: {what}: {ExitCode(result.exit_code).word}"
     if matrix.alarms:
         yield ""
 

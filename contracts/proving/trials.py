@@ -13,15 +13,15 @@ from typing import Any, Final
 from zlib import crc32
 
 from contracts.evidence.outcomes import ExitCode
+from contracts.evidence.reports import ALL as ALL_FORMATS
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.judging.universal import UNIVERSAL
 from contracts.plugin.marks import Profile
-from contracts.plugin.plan import SMALL_LIMIT
 from contracts.proving.pairs import AND
 from contracts.proving.preloaded import ForkedSandbox, output_to, run_suite
-from contracts.proving.watching import CaseIndex, Watch
+from contracts.proving.watching import FORMATS, CaseIndex, Watch
 from contracts.sandbox.defects import load as defect_named
 from contracts.target.model import DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
@@ -188,9 +188,15 @@ def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> TrialResult:
     files = [] if anywhere else index.files(trial.clause, trial.only)
     started = time.monotonic()
     with (folder / "output.txt").open("w", encoding="utf-8") as said, output_to(said.fileno()):
-        sandbox = ForkedSandbox(["--size-limit", str(SMALL_LIMIT), *_alteration(trial)])
+        sandbox = ForkedSandbox(_alteration(trial))
         watch = Watch(
-            sandbox, trial.clause, _operations(trial), stop=trial.stop, only=trial.only, share=trial.share
+            sandbox,
+            trial.clause,
+            _operations(trial),
+            stop=trial.stop,
+            only=trial.only,
+            share=trial.share,
+            formats=_formats(trial),
         )
         try:
             code = run_suite(words, files, [watch])
@@ -231,6 +237,11 @@ def _alteration(trial: Trial) -> list[str]:
 
 def _operations(trial: Trial) -> tuple[str, ...]:
     return defect_named(trial.name).operations if trial.kind is Kind.DEFECT else ()
+
+
+def _formats(trial: Trial) -> Sequence[str]:
+    """All reports of a whole run where nothing is broken: each has to be able to write what such a service says."""
+    return ALL_FORMATS if trial.kind is not Kind.DEFECT and trial.share == (0, 1) else FORMATS
 
 
 def _troubles(watch: Watch, code: int) -> Iterator[str]:

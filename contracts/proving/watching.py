@@ -22,7 +22,7 @@ from contracts.plugin.worker import WORKER
 _SHOWN: Final = 300
 _PROFILES: Final = list(Profile)
 #: Only the machine's answer is wanted of a run that is one of thousands.
-_FORMATS: Final = ("verdict",)
+FORMATS: Final = ("verdict",)
 
 
 def case_name(item: pytest.Item) -> str:
@@ -102,6 +102,7 @@ class Watch:
         stop: End the run at the first confirmed finding on the clause.
         only: Run no other case than this one; None for all.
         share: Of the cases dealt out to so many runs, the number of this run's, from 0.
+        formats: Report formats that the run writes.
         findings: Confirmed findings, as they came.
         red: Cases with a confirmed finding on the clause, in their order.
         first: Requests and seconds until the first finding on the clause.
@@ -115,6 +116,7 @@ class Watch:
     stop: bool = True
     only: str | None = None
     share: tuple[int, int] = (0, 1)
+    formats: Sequence[str] = FORMATS
     findings: list[dict[str, Any]] = field(default_factory=list)
     red: dict[str, None] = field(default_factory=dict)
     first: dict[str, float] | None = None
@@ -128,8 +130,8 @@ class Watch:
         return self.sandbox
 
     def pytest_contract_formats(self) -> Sequence[str]:
-        """Write no more reports than are read."""
-        return _FORMATS
+        """Write no more reports than are wanted."""
+        return self.formats
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Iterator[None]:

@@ -8,7 +8,6 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
-from contracts.plugin.plan import SMALL_LIMIT
 from contracts.proving.preloaded import ForkedSandbox, output_to, run_suite
 from contracts.proving.runs import Outcome, read_outcome
 from contracts.proving.watching import CaseIndex, Watch
@@ -131,7 +130,7 @@ def run_trial(trial: Trial, words: Sequence[str], index: CaseIndex, folder: Path
     words += [f"--clause={trial.clause}"] if trial.clause else []
     files = index.files(trial.clause) if trial.clause else []
     with (place / "output.txt").open("w", encoding="utf-8") as said, output_to(said.fileno()):
-        sandbox = ForkedSandbox(["--size-limit", str(SMALL_LIMIT), *trial.arguments])
+        sandbox = ForkedSandbox(trial.arguments)
         watch = Watch(sandbox, trial.clause, trial.operations, stop=False)
         try:
             return run_suite(words, files, [watch])
