@@ -70,7 +70,7 @@ def _concluded(config: pytest.Config, exitstatus: int) -> RunVerdict:
 
 def _give_up(session: pytest.Session, why: str) -> None:
     """End without reports; `latest` leads to this run nevertheless, and not to one that passed."""
-    session.config.stash[TROUBLE] = why
+    session.config.stash[TROUBLE] = session.config.stash[WORKER].redactor.text(why)
     session.exitstatus = ExitCode.ERROR
     with suppress(OSError):
         point_latest(Path(session.config.stash[PLAN].folder))

@@ -174,7 +174,7 @@ def plant(root: Path) -> Path:
     shutil.copy2(
         CHECKOUT / "tests" / "contract" / "property" / "test_generated_faults.py", root / "tests" / "contract"
     )
-    for name in ("door_watch.py", "dying.py", "breaking.py", "crashing.py"):
+    for name in ("door_watch.py", "dying.py", "breaking.py", "crashing.py", "unwriting.py"):
         shutil.copy2(PLANTED / name, root)
     return root
 

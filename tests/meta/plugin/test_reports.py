@@ -48,3 +48,40 @@ def test_a_finding_can_be_seen_again_by_its_command(run: Any, faulty: Callable[.
     again = run(*words[2:], program=True, reports=run.scratch / "again")
     assert again.code == 1, again.said
     assert again.verdict["findings"][0]["id"] == finding["id"]
+
+
+@pytest.mark.parametrize("what", ["html", "verdict", "history", "har"])
+def test_a_report_that_cannot_be_written_ends_the_run_as_an_error_that_names_it(run: Any, what: str) -> None:
+    places = {
+        "html": "index.html",
+        "verdict": "verdict.json",
+        "history": "history-entry.json",
+        "har": "traffic.har",
+    }
+    assert run("-k", "test_save", "--realm=abs-dev").code == 0
+    run.environment["UNWRITING"] = what
+    reports = run.scratch / "reports"
+    before = set(reports.iterdir())
+    ended = run("-k", "test_save", "--realm=abs-dev", "-p", "unwriting")
+    assert ended.code == 3, ended.said
+    (line,) = [line for line in ended.out.splitlines() if line.startswith("verdict: ")]
+    assert f"error: {places[what]} could not be written: UnicodeEncodeError: " in line
+    assert "Traceback" not in ended.said
+    (folder,) = {path for path in reports.iterdir() if path.is_dir() and not path.is_symlink()} - before
+    assert (reports / "latest").resolve() == folder.resolve()
+    names = {path.name for path in folder.iterdir()}
+    assert set(places.values()) - names == {places[what]}
+    assert names >= {"junit.xml", "summary.md", "questions.md", "findings", "allure", "ledger.jsonl"}
+    if what != "verdict":
+        assert json.loads((folder / "verdict.json").read_text("utf-8"))["exit_code"] == 3
+
+
+def test_a_run_that_cannot_be_judged_is_an_error_in_one_line_without_secrets(run: Any) -> None:
+    run.environment["UNWRITING"] = "judging"
+    ended = run("-k", "test_save", "--realm=abs-dev", "-p", "unwriting")
+    assert ended.code == 3, ended.said
+    (line,) = [line for line in ended.out.splitlines() if line.startswith("verdict: ")]
+    assert line.startswith("verdict: error: the run's verdict could not be written: UnicodeEncodeError: ")
+    assert "sandbox-author" not in ended.said
+    assert "Traceback" not in ended.said
+    assert (ended.reports / "latest").resolve() == ended.folder.resolve()

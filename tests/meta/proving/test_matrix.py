@@ -15,7 +15,15 @@ from contracts.proving.matrix import matrix
 from contracts.proving.pairs import AND
 from contracts.proving.proof_json import as_data
 from contracts.proving.proof_page import render
-from contracts.proving.proof_plan import Part, Proof, first_trials, idle_cases, next_stage, trials_for_case
+from contracts.proving.proof_plan import (
+    Part,
+    Proof,
+    first_trials,
+    idle_cases,
+    next_stage,
+    trials_for_case,
+    waits,
+)
 from contracts.proving.proof_text import closing_lines, markdown, put_between
 from contracts.proving.trials import STAGES, Kind, TrialResult, realms_of
 from contracts.proving.watching import CaseFacts, CaseIndex
@@ -91,6 +99,22 @@ def test_each_variant_meets_every_case_once_over_the_seeds_each_time_with_anothe
     assert all(sorted(found) == [(0, 3), (1, 3), (2, 3)] for found in shares.values())
     together = [trial.name for trial in trials if AND in trial.name]
     assert len(together) == len(set(together)) > len(VARIANTS)
+
+
+def test_each_seed_has_a_nightly_and_a_full_run_on_variants_that_do_not_touch_each_other() -> None:
+    trials = list(first_trials(Proof((1, 2, 3), parts=(Part.CALM,))))
+    longer = [trial for trial in trials if trial.stage]
+    assert sorted((trial.seed, STAGES[trial.stage][0]) for trial in longer) == [
+        (seed, profile) for seed in (1, 2, 3) for profile in ("full", "nightly")
+    ]
+    assert trials == list(first_trials(Proof((1, 2, 3), parts=(Part.CALM,))))
+    assert len({trial.name for trial in longer}) == len(longer)
+    for trial in longer:
+        chosen = [VARIANTS[name] for name in trial.name.split(AND)]
+        assert len(chosen) == 5
+        parts = [part for variant in chosen for part in (*variant.parts, *variant.habits)]
+        assert len(parts) == len(set(parts))
+        assert not waits(trial)
 
 
 def test_what_breaks_nothing_meets_another_realm_with_documents_on_each_seed_and_the_one_without() -> None:

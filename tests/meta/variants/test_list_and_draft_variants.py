@@ -1,13 +1,16 @@
 """Variants of lists and of drafts: each differs from the plain sandbox in what its sentence says."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from contracts.sandbox.variants import drafts, late, lists, sight
+from contracts.sandbox.variants import drafts, late, lists, sight, texts
+from tests.meta.variants.conftest import SCHEMA
 
 Probe = Callable[[Any], Any]
+JSON = {"Content-Type": "application/json"}
 
 
 def page(kit: Any) -> Any:
@@ -73,6 +76,20 @@ def told_faults(kit: Any) -> Any:
     return len(answer.get("errors", []))
 
 
+HALF = b'{"odd": "a\\ud800b", "\\udc00": 1, "whole": "\\ud83d\\ude00"}'
+
+
+def half_saved(kit: Any) -> Any:
+    """The text of a draft with half of a surrogate pair, and whether save, info and list tell of it; or a refusal."""
+    uid = kit.uid()
+    answer = kit.ask("PUT", kit.draft(uid), params=SCHEMA, data=HALF, headers=JSON)
+    if answer.status_code >= 400:
+        return answer.status_code
+    shown = [answer, kit.ask("GET", kit.draft(uid, "/info")), kit.drafts(filter=f"identifier eq '{uid}'")]
+    told = [b'"odd":"a\\ud800b"' in each.content and each.content.isascii() for each in shown]
+    return kit.ask("GET", kit.draft(uid)).content, told
+
+
 DIFFERENCES: dict[str, tuple[Probe, Any]] = {
     "list-docs": (members, ["responseHeader", "response", "facet_counts"]),
     "list-linked": (members, ["links", "page", "warnings", "results"]),
@@ -97,6 +114,7 @@ DIFFERENCES: dict[str, tuple[Probe, Any]] = {
     "others-drafts-hidden": (others_read, 404),
     "others-drafts-refused": (others_read, 403),
     "locked-draft-hidden": (lambda kit: kit.ask("GET", kit.draft("sandbox-locked-abs-dev")).status_code, 404),
+    "half-pairs-kept": (half_saved, (HALF, [True, True, True])),
 }
 
 
@@ -116,6 +134,23 @@ def test_a_late_list_shows_what_was_made_and_drops_what_was_deleted(kit_of: Call
     assert kit.eventually(lambda: uid not in kit.drafts().text)
 
 
+@pytest.mark.parametrize(
+    "beside", ["list-with-documents", "draft-wrapped", "extra-members", "draft-nulls-dropped"]
+)
+def test_what_holds_half_a_pair_is_json_in_utf_8_whatever_else_is_different(
+    kit_of: Callable[..., Any], beside: str
+) -> None:
+    kit = kit_of("half-pairs-kept", beside)
+    uid = kit.uid()
+    saved = kit.ask("PUT", kit.draft(uid), params=SCHEMA, data=HALF, headers=JSON)
+    read = [kit.ask("GET", kit.draft(uid)), kit.ask("GET", kit.draft(uid, "/info")), kit.drafts()]
+    for answer in (saved, *read):
+        assert answer.status_code < 300
+        assert "a\ud800b" in kit.values(json.loads(answer.content.decode("utf-8", "strict")))
+    contact = kit.ask("POST", "/api/v2013/documents", params=SCHEMA, data=HALF, headers=JSON)
+    assert contact.status_code == 400
+
+
 def test_every_variant_is_probed() -> None:
-    modules = (lists, late, drafts, sight)
+    modules = (lists, late, drafts, sight, texts)
     assert list(DIFFERENCES) == [variant.name for module in modules for variant in module.VARIANTS]

@@ -17,6 +17,18 @@ CHOSEN = {
     "easy-going": ("list-pages-cover", "list-skip-beyond", "attachment-persist-listed"),
     "taciturn": ("attachment-several", "draft-delete-removes"),
 }
+REPORTS = (
+    "verdict.json",
+    "index.html",
+    "findings",
+    "junit.xml",
+    "traffic.har",
+    "allure",
+    "observations.json",
+    "questions.md",
+    "summary.md",
+    "history-entry.json",
+)
 
 
 @pytest.mark.parametrize("name", CHOSEN)
@@ -26,3 +38,13 @@ def test_a_combination_of_variants_raises_no_alarm(name: str, tmp_path: Path) ->
     )
     assert (done.verdict, done.exit_code, done.findings, done.inconclusive) == ("pass", 0, (), ()), done.said
     assert done.requests > 20
+
+
+def test_a_nightly_run_writes_every_report_on_a_service_that_keeps_half_a_pair(tmp_path: Path) -> None:
+    saving = [f"--operation={operation}" for operation in ("saveDraft", "getDraftInfo", "listDrafts")]
+    done = run_altered(
+        ["--variant", "half-pairs-kept"], "nightly", 1, reports=tmp_path, extra=["--realm=abs-dev", *saving]
+    )
+    assert (done.verdict, done.exit_code, done.findings) == ("pass", 0, ()), done.said
+    assert {path.name for path in done.folder.iterdir()} >= {*REPORTS}
+    assert "oddTexts" in (done.folder / "observations.json").read_text("utf-8")
