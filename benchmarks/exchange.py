@@ -10,16 +10,16 @@ from pathlib import Path
 
 import requests
 
-from contracts.generation.samples import Samples
+from contracts.cases.marks import Profile
+from contracts.cases.samples import Samples
+from contracts.checks import universal
+from contracts.checks.claims import Claims
+from contracts.checks.outcomes import Attempt
 from contracts.interface.catalogue import load_catalogue
-from contracts.judging import universal
-from contracts.judging.attempts import Attempt
-from contracts.judging.claims import Claims
-from contracts.plugin.marks import Profile
 from contracts.plugin.options import Selection
 from contracts.plugin.plan import Plan
 from contracts.plugin.worker import Worker
-from contracts.target.embedded import DEFAULT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
+from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
 
 _REALM = "abs-dev"
 #: Requests of one kind between two of the other, so that the machine's moods hit both alike.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from contracts.target.embedded import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox
+from contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox
 
 _PROGRAM = [sys.executable, "-c", "from contracts.cli import main; main()"]
 _READY = "proxy ready at "

@@ -17,13 +17,12 @@ from typing import Final
 
 from benchmarks.mutation.places import JUDGING, MODULE_LEVEL, OWN_TESTS, place
 from benchmarks.mutation.reach import Route
-from contracts.generation.faults import make_all
+from contracts.cases.generated_faults import make_all
 from contracts.proving.matrix import alarming
-from contracts.proving.preloaded import load
+from contracts.proving.processes import SideBySide, preload
 from contracts.proving.proof_plan import PLAIN
-from contracts.proving.side_by_side import SideBySide
+from contracts.proving.trial_plugins import CaseIndex
 from contracts.proving.trials import Kind, Trial, TrialResult, run_trial
-from contracts.proving.watching import CaseIndex
 
 #: Trials before the quiet run on the faithful sandbox, which takes as long as ten of them.
 _FIRST: Final = 12
@@ -46,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     changed = changed_place(Path.cwd(), Path(arguments[1]))
     chosen = chosen_trials([Route.read(route) for route in told], changed)
     index = CaseIndex()
-    load(index)
+    preload(index)
     make_all()
     by = (
         _noticing([*chosen[:_FIRST], _quiet(PLAIN), *chosen[_FIRST:]], index)

@@ -13,12 +13,11 @@ from typing import Any, Final
 from coverage import Coverage
 
 from benchmarks.mutation.places import JUDGING, place
-from contracts.plugin.marks import Profile
-from contracts.proving.preloaded import load
+from contracts.cases.marks import Profile
+from contracts.proving.processes import SideBySide, preload
 from contracts.proving.proof_plan import trials_for_case
-from contracts.proving.side_by_side import SideBySide
+from contracts.proving.trial_plugins import CaseIndex
 from contracts.proving.trials import Kind, Trial, run_trial, stage_of_case
-from contracts.proving.watching import CaseIndex
 from contracts.sandbox.defects import ALL as DEFECTS
 from contracts.sandbox.defects import load as defect_named
 
@@ -89,7 +88,7 @@ def measure(proof: Mapping[str, Any], folder: Path, jobs: int) -> list[Route]:
         folder: For what the trials leave while they run.
     """
     index = CaseIndex()
-    load(index)
+    preload(index)
 
     def work(numbered: tuple[int, Trial]) -> int:
         number, trial = numbered

@@ -14,10 +14,9 @@ from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from contracts.sandbox.serve import altered
-from contracts.sandbox.server import make_server
-from contracts.sandbox.settings import Settings
-from contracts.target.embedded import DEFAULT_SIZE_LIMIT
+from contracts.sandbox.habits import Settings
+from contracts.sandbox.serve import altered, make_server
+from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT
 
 
 class Counted:

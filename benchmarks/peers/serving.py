@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from contracts.target.embedded import EmbeddedSandbox
+from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
 #: A measurement of an hour should not end because something else kept the machine busy for a while.
 _READY_SECONDS = 120.0

@@ -16,24 +16,24 @@ _USAGE: Final = 4
 _ERROR: Final = 3
 _INTERRUPTED: Final = 2
 
-#: Command → the module of `contracts.cli` that holds it, and its line in the help.
+#: Command → its line in the help; the module of `contracts.cli` that holds it has its name.
 COMMANDS: Final = {
-    "run": ("running", "judge a target; without settings, the embedded sandbox"),
-    "merge": ("merging", "put the reports of a run's shards together"),
-    "prove": ("proving", "show that the suite finds what is broken, and only that"),
-    "sweep": ("sweeping", "remove what earlier runs left on a target"),
-    "gate": ("gating", "one verdict on what an SDK uses, for its release"),
-    "consumer": ("consuming", "make a consumer file from recorded traffic"),
-    "drift": ("drifting", "compare what was observed at silent points with what was accepted"),
-    "history": ("remembering", "show what earlier runs said"),
-    "explain": ("explaining", "say what a clause or an operation is about, and how it stands"),
-    "list": ("listing", "list clauses, operations, cases, defects, findings and the like"),
-    "call": ("calling", "send one request by hand, and judge it"),
-    "replay": ("replaying", "send what a finding or a HAR recorded once more"),
-    "check": ("checking", "judge recorded traffic, whoever recorded it"),
-    "proxy": ("proxying", "stand between a client and a target, and judge both"),
-    "completion": ("completing", "print the line that makes a shell complete"),
-    "sandbox": ("serving", "serve the embedded sandbox until Ctrl-C"),
+    "run": "judge a target; without settings, the embedded sandbox",
+    "merge": "put the reports of a run's shards together",
+    "prove": "show that the suite finds what is broken, and only that",
+    "sweep": "remove what earlier runs left on a target",
+    "gate": "one verdict on what an SDK uses, for its release",
+    "consumer": "make a consumer file from recorded traffic",
+    "drift": "compare what was observed at silent points with what was accepted",
+    "history": "show what earlier runs said",
+    "explain": "say what a clause or an operation is about, and how it stands",
+    "list": "list clauses, operations, cases, defects, findings and the like",
+    "call": "send one request by hand, and judge it",
+    "replay": "send what a finding or a HAR recorded once more",
+    "check": "judge recorded traffic, whoever recorded it",
+    "proxy": "stand between a client and a target, and judge both",
+    "completion": "print the line that makes a shell complete",
+    "sandbox": "serve the embedded sandbox until Ctrl-C",
 }
 
 
@@ -48,14 +48,14 @@ class _Commands(click.Group):
         """Load one command."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"contracts.cli.{COMMANDS[cmd_name][0]}")
+        module = import_module(f"contracts.cli.{cmd_name}")
         command: click.Command = module.command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+            formatter.write_dl([(name, line) for name, line in COMMANDS.items()])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from contracts.errors import UsageError
-from contracts.evidence.reports import LATEST
+from contracts.reports.writers import LATEST
 
 
 def run_folder(reports: Path, run: str | None) -> Path:

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from contracts.cli import completing
+from contracts.cli import completion
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Option = Callable[[Any], Any]
@@ -16,7 +16,7 @@ _Option = Callable[[Any], Any]
 target: Final = click.option(
     "--target",
     metavar="FILE|NAME",
-    shell_complete=completing.targets,
+    shell_complete=completion.targets,
     help="Target settings; by default REGISTRY_… or the sandbox.",
 )
 
@@ -33,7 +33,7 @@ def judged(consumer: str) -> Callable[[_Command], _Command]:
             "--realm",
             metavar="REALM",
             multiple=True,
-            shell_complete=completing.realms,
+            shell_complete=completion.realms,
             help="Judge only this realm; may be repeated.",
         ),
         click.option(

@@ -1,1 +1,1 @@
-"""Evidence: what a run saw, kept in journals, judged into verdicts and written as reports."""
+"""What a run saw, kept in journals and judged into verdicts."""

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from contracts.evidence.contradictions import Finding, Standing
+from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.record import AssertionCount, Case, Observation, Untested
-from contracts.interface.clauses import Clause
+from contracts.interface.catalogue import Clause
 
 _MISSING_SETTING = re.compile(r"\bsettings? (?P<names>.+?) (?:is missing|are missing|has no unused id left)")
 

@@ -1,128 +1,210 @@
-"""`findings/<id>.json` and `findings/<id>.md`: one finding each, ready to be attached to a ticket."""
+"""Findings as a report shows them: equal contradictions put together, each with a stable id.
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+What the contradictions of one case mean for the run: they count, are accepted, or lie outside the consumer.
+"""
 
-from contracts.evidence.arranging import arranged, settings_in
-from contracts.evidence.contradictions import Finding, Standing
-from contracts.evidence.plain import fenced, inline
-from contracts.evidence.record import RecordedExchange, RunRecord
-from contracts.evidence.transcript import heading, request_text, response_text
-from contracts.evidence.verdict_json import describe
-from contracts.evidence.verdicts import RunVerdict
-from contracts.interface.clauses import Clause
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from enum import StrEnum
 
-FOLDER_NAME = "findings"
-
-SAYS = {
-    Standing.FAIL: "a statement of the interface document is contradicted; this fails the run",
-    Standing.ADVISORY: "a reasonable reading of the document is contradicted; this does not fail a run",
-    Standing.DEVIATION: "contradicted, known and accepted until a day; this does not fail a run",
-    Standing.UNCONFIRMED: "seen, but it did not come back on fresh data; this does not fail a run",
-    Standing.OBSERVED: "the interface document is silent here; this does not fail a run",
-}
+from contracts.evidence.record import Case, SeenFinding
+from contracts.evidence.terms import Deviation, Terms
 
 
-def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
-    """Write two files per finding and remove those of an earlier rendering.
+class Standing(StrEnum):
+    """What a finding does to the verdict of its clause; members stand worst first."""
+
+    FAIL = "fail"
+    ADVISORY = "advisory"
+    DEVIATION = "deviation"
+    UNCONFIRMED = "unconfirmed"
+    OBSERVED = "observed"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One contradiction of one clause on one operation in one realm, with the best evidence of all seen.
+
+    `reproduced` of `attempts` replays showed it again. `cases` are the node ids of the cases that saw it. `accepted`
+    is the deviation that speaks of it, not expired; `counted` is false outside what the consumer uses, whose
+    `methods` call the operation.
+    """
+
+    id: str
+    clause: str
+    realm: str
+    operation: str | None
+    standing: Standing
+    role: str | None
+    expected: str
+    seen: str
+    confirmed: bool
+    reproduced: int
+    attempts: int
+    cases: tuple[str, ...]
+    exchanges: tuple[str, ...]
+    curl: tuple[str, ...]
+    command: str
+    accepted: Deviation | None = None
+    counted: bool = True
+    methods: tuple[str, ...] = ()
+
+    @property
+    def fails(self) -> bool:
+        """Whether the finding fails the run."""
+        return self.standing is Standing.FAIL and self.counted
+
+    @property
+    def intermittent(self) -> bool:
+        """Whether the contradiction was confirmed, but not by every replay."""
+        return self.confirmed and self.reproduced < self.attempts
+
+    @property
+    def rate(self) -> str:
+        """How often the contradiction came back, in words."""
+        times = f"{self.reproduced} of {self.attempts}"
+        if not self.confirmed:
+            return f"not confirmed: came back in {times} replays"
+        return (
+            f"intermittent: came back in {times} replays"
+            if self.intermittent
+            else f"came back in {times} replays"
+        )
+
+
+def finding_id(clause: str, realm: str, operation: str | None) -> str:
+    """Return the id of a finding: ten hexadecimal digits, the same in every run."""
+    return hashlib.sha256(f"{clause}|{realm}|{operation or ''}".encode()).hexdigest()[:10]
+
+
+def put_together(seen: Iterable[SeenFinding], levels: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Put equal contradictions together.
+
+    Args:
+        seen: what the cases saw.
+        levels: clause id to level; a clause that is not there counts as a must, which hides nothing.
 
     Returns:
-        The folder `findings`, which is there even when nothing was found.
+        One finding per clause, realm and operation: worst standing first, then by clause, operation, realm.
     """
-    target = folder / FOLDER_NAME
-    target.mkdir(exist_ok=True)
-    for stale in (*target.glob("*.json"), *target.glob("*.md")):
-        stale.unlink()
-    clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
-    for finding in verdict.findings:
-        clause = clauses.get(finding.clause)
-        content = build(record, finding, clause)
-        text = json.dumps(content, indent=2, ensure_ascii=False)
-        (target / f"{finding.id}.json").write_text(text + "\n", "utf-8")
-        (target / f"{finding.id}.md").write_text(markdown(record, finding, clause), "utf-8")
-    return target
+    groups: dict[str, list[SeenFinding]] = defaultdict(list)
+    for each in seen:
+        groups[finding_id(each.clause, each.realm, each.operation)].append(each)
+    findings = [_merge(key, group, levels.get(group[0].clause, "must")) for key, group in groups.items()]
+    return _sorted(findings)
 
 
-def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[RecordedExchange, ...]:
-    """Return the exchanges of a finding that the record holds, in the order of the sequence."""
-    return tuple(record.exchanges[key] for key in finding.exchanges if key in record.exchanges)
+def hold_to(terms: Terms, day: date, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Say of each finding whether a deviation accepts it on `day`, whether it counts, and whom it concerns.
+
+    Returns:
+        The findings in the order of `put_together`; an accepted one stands as a deviation, unless it was not
+        confirmed or the document is silent, which fails nobody as it is.
+    """
+    held = []
+    for each in findings:
+        accepted = terms.accepted(each.clause, each.realm, each.operation, day)
+        firm = each.standing in {Standing.FAIL, Standing.ADVISORY}
+        held.append(
+            replace(
+                each,
+                standing=Standing.DEVIATION if accepted and firm else each.standing,
+                accepted=accepted,
+                counted=terms.counts(each.clause, each.realm, each.operation),
+                methods=terms.methods_of([each.operation]),
+            )
+        )
+    return _sorted(held)
 
 
-def build(record: RunRecord, finding: Finding, clause: Clause | None) -> dict[str, Any]:
-    """Return a finding with its clause, target and exchanges as plain data."""
-    run = record.run
-    shown = shown_exchanges(record, finding)
-    before = arranged(record, shown)
-    return {
-        **describe(finding),
-        "level": str(clause.level) if clause else None,
-        "wording": clause.wording if clause else None,
-        "source": clause.source if clause else None,
-        "target": {"name": run.target, "kind": run.target_kind, "base_url": run.base_url},
-        "seed": run.seed,
-        "started": run.started,
-        "versions": dict(run.versions),
-        "case_names": _case_names(record, finding),
-        "settings": settings_in(run.settings, finding.realm, (*before, *shown)),
-        "arranged": [asdict(exchange) for exchange in before],
-        "sequence": [asdict(exchange) for exchange in shown],
-    }
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Order findings: those that count first, the worst standing first."""
+    ranks = {standing: rank for rank, standing in enumerate(Standing)}
+    return tuple(
+        sorted(
+            findings,
+            key=lambda f: (not f.counted, ranks[f.standing], f.clause, f.operation or "", f.realm),
+        )
+    )
 
 
-def markdown(record: RunRecord, finding: Finding, clause: Clause | None) -> str:
-    """Return a finding as a Markdown page."""
-    place = f"{finding.operation or 'the service'} in {finding.realm}"
-    lines = [
-        f"# {inline(finding.clause)}: {inline(place)}",
-        "",
-        f"**{finding.standing}** — {SAYS[finding.standing]}.",
-        "",
-        *_facts(record, finding, clause),
-        "",
-        *_quoted("Expected", finding.expected),
-        *_quoted("Seen", finding.seen),
-        "## Reproduce",
-        "",
-        fenced(finding.command, "sh"),
-        "",
-    ]
-    if finding.curl:
-        lines += [fenced("\n".join(finding.curl), "sh"), ""]
-    for number, exchange in enumerate(shown_exchanges(record, finding), start=1):
-        lines += [f"## Exchange {number}: {inline(heading(exchange))}", ""]
-        lines += [fenced(request_text(exchange), "http"), "", fenced(response_text(exchange), "http"), ""]
-    return "\n".join(lines)
+def blocked_cases(cases: Iterable[Case], findings: Iterable[Finding]) -> dict[str, str]:
+    """Map the id of each case that something blocked to the id of the finding on that operation and realm."""
+    by_place: dict[tuple[str | None, str], str] = {}
+    for finding in findings:
+        by_place.setdefault((finding.operation, finding.realm), finding.id)
+    links = {}
+    for case in cases:
+        if case.blocked_by is None or case.blocked_by.operation is None:
+            continue
+        found = by_place.get((case.blocked_by.operation, case.blocked_by.realm or case.realm))
+        if found is not None:
+            links[case.id] = found
+    return links
 
 
-def _facts(record: RunRecord, finding: Finding, clause: Clause | None) -> list[str]:
-    accepted, outside = finding.accepted, "no: outside what the consumer uses"
-    facts: Mapping[str, str] = {
-        "Clause": clause.wording if clause else finding.clause,
-        "Level": str(clause.level) if clause else "unknown to the catalogue",
-        "Source": clause.source if clause else "unknown to the catalogue",
-        "Role": finding.role or "any",
-        "Confirmed": "yes" if finding.confirmed else "no",
-        "Rate": finding.rate,
-        "Counts": "yes" if finding.counted else outside,
-        **({"Methods": ", ".join(finding.methods)} if finding.methods else {}),
-        **(
-            {"Accepted": f"{accepted.reason} ({accepted.issue}, until {accepted.expires})"}
-            if accepted
-            else {}
-        ),
-        "Cases": "; ".join(_case_names(record, finding)),
-        "Target": f"{record.run.target} ({record.run.base_url}), {record.run.started}",
-    }
-    return ["| | |", "|---|---|", *(f"| {name} | {inline(value, 2000)} |" for name, value in facts.items())]
+def _merge(key: str, group: list[SeenFinding], level: str) -> Finding:
+    best = max(group, key=_weight)
+    return Finding(
+        id=key,
+        clause=best.clause,
+        realm=best.realm,
+        operation=best.operation,
+        standing=_standing(level, best.confirmed),
+        role=best.role,
+        expected=best.expected,
+        seen=best.seen,
+        confirmed=best.confirmed,
+        reproduced=best.reproduced,
+        attempts=best.attempts,
+        cases=tuple(dict.fromkeys(each.case for each in group)),
+        exchanges=best.exchanges,
+        curl=best.curl,
+        command=best.command,
+    )
 
 
-def _quoted(title: str, text: str) -> list[str]:
-    return [f"## {title}", "", fenced(text, "text"), ""]
+def _weight(seen: SeenFinding) -> tuple[bool, float, bool, int, int]:
+    """Order evidence: confirmed, reproduced more often, with exchanges to show, and the shorter sequence."""
+    rate = seen.reproduced / seen.attempts if seen.attempts else 0.0
+    return seen.confirmed, rate, bool(seen.exchanges), -len(seen.exchanges), -len(seen.seen)
 
 
-def _case_names(record: RunRecord, finding: Finding) -> list[str]:
-    names = {case.id: case.name for case in record.cases}
-    return list(dict.fromkeys(names.get(case, case) for case in finding.cases))
+def _standing(level: str, confirmed: bool) -> Standing:
+    if level == "silent":
+        return Standing.OBSERVED
+    if not confirmed:
+        return Standing.UNCONFIRMED
+    return Standing.FAIL if level == "must" else Standing.ADVISORY
+
+
+class Bearing(StrEnum):
+    """The weight of a contradicted case."""
+
+    COUNTS = "counts"
+    DEVIATION = "deviation"
+    OUTSIDE = "outside"
+
+
+def weigh(contradictions: Iterable[tuple[bool, bool]]) -> Bearing:
+    """Weigh contradictions, each given as whether it counts for the consumer and whether a deviation accepts it.
+
+    Returns:
+        `counts` as soon as one counts and is not accepted, and where there are none.
+    """
+    seen = list(contradictions)
+    if not seen or any(counted and not accepted for counted, accepted in seen):
+        return Bearing.COUNTS
+    return Bearing.DEVIATION if any(accepted for _, accepted in seen) else Bearing.OUTSIDE
+
+
+def bearing_of(findings: Iterable[Finding]) -> Bearing:
+    """Weigh the findings of one case; a should that is contradicted says nothing beside a must."""
+    return weigh(
+        (each.counted, each.standing is Standing.DEVIATION)
+        for each in findings
+        if each.standing in {Standing.FAIL, Standing.DEVIATION}
+    )

@@ -14,7 +14,7 @@ from types import MappingProxyType, TracebackType
 from typing import IO, Any, Self
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.plain import encodable
+from contracts.safe_text import encodable
 
 Event = dict[str, Any]
 

@@ -1,14 +1,353 @@
-"""`observations.json`: what was seen where the document is silent, in an order that two runs share."""
+"""Shapes of answers as JSON Schema, inferred by GenSON, with the form of a text where every sample has it.
+
+What an answer's shape is inferred from: its body without what the run sent, and without anybody else's records.
+
+Statuses and shapes of answers, read from the exchanges of the cases that went well: no request is made for them.
+
+`observations.json`: what was seen where the document is silent, in an order that two runs share.
+"""
+
+from __future__ import annotations
 
 import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlsplit
 
-from contracts.drift.facts import read_facts
-from contracts.drift.realms import between_realms
-from contracts.evidence.observations_answers import answers_of
-from contracts.evidence.record import Observation, RunRecord
+import jsonschema_rs
+from genson import SchemaBuilder  # type: ignore[import-untyped]
+from genson.schema.strategies import String  # type: ignore[import-untyped]
+
+from contracts.evidence.outcomes import Verdict
+from contracts.evidence.record import Observation, RecordedExchange, RunRecord
 from contracts.evidence.verdicts import RunVerdict
+from contracts.exchanges.transcript import header, json_of
+from contracts.history.drift import between_realms
+from contracts.history.observed_facts import SUCCESS_STATUS, read_facts, refusal_clause, success_clause
+from contracts.interface.description import load_description
+from contracts.interface.operations import segments
+
+
+def infer(samples: Iterable[Any]) -> dict[str, Any]:
+    """Infer a JSON Schema (draft 2020-12 and earlier read it alike) that every sample fits.
+
+    Args:
+        samples: JSON values; at least one. Values leave no trace but their kind and, for texts, their form.
+
+    Returns:
+        The schema, members in alphabetical order, the same for any order of the samples.
+    """
+    builder = _Builder(schema_uri=None)
+    for sample in samples:
+        builder.add_object(sample)
+    schema: dict[str, Any] = _ordered(builder.to_schema())
+    return schema
+
+
+def form_of(text: str) -> str | None:
+    """Return the form of a text: `date-time`, `date`, `uuid`, `email`, `uri`, or None for any other."""
+    return next((name for name, has in _forms() if has(text)), None)
+
+
+class _Formed(String):  # type: ignore[misc]
+    """Texts of one form; texts of several forms, or of none, stand beside each other as alternatives."""
+
+    KEYWORDS = ("type", "format")
+    FORM: str
+
+    @classmethod
+    def match_schema(cls, schema: dict[str, Any]) -> bool:
+        return schema.get("type") == "string" and schema.get("format") == cls.FORM
+
+    @classmethod
+    def match_object(cls, obj: Any) -> bool:
+        return isinstance(obj, str) and form_of(obj) == cls.FORM
+
+    def to_schema(self) -> dict[str, Any]:
+        return {"type": "string", "format": self.FORM}
+
+
+class _Plain(String):  # type: ignore[misc]
+    """Texts of no form that is told apart."""
+
+    @classmethod
+    def match_object(cls, obj: Any) -> bool:
+        return isinstance(obj, str) and form_of(obj) is None
+
+
+_FORMS = ("date-time", "date", "uuid", "email", "uri")
+
+
+class _Builder(SchemaBuilder):  # type: ignore[misc]
+    EXTRA_STRATEGIES = (
+        *(type(f"_{name}", (_Formed,), {"FORM": name}) for name in _FORMS),
+        _Plain,
+    )
+
+
+@cache
+def _forms() -> tuple[tuple[str, Callable[[str], bool]], ...]:
+    return tuple((name, _checker(name)) for name in _FORMS)
+
+
+def _checker(name: str) -> Callable[[str], bool]:
+    has = jsonschema_rs.Draft202012Validator({"format": name}, validate_formats=True).is_valid
+    if name == "uri":
+        # Any word before a colon is a scheme; only addresses are meant.
+        return lambda text: text.startswith(("http://", "https://")) and has(text)
+    return has
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _ordered(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        # Alternatives and required members are sets; their order says nothing.
+        return sorted((_ordered(item) for item in value), key=json.dumps)
+    return value
+
+
+#: Keys that are values, such as identifiers and numbers, become this one.
+ANY_KEY: Final = "*"
+_VALUE_KEY: Final = re.compile(r"\d+|[0-9a-fA-F-]{12,}|rc-.*")
+_DEEPEST: Final = 24
+#: Bodies and types of these are those of files; nothing in them is the service's.
+_FILES: Final = frozenset({"attachmentExists", "getAttachment", "getAttachmentThumbnail"})
+#: Where a request names the record it is about.
+_NAMES: Final = ("uid", "identifier")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What the run sent: names of members of its documents, and identifiers it wrote to."""
+
+    members: frozenset[str]
+    identifiers: frozenset[str]
+
+
+def what_was_sent(exchanges: Iterable[tuple[RecordedExchange, Mapping[str, str]]]) -> Sent:
+    """Gather what the run sent.
+
+    Args:
+        exchanges: each with the values of its path parameters.
+    """
+    members: set[str] = set()
+    identifiers: set[str] = set()
+    for exchange, path in exchanges:
+        if exchange.request["method"] not in ("POST", "PUT") or exchange.operation == "createToken":
+            continue
+        body = json_of(exchange.request["body"])
+        if isinstance(body, dict):
+            document = body.get("document")
+            members |= body.keys() | (document.keys() if isinstance(document, dict) else set())
+        if _status(exchange) < 400:
+            identifiers |= {path[name] for name in _NAMES if path.get(name)}
+    return Sent(frozenset(members), frozenset(identifiers))
+
+
+def telling(exchange: RecordedExchange, path: Mapping[str, str], sent: Sent) -> bool:
+    """Tell whether an answer says something of the service, and not of what happens to be stored there.
+
+    An accepted request about a record that the run did not write shows somebody else's record; a file is its
+    owner's; and a body that was cut has an unknown rest.
+    """
+    if _status(exchange) >= 400:
+        return not (exchange.response or {}).get("body", {}).get("truncated")
+    named = [path[name] for name in _NAMES if path.get(name)]
+    foreign = any(name not in sent.identifiers for name in named)
+    cut = bool((exchange.response or {}).get("body", {}).get("truncated"))
+    return exchange.operation not in _FILES and not foreign and not cut
+
+
+def normal(operation: str, value: Any, sent: Sent) -> Any:
+    """Return the body of an accepted answer without what the run sent; None when nothing of it is left to tell.
+
+    A document that comes back loses the members that were sent; what the service added stays. A list of drafts
+    keeps the run's own: those of others may be of any age.
+    """
+    if operation == "getDraft" and not any(map(_is_document, _objects(value))):
+        return None
+    kept = _own_items(value, sent.identifiers) if operation == "listDrafts" else value
+    return _without_sent(kept, sent, 0)
+
+
+def refused(value: Any, sent: Sent) -> Any:
+    """Return the body of a refusal with keys that are values put together."""
+    return _without_sent(value, sent, 0)
+
+
+def signature(value: Any) -> str:
+    """Return a text that is equal for values of the same shape, so that each shape is looked at once."""
+    return json.dumps(_outline(value), sort_keys=True)
+
+
+def _outline(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _outline(member) for name, member in value.items()}
+    if isinstance(value, list):
+        outlines = {json.dumps(_outline(item), sort_keys=True) for item in value}
+        return sorted(outlines)
+    return f"{type(value).__name__} {form_of(value)}" if isinstance(value, str) else type(value).__name__
+
+
+def _status(exchange: RecordedExchange) -> int:
+    return int(exchange.response["status"]) if exchange.response else 599
+
+
+def _is_document(value: Mapping[str, Any]) -> bool:
+    return isinstance(value.get("header"), dict)
+
+
+def _objects(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, dict):
+        yield value
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for member in members:
+        yield from _objects(member, depth + 1)
+
+
+def _without_sent(value: Any, sent: Sent, depth: int) -> Any:
+    if depth > _DEEPEST:
+        return None
+    if isinstance(value, dict):
+        dropped: Collection[str] = sent.members if _is_document(value) else ()
+        return {
+            _key(name, sent): _without_sent(member, sent, depth + 1)
+            for name, member in value.items()
+            if name not in dropped
+        }
+    if isinstance(value, list):
+        return [_without_sent(item, sent, depth + 1) for item in value]
+    return value
+
+
+def _key(name: str, sent: Sent) -> str:
+    return ANY_KEY if name in sent.identifiers or _VALUE_KEY.fullmatch(name) else name
+
+
+def _own_items(value: Any, own: Collection[str], depth: int = 0) -> Any:
+    """Return a list's answer with the items left out that name none of the run's own identifiers."""
+    if isinstance(value, dict) and depth < _DEEPEST:
+        return {name: _own_items(member, own, depth + 1) for name, member in value.items()}
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        return [item for item in value if not isinstance(item, dict) or _names_one_of(item, own)]
+    return value
+
+
+def _names_one_of(item: Mapping[str, Any], own: Collection[str]) -> bool:
+    texts = (text for part in _objects(item) for text in part.values() if isinstance(text, str))
+    return any(text in own for text in texts)
+
+
+#: Cases that send the same in every run; generated and played ones depend on the seed.
+_STEADY: Final = "scenario/"
+_WENT_WELL: Final = frozenset({Verdict.PASS, Verdict.OBSERVED})
+_VALID_UID: Final = re.compile(r"[A-Za-z0-9_-]{11,128}", re.ASCII)
+_EMPTY, _TEXT, _BYTES = "empty", "text", "bytes"
+
+
+class _Answers:
+    """The answers of one operation with one status in one realm."""
+
+    def __init__(self) -> None:
+        self.types: set[str] = set()
+        self.bodies: set[str] = set()
+        self.samples: dict[str, Any] = {}
+
+    def as_data(self) -> dict[str, Any]:
+        data: dict[str, Any] = {"types": sorted(self.types), "bodies": sorted(self.bodies)}
+        if self.samples:
+            data["schema"] = infer(self.samples[key] for key in sorted(self.samples))
+        return data
+
+
+def answers_of(record: RunRecord) -> list[dict[str, Any]]:
+    """Tell how requests were answered.
+
+    Args:
+        record: the run; only scenario cases that passed or observed are read, and only for clauses it selected.
+
+    Returns:
+        Members clause (a silent one), realm, operation and answers: status → `types` (media types), `bodies`
+        (`empty`, `text` or `bytes`, where it was no JSON) and `schema` (JSON Schema, where it was). Sorted.
+    """
+    taken = list(_taken(record))
+    sent = what_was_sent(taken)
+    selected = set(record.run.clauses)
+    found: dict[tuple[str, str, str], dict[str, _Answers]] = defaultdict(lambda: defaultdict(_Answers))
+    for exchange, path in taken:
+        clause = _clause(exchange, path)
+        if clause in selected:
+            place = clause, str(exchange.operation), exchange.realm
+            _note(found[place][str(_response(exchange)["status"])], exchange, path, sent)
+    return [
+        {
+            "clause": clause,
+            "realm": realm,
+            "operation": operation,
+            "answers": {status: answers[status].as_data() for status in sorted(answers)},
+        }
+        for (clause, operation, realm), answers in sorted(found.items())
+    ]
+
+
+def _taken(record: RunRecord) -> Iterator[tuple[RecordedExchange, Mapping[str, str]]]:
+    """Yield the exchanges that are read, each with the values of its path parameters."""
+    operations = load_description().operations
+    well = {case.id for case in record.cases if case.outcome in _WENT_WELL and case.id.startswith(_STEADY)}
+    base = urlsplit(record.run.base_url).path.rstrip("/")
+    for exchange in record.exchanges.values():
+        operation = operations.get(exchange.operation or "")
+        if exchange.case not in well or exchange.fault or not exchange.response or operation is None:
+            continue
+        path = urlsplit(exchange.request["url"]).path.removeprefix(base)
+        # A case may ask for another address in an operation's name; its answer says nothing of the operation.
+        values = operation.match(segments(path))
+        known = operation.id in SUCCESS_STATUS and exchange.realm in operation.realms
+        if values is not None and known and exchange.response["status"] < 500:
+            yield exchange, values
+
+
+def _response(exchange: RecordedExchange) -> Mapping[str, Any]:
+    return exchange.response or {}
+
+
+def _clause(exchange: RecordedExchange, path: Mapping[str, str]) -> str:
+    operation = str(exchange.operation)
+    if _response(exchange)["status"] < 400:
+        return success_clause(operation)
+    sent_token = header(exchange.request["headers"], "authorization") is not None
+    tokenless = not sent_token or _response(exchange)["status"] == 401
+    uid = path.get("uid")
+    valid = uid is None or _VALID_UID.fullmatch(uid) is not None
+    return refusal_clause(operation, tokenless=tokenless, uid_valid=valid)
+
+
+def _note(answers: _Answers, exchange: RecordedExchange, path: Mapping[str, str], sent: Sent) -> None:
+    if not telling(exchange, path, sent):
+        return
+    response = _response(exchange)
+    body = response["body"] or {}
+    media_type = (header(response["headers"], "content-type") or "").partition(";")[0].strip().lower()
+    value = json_of(body)
+    if value is not None:
+        status = response["status"]
+        told = normal(str(exchange.operation), value, sent) if status < 400 else refused(value, sent)
+        if told is None:
+            return
+        answers.samples.setdefault(signature(told), told)
+    else:
+        answers.bodies.add(_EMPTY if not body.get("size") else _TEXT if "text" in body else _BYTES)
+    if media_type:
+        answers.types.add(media_type)
+
 
 FILE_NAME = "observations.json"
 FORMAT = 2

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any, Self
 
 from contracts.errors import UsageError
-from contracts.interface.clauses import Clause
+from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM
 
 

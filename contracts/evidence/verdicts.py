@@ -1,21 +1,172 @@
-"""Judges a record: a verdict per clause and realm, then the run's verdict and exit code (design 3)."""
+"""What the weather was in a run, and what was judged in it, in a sentence.
 
-from collections import defaultdict
+The reason of a run's verdict, as one sentence for people.
+
+Judges a record: a verdict per clause and realm, then the run's verdict and exit code (design 3).
+"""
+
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from contracts.drift.report import NO_DRIFT, DriftReport
-from contracts.evidence import deviations, reasons, waiving
-from contracts.evidence.bearing import Bearing, bearing_of
-from contracts.evidence.cells import Cell, Evidence, judge_cell
-from contracts.evidence.contradictions import Finding, blocked_cases, hold_to, put_together
-from contracts.evidence.deviations import DeviationOutcome
+from contracts.evidence import deviations
+from contracts.evidence import deviations as waiving
+from contracts.evidence.cells import Cell, Evidence, judge_cell, missing_settings
+from contracts.evidence.deviations import DeviationOutcome, WaiverOutcome
+from contracts.evidence.findings import (
+    Bearing,
+    Finding,
+    Standing,
+    bearing_of,
+    blocked_cases,
+    hold_to,
+    put_together,
+)
 from contracts.evidence.outcomes import ExitCode, Verdict, first_that_holds
 from contracts.evidence.record import Case, RunRecord
-from contracts.evidence.waiving import WaiverOutcome
-from contracts.evidence.weather import weather
-from contracts.interface.clauses import Clause
+from contracts.history.drift_report import NO_DRIFT, DriftReport
+from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM
+from contracts.safe_text import many
+
+#: Verdicts that say that a clause was judged.
+_JUDGED = (Verdict.FAIL, Verdict.ADVISORY, Verdict.DEVIATION, Verdict.OBSERVED, Verdict.PASS)
+_KINDS_AT_MOST = 6
+
+
+def faults_in_words(environment: Mapping[str, Any]) -> str:
+    """Return the kinds of faults and how often each was met; empty when there were none.
+
+    Args:
+        environment: `requests`, `retries`, `faults` by kind, and `breaker`, as `run.json` has them.
+    """
+    faults = {str(kind): int(count) for kind, count in dict(environment.get("faults") or {}).items()}
+    retries = int(environment.get("retries") or 0)
+    if not faults and not retries:
+        return ""
+    ordered = sorted(faults.items(), key=lambda pair: (-pair[1], pair[0]))
+    kinds = [f"{count} times {kind}" for kind, count in ordered[:_KINDS_AT_MOST]]
+    kinds += [f"{len(ordered) - _KINDS_AT_MOST} kinds more"] if len(ordered) > _KINDS_AT_MOST else []
+    told = f" ({', '.join(kinds)})" if kinds else ""
+    return f"{many(sum(faults.values()), 'fault')}{told}, retried {many(retries, 'time')}"
+
+
+def weather(environment: Mapping[str, Any], cells: Iterable[Cell]) -> str:
+    """Return what the weather was and what was judged in it; empty in fair weather."""
+    faults = faults_in_words(environment)
+    if not faults:
+        return ""
+    counts = Counter(cell.verdict for cell in cells)
+    judged = [f"{counts[verdict]} {verdict}" for verdict in _JUDGED if counts[verdict]]
+    return f"{faults}; judged in it: {', '.join(judged) or 'nothing'}"
+
+
+_SHOWN = 3
+
+
+def interrupted(record: RunRecord, findings: Sequence[Finding]) -> str:
+    """Why a run counts as interrupted."""
+    cases = many(len(record.cases), "case")
+    return f"stopped by hand after {cases}; {many(len(findings), 'finding')} until then"
+
+
+def failed(record: RunRecord, findings: Sequence[Finding], deviations: Sequence[DeviationOutcome]) -> str:
+    """Why a run failed: findings that count, with the consumer's methods, and deviations to be changed."""
+    said = []
+    failing = [finding for finding in findings if finding.fails]
+    if failing:
+        realms = ", ".join(sorted({finding.realm for finding in failing}))
+        places = dict.fromkeys(f"{finding.clause} ({_where(finding)})" for finding in failing)
+        said.append(f"{many(len(failing), 'finding')} in {realms}: {listed(list(places))}")
+    said += [outcome.line for outcome in deviations if outcome.fails][:_SHOWN]
+    more = sum(outcome.fails for outcome in deviations) - _SHOWN
+    said += [f"{many(more, 'deviation')} more to be changed"] if more > 0 else []
+    methods = record.run.terms.methods_of(finding.operation for finding in failing)
+    said += [f"affects {listed(methods)}"] if methods else []
+    return "; ".join([*said, *_outside(record, findings)])
+
+
+def broken_reason(
+    problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell], unwritten: Sequence[str]
+) -> str:
+    """Why the suite itself is to blame; a report that is missing is named beside whatever else is."""
+    said = [_broken(problems, cases, cells)] if problems or cases or cells else []
+    return "; ".join([*said, *unwritten])
+
+
+def _broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell]) -> str:
+    if problems:
+        return f"the evidence is not whole: {listed(list(problems), '; ')}"
+    if cases:
+        first = f"{cases[0].name}: {cases[0].reason or 'no reason given'}"
+        return f"the suite broke in {many(len(cases), 'case')}: {first}"
+    return f"the suite contradicts itself on {cells[0].clause.id} in {cells[0].realm}: {cells[0].reason}"
+
+
+def inconclusive(record: RunRecord, blocking: Sequence[Cell]) -> str:
+    """Why a run could not be judged."""
+    if record.run.breaker:
+        return f"the run was stopped early, {record.run.breaker}"
+    stuck = [cell for cell in blocking if cell.verdict is Verdict.INCONCLUSIVE]
+    if not stuck and all(missing_settings(cell.reason) for cell in blocking):
+        clauses = dict.fromkeys(cell.clause.id for cell in blocking)
+        settings = dict.fromkeys(filter(None, (missing_settings(cell.reason) for cell in blocking)))
+        named = f" ({listed(list(clauses))})" if record.run.terms.consumer else ""
+        untested = f"{many(len(clauses), 'must clause')}{named} untested"
+        return f"strict: {untested}, missing settings: {listed(list(settings))}"
+    shown = stuck or [cell for cell in blocking if not missing_settings(cell.reason)]
+    places = dict.fromkeys(f"{cell.clause.id} in {cell.realm}" for cell in shown)
+    count = many(len(blocking), "verdict")
+    return f"{count} on must clauses could not be given: {listed(list(places))}: {shown[0].reason}"
+
+
+def nothing(record: RunRecord) -> str:
+    """Why a run has tested nothing."""
+    where = f" on what {record.run.terms.consumer.file} uses" if record.run.terms.consumer else ""
+    return f"no assertion was reached{where} by {many(len(record.cases), 'case')}"
+
+
+def passed(
+    record: RunRecord,
+    cells: Sequence[Cell],
+    findings: Sequence[Finding],
+    waivers: Sequence[WaiverOutcome],
+    reached: int,
+) -> str:
+    """What a pass rests on, and what it leaves out."""
+    clauses = len({cell.clause.id for cell in cells if cell.assertions})
+    realms = len({cell.realm for cell in cells if cell.assertions} - {ANY_REALM}) or 1
+    said = [f"{many(reached, 'assertion')} on {many(clauses, 'clause')} in {many(realms, 'realm')}"]
+    consumer = record.run.terms.consumer
+    if consumer is not None and consumer.operations:
+        said[0] += f", {many(len(consumer.operations), 'operation')} of {consumer.file}"
+    accepted = len(
+        {each.accepted for each in findings if each.standing is Standing.DEVIATION and each.counted}
+    )
+    said += [f"{many(accepted, 'accepted deviation')}"] if accepted else []
+    waived = sum(waiver.needed for waiver in waivers)
+    said += [f"{many(waived, 'must clause')} waived"] if waived else []
+    given = {waiver.waiver.clause for waiver in waivers if waiver.needed}
+    wanting = {c.clause.id for c in cells if c.clause.level == "must" and missing_settings(c.reason)} - given
+    said += [f"{many(len(wanting), 'must clause')} untested for want of a setting"] if wanting else []
+    return "; ".join([*said, *_outside(record, findings)])
+
+
+def _where(finding: Finding) -> str:
+    return str(finding.operation or "the service")
+
+
+def _outside(record: RunRecord, findings: Iterable[Finding]) -> list[str]:
+    consumer = record.run.terms.consumer
+    number = sum(each.standing is Standing.FAIL and not each.counted for each in findings)
+    return [f"{many(number, 'finding')} outside {consumer.file} not counted"] if consumer and number else []
+
+
+def listed(items: Sequence[str], separator: str = ", ") -> str:
+    """Return the first few of several things, and how many more there are."""
+    more = len(items) - _SHOWN
+    return separator.join(items[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +269,8 @@ def judge(
         findings=findings,
         blocked=blocked_cases(record.cases, findings),
         problems=(*record.problems, *_contradictions_of_its_own(record, clauses)),
-        deviations=tuple(deviations.follow(record, cells, findings)),
-        waivers=tuple(waiving.follow(record, cells)),
+        deviations=tuple(deviations.follow_deviations(record, cells, findings)),
+        waivers=tuple(waiving.follow_waivers(record, cells)),
         drift=drift,
         unjudged=tuple(waiving.blocking(record, cells)),
         weather=weather(record.run.environment, cells),
@@ -186,22 +337,22 @@ def _holding(record: RunRecord, verdict: RunVerdict) -> Iterator[tuple[ExitCode,
     """Yield every exit code that holds, with its reason."""
     findings, cells = verdict.findings, waiving.counting(record, verdict.cells)
     if record.run.interrupted:
-        yield ExitCode.INTERRUPTED, reasons.interrupted(record, findings)
+        yield ExitCode.INTERRUPTED, interrupted(record, findings)
     failing = any(each.fails for each in findings) or any(each.fails for each in verdict.deviations)
     if failing or verdict.drift.blocking:
-        said = reasons.failed(record, findings, verdict.deviations) if failing else None
+        said = failed(record, findings, verdict.deviations) if failing else None
         yield ExitCode.FAIL, "; ".join(filter(None, (said, verdict.drift.blocking)))
     broken = [case for case in record.cases if case.outcome is Verdict.ERROR]
     unexplained = [cell for cell in verdict.cells if cell.verdict is Verdict.ERROR]
     if verdict.problems or broken or unexplained or verdict.unwritten:
-        yield ExitCode.ERROR, reasons.broken(verdict.problems, broken, unexplained, verdict.unwritten)
+        yield ExitCode.ERROR, broken_reason(verdict.problems, broken, unexplained, verdict.unwritten)
     if verdict.unjudged or record.run.breaker:
-        yield ExitCode.INCONCLUSIVE, reasons.inconclusive(record, verdict.unjudged)
+        yield ExitCode.INCONCLUSIVE, inconclusive(record, verdict.unjudged)
     reached = _reached(record)
     if not reached:
-        yield ExitCode.NOTHING_TESTED, reasons.nothing(record)
+        yield ExitCode.NOTHING_TESTED, nothing(record)
     else:
-        yield ExitCode.PASS, reasons.passed(record, cells, findings, verdict.waivers, reached)
+        yield ExitCode.PASS, passed(record, cells, findings, verdict.waivers, reached)
 
 
 def _reached(record: RunRecord) -> int:

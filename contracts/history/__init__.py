@@ -1,4 +1,1 @@
-"""History: what runs said of each clause and realm, one line a run, in a file that is kept and merged.
-
-Works on plain data; a run's entry is made in `contracts.evidence`.
-"""
+"""What earlier runs said, and what was accepted of them: runs, baselines and drift."""

@@ -1,1 +1,1 @@
-"""The interface as data: the OpenAPI description, its operations and the clauses beside it."""
+"""The interface as data: the OpenAPI description, its operations and the clause catalogue beside it."""

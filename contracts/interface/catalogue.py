@@ -1,16 +1,214 @@
-"""The clause catalogue: everything the interface document says or leaves open, as data with stable names."""
+"""One clause of the catalogue, and how a file of clauses is read: strictly, naming the line of a mistake.
+
+The clause catalogue: everything the interface document says or leaves open, as data with stable names.
+"""
 
 import difflib
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from contracts.errors import SuiteError, UsageError
-from contracts.interface.clauses import Clause, Level, matches, read_clauses
 from contracts.interface.description import Description, load_description
 from contracts.interface.location import openapi_directory
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_LONGEST_ID = 60
+_REFUSALS = range(400, 500)
+_NEED = re.compile(r"(realm|account|attachments)\.[a-z_]+")
+_FAULT = re.compile(
+    r"((path|query|header)(\.[$\w-]+)?|body(\.[$\w-]+|\.\*)*):"
+    r"(missing|wrong-kind|too-short|too-long|pattern|unknown-value|unknown-property|empty|malformed)"
+)
+_REQUIRED = ("id", "level", "operations", "source", "wording")
+_TEXTS = ("id", "level", "source", "wording", "message", "untested")
+_LISTS = ("operations", "faults", "needs", "realms")
+_KEYS = (*_REQUIRED, "faults", "needs", "realms", "message", "status", "untested")
+
+
+class Level(StrEnum):
+    """How firmly the interface document states a clause (design 1), firmest first."""
+
+    MUST = "must"
+    SHOULD = "should"
+    SILENT = "silent"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One statement of the interface document, or one point at which it is silent.
+
+    Attributes:
+        id: stable name, kebab-case.
+        level: whether a contradiction fails a run, is reported as advice, or cannot exist.
+        operations: operation ids the clause covers, never empty.
+        source: heading of the interface document under which it stands, or "Common sense".
+        wording: the clause in our own words.
+        faults: generated faults the clause speaks about, as ``<location>.<name>:<fault>``; a star stands for
+            any one member or item.
+        needs: settings (``realm.…``, ``attachments.…``) and accounts (``account.…``) without which it cannot
+            be judged on a target. The account ``author`` is taken for granted.
+        realms: development realms it is judged in, ``any`` where an operation knows no realm; those of its
+            operations unless the entry names others.
+        message: text the document gives for an answer, with ``${realm}`` where the realm's name stands.
+        status: status the document gives for it.
+        untested: why nothing tests it, where nothing can.
+        file: name of the catalogue file.
+        line: line of the entry in it, from 1.
+
+    """
+
+    id: str
+    level: Level
+    operations: tuple[str, ...]
+    source: str
+    wording: str
+    faults: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    realms: tuple[str, ...] = ()
+    message: str | None = None
+    status: int | None = None
+    untested: str | None = None
+    file: str = ""
+    line: int = 0
+
+    @property
+    def family(self) -> str:
+        """The clause family: the name of the file without its ending."""
+        return self.file.removesuffix(".yaml")
+
+    @property
+    def place(self) -> str:
+        """File and line of the entry, as error messages show it."""
+        return f"{self.file}:{self.line}"
+
+    def message_in(self, realm: str) -> str | None:
+        """Return the text the document gives for an answer in a realm, or ``None`` where it gives none."""
+        return self.message.replace("${realm}", realm) if self.message is not None else None
+
+
+def matches(pattern: str, fault: str) -> bool:
+    """Tell whether a fault of a clause covers a given one; a star covers one member or item."""
+    if "*" not in pattern:
+        return pattern == fault
+    ours, theirs = re.split(r"[.:]", pattern), re.split(r"[.:]", fault)
+    return len(ours) == len(theirs) and all(a in {"*", b} for a, b in zip(ours, theirs, strict=True))
+
+
+def read_clauses(path: Path) -> Iterator[Clause]:
+    """Read one file of the catalogue.
+
+    Args:
+        path: a YAML file holding a list of entries.
+
+    Yields:
+        Its clauses in order, with ``realms`` as written (empty where the entry names none).
+
+    Raises:
+        SuiteError: the file or an entry cannot be used; one line with file, line and what is wrong.
+
+    """
+    loader = _LOADER(_text(path))
+    try:
+        node = loader.get_single_node()
+        if not isinstance(node, yaml.SequenceNode):
+            raise SuiteError(f"{path.name}:1: is not a list of clauses; begin each with '- id:'")
+        for entry in node.value:
+            shown = f"{path.name}:{entry.start_mark.line + 1}"
+            if not isinstance(entry, yaml.MappingNode):
+                raise SuiteError(f"{shown}: a clause is a mapping; begin it with 'id:'")
+            _refuse_repeated_keys(entry, path.name)
+            values = loader.construct_document(entry)
+            yield _clause(values, shown, path.name, entry.start_mark.line + 1)
+    except yaml.MarkedYAMLError as fault:
+        mark = fault.problem_mark
+        raise SuiteError(
+            f"{path.name}:{mark.line + 1 if mark else 1}: is not YAML: {fault.problem}"
+        ) from fault
+    finally:
+        loader.dispose()
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise SuiteError(f"{path.name}:1: cannot be read: {fault}") from fault
+
+
+def _refuse_repeated_keys(entry: yaml.MappingNode, file: str) -> None:
+    seen = set()
+    for key, _ in entry.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise SuiteError(f"{file}:{key.start_mark.line + 1}: a key is not a word")
+        if key.value in seen:
+            raise SuiteError(f"{file}:{key.start_mark.line + 1}: the key {key.value!r} stands twice")
+        seen.add(key.value)
+
+
+def _clause(values: dict[str, Any], shown: str, file: str, line: int) -> Clause:
+    for problem in _problems(values):
+        raise SuiteError(f"{shown}: {problem}")
+    for problem in _unknown_words(values):
+        raise SuiteError(f"{shown}: {values['id']}: {problem}")
+    lists = {key: tuple(values.get(key, ())) for key in _LISTS}
+    return Clause(
+        id=values["id"],
+        level=Level(values["level"]),
+        source=values["source"],
+        wording=values["wording"],
+        message=values.get("message"),
+        status=values.get("status"),
+        untested=values.get("untested"),
+        file=file,
+        line=line,
+        **lists,
+    )
+
+
+def _problems(values: Mapping[str, Any]) -> Iterator[str]:
+    """Say what is wrong with the keys and kinds of an entry."""
+    for key in values:
+        if key not in _KEYS:
+            yield f"unknown key {key!r}; known are {', '.join(_KEYS)}"
+    for key in _REQUIRED:
+        if key not in values:
+            yield f"the key {key!r} is missing"
+    for key in _TEXTS:
+        if key in values and not (isinstance(values[key], str) and values[key].strip()):
+            yield f"{key} is not a text with something in it"
+    for key in _LISTS:
+        listed = values.get(key, ["-"])
+        if not isinstance(listed, list) or not listed or not all(isinstance(each, str) for each in listed):
+            yield f"{key} is not a list of texts with at least one in it"
+        elif len(set(listed)) < len(listed):
+            yield f"{key} names something twice"
+
+
+def _unknown_words(values: Mapping[str, Any]) -> Iterator[str]:
+    """Say which words of an entry with the right keys and kinds mean nothing."""
+    if not _ID.fullmatch(values["id"]) or len(values["id"]) > _LONGEST_ID:
+        yield f"the id is not kebab-case of at most {_LONGEST_ID} characters"
+    if values["level"] not in list(Level):
+        yield f"unknown level {values['level']!r}; use {', '.join(Level)}"
+    for fault in values.get("faults", ()):
+        if not _FAULT.fullmatch(fault):
+            yield f"unknown fault word {fault!r}; write <location>.<name>:<fault>, as in path.uid:too-short"
+    for need in values.get("needs", ()):
+        if not _NEED.fullmatch(need):
+            yield f"unknown need {need!r}; write realm.<setting>, account.<role> or attachments.<setting>"
+    status = values.get("status")
+    if status is not None and not (type(status) is int and status in _REFUSALS):
+        yield f"the status {status!r} is not a number from 400 to 499"
+
 
 __all__ = ["Catalogue", "Clause", "Level", "load_catalogue"]
 

@@ -1,4 +1,11 @@
-"""The OpenAPI description as one document, and the questions the suite asks of it."""
+"""Joins the split OpenAPI files into one document that only points into itself.
+
+Own code: the maintained Python libraries inline every reference, rename components after file paths, or stop
+at OpenAPI 3.0. One convention keeps it short. A reference to ``components/<kind>/<file>.yaml#/<Name>``
+becomes ``#/components/<kind>/<Name>``; a reference to any other file is replaced by what it points to.
+
+The OpenAPI description as one document, and the questions the suite asks of it.
+"""
 
 import copy
 from collections.abc import Iterator, Mapping
@@ -6,10 +13,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
+
+import yaml
 
 from contracts.errors import UsageError
-from contracts.interface.bundling import bundle
 from contracts.interface.location import ROOT_FILE, openapi_directory
 from contracts.interface.operations import (
     ANY_REALM,
@@ -19,6 +27,196 @@ from contracts.interface.operations import (
     read_operations,
     segments,
 )
+
+_COMPONENT_DEPTH = 3  # components / kind / file
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML without dates: a timestamp in an example stays the string that JSON would carry."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in _Loader.yaml_implicit_resolvers.items()
+}
+
+
+def read_yaml(path: Path, shown: str) -> Any:
+    """Read one YAML file.
+
+    Args:
+        path: the file.
+        shown: how an error message names it.
+
+    Returns:
+        What it holds, in JSON's kinds only (dates stay strings).
+
+    Raises:
+        UsageError: the file is missing or is not YAML; names the line and column where the reader stopped.
+
+    """
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a safe loader, see above
+    except OSError as fault:
+        raise UsageError(
+            f"{shown}: cannot be read ({fault.strerror}); check that the file is there"
+        ) from fault
+    except UnicodeDecodeError as fault:
+        raise UsageError(f"{shown}: is not UTF-8 text (byte {fault.start}); save it as UTF-8") from fault
+    except yaml.MarkedYAMLError as fault:
+        mark = fault.problem_mark or fault.context_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "unknown place"
+        raise UsageError(
+            f"{shown}: is not valid YAML at {place}: {fault.problem or fault.context}"
+        ) from fault
+    except yaml.YAMLError as fault:
+        raise UsageError(f"{shown}: is not valid YAML: {' '.join(str(fault).split())}") from fault
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """One joined document.
+
+    Args:
+        document: the OpenAPI document; every ``$ref`` in it begins with ``#/components/``.
+        origins: the file each path of the document was written in, by path.
+
+    """
+
+    document: dict[str, Any]
+    origins: Mapping[str, str]
+
+
+def bundle(directory: Path, root_file: str) -> Bundle:
+    """Join the description below a directory.
+
+    Args:
+        directory: the directory of the root file; references must stay inside it.
+        root_file: name of the root file.
+
+    Returns:
+        The joined document and where its paths came from.
+
+    Raises:
+        UsageError: a file is not YAML, a reference leads nowhere, or two files define one component's name.
+
+    """
+    return _Bundler(directory.resolve(), root_file).run()
+
+
+@dataclass
+class _Bundler:
+    directory: Path
+    root_file: str
+    files: dict[str, Any] = field(default_factory=dict)
+    components: dict[str, dict[str, Any]] = field(default_factory=dict)
+    owners: dict[tuple[str, str], str] = field(default_factory=dict)
+    inlining: list[tuple[str, str]] = field(default_factory=list)
+
+    def run(self) -> Bundle:
+        root = self._file(self.root_file)
+        if not isinstance(root, dict) or not isinstance(root.get("paths"), dict):
+            raise UsageError(f"{self.root_file}: holds no mapping 'paths'; it is not an OpenAPI description")
+        origins = {path: self._origin(item) for path, item in root["paths"].items()}
+        document = self._walk(root, self.root_file, "")
+        for kind, named in (document.pop("components", None) or {}).items():
+            for name, value in named.items():
+                self._own(kind, name, self.root_file)
+                self.components.setdefault(kind, {})[name] = value
+        document["components"] = {
+            kind: dict(sorted(named.items())) for kind, named in sorted(self.components.items())
+        }
+        return Bundle(document, origins)
+
+    def _origin(self, item: object) -> str:
+        reference = item.get("$ref") if isinstance(item, dict) else None
+        return str(reference).partition("#")[0] if reference else self.root_file
+
+    def _file(self, name: str) -> Any:
+        if name not in self.files:
+            self.files[name] = read_yaml(self.directory / name, name)
+        return self.files[name]
+
+    def _walk(self, node: Any, file: str, place: str) -> Any:
+        if isinstance(node, dict):
+            if isinstance(node.get("$ref"), str):
+                return self._reference(node, file, place)
+            return {key: self._walk(value, file, f"{place}/{_escape(key)}") for key, value in node.items()}
+        if isinstance(node, list):
+            return [self._walk(value, file, f"{place}/{index}") for index, value in enumerate(node)]
+        return node
+
+    def _reference(self, node: dict[str, Any], file: str, place: str) -> Any:
+        named, _, pointer = cast("str", node["$ref"]).partition("#")
+        target = self._relative(named, file, place) if named else file
+        found = self._resolve(target, pointer, f"{file} at {place or '/'}: $ref {node['$ref']!r}")
+        siblings = {key: value for key, value in node.items() if key != "$ref"}
+        parts = Path(target).parts
+        if parts[0] == "components" and len(parts) == _COMPONENT_DEPTH and pointer:
+            return {"$ref": self._hoist(parts[1], target, pointer), **siblings}
+        if target == self.root_file and pointer.startswith("/components/"):
+            return {"$ref": f"#{pointer}", **siblings}
+        return self._inline(found, target, pointer, siblings)
+
+    def _inline(self, found: Any, target: str, pointer: str, siblings: dict[str, Any]) -> Any:
+        if (target, pointer) in self.inlining:
+            raise UsageError(f"{target}: #{pointer} contains itself; keep what repeats below components/")
+        self.inlining.append((target, pointer))
+        joined = self._walk(found, target, pointer)
+        self.inlining.pop()
+        return joined | siblings if isinstance(joined, dict) else joined
+
+    def _hoist(self, kind: str, target: str, pointer: str) -> str:
+        name, *rest = pointer.removeprefix("/").split("/")
+        owner = self.owners.setdefault((kind, name), target)
+        if owner != target:
+            raise UsageError(
+                f"{target}: defines {name}, which {owner} defines too; give one of them another name"
+            )
+        named = self.components.setdefault(kind, {})
+        if name not in named:
+            named[name] = {}  # holds the place, so that a schema may refer to itself
+            named[name] = self._walk(self._file(target)[name], target, f"/{name}")
+        return "/".join(["#/components", kind, name, *rest])
+
+    def _own(self, kind: str, name: str, file: str) -> None:
+        owner = self.owners.setdefault((kind, name), file)
+        if owner != file:
+            raise UsageError(
+                f"{file}: defines {name}, which {owner} defines too; give one of them another name"
+            )
+
+    def _relative(self, named: str, file: str, place: str) -> str:
+        path = (self.directory / file).parent / named
+        try:
+            return path.resolve().relative_to(self.directory).as_posix()
+        except ValueError:
+            raise UsageError(
+                f"{file} at {place}: $ref {named!r} leaves the directory of the description; move it in"
+            ) from None
+
+    def _resolve(self, target: str, pointer: str, shown: str) -> Any:
+        if not (self.directory / target).is_file():
+            raise UsageError(f"{shown} leads nowhere: there is no file {target}")
+        node = self._file(target)
+        for part in _steps(pointer):
+            if isinstance(node, dict) and part in node:
+                node = node[part]
+            elif isinstance(node, list) and part.isdigit() and int(part) < len(node):
+                node = node[int(part)]
+            else:
+                raise UsageError(f"{shown} leads nowhere: {target} holds no {pointer}")
+        return node
+
+
+def _steps(pointer: str) -> Iterator[str]:
+    for part in pointer.split("/")[1:]:
+        yield part.replace("~1", "/").replace("~0", "~")
+
+
+def _escape(key: object) -> str:
+    return str(key).replace("~", "~0").replace("/", "~1")
+
 
 __all__ = ["Description", "Operation", "load_description"]
 

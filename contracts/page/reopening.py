@@ -8,27 +8,25 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
-from contracts.checking.request_facts import ROOT
-from contracts.checking.single import Judge
+from contracts.cases.generated_faults import ABSENT
+from contracts.cases.requests import Request
+from contracts.checks.requests import ROOT
+from contracts.checks.single import Judge
 from contracts.errors import UsageError
-from contracts.generation.faults import ABSENT
-from contracts.generation.grafting import Request
+from contracts.exchanges.redaction import REDACTED
+from contracts.exchanges.traffic_exchange import Passed
 from contracts.interface.description import Operation
-from contracts.page.desk import Desk
-from contracts.page.filling import form_of
-from contracts.page.live import seen_of
-from contracts.page.recalled import passed_of, role_of
+from contracts.manual.manual_session import Bench
+from contracts.manual.request_options import Wishes
+from contracts.manual.requests import Prepared, Preparer, realm_for
+from contracts.manual.traffic_findings import Feed
+from contracts.page.bench import Desk, Trial
+from contracts.page.forms import form_of
+from contracts.page.live import passed_of, role_of, seen_of
 from contracts.page.scenario import scenario_text
-from contracts.page.trials import Trial
 from contracts.session.actor import JSON
 from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, is_valid_uid
-from contracts.session.redaction import REDACTED
-from contracts.target.model import ANONYMOUS
-from contracts.traffic.feed import Feed
-from contracts.traffic.passed import Passed
-from contracts.workbench.bench import Bench
-from contracts.workbench.preparing import Prepared, Preparer, realm_for
-from contracts.workbench.wishes import Wishes
+from contracts.settings.target import ANONYMOUS
 
 _NOTHING_ASKED: Final = Wishes()
 #: Parts of a path that name a record or a thing in it.

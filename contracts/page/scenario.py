@@ -1,38 +1,426 @@
-"""A request of the page as a case: Python that runs as pasted, in the way of the cases under `tests/contract`."""
+"""Import lines put together and in order, as the cases write them.
+
+Values of a request as Python: identifiers of the bench become fresh ones of the run that the test is part of.
+
+In what a request differs from a valid one of its kind, as lines of Python that make the one of the other.
+
+Claims as lines of Python: what one exchange was judged by, worded as a case words it.
+
+A request of the page as a case: Python that runs as pasted, in the way of the cases under `tests/contract`.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from contracts.checking.single import Judgement
+from contracts.cases.generated_faults import ABSENT
+from contracts.cases.requests import CONTENT
+from contracts.checks.errors_array import MANDATORY
+from contracts.checks.requests import RequestFault, all_faults, clauses_of
+from contracts.checks.single import ACCEPTED, Judgement
+from contracts.checks.universal import UNIVERSAL
 from contracts.errors import UsageError
-from contracts.interface.catalogue import Catalogue, load_catalogue
-from contracts.judging.universal import UNIVERSAL
-from contracts.page.claim_lines import ClaimLines
-from contracts.page.desk import Desk
-from contracts.page.differences import Differences
-from contracts.page.imports import merged
-from contracts.page.literals import Literals
-from contracts.page.trials import Trial
-from contracts.workbench.bench import Bench
+from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
+from contracts.manual.manual_session import Bench
+from contracts.manual.requests import Prepared
+from contracts.page.bench import Desk, Trial
+from contracts.safe_text import json_text
+
+
+def merged(lines: Iterable[str]) -> list[str]:
+    """Merge import lines: one for each module, the standard library's first.
+
+    Args:
+        lines: `import x` and `from x import a, b`, in any order, some of them overlapping.
+    """
+    plain: set[str] = set()
+    names: defaultdict[str, set[str]] = defaultdict(set)
+    for line in lines:
+        words = line.split(maxsplit=3)
+        if words[0] == "import":
+            plain.add(line)
+        else:
+            names[words[1]] |= {name.strip() for name in words[3].split(",")}
+    ours = [module for module in names if module.startswith("contracts")]
+    theirs = sorted({*plain, *_worded(names, (each for each in names if each not in ours))}, key=_by_module)
+    return [*theirs, *([""] if theirs and ours else []), *_worded(names, sorted(ours))]
+
+
+def _worded(names: dict[str, set[str]], modules: Iterable[str]) -> Iterator[str]:
+    for module in modules:
+        # Constants first, then classes, then functions, as the sorter of the checkout wants it.
+        yield f"from {module} import {', '.join(sorted(names[module], key=_rank))}"
+
+
+def _rank(name: str) -> tuple[int, str]:
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+
+
+def _by_module(line: str) -> tuple[bool, str]:
+    return line.startswith("from"), line
+
+
+_WIDTH: Final = 88
+_INDENT: Final = "    "
+#: What an identifier of the namespace looks like where nobody spoilt it.
+_OWN: Final = re.compile(r"[a-z0-9]+")
+_USUAL_LENGTH: Final = 24
+
+
+class Literals:
+    """Writes values.
+
+    Args:
+        prefix: What identifiers of the bench begin with.
+        known: Identifiers of the valid request, each with the expression that stands for it.
+
+    Attributes:
+        preamble: Lines that have to come before whatever was written.
+    """
+
+    def __init__(self, prefix: str, known: Mapping[str, str]) -> None:
+        self._prefix = prefix
+        self._known = known
+        self._names: dict[str, str] = {}
+        self.preamble: list[str] = []
+
+    @property
+    def fresh(self) -> bool:
+        """Whether something that was written needs the fixture `fresh`."""
+        return bool(self._names) or self._prefixed
+
+    _prefixed = False
+
+    def value(self, value: Any, indent: str = "") -> str:
+        """A JSON value."""
+        if isinstance(value, str):
+            return self.text(value)
+        if not isinstance(value, dict | list):
+            return repr(value)
+        opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
+        inner = indent + _INDENT
+        if isinstance(value, dict):
+            items = [f"{self.text(name)}: {self.value(each, inner)}" for name, each in value.items()]
+        else:
+            items = [self.value(each, inner) for each in value]
+        short = f"{opening}{', '.join(items)}{closing}"
+        if len(indent) + len(short) <= _WIDTH and "\n" not in short:
+            return short
+        lines = "".join(f"{inner}{item},\n" for item in items)
+        return f"{opening}\n{lines}{indent}{closing}"
+
+    def text(self, text: str) -> str:
+        """A text; the identifiers in it are fresh in the test."""
+        if text in self._known:
+            return self._known[text]
+        if self._prefix not in text:
+            return self.quoted(text)
+        if text.startswith(self._prefix) and _OWN.fullmatch(text[len(self._prefix) :]):
+            return self._named(text)
+        self._prefixed = True
+        pieces = [self.quoted(piece) if piece else "" for piece in text.split(self._prefix)]
+        joined = " + fresh.prefix + ".join(pieces)
+        return joined.removeprefix(" + ").removesuffix(" + ")
+
+    def quoted(self, text: str) -> str:
+        """A text in double quotes, as the cases write them."""
+        shown = repr(text)
+        if shown[0] == "'" and '"' not in text:
+            return f'"{shown[1:-1]}"'
+        return shown if '"' in text and "'" not in text else json.dumps(text) if text.isprintable() else shown
+
+    def _named(self, identifier: str) -> str:
+        if identifier not in self._names:
+            name = "uid" if not self._names else f"uid_{len(self._names) + 1}"
+            length = len(identifier)
+            asked = "" if length == _USUAL_LENGTH else str(length)
+            self.preamble.append(f"{name} = fresh.uid({asked})")
+            self._names[identifier] = name
+        return self._names[identifier]
+
+
+#: With more changes than this a body reads better in one piece.
+_MOST_EDITS: Final = 8
+#: A longer file is not written into a test.
+_LONGEST_FILE: Final = 4000
+_UPLOAD: Final = "createAttachment"
+Steps = tuple[str | int, ...]
+
+
+class Differences:
+    """Lines that turn the valid request, `request`, into the one that was sent, and the expression that sends it.
+
+    Args:
+        literals: Writes values as Python.
+    """
+
+    def __init__(self, operation: str, base: Prepared, sent: Prepared, literals: Literals) -> None:
+        self._operation = operation
+        self._base = base
+        self._sent = sent
+        self._literals = literals
+        self.imports: set[str] = set()
+
+    def lines(self) -> list[str]:
+        """The lines, without indentation; what `literals` asks for has to come before them."""
+        before, after = self._base.request, self._sent.request
+        return [
+            *self._body(before.body, after.body),
+            *self._texts("path", before.path, after.path),
+            *self._texts("query", before.query, after.query),
+            *self._texts("headers", before.headers, after.headers),
+        ]
+
+    def sending(self, actor: str) -> str:
+        """The expression that sends `request` as an actor."""
+        content = self._sent.content
+        if self._operation == _UPLOAD and content == CONTENT:
+            self.imports.add("from contracts.cases.requests import Ordinary, send")
+            return f"send(request, {actor})"
+        if content is None:
+            return f"request.send({actor})"
+        self.imports.add("from contracts.cases.requests import Ordinary, with_body")
+        return f"with_body(request, {actor}, {self._content(content)})"
+
+    def _content(self, content: bytes) -> str:
+        base = self._base.request.body
+        if base is not ABSENT and content == json_text(base).encode()[:-1] + b",":
+            self.imports.add("import json")
+            return 'json.dumps(request.body).encode()[:-1] + b","'
+        if len(content) > _LONGEST_FILE:
+            return f"bytes({len(content)})"
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError:
+            return repr(content)
+        written = self._literals.text(text)
+        return f"b{written}" if written[0] in "\"'" and text.isascii() else f"({written}).encode()"
+
+    def _texts(self, part: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+        for name in before.keys() - after.keys():
+            yield f"del request.{part}[{self._literals.quoted(name)}]"
+        for name, value in after.items():
+            if name not in before or before[name] != value:
+                yield f"request.{part}[{self._literals.quoted(name)}] = {self._literals.value(value)}"
+
+    def _body(self, before: Any, after: Any) -> Iterator[str]:
+        if self._sent.content is not None or _same(before, after):
+            return
+        edits = list(_edits(before, after, ()))
+        if after is ABSENT or any(not steps for steps, _ in edits) or len(edits) > _MOST_EDITS:
+            yield from self._replaced(after)
+            return
+        for steps, value in edits:
+            place = "request.body" + "".join(
+                f"[{self._literals.quoted(each) if isinstance(each, str) else each}]" for each in steps
+            )
+            yield f"del {place}" if value is ABSENT else f"{place} = {self._literals.value(value)}"
+
+    def _replaced(self, after: Any) -> Iterator[str]:
+        self.imports.add("from dataclasses import replace")
+        if after is ABSENT:
+            self.imports.add("from contracts.cases.generated_faults import ABSENT")
+            yield "request = replace(request, body=ABSENT)"
+        else:
+            yield f"body = {self._literals.value(after)}"
+            yield "request = replace(request, body=body)"
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is ABSENT or other is ABSENT:
+        return one is other
+    # True is no 1 in JSON, though it is in Python.
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _edits(before: Any, after: Any, steps: Steps) -> Iterator[tuple[Steps, Any]]:
+    """The smallest changes: a place, and the value to stand there; `ABSENT` to take it out."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in before:
+            if name not in after:
+                yield (*steps, name), ABSENT
+        for name, value in after.items():
+            if name not in before:
+                yield (*steps, name), value
+            elif not _same(before[name], value):
+                yield from _edits(before[name], value, (*steps, name))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for place, (old, new) in enumerate(zip(before, after, strict=True)):
+            if not _same(old, new):
+                yield from _edits(old, new, (*steps, place))
+    else:
+        yield steps, after
+
+
+_CONTENT: Final = "from contracts.judging import content"
+_READERS: Final = "from contracts.judging import readers"
+_ROBUST: Final = "from contracts.judging import robust"
+_IMAGES: Final = "from contracts.judging import images"
+_TIMESTAMPS: Final = "from contracts.judging import timestamps"
+_ERROR: Final = "content.elements(sent.answer)"
+#: Clause → condition on `sent`, what is expected, and what the condition needs.
+_CONDITIONS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "token-issued": ('bool(sent.answer.json["authenticationToken"])', "a token", ""),
+    "token-expiration-format": (
+        'timestamps.is_utc_with_fraction(sent.answer.json["expiration"])',
+        "an ISO 8601 timestamp in UTC with fractional seconds",
+        _TIMESTAMPS,
+    ),
+    "errors-element-shape": (
+        "all(map(content.well_formed, readers.errors(sent.answer) or []))",
+        "objects with a string code and a string property",
+        f"{_CONTENT}, readers",
+    ),
+    "errors-code-known": (
+        f"{{code for code, _ in {_ERROR}}} <= content.CODES",
+        "one of the seven documented codes",
+        _CONTENT,
+    ),
+    "list-answers": ("readers.records(sent.answer) is not None", "a list", _READERS),
+    "draft-info-present": ("bool(sent.answer.json)", "metadata of the draft", ""),
+    "attachment-thumbnail-image": ("images.is_image(sent.answer)", "an image", _IMAGES),
+    "workflow-identifier-returned": (
+        'any(map(is_valid_uid, readers.values(sent.answer.json))) or "location" in sent.answer.headers',
+        "the record's identifier",
+        f"{_READERS}\nfrom contracts.session.namespace import is_valid_uid",
+    ),
+}
+_PAGES: Final = {
+    "list-top": "$top",
+    "list-top-zero": "$top",
+    "attachment-list-top": "top",
+    "attachment-list-top-zero": "top",
+}
+#: Held whenever nothing was refused: a claim on them could not fail.
+_EMPTY: Final = frozenset({"errors-absent-on-success"})
+
+
+class ClaimLines:
+    """Claims about one exchange, `sent`.
+
+    Attributes:
+        claimed: Ids of the clauses that lines were made for, universal ones included.
+        further: Ids that no claim about a single exchange can show.
+        imports: What the lines need.
+    """
+
+    def __init__(self, judged: Judgement, catalogue: Catalogue) -> None:
+        assert judged.facts is not None, "an operation of the interface"  # noqa: S101 - the caller looked
+        self._facts = judged.facts
+        self._judged = judged
+        self._catalogue = catalogue
+        self._operation = judged.facts.operation.id
+        self._about = {
+            clause.id: fault for fault, clause in reversed(list(clauses_of(self._facts, catalogue)))
+        }
+        self.claimed: list[str] = []
+        self.further: list[str] = []
+        self.imports: set[str] = set()
+        self.fixtures: set[str] = set()
+
+    def ruled_out(self) -> list[str]:
+        """The firmest clause by which the request has to be refused, where there is one."""
+        levels = list(Level)
+        spoken = [clause for fault, clause in clauses_of(self._facts, self._catalogue) if fault.firm]
+        firm = [clause for clause in spoken if clause.level is not Level.SILENT]
+        return [each.id for each in sorted(firm, key=lambda clause: levels.index(clause.level))[:1]]
+
+    def lines(self, clauses: Iterable[str]) -> list[str]:
+        """The lines, without indentation; each clause is claimed once."""
+        found: list[str] = []
+        for name in dict.fromkeys(clauses):
+            clause = self._catalogue.clause(name)
+            if self._operation not in clause.operations or name in _EMPTY:
+                continue
+            line = self._universal(name) if name in UNIVERSAL else self._line(clause)
+            if line is None:
+                self.further.append(name)
+                continue
+            self.claimed.append(name)
+            found += [line] if line else []
+        return found
+
+    def _universal(self, name: str) -> str:
+        return f"# {name}: every exchange of every case is checked for it"
+
+    def _line(self, clause: Clause) -> str | None:
+        if clause.level is Level.SILENT:
+            self.fixtures.add("observe")
+            return f'observe("{clause.id}", "{self._operation}", sent.answer.status)'
+        made = self._method(clause)
+        if made is not None:
+            self.fixtures.add("claim")
+        return made
+
+    def _method(self, clause: Clause) -> str | None:
+        claim = f'claim("{clause.id}", "{self._operation}")'
+        fault = self._about.get(clause.id)
+        if fault is not None:
+            return f"{claim}.{self._refusal(clause, fault)}"
+        response = self._judged.exchange.response
+        refused = response is not None and not response.success
+        if clause.id == ACCEPTED[self._operation][0] and (refused or clause.id not in _CONDITIONS):
+            return f"{claim}.accepted(sent)"
+        return self._of_answer(clause.id, claim)
+
+    def _refusal(self, clause: Clause, fault: RequestFault) -> str:
+        if len(all_faults(self._facts)) > 1:
+            return "turned_down(sent)"
+        if clause.message is not None and clause.status is not None:
+            self.fixtures |= {"realm"} if "${realm}" in clause.message else set()
+            return "says(sent, realm)" if "${realm}" in clause.message else "says(sent)"
+        if clause.id.startswith("token-") and self._operation == "createToken":
+            return _holds("not sent.answer.success", "no token")
+        if clause.id.startswith("contact-mandatory-"):
+            return f'reports(sent, "{MANDATORY}", "{fault.field}")'
+        return "turned_down(sent)"
+
+    def _of_answer(self, name: str, claim: str) -> str | None:
+        if name == "errors-array":
+            return f"{claim}.content_refused(sent)"
+        if name == "workflow-identifier-kept":
+            return f'{claim}.carries(sent, request.path["identifier"])'
+        if name in ("head-without-body", "json-bodies"):
+            self.imports.add(_ROBUST)
+            check = "no_content" if name == "head-without-body" else "empty_or_json"
+            return f"robust.{check}({claim}, sent)"
+        if name in _PAGES:
+            self.imports.add(_READERS)
+            most = dict(self._facts.query).get(_PAGES[name], "0")
+            condition = f"len(readers.records(sent.answer) or []) <= {int(most)}"
+            return f"{claim}.{_holds(condition, f'at most {most} items')}"
+        if name in _CONDITIONS:
+            condition, expected, needs = _CONDITIONS[name]
+            self.imports |= set(needs.splitlines())
+            return f"{claim}.{_holds(condition, expected)}"
+        return None
+
+
+def _holds(condition: str, expected: str) -> str:
+    inside = f'    {condition},\n    sent,\n    expected="{expected}",\n    seen=sent.answer.quote(),\n'
+    return f"holds(\n{inside})"
+
 
 FOLDER: Final = "tests/contract/scenario"
 _TYPES: Final = {
     "author": ("Actor", "from contracts.session.actor import Actor"),
-    "ordinary": ("Ordinary", "from contracts.generation.ordinary import Ordinary"),
-    "arrange": ("Arrangement", "from contracts.generation.arrangement import Arrangement"),
-    "samples": ("Samples", "from contracts.generation.samples import Samples"),
+    "ordinary": ("Ordinary", "from contracts.cases.requests import Ordinary"),
+    "arrange": ("Arrangement", "from contracts.cases.arrangement import Arrangement"),
+    "samples": ("Samples", "from contracts.cases.samples import Samples"),
     "worker": ("Worker", "from contracts.plugin.worker import Worker"),
     "fresh": ("Namespace", "from contracts.session.namespace import Namespace"),
-    "claim": ("Claims", "from contracts.judging.claims import Claims"),
-    "observe": ("Observer", "from contracts.judging.claims import Observer"),
+    "claim": ("Claims", "from contracts.checks.claims import Claims"),
+    "observe": ("Observer", "from contracts.checks.claims import Observer"),
     "realm": ("str", ""),
 }
 #: Roles that are given records of their own to work on.
 _OWNERS: Final = ("other", "nau")
-_WIDTH: Final = 110
+_CODE_WIDTH: Final = 110
 #: Clauses that many requests touch: the name of a test tells little by them, so they come last.
 _GENERAL: Final = frozenset({"json-bodies", "head-without-body", "errors-element-shape", "errors-code-known"})
 
@@ -103,7 +491,7 @@ class _Words:
         self._literals = Literals(bench.namespace.prefix, _known(trial))
         self._changes = Differences(trial.operation, trial.base, trial.sent, self._literals)
         self._fixtures: set[str] = set()
-        self._imports = {"from contracts.plugin.marks import contract"}
+        self._imports = {"from contracts.cases.marks import contract"}
 
     def text(self, clauses: list[str]) -> str:
         arranged, changes = self._arranged(), self._changes.lines()
@@ -133,8 +521,8 @@ class _Words:
             return [f'request = ordinary.request("{operation}")']
         self._fixtures |= {"arrange", "samples", "fresh", "worker"}
         self._imports |= {
-            "from contracts.generation.grafting import Bases",
-            "from contracts.generation.ordinary import Ordinary",
+            "from contracts.cases.requests import Bases",
+            "from contracts.cases.requests import Ordinary",
         }
         return [
             f'bases = Bases({role}, arrange, samples, fresh, worker.target.accounts["{role}"])',
@@ -150,7 +538,7 @@ class _Words:
     def _mark(self) -> str:
         named = ", ".join(f'"{name}"' for name in self.claims.claimed)
         short = f'@contract({named}, operations=["{self._trial.operation}"])'
-        if len(short) <= _WIDTH:
+        if len(short) <= _CODE_WIDTH:
             return short
         names = "".join(f'    "{name}",\n' for name in self.claims.claimed)
         return f'@contract(\n{names}    operations=["{self._trial.operation}"],\n)'
@@ -162,18 +550,18 @@ class _Words:
             f"{each}: {_TYPES.get(each, _TYPES['author'])[0]}" for each in order if each in self._fixtures
         ]
         short = f"def {name}({', '.join(wanted)}) -> None:"
-        if len(short) <= _WIDTH:
+        if len(short) <= _CODE_WIDTH:
             return [short]
         middle = f"    {', '.join(wanted)}"
-        inside = [middle] if len(middle) <= _WIDTH else [f"    {each}," for each in wanted]
+        inside = [middle] if len(middle) <= _CODE_WIDTH else [f"    {each}," for each in wanted]
         return [f"def {name}(", *inside, ") -> None:"]
 
     def _docstring(self) -> list[str]:
         clause = self._catalogue.clause(self.claims.claimed[0])
         wording = clause.wording.replace("\\", "").replace('"', "'")
-        if len(wording) <= _WIDTH - 10:
+        if len(wording) <= _CODE_WIDTH - 10:
             return [f'"""{wording}"""']
-        return [f'"""One request shows {clause.id}.', "", *textwrap.wrap(wording, _WIDTH - 6), '"""']
+        return [f'"""One request shows {clause.id}.', "", *textwrap.wrap(wording, _CODE_WIDTH - 6), '"""']
 
     def _type_imports(self) -> set[str]:
         found = {_TYPES.get(each, _TYPES["author"])[1] for each in self._fixtures}
@@ -182,7 +570,7 @@ class _Words:
 
 def _fitted(line: str) -> str:
     """A call too long for its line, with the arguments of the last one on a line of their own."""
-    if len(line) <= _WIDTH - 4 or "\n" in line or not line.endswith(")") or "#" in line:
+    if len(line) <= _CODE_WIDTH - 4 or "\n" in line or not line.endswith(")") or "#" in line:
         return line
     head, _, arguments = line.rpartition("(")
     return f"{head}(\n    {arguments[:-1]}\n)"

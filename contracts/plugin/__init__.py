@@ -11,9 +11,9 @@ pytest_plugins = (
     "contracts.plugin.phases",
     "contracts.plugin.protocol",
     "contracts.plugin.fixtures",
-    "contracts.plugin.memory",
+    "contracts.plugin.run_memory",
     "contracts.plugin.terminal",
-    "contracts.plugin.notices",
+    "contracts.plugin.webhook_notice",
     "contracts.plugin.progress",
     "contracts.plugin.storage",
 )

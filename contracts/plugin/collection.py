@@ -1,22 +1,95 @@
-"""Which cases run: one item for each realm (and operation) a case covers, selected by profile and options."""
+"""Which cases a consumer needs: those on its operations, and those that alone judge a clause on them.
+
+What a selection leaves out: a clause that not every case was asked about may hide a contradiction that is there.
+
+Which cases run: one item for each realm (and operation) a case covers, selected by profile and options.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import product
+from pathlib import Path
 
 import pytest
 
+from contracts.cases.marks import Profile
+from contracts.checks.universal import UNIVERSAL
 from contracts.errors import RegistryContractsError
+from contracts.evidence.terms import Consumer
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Description, load_description
 from contracts.interface.location import cases_directory
-from contracts.plugin.consuming import Facts, outside
-from contracts.plugin.grouping import keep_part, weighed
-from contracts.plugin.marks import Profile
-from contracts.plugin.narrowing import Cells, Narrowing, narrowings
 from contracts.plugin.options import SELECTION, TARGET, Selection
-from contracts.plugin.sharding import Part
-from contracts.target.model import ANY_REALM, DEVELOPMENT_REALMS
+from contracts.plugin.sharding import Part, keep_part, weighed
+from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS
+
+#: A case with its clauses, its operations and its realm.
+Facts = tuple[pytest.Item, tuple[str, ...], tuple[str, ...], str]
+
+
+def outside(consumer: Consumer | None, cases: Iterable[Facts]) -> set[str]:
+    """Return the node ids of the cases that a consumer does not need; without a consumer, none.
+
+    A case is needed when it exercises an operation of the consumer's. One on another operation is needed too where
+    it speaks of a clause that the consumer relies on and no case on the consumer's own operations does.
+    """
+    if consumer is None:
+        return set()
+    known = list(cases)
+    direct = [each for each in known if _concerns(consumer, each)]
+    judged = {(clause, realm) for _, clauses, _, realm in direct for clause in clauses}
+    taken = {item.nodeid for item, *_ in direct}
+    for item, clauses, _, realm in known:
+        if any((name, realm) not in judged and _relies(consumer, name, realm) for name in clauses):
+            taken.add(item.nodeid)
+    return {item.nodeid for item, *_ in known} - taken
+
+
+def _concerns(consumer: Consumer, case: Facts) -> bool:
+    _, clauses, operations, realm = case
+    return any(consumer.counts(clause, realm, operation) for clause in clauses for operation in operations)
+
+
+def _relies(consumer: Consumer, name: str, realm: str) -> bool:
+    """Whether the clause speaks, in the realm, of an operation of the consumer's; what every exchange shows aside."""
+    offered = load_description().operations
+    return name not in UNIVERSAL and any(
+        realm in offered[operation].realms and consumer.counts(name, realm, operation)
+        for operation in load_catalogue().clause(name).operations
+    )
+
+
+#: Pairs of clause and realm.
+Cells = set[tuple[str, str]]
+#: Why cases were left out, and the cells concerned; None for all of them.
+Narrowing = tuple[str, list[list[str]] | None]
+
+
+def narrowings(config: pytest.Config, left_out: Iterable[Cells]) -> list[Narrowing]:
+    """Say where cases were left out, by options of the suite or of pytest itself.
+
+    Args:
+        config: The session's settings.
+        left_out: The cells of each case that was left out.
+    """
+    found: list[Narrowing] = []
+    if not _all_asked_for(config):
+        found.append(("the command names some cases only", None))
+    if config.getoption("maxfail", 0):
+        found.append(("the run stops at the first failures", None))
+    cells: Cells = set().union(*left_out)
+    if cells:
+        realms = {realm for clause in load_catalogue() for realm in clause.realms}
+        cells |= set(product(UNIVERSAL, realms))
+        found.append(("cases were left out by the selection", [list(cell) for cell in sorted(cells)]))
+    return found
+
+
+def _all_asked_for(config: pytest.Config) -> bool:
+    cases = cases_directory()
+    return any(cases.is_relative_to(Path(argument).resolve()) for argument in config.args)
+
 
 MARK = "contract"
 _REALMS = (*DEVELOPMENT_REALMS, ANY_REALM)

@@ -1,4 +1,7 @@
-"""The run as a whole: started once by the controller, shared with the workers, ended in `contracts.plugin.closing`."""
+"""Looks at the target once before a run: whether it can be reached, and the accounts work there.
+
+The run as a whole: started once by the controller, shared with the workers, ended in `contracts.plugin.session_finish`.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,18 @@ from typing import Any
 
 import pytest
 
+from contracts.checks.outcomes import Attempt
 from contracts.errors import SuiteError, UsageError
 from contracts.evidence.outcomes import ExitCode
 from contracts.interface.location import cases_directory
-from contracts.judging.attempts import Attempt
-from contracts.plugin.closing import (
+from contracts.plugin.collection import marks
+from contracts.plugin.hooks import Sandbox
+from contracts.plugin.interruption import Stopping
+from contracts.plugin.options import SELECTION, TARGET
+from contracts.plugin.plan import Plan, make_plan
+from contracts.plugin.run_facts import NAMES, OBSTACLE, STOPPED_BY_HAND, note_planned, write_facts
+from contracts.plugin.secret_containment import Containment
+from contracts.plugin.session_finish import (
     PLAN,
     SANDBOX,
     STOPPING,
@@ -22,21 +32,46 @@ from contracts.plugin.closing import (
     release,
     write_unreached,
 )
-from contracts.plugin.collection import marks
-from contracts.plugin.containment import Containment
-from contracts.plugin.deaths import Deaths
-from contracts.plugin.facts import NAMES, OBSTACLE, STOPPED_BY_HAND, write_facts
-from contracts.plugin.hooks import Sandbox
-from contracts.plugin.options import SELECTION, TARGET
-from contracts.plugin.plan import Plan, make_plan
-from contracts.plugin.planning import note_planned
-from contracts.plugin.preflight import preflight
-from contracts.plugin.stopping import Stopping
 from contracts.plugin.worker import MAIN, WORKER, Worker
-from contracts.sweeping.drafts import CASE as SWEEPING
-from contracts.sweeping.drafts import Sweeper
-from contracts.sweeping.folders import remove_private_folders
-from contracts.target.embedded import EmbeddedSandbox
+from contracts.plugin.worker_crashes import Deaths
+from contracts.session.private_folder import remove_private_folders
+from contracts.session.sweep import CASE as SWEEPING
+from contracts.session.sweep import Sweeper
+from contracts.session.tokens import Token
+from contracts.settings.embedded_sandbox import EmbeddedSandbox
+from contracts.settings.target import AUTHOR
+
+#: How long looking at the target may take, in seconds: a service that is down is soon known to be.
+LONGEST_LOOK_SECONDS = 8.0
+
+
+def preflight(worker: Worker) -> str | None:
+    """Sign in with every account, so that the workers share the tokens, and say what makes judging impossible.
+
+    The author comes first: when the environment is down, nobody else is tried.
+
+    Returns:
+        One sentence when the environment is down or the author's credentials are refused; None otherwise. An
+        answer that breaks the contract of signing in is no obstacle: its own cases find it.
+    """
+    with worker.door.hurried(LONGEST_LOOK_SECONDS):
+        author = worker.tokens.token(AUTHOR)
+    # An embedded sandbox that answers may be one with a defect, which its cases are there to find.
+    if author.environment and (author.status is None or not worker.target.is_sandbox):
+        return f"{worker.target.base_url} cannot be judged: {author.refusal}; is the service up and the base URL right?"
+    for role in worker.target.accounts:
+        worker.tokens.token(role)
+    return None if author.value or worker.target.is_sandbox else _refused(author, worker)
+
+
+def _refused(author: Token, worker: Worker) -> str | None:
+    if author.status is not None and 400 <= author.status < 500:
+        return (
+            f"{worker.target.base_url} refuses the author's e-mail and password (status {author.status}): "
+            "check the variables that hold them"
+        )
+    return None
+
 
 #: Options with which pytest shows something and runs nothing.
 _LISTS = ("collectonly", "help", "version", "showfixtures", "show_fixtures_per_test", "markers", "cacheshow")

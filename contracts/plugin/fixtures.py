@@ -6,27 +6,23 @@ from typing import Any
 
 import pytest
 
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.contact_requests import ContactDoor, ContactRequests
-from contracts.generation.faults import faults, one_of_each
-from contracts.generation.files import Limit, upload_limit
-from contracts.generation.grafting import Bases, Exercise
-from contracts.generation.ordinary import Ordinary
-from contracts.generation.row_requests import RowRequests
-from contracts.generation.samples import Samples
-from contracts.generation.signing_in import Credentials
-from contracts.generation.stand_in import prove
-from contracts.generation.workflow_records import WorkflowRecords
-from contracts.judging.attempts import Attempt
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.outcomes import Untested
-from contracts.judging.probing import Probe
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.contacts import ContactDoor, ContactRequests
+from contracts.cases.contents import Limit, upload_limit
+from contracts.cases.drafts import prove
+from contracts.cases.generated_faults import Probe, faults, one_of_each
+from contracts.cases.marks import Profile
+from contracts.cases.requests import Bases, Exercise, Ordinary
+from contracts.cases.samples import Samples
+from contracts.cases.sign_in import Credentials
+from contracts.cases.workflow_records import RowRequests, WorkflowRecords
+from contracts.checks.claims import Claims, Observer
+from contracts.checks.outcomes import Attempt, Untested
 from contracts.plugin.collection import case_of, clauses_of
-from contracts.plugin.marks import Profile
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
-from contracts.target.model import AUTHOR, RealmSettings
+from contracts.settings.target import AUTHOR, RealmSettings
 
 #: The attempt under way, on the item's stash.
 ATTEMPT = pytest.StashKey[Attempt]()

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import pytest
 
-from contracts.judging.confirmation import Confirmed
+from contracts.checks.outcomes import Confirmed
 
 
 class Sandbox(Protocol):
@@ -42,7 +42,7 @@ class ContractHooks:
 
     @pytest.hookspec(firstresult=True)
     def pytest_contract_formats(self) -> Sequence[str] | None:
-        """Name the report formats this run writes (`contracts.evidence.reports.WRITERS`); None for all of them."""
+        """Name the report formats this run writes (`contracts.reports.writers.WRITERS`); None for all of them."""
 
     @pytest.hookspec
     def pytest_contract_finding(self, item: pytest.Item, finding: Confirmed) -> None:

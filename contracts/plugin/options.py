@@ -1,4 +1,7 @@
-"""Command-line options of a run and what they select."""
+"""What a run may cost a target: the request budget of each profile.
+
+Command-line options of a run and what they select.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,59 @@ import difflib
 import os
 import secrets
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 import pytest
 
+from contracts.cases.marks import Profile
 from contracts.errors import RegistryContractsError, UsageError
 from contracts.evidence.terms import Terms
-from contracts.gating.lookup import load_terms
-from contracts.interface.catalogue import load_catalogue
-from contracts.interface.clauses import Clause
+from contracts.evidence.terms_files import load_terms
+from contracts.interface.catalogue import Clause, load_catalogue
 from contracts.interface.description import load_description
-from contracts.plugin.limits import share_of
-from contracts.plugin.marks import Profile
 from contracts.plugin.sharding import Part, read_part
-from contracts.target.model import DEVELOPMENT_REALMS, PRODUCTION_REALMS, SANDBOX, Target
-from contracts.target.settings import load_target
+from contracts.settings.lookup import load_target
+from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS, SANDBOX, Target
+
+#: Requests of a run in all four realms. A run that passes needs about half of it; the rest is for confirming what
+#: does not pass.
+REQUEST_BUDGETS: Final[Mapping[Profile, int]] = MappingProxyType(
+    {Profile.SMOKE: 1_000, Profile.GATE: 10_000, Profile.NIGHTLY: 40_000, Profile.FULL: 60_000}
+)
+
+
+def request_budget(target: Target, profile: Profile) -> int:
+    """The requests that a run may send: what the settings say, or else what the profile allows."""
+    return target.pace.request_budget or REQUEST_BUDGETS[profile]
+
+
+def share_of(target: Target, profile: Profile, part: Part) -> Target:
+    """Return the target as one shard may treat it: all of them together keep the pace and the budget of a run.
+
+    Permanent records need no dividing: the cases that make them in one realm are all in one shard.
+
+    Raises:
+        UsageError: there are more shards than the target takes requests at once.
+    """
+    pace = target.pace
+    if part.of > pace.concurrency:
+        raise UsageError(
+            f"--shard {part}: the target takes {pace.concurrency} requests at once (setting pace.concurrency), "
+            "one for each shard at least; make fewer shards"
+        )
+    rate = pace.requests_per_second
+    shared = replace(
+        pace,
+        requests_per_second=rate and rate / part.of,
+        concurrency=pace.concurrency // part.of,
+        request_budget=request_budget(target, profile) // part.of or 1,
+    )
+    return replace(target, pace=shared)
+
 
 #: The seed of profiles that must do the same thing twice.
 FIXED_SEED = 1
@@ -107,7 +146,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark and turn what the person asked for into a selection, or into one clear line."""
     config.addinivalue_line(
-        "markers", "contract: a case of the contract suite; use contracts.plugin.marks.contract"
+        "markers", "contract: a case of the contract suite; use contracts.cases.marks.contract"
     )
     try:
         selection = read_selection(config)

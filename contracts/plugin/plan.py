@@ -8,15 +8,15 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from contracts.cases.marks import Profile
 from contracts.errors import RegistryContractsError
-from contracts.evidence.folders import new_folder
+from contracts.evidence.run_folder import new_folder
 from contracts.plugin.hooks import Sandbox
-from contracts.plugin.marks import Profile
 from contracts.plugin.options import Selection
 from contracts.session.namespace import new_run_token
-from contracts.sweeping.folders import PRIVATE_PREFIX
-from contracts.target.embedded import sandbox_target
-from contracts.target.model import Target
+from contracts.session.private_folder import PRIVATE_PREFIX
+from contracts.settings.embedded_sandbox import sandbox_target
+from contracts.settings.target import Target
 
 #: The true limit of the interface document, which the sandbox enforces in the profile `full`.
 ONE_GIGABYTE = 1024**3

@@ -1,30 +1,234 @@
-"""Long runs show progress (`--progress auto|always|never`): what runs now, counts, time left, first findings."""
+"""How far a run has come: cases under way and done, counts by verdict, requests, and the time that is left.
+
+Shows how far a run has come: one line that renews itself in a terminal, or a line now and then elsewhere.
+
+Long runs show progress (`--progress auto|always|never`): what runs now, counts, time left, first findings.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator, Iterator
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
+from enum import Enum, StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, Any, Final
 
 import pytest
+from rich.console import Console
+from rich.control import Control
+from rich.segment import ControlType
+from rich.text import Text
 
 from contracts.errors import UsageError
-from contracts.evidence.plain import printable
-from contracts.history.past import read_past
-from contracts.plugin.closing import PLAN
+from contracts.history.trends import read_past
+from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.controller import is_worker
 from contracts.plugin.options import SELECTION
-from contracts.plugin.progress_course import Course, case_in_words
-from contracts.plugin.weighing import VERDICT
-from contracts.session.budget import requests_counted
-from contracts.shortening import cut
+from contracts.plugin.session_finish import PLAN
+from contracts.safe_text import cut, many, printable
+from contracts.session.limits import requests_counted
 
-if TYPE_CHECKING:
-    from contracts.plugin.progress_display import Display, Manner
+#: Before this many cases and seconds any estimate would be a guess.
+_LEAST_CASES: Final = 5
+_LEAST_SECONDS: Final = 3.0
+_MINUTE: Final = 60.0
+_MINUTES_FROM: Final = 100.0
+
+
+class Course:
+    """What the controller knows of a run while its cases run.
+
+    Args:
+        requests: Gives the number of requests sent so far.
+        expected_requests: How many earlier runs of the same kind have sent; None when there is none like it.
+        clock: Seconds that never go back.
+    """
+
+    def __init__(
+        self,
+        requests: Callable[[], int] = lambda: 0,
+        expected_requests: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.total: int | None = None
+        self.done = 0
+        self.counts: Counter[str] = Counter()
+        self._requests = requests
+        self._expected = expected_requests
+        self._clock = clock
+        self._began: float | None = None
+        self._running: dict[str, float] = {}
+        self._verdicts: dict[str, str] = {}
+        # The display reads in a thread of its own.
+        self._lock = threading.Lock()
+
+    def begins(self, case: str) -> None:
+        """Note that a case starts somewhere."""
+        with self._lock:
+            self._running[case] = now = self._clock()
+            self._began = now if self._began is None else self._began
+
+    def judged(self, case: str, verdict: str) -> None:
+        """Note a case's verdict; of several reports of a case the last one speaks."""
+        with self._lock:
+            self._verdicts[case] = verdict
+
+    def ends(self, case: str) -> None:
+        """Note that a case is over."""
+        with self._lock:
+            if self._running.pop(case, None) is not None:
+                self.done += 1
+                self.counts[self._verdicts.pop(case, "pass")] += 1
+
+    @property
+    def seconds(self) -> float:
+        """How long the cases have been running."""
+        return self._clock() - self._began if self._began is not None else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """An estimate of what is left; None as long as there is nothing to make one from.
+
+        Requests say more than cases, for long cases come first; they need an earlier run to compare with.
+        """
+        if self.done < _LEAST_CASES or self.seconds < _LEAST_SECONDS or not self.total:
+            return None
+        sent = self._requests()
+        if self._expected and 0 < sent < self._expected:
+            return self.seconds * (self._expected - sent) / sent
+        return self.seconds * max(0, self.total - self.done) / self.done
+
+    def words(self) -> str:
+        """Say it in one line, what matters most first, for it may be cut at the end."""
+        with self._lock:
+            return " · ".join(self._parts())
+
+    def _parts(self) -> Iterator[str]:
+        yield f"{self.done:,} of {many(self.total, 'case')}" if self.total else many(self.done, "case")
+        yield _span(self.seconds)
+        left = self.seconds_left
+        if left is not None:
+            yield f"about {_span(max(1.0, left))} left"
+        if self.counts:
+            yield ", ".join(f"{number:,} {verdict}" for verdict, number in self.counts.most_common())
+        yield many(self._requests(), "request")
+        if self._running:
+            yield f"now: {self._under_way()}"
+
+    def _under_way(self) -> str:
+        """The case that has been running longest, and how many others there are."""
+        case, since = min(self._running.items(), key=lambda each: each[1])
+        took = self._clock() - since
+        others = len(self._running) - 1
+        return "".join(
+            [
+                case_in_words(case),
+                f" for {_span(took)}" if took >= _LEAST_SECONDS else "",
+                f" and {many(others, 'other')}" if others else "",
+            ]
+        )
+
+
+def case_in_words(case: str) -> str:
+    """Word a node id: the name of the case, with its realm and whatever else tells it from its siblings."""
+    name, bracket, parameters = case.rpartition("::")[2].partition("[")
+    told = name.removeprefix("test_").replace("_", " ")
+    return printable(f"{told} ({parameters.removesuffix(']')})" if bracket else told)
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < _MINUTES_FROM else f"{seconds / _MINUTE:.0f} min"
+
+
+#: How often the line in a terminal is renewed, and how often a line is written elsewhere.
+LIVE_SECONDS: Final = 0.5
+PLAIN_SECONDS: Final = 30.0
+
+
+class Manner(Enum):
+    """How progress is shown."""
+
+    LIVE = "live"
+    PLAIN = "plain"
+
+
+def own_stream() -> IO[str]:
+    """Return a stream to where standard output leads now, which stays when pytest captures what cases print."""
+    return os.fdopen(
+        os.dup(sys.__stdout__.fileno() if sys.__stdout__ else 1), "w", encoding="utf-8", errors="replace"
+    )
+
+
+class Display:
+    """Writes progress until it is stopped.
+
+    Args:
+        stream: Where to; the display does not close it.
+        manner: A line that renews itself, or a line at every interval.
+        says: Gives the line, on one line and of any length.
+        interval: Seconds between two lines; by default what fits the manner.
+    """
+
+    def __init__(
+        self, stream: IO[str], manner: Manner, says: Callable[[], str], interval: float | None = None
+    ) -> None:
+        self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
+        self._live = manner is Manner.LIVE
+        self._says = says
+        self._interval = interval or (LIVE_SECONDS if self._live else PLAIN_SECONDS)
+        self._lock = threading.Lock()
+        self._begun = False
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._renew, name="progress", daemon=True)
+
+    def start(self) -> None:
+        """Begin to show it; a second call does nothing."""
+        if not self._begun:
+            self._begun = True
+            self._thread.start()
+
+    def tell(self, line: str, style: str = "") -> None:
+        """Write a line that stays, above the one that renews itself."""
+        with self._lock:
+            self._erase()
+            self._console.print(Text(line, style=style), soft_wrap=True)
+            self._draw()
+
+    def stop(self) -> None:
+        """Take the line away; nothing is written any more."""
+        with self._lock:
+            self._over.set()
+            self._erase()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _renew(self) -> None:
+        while not self._over.wait(self._interval):
+            with self._lock:
+                if self._over.is_set():
+                    return
+                if self._live:
+                    self._erase()
+                    self._draw()
+                else:
+                    self._console.print(Text(f"progress: {self._says()}"), soft_wrap=True)
+
+    def _draw(self) -> None:
+        if self._live:
+            line = Text(self._says(), style="dim", no_wrap=True)
+            # The last column stays free: many terminals would break the line there.
+            line.truncate(max(1, self._console.width - 1), overflow="ellipsis")
+            self._console.print(line, end="")
+
+    def _erase(self) -> None:
+        if self._live:
+            self._console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
+
 
 #: Findings that are told as they come; the others stand at the end of the run.
 _FIRST_FINDINGS: Final = 10
@@ -74,7 +278,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
 @contextmanager
 def _shown(session: pytest.Session, manner: Manner) -> Iterator[None]:
     # Not imported by runs that show nothing.
-    from contracts.plugin.progress_display import Display, own_stream  # noqa: PLC0415
+    pass
 
     config = session.config
     course = _course(config)
@@ -107,7 +311,7 @@ def _manner(config: pytest.Config) -> Manner | None:
     undisturbed = config.get_verbosity() == 0 and config.getoption("capture") != "no"
     if asked == Progress.AUTO and not (terminal and undisturbed and not os.environ.get("CI")):
         return None
-    from contracts.plugin.progress_display import Manner  # noqa: PLC0415
+    pass
 
     return Manner.LIVE if terminal and undisturbed else Manner.PLAIN
 
@@ -165,7 +369,7 @@ class _Watching:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A case has its verdict; the first findings are told at once."""
-        verdict = dict(report.user_properties).get(VERDICT)
+        verdict = dict(report.user_properties).get(VERDICT_PROPERTY)
         if verdict is None:
             return
         self._course.judged(report.nodeid, str(verdict))
@@ -183,7 +387,7 @@ class _Watching:
         if self._told > _FIRST_FINDINGS:
             return
         lines = report.longreprtext.strip().splitlines()
-        verdict = dict(report.user_properties)[VERDICT]
+        verdict = dict(report.user_properties)[VERDICT_PROPERTY]
         says = printable(lines[-1]) if lines else ""
         line = f"{verdict}: {case_in_words(report.nodeid)}: {says}"
         self._display.tell(cut(line, _LONGEST), style="red")

@@ -1,29 +1,268 @@
-"""What becomes of a case: its attempts judged together, its ending, and pytest's reports of it (design 4.6)."""
+"""Attempts at one case: again when the weather spoilt one, and on fresh data until a contradiction is confirmed.
+
+What a case tells of its drafts: those it saw deleted need no cleaning, those that were refused may be there.
+
+What becomes of a case: its attempts judged together, its ending, and pytest's reports of it (design 4.6).
+"""
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import takewhile
+from typing import Final
+from urllib.parse import unquote, urlsplit
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis.errors import Flaky
 
+from contracts.cases.arrangement import disturbed
+from contracts.checks import universal
+from contracts.checks.outcomes import (
+    MOST_REPLAYS,
+    MOST_REQUESTS,
+    Attempt,
+    Blocked,
+    Confirmed,
+    Contradiction,
+    Untested,
+    confirm,
+)
 from contracts.errors import EnvironmentFault
-from contracts.evidence.bearing import Bearing
+from contracts.evidence.findings import Bearing
 from contracts.evidence.outcomes import Verdict
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Level
-from contracts.judging.confirmation import Confirmed, confirm
-from contracts.judging.outcomes import Blocked, Contradiction, Untested
-from contracts.judging.readers import Ambiguous
-from contracts.plugin.bookkeeping import Ending, announce, write_case, write_findings
+from contracts.plugin.case_record import (
+    VERDICT_PROPERTY,
+    Ending,
+    announce,
+    bearing,
+    soften,
+    tone_down,
+    write_case,
+    write_findings,
+)
+from contracts.plugin.case_record import VERDICT_PROPERTY as KEY
 from contracts.plugin.collection import clauses_of, marks, realm_of
-from contracts.plugin.trying import ENDING, attempts_at
-from contracts.plugin.unbidden import look_for_unbidden, note_gone
-from contracts.plugin.weighing import VERDICT as KEY
-from contracts.plugin.weighing import bearing, soften, tone_down
+from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker
+from contracts.session import draft_cleanup
 from contracts.session.actor import NoTokenError
+from contracts.session.namespace import is_valid_uid
+from contracts.settings.target import ANONYMOUS, AUTHOR
+
+#: How the attempt under way has ended so far, on the item's stash.
+ENDING = pytest.StashKey[Ending]()
+#: Attempts that the weather may spoil before a case stays inconclusive.
+MOST_SPOILT = 5
+_SPOILABLE = (Verdict.INCONCLUSIVE, Verdict.ERROR)
+
+
+@dataclass(frozen=True)
+class Try:
+    """One attempt and what came of it.
+
+    Attributes:
+        spoilt: The weather stood in the way, or may have made what was seen; nothing in it is a finding.
+    """
+
+    attempt: Attempt
+    reports: list[pytest.TestReport]
+    ending: Ending
+    spoilt: bool
+
+
+@dataclass
+class Tries:
+    """All attempts at one case, in order."""
+
+    all: list[Try] = field(default_factory=list)
+
+    @property
+    def clear(self) -> list[Try]:
+        """Those that count."""
+        return [each for each in self.all if not each.spoilt]
+
+    @property
+    def spoilt_in_a_row(self) -> int:
+        """How many attempts the weather has spoilt since the last clear one."""
+        return len(list(takewhile(lambda each: each.spoilt, reversed(self.all))))
+
+    @property
+    def set_aside(self) -> list[Attempt]:
+        """Attempts that the case is not judged by."""
+        spoilt = [each.attempt for each in self.all if each.spoilt]
+        return spoilt if self.clear else spoilt[:-1]
+
+    @property
+    def judged(self) -> list[Try]:
+        """Those that the case is judged by: the clear ones, or else the last, which then says what the weather did."""
+        return self.clear or [_in_bad_weather(self.all[-1])]
+
+    @property
+    def wanting(self) -> bool:
+        """Whether another attempt would tell more."""
+        if len(self.all) - len(self.clear) > MOST_SPOILT:
+            return False
+        return not self.clear or _needs_replay([each.attempt for each in self.clear])
+
+
+def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> Tries:
+    """Run a case as often as it takes."""
+    tries = Tries()
+    while True:
+        tries.all.append(_try(item, nextitem, worker, len(tries.all) + 1))
+        if not tries.wanting or worker.door.broken:
+            return tries
+        worker.door.wait_after(tries.spoilt_in_a_row)
+
+
+def _try(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, number: int) -> Try:
+    """Run the item once, and let the universal checks look at its exchanges."""
+    attempt = Attempt(number)
+    item.stash[ATTEMPT] = attempt
+    item.stash[ENDING] = Ending(Verdict.PASS)
+    # Also on the reports of subtests, which go out while the case runs.
+    item.user_properties[:] = [(VERDICT_PROPERTY, "")]
+    unanswered, began = worker.door.unanswered, time.time()
+    reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    universal.judge(attempt, worker.catalogue, worker.redactor.knows)
+    for mark in disturbed(attempt):
+        worker.shared.mark(mark)
+    ending = _ending(item.stash[ENDING], attempt)
+    lost = worker.door.unanswered > unanswered
+    faulty = worker.door.disturbed_since(began)
+    return Try(attempt, reports, ending, _spoilt(attempt, ending, lost=lost, disturbed=faulty))
+
+
+def _ending(raised: Ending, attempt: Attempt) -> Ending:
+    """The attempt's verdict: what was raised, or what its assertions amount to."""
+    if raised.verdict is not Verdict.PASS:
+        return raised
+    if attempt.keys - attempt.dismissed:
+        return Ending(Verdict.ADVISORY)
+    if attempt.held:
+        return raised
+    if attempt.observations:
+        return Ending(Verdict.OBSERVED)
+    return Ending(Verdict.ERROR, "the case ended without an assertion or an observation")
+
+
+def _spoilt(attempt: Attempt, ending: Ending, *, lost: bool, disturbed: bool) -> bool:
+    """Whether the weather had a hand in how an attempt ended (design 4.7).
+
+    Args:
+        lost: A request was not answered in it, be it one of the suite's own.
+        disturbed: Some worker met a fault meanwhile, so that the service may have forgotten a token of the case's own.
+    """
+    if attempt.keys - attempt.confirmed.keys() and (attempt.clouded or (disturbed and attempt.shut_out)):
+        return True
+    unfinished = ending.verdict in _SPOILABLE or (ending.verdict is Verdict.FAIL and not attempt.keys)
+    return unfinished and (lost or disturbed or attempt.clouded or attempt.met_a_page)
+
+
+def _needs_replay(attempts: Sequence[Attempt]) -> bool:
+    """Whether something contradicted in the first attempt has neither been seen again nor looked for enough."""
+    open_keys = attempts[0].keys - attempts[0].confirmed.keys()
+    seen_again = {key for attempt in attempts[1:] for key in attempt.keys}
+    spent = sum(len(attempt.exchanges) for attempt in attempts[1:])
+    return bool(open_keys - seen_again) and len(attempts) <= MOST_REPLAYS and spent < MOST_REQUESTS
+
+
+def _in_bad_weather(last: Try) -> Try:
+    """The last of attempts that were all spoilt: without what it seems to have found."""
+    ending = last.ending
+    if last.attempt.keys - last.attempt.confirmed.keys():
+        last.attempt.forget_doubtful()
+        words = (
+            f"contradicted in bad weather only, which proves nothing: {ending.reason or 'see the traffic'}"
+        )
+        ending = Ending(Verdict.INCONCLUSIVE, words)
+    return Try(last.attempt, last.reports, ending, spoilt=True)
+
+
+_DRAFT: Final = re.compile(r"/documents/([^/]+)/versions/draft$")
+#: Operations, and statuses of theirs, that say that no draft is there; another refusal may be about who asks.
+_LOOKS: Final = ("draftExists", "getDraft")
+_ABSENT: Final = (404, 410)
+
+Place = tuple[str, str]
+
+
+def look_for_unbidden(worker: Worker, attempts: Sequence[Attempt]) -> None:
+    """Ask once for each draft whose save was refused whether it is there; one that is goes into the ledger.
+
+    Asked for are uids of the run that keep the rule, and only where the case itself did not find the draft absent
+    after the refusal, or save it as well.
+    """
+    refused = _refused([exchange for attempt in attempts for exchange in attempt.exchanges])
+    for (realm, uid), role in refused.items():
+        if worker.door.broken or not (is_valid_uid(uid) and uid.startswith(worker.namespace.prefix)):
+            continue
+        looking = AUTHOR if role == ANONYMOUS else role
+        actor = worker.actor(looking, realm, draft_cleanup.CASE, Attempt(1))
+        with suppress(EnvironmentFault):
+            if actor.send("draftExists", path={"uid": uid}).answer.success:
+                entry = worker.ledger.intend("saveDraft", realm, looking, uid)
+                if entry is not None:
+                    worker.ledger.settle(entry, "created")
+
+
+def note_gone(worker: Worker, attempts: Sequence[Attempt]) -> None:
+    """Take drafts off the ledger that a case deleted and then found absent; nobody need delete them again."""
+    deleted: dict[Place, Exchange] = {}
+    absent: set[Place] = set()
+    for exchange in (exchange for attempt in attempts for exchange in attempt.exchanges):
+        place, answer = _place(exchange), exchange.response
+        if place is None or answer is None or exchange.fault:
+            continue
+        if exchange.operation == "deleteDraft" and answer.success:
+            deleted[place] = exchange
+        elif exchange.operation in _LOOKS and answer.refusal and place in deleted:
+            # Refused to whoever could delete it, so that it is not about who asks.
+            absent |= {place} if _sender(exchange) == _sender(deleted[place]) else set()
+        elif exchange.operation == "saveDraft" or answer.success:
+            deleted.pop(place, None)
+            absent.discard(place)
+    for realm, uid in absent:
+        if uid not in worker.cleaning.kept:
+            worker.ledger.removed(realm, uid)
+
+
+def _sender(exchange: Exchange) -> tuple[str | None, str | None]:
+    headers = exchange.request_headers
+    return headers.get("Authorization"), headers.get("Realm")
+
+
+def _place(exchange: Exchange) -> Place | None:
+    """The draft that an exchange is about."""
+    found = _DRAFT.search(urlsplit(exchange.url).path)
+    return (exchange.realm, unquote(found[1])) if found else None
+
+
+def _refused(exchanges: Sequence[Exchange]) -> dict[Place, str]:
+    """Where a refused save was not followed by a look that found nothing, with the role that tried; in order."""
+    open_cases: dict[Place, str] = {}
+    saved: set[Place] = set()
+    for exchange in exchanges:
+        place, answer = _place(exchange), exchange.response
+        if place is None or answer is None or exchange.fault:
+            continue
+        if exchange.operation == "saveDraft" and answer.success:
+            saved.add(place)
+        elif exchange.operation == "saveDraft" and answer.refusal:
+            open_cases[place] = exchange.role
+        elif exchange.operation in _LOOKS and answer.status in _ABSENT:
+            open_cases.pop(place, None)
+    return {place: role for place, role in open_cases.items() if place not in saved}
+
 
 #: Ends of a case that say nothing against the service.
 INCONCLUSIVE = (Blocked, EnvironmentFault, Ambiguous)

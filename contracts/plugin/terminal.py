@@ -8,16 +8,15 @@ from typing import Final
 
 import pytest
 
-from contracts.evidence.bearing import Bearing
-from contracts.evidence.contradictions import Finding
+from contracts.evidence.findings import Bearing, Finding
 from contracts.evidence.outcomes import ExitCode, Verdict
-from contracts.evidence.plain import many
 from contracts.evidence.verdicts import RunVerdict
-from contracts.plugin.closing import PLAN, TROUBLE, VERDICT
 from contracts.plugin.controller import is_worker
-from contracts.plugin.memory import COMPLAINTS
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.protocol import VERDICT as CASE_VERDICT
+from contracts.plugin.run_memory import COMPLAINTS
+from contracts.plugin.session_finish import PLAN, TROUBLE, VERDICT
+from contracts.safe_text import many
 
 #: Set by a command that tells the verdict itself, after everything else.
 LAST_LINE = pytest.StashKey[Callable[[str], None]]()

@@ -1,39 +1,75 @@
-"""One process's share of a run: its door, journal and ledger, and what its cases hold in common."""
+"""Where the time of a run goes, and how much memory it takes: figures of all its processes put together.
+
+One process's share of a run: its door, journal and ledger, and what its cases hold in common.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
+from contracts.cases.shared_state import Sharing, inherit
+from contracts.checks.outcomes import Attempt
 from contracts.evidence.journal import Journal, journal_path
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.redaction import Redactor
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Description, load_description
-from contracts.judging.attempts import Attempt
-from contracts.plugin import cleaning
-from contracts.plugin.limits import request_budget
-from contracts.plugin.measuring import peak_memory
-from contracts.plugin.options import Selection
+from contracts.plugin.interruption import note_pid
+from contracts.plugin.options import Selection, request_budget
 from contracts.plugin.plan import Plan
-from contracts.plugin.sharing import Sharing, inherit
-from contracts.plugin.stopping import note_pid
+from contracts.session import draft_cleanup
 from contracts.session.actor import Actor
-from contracts.session.alive import Alive
-from contracts.session.credentials import token_issuer
-from contracts.session.door import Door
-from contracts.session.exchange import Exchange
 from contracts.session.ledger import Entry, Ledger
-from contracts.session.opening import namespace_of, open_door, pace_of, proxy_passwords
-from contracts.session.pace import Pace
+from contracts.session.limits import Pace, ResidueBudget
+from contracts.session.private_folder import Alive
 from contracts.session.recording import JournalRecorder
-from contracts.session.redaction import Redactor
-from contracts.session.residue import ResidueBudget
-from contracts.session.tokens import TokenStore
-from contracts.target.model import ANONYMOUS, AUTHOR, Target
+from contracts.session.session import Door, namespace_of, open_door, pace_of, proxy_passwords
+from contracts.session.tokens import TokenStore, token_issuer
+from contracts.settings.target import ANONYMOUS, AUTHOR, Target
+
+#: Phases that processes go through side by side: the longest counts. Of the others the sum does.
+_SIDE_BY_SIDE: Final = ("start", "collection")
+_STATUS: Final = Path("/proc/self/status")
+_PEAK: Final = "VmHWM:"
+
+
+def peak_memory() -> float | None:
+    """The most memory that this process has had at once, in MiB; None where the system does not say."""
+    try:
+        lines = _STATUS.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(_PEAK)), None)
+
+
+def put_together(workers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Put together what the processes of a run have measured.
+
+    Args:
+        workers: Of each process `seconds` by phase and `peak_memory` in MiB.
+
+    Returns:
+        `seconds` by phase: of all processes together, or of the slowest where they go through it side by side;
+        and `peak_memory_mb`, in MiB, of the process that took most.
+    """
+    known = list(workers)
+    total: dict[str, float] = {}
+    for phase, seconds in (pair for each in known for pair in each.get("seconds", {}).items()):
+        before = total.get(phase, 0.0)
+        total[phase] = max(before, seconds) if phase in _SIDE_BY_SIDE else before + seconds
+    peaks = [each["peak_memory"] for each in known if each.get("peak_memory")]
+    return {
+        "seconds": {phase: round(seconds, 3) for phase, seconds in sorted(total.items())},
+        "peak_memory_mb": round(max(peaks), 1) if peaks else None,
+    }
+
 
 #: Files in the private folder that stop every worker before its next case.
 BREAKER_FILE = "breaker"
@@ -85,7 +121,9 @@ class Worker:
                 on_spent=self._note_breaker,
             ),
         )
-        self.cleaning = cleaning.Cleaning(self.ledger, self._delete, lambda: self.door.broken is not None)
+        self.cleaning = draft_cleanup.Cleaning(
+            self.ledger, self._delete, lambda: self.door.broken is not None
+        )
         issue = token_issuer(self.door, target, self.description)
         contended = selection.shard is not None and plan.sandbox_url is None
         self.tokens = TokenStore(private, issue, self.redactor.learn, contended=contended)
@@ -156,7 +194,7 @@ class Worker:
     def _delete(self, entry: Entry) -> Exchange:
         # A draft that the anonymous could save is a finding; it takes an account to remove it.
         role = AUTHOR if entry.role == ANONYMOUS else entry.role
-        actor = self.actor(role, entry.realm, cleaning.CASE, Attempt(1))
+        actor = self.actor(role, entry.realm, draft_cleanup.CASE, Attempt(1))
         return actor.send("deleteDraft", path={"uid": entry.identifier})
 
     def close(self) -> None:
@@ -206,7 +244,7 @@ class Worker:
         inherit(self.ledger, ledgers)
         for path in ledgers:
             if not counts_path(private, path.stem.removeprefix("ledger-")).exists():
-                for entry in cleaning.residue_of_the_dead([path]):
+                for entry in draft_cleanup.residue_of_the_dead([path]):
                     self._left("residue", entry)
         return len(ledgers)
 

@@ -1,4 +1,10 @@
-"""`python -m contracts.proving.manners`: the suite's manners on a service that others use, put to the test.
+"""Other people's records on a sandbox that keeps its data, and whether a run has changed any of them.
+
+A sandbox that keeps its data on disk, and runs of the suite against it as against somebody else's service.
+
+What runs have left on a sandbox, seen from its database, against what their ledgers admit to.
+
+`python -m contracts.proving.manners`: the suite's manners on a service that others use, put to the test.
 
 `canary` runs the suite beside other people's records and looks whether one of them has changed. `kills` ends runs
 with SIGKILL at random moments and looks what is left once the next run or `sweep` has been there.
@@ -6,25 +12,360 @@ with SIGKILL at random moments and looks what is left once the next run or `swee
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import os
 import random
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
+import requests
 
-from contracts.errors import RegistryContractsError
-from contracts.proving.neighbours import Neighbours, changes, named_records
-from contracts.proving.remains import Remains, remains
-from contracts.proving.serving import served
+from contracts.errors import RegistryContractsError, SuiteError
+from contracts.session.ledger import Entry, read_entries, residue
+from contracts.session.limits import PERMANENT
+from contracts.settings import embedded_sandbox
+from contracts.settings.target import DOCUMENT_REALMS
+
+_PATIENCE_SECONDS: Final = 20.0
+_TABLES: Final = {
+    "versions": ("realm", "identifier", "state"),
+    "locks": ("realm", "identifier"),
+    "attachments": ("id",),
+}
+#: Names of people's own records that lie as close to the suite's as they can.
+LOOKALIKES: Final = (
+    "rc-report-2026-final",
+    "rc-report2026finalver",
+    "rc-aaaa-not-of-the-suite",
+    "rc-abcdmadebyaperson0001",
+    "rc-keepsakes-of-mine",
+    "rc-keep_author-contact",
+    "RC-keep-author-contact-abs-dev",
+    "rc_keep-author-contact-abs-dev",
+    "rcabcd000000000000000000",
+    "sandbox-existing-abs-dev-7",
+    "sandbox-existing-abs-dev0",
+    "xrc-abcd0000000000000000",
+    "1234567890",
+    "-------------------------------",
+)
+_SHORTEST: Final = 11
+
+Row = tuple[Any, ...]
+Snapshot = dict[tuple[str, ...], str]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One row that is not what it was: `table` and key, and how it differs."""
+
+    place: tuple[str, ...]
+    how: str
+
+
+class Neighbours:
+    """Plants records of two accounts over the interface, and looks at the database from outside.
+
+    Args:
+        url: Base URL of a sandbox.
+        data: Its data folder.
+    """
+
+    def __init__(self, url: str, data: Path) -> None:
+        self._url = url
+        self._data = data
+        self._tokens: dict[str, str] = {}
+
+    def plant(self) -> int:
+        """Plant drafts with attachments, and contacts, in each realm; returns how many records."""
+        self._tokens = {role: self._sign_in(role) for role in ("author", "other")}
+        count = 0
+        for realm in DOCUMENT_REALMS:
+            for number, name in enumerate(LOOKALIKES):
+                role = ("author", "other")[number % 2]
+                count += self._plant(role, realm, name.ljust(_SHORTEST, "0"))
+        return count
+
+    def snapshot(self) -> Snapshot:
+        """Every row of the database by table and key, as a digest of all its columns, files included."""
+        database = f"file:{self._data / 'registry.sqlite'}?mode=ro"
+        with closing(sqlite3.connect(database, uri=True)) as connection:
+            connection.row_factory = sqlite3.Row
+            return dict(self._rows(connection))
+
+    def _rows(self, connection: sqlite3.Connection) -> Iterator[tuple[tuple[str, ...], str]]:
+        for table, key in _TABLES.items():
+            for row in connection.execute(f"SELECT * FROM {table}"):  # noqa: S608 - our own names
+                digest = hashlib.sha256(repr(tuple(row)).encode("utf-8", "surrogatepass"))
+                if table == "attachments":
+                    digest.update(self._file(row["file_key"]))
+                yield (table, *(str(row[name]) for name in key)), digest.hexdigest()
+
+    def _file(self, key: str) -> bytes:
+        found = next(self._data.rglob(key), None)
+        return found.read_bytes() if found else b"(no file)"
+
+    def _plant(self, role: str, realm: str, name: str) -> int:
+        header = {"identifier": name, "schema": "contact", "languages": ["en"]}
+        path = f"/api/v2013/documents/{name}"
+        self._send(
+            role, realm, "PUT", f"{path}/versions/draft?schema=contact", {"header": header, "firstName": role}
+        )
+        self._send(role, realm, "POST", f"{path}/attachments/mine.txt", raw=f"of the {role}".encode())
+        contact = {
+            "header": {**header, "identifier": f"{name}c"[-128:]},
+            "firstName": role,
+            "lastName": "Neighbour",
+            "organization": {"en": "Next door"},
+            "country": {"identifier": "ke"},
+            "emails": [f"{role}@next.example"],
+            "type": "person",
+            "contactOrganization": {"identifier": f"organization-{realm}"},
+        }
+        self._send(role, realm, "POST", "/api/v2013/documents?schema=contact", contact)
+        return 3
+
+    def _send(
+        self, role: str, realm: str, method: str, path: str, body: Any = None, raw: bytes | None = None
+    ) -> None:
+        answer = requests.request(
+            method,
+            self._url + path,
+            json=body,
+            data=raw,
+            headers={"Authorization": f"Bearer {self._tokens[role]}", "Realm": realm},
+            timeout=_PATIENCE_SECONDS,
+        )
+        answer.raise_for_status()
+
+    def _sign_in(self, role: str) -> str:
+        account = {"email": f"{role}@sandbox.test", "password": f"sandbox-{role}"}
+        answer = requests.post(
+            f"{self._url}/api/v2013/authentication/token", json=account, timeout=_PATIENCE_SECONDS
+        )
+        answer.raise_for_status()
+        return str(answer.json()["authenticationToken"])
+
+
+def changes(before: Snapshot, after: Snapshot, named: frozenset[str]) -> list[Change]:
+    """What became of the rows that were there before a run, but for those of records that the settings name."""
+    return [
+        Change(place, "gone" if place not in after else "changed")
+        for place, digest in before.items()
+        if after.get(place) != digest and not named & set(place)
+    ]
+
+
+def named_records(settings: Path) -> frozenset[str]:
+    """Identifiers that a settings file gives the suite to write to."""
+    realms = tomllib.loads(settings.read_text(encoding="utf-8"))["realm"].values()
+    keys = (
+        "locked_identifier",
+        "existing_identifier",
+        "others_identifier",
+        "published_identifier",
+        "spare_identifiers",
+    )
+    values = [realm[key] for realm in realms for key in keys if key in realm]
+    return frozenset(name for value in values for name in ([value] if isinstance(value, str) else value))
+
+
+_READY: Final = "sandbox ready at "
+_STOP_SECONDS: Final = 30.0
+_PROGRAM: Final = "from contracts.cli import main; main()"
+_ROLES: Final = ("author", "other", "restricted", "nau")
+
+
+@dataclass(frozen=True)
+class Served:
+    """A sandbox that runs.
+
+    Attributes:
+        data: Its data folder.
+        settings: A settings file that aims at it, which is not called `sandbox`: the usual manners apply.
+        scratch: Where its runs keep reports and private folders.
+    """
+
+    url: str
+    data: Path
+    settings: Path
+    scratch: Path
+
+    @property
+    def reports(self) -> Path:
+        """Reports folder of its runs."""
+        return self.scratch / "reports"
+
+    @property
+    def private_parent(self) -> Path:
+        """Where its runs make their private folders."""
+        return self.scratch / "tmp"
+
+    def command(self, *words: str) -> list[str]:
+        """The suite's program with some words, aimed at this sandbox."""
+        aim = ["--target", str(self.settings), "--reports", str(self.reports)]
+        return [sys.executable, "-c", _PROGRAM, words[0], *aim, *words[1:]]
+
+    def environment(self) -> Mapping[str, str]:
+        """The environment of its runs: the published accounts, and a folder of its own for private folders."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("REGISTRY_")}
+        kept["TMPDIR"] = str(self.private_parent)
+        for role in _ROLES:
+            kept[f"SANDBOX_{role.upper()}_EMAIL"] = f"{role}@sandbox.test"
+            kept[f"SANDBOX_{role.upper()}_PASSWORD"] = f"sandbox-{role}"
+        return kept
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start the program in a session of its own, so that a signal can reach it alone or with all its workers."""
+        return subprocess.Popen(  # noqa: S603 - our own interpreter and options, no shell
+            self.command(*words),
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run the program to its end."""
+        return subprocess.run(  # noqa: S603 - as above
+            self.command(*words), env=self.environment(), capture_output=True, text=True, check=False
+        )
+
+
+@contextmanager
+def served(folder: Path, arguments: Sequence[str] = (), pace: str = "") -> Iterator[Served]:
+    """Serve a sandbox for as long as the `with` block lasts.
+
+    Args:
+        folder: Fresh, or one that was served before: then the data in it is gone on with.
+        arguments: More options for it, such as `--defect NAME`.
+        pace: More lines for the `[pace]` table of its settings.
+
+    Raises:
+        SuiteError: it did not start.
+    """
+    data = folder / "data"
+    data.mkdir(parents=True, exist_ok=True)
+    (folder / "tmp").mkdir(exist_ok=True)
+    options = ["--port", "0", "--data", str(data), "--size-limit", str(6 * 1024**2), *arguments]
+    command = [sys.executable, "-m", "contracts.sandbox", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - as above
+        line = process.stdout.readline() if process.stdout else ""
+        try:
+            if not line.startswith(_READY):
+                raise SuiteError(f"the sandbox did not start: {line.strip() or 'it said nothing'}")
+            url = line.removeprefix(_READY).strip()
+            yield Served(url, data, _settings(folder, url, pace), folder)
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a sandbox politely, or for good; its database survives either."""
+    process.terminate()
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _settings(folder: Path, url: str, pace: str) -> Path:
+    source = embedded_sandbox.SANDBOX_SETTINGS
+    shutil.copytree(source.parent / "samples", folder / "samples", dirs_exist_ok=True)
+    text = source.read_text(encoding="utf-8").replace("http://127.0.0.1:8080", url)
+    size = f"[attachments]\nsize_limit_bytes = {6 * 1024**2}\n"
+    path = folder / "neighbourhood.toml"
+    path.write_text(f"{text.replace('[pace]', f'[pace]{chr(10)}{pace}', 1)}\n{size}", encoding="utf-8")
+    return path
+
+
+_BUDGET: Final = 12
+_DRAFT, _PUBLISHED = "draft", "published"
+
+
+@dataclass(frozen=True)
+class Remains:
+    """What is new on the service.
+
+    Attributes:
+        drafts_at_kill: Drafts that were there when the run was killed.
+        drafts: Drafts that belong to no record of the residue.
+        unlisted: Permanent records that no ledger admits to.
+        most_permanent: New permanent records in the realm that has most.
+        folders: Private folders of dead runs.
+    """
+
+    drafts_at_kill: int
+    drafts: tuple[str, ...]
+    unlisted: tuple[str, ...]
+    most_permanent: int
+    folders: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is left but residue that is listed and within its budget."""
+        return not (self.drafts or self.unlisted or self.folders) and self.most_permanent <= _BUDGET
+
+
+def remains(service: Served, before: Snapshot, after: Snapshot, killed: Snapshot | None = None) -> Remains:
+    """Compare two snapshots with what the ledgers of all runs say.
+
+    Args:
+        before, after: The database before the run, and once somebody has cleaned up.
+        killed: The database when the run was killed.
+    """
+    new = after.keys() - before.keys()
+    permanent = {place[1:3] for place in new if place[0] == "locks" or place[-1] == _PUBLISHED}
+    listed = list(residue(read_entries(sorted(service.reports.glob("*/ledger*.jsonl")))))
+    records = {(entry.realm, entry.identifier) for entry in listed if entry.what in PERMANENT}
+    drafts = {place[1:3] for place in new if place[0] == "versions" and place[-1] == _DRAFT}
+    return Remains(
+        drafts_at_kill=len([place for place in (killed or {}).keys() - before.keys() if place[-1] == _DRAFT]),
+        drafts=tuple(sorted(" ".join(place) for place in drafts - permanent - records)),
+        unlisted=tuple(_unlisted(permanent - records, listed)),
+        most_permanent=max(Counter(place[0] for place in permanent).values(), default=0),
+        folders=tuple(str(path) for path in _private_folders(service.private_parent)),
+    )
+
+
+def _unlisted(records: set[tuple[str, ...]], listed: list[Entry]) -> list[str]:
+    """Records that no ledger names; a creation whose answer was lost accounts for one record in its realm."""
+    nameless = Counter(entry.realm for entry in listed if not entry.identifier)
+    found = []
+    for record in sorted(records):
+        if nameless[record[0]] > 0:
+            nameless[record[0]] -= 1
+        else:
+            found.append(" ".join(record))
+    return found
+
+
+def _private_folders(parent: Path) -> list[Path]:
+    return [path for path in parent.glob("registry-contracts-*") if path.is_dir()]
+
+
+def finished_runs(reports: Path) -> int:
+    """How many runs in a folder have their closing record."""
+    facts = (json.loads(path.read_text(encoding="utf-8")) for path in reports.glob("*/run.json"))
+    return sum(bool(each.get("finished")) for each in facts)
+
 
 #: Exit codes of a run that the suite itself has not broken in.
 _SOUND: Final = frozenset({0, 1, 5, 6})

@@ -11,8 +11,8 @@ from typing import Any
 from contracts.evidence.outcomes import ExitCode
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.proving.proof_plan import claims
+from contracts.proving.trial_plugins import CaseFacts
 from contracts.proving.trials import Kind, TrialResult
-from contracts.proving.watching import CaseFacts
 from contracts.sandbox.defects import ALL as DEFECTS
 from contracts.sandbox.defects import Defect
 

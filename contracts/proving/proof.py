@@ -1,4 +1,7 @@
-"""One proof from the question to the reports: loads the suite, runs the trials, shows progress, writes the matrix."""
+"""Works off a proof: trials side by side, each result on disk as it comes, so that an interrupted proof goes on.
+
+One proof from the question to the reports: loads the suite, runs the trials, shows progress, writes the matrix.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,203 @@ import json
 import os
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from contracts.cases.generated_faults import make_all
+from contracts.errors import UsageError
 from contracts.evidence.outcomes import ExitCode
-from contracts.plugin.facts import versions
+from contracts.interface.location import cases_directory, openapi_directory
+from contracts.plugin.run_facts import versions
 from contracts.proving.matrix import Matrix, matrix
-from contracts.proving.preloaded import load
-from contracts.proving.proof_json import as_data
-from contracts.proving.proof_page import render
-from contracts.proving.proof_plan import Part, Proof, chosen_defects
-from contracts.proving.proof_run import Prover
-from contracts.proving.proof_text import closing_lines, markdown, put_between
-from contracts.proving.trials import Kind, TrialResult
-from contracts.proving.watching import CaseIndex
+from contracts.proving.processes import Ended, SideBySide, preload
+from contracts.proving.proof_plan import (
+    Part,
+    Proof,
+    chosen_defects,
+    first_trials,
+    idle_cases,
+    next_stage,
+    trials_for_case,
+    waits,
+)
+from contracts.proving.proof_report import as_data, closing_lines, markdown, put_between, render
+from contracts.proving.trial_plugins import CaseIndex
+from contracts.proving.trials import Kind, Trial, TrialResult, realms_of, run_trial
+
+STATE_FILE: Final = "trials.jsonl"
+#: Many times what the slowest trial takes alone; the slowest wait for time limits of thirty seconds.
+LONGEST_TRIAL_SECONDS: Final = 600.0
+#: A case that killed none of so many defects of its clauses will kill none.
+_MOST_TRIALS_PER_CASE: Final = 30
+#: With so many it pays to make generated faults once for all.
+_MANY_TRIALS: Final = 50
+
+_FINISHED: Final = '"finished"'
+
+Tell = Callable[[TrialResult, int], None]
+
+
+class State:
+    """The results of a proof so far, on disk.
+
+    Args:
+        path: The file; a state of another proof, of another suite or of a finished proof is begun anew.
+        proof: What is asked for.
+    """
+
+    def __init__(self, path: Path, proof: Proof) -> None:
+        self._head = json.dumps({"suite": fingerprint(), "proof": asdict(proof)})
+        lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+        # The last piece is what a killed proof was about to write, or empty.
+        goes_on = bool(lines) and lines[0] == self._head and not any(line == _FINISHED for line in lines)
+        results = map(TrialResult.read, lines[1:-1]) if goes_on else ()
+        # A trial in trouble said nothing; it is tried again.
+        self.before = {result.trial: result for result in results if result.trouble is None}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            kept = [self._head, *(result.line() for result in self.before.values())]
+            path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+            self._file = path.open("a", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot write the proof to '{path}': {error.strerror}") from None
+
+    def keep(self, result: TrialResult) -> None:
+        """Put a result on disk."""
+        self._file.write(result.line() + "\n")
+        self._file.flush()
+
+    def outdated(self) -> bool:
+        """Whether the suite is not the one that the proof began with: its trials would mix the two."""
+        return bool(json.loads(self._head)["suite"] != fingerprint())
+
+    def finish(self) -> None:
+        """Say that the proof is whole; the next one begins anew."""
+        self._file.write(_FINISHED + "\n")
+        self.close()
+
+    def close(self) -> None:
+        """Leave the proof to be gone on with."""
+        self._file.close()
+
+
+def fingerprint() -> str:
+    """A digest of all that decides a proof: the suite, the sandbox, the cases and the description."""
+    digest = sha256()
+    package = Path(__file__).parents[1]
+    for folder in (package, cases_directory(), openapi_directory()):
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in (".py", ".yaml", ".toml", ".json", ".ini"):
+                digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+class Prover:
+    """Runs the trials of a proof.
+
+    Args:
+        index: The cases there are.
+        folder: For the state, and for what explains a trial in trouble.
+        jobs: Trials side by side.
+        tell: Called with each new result and the number of trials that are known to follow.
+    """
+
+    def __init__(self, index: CaseIndex, folder: Path, jobs: int, tell: Tell) -> None:
+        self._index = index
+        self._folder = folder
+        self._jobs = jobs
+        self._tell = tell
+
+    def prove(self, proof: Proof) -> list[TrialResult]:
+        """Run every trial of a proof.
+
+        Returns:
+            All results, those of an interrupted earlier go included.
+
+        Raises:
+            UsageError: nothing to prove, the folder cannot be written, or the suite was changed on the way.
+        """
+        trials = first_trials(proof)
+        if len(trials) > _MANY_TRIALS:
+            make_all()
+        state = State(self._folder / STATE_FILE, proof)
+        try:
+            results = list(self._follow(trials, next_stage, state))
+            if Part.CASES in proof.parts:
+                results += self._cases(proof.seeds[0], results, state)
+        except BaseException:
+            state.close()
+            raise
+        state.finish()
+        return results
+
+    def _cases(self, seed: int, results: list[TrialResult], state: State) -> Iterator[TrialResult]:
+        """Try each case that killed nothing on one defect of its clauses after the other."""
+        plans = {
+            name: iter(trials_for_case(name, facts, seed)[:_MOST_TRIALS_PER_CASE])
+            for name, facts in idle_cases(self._index, results).items()
+        }
+
+        def another(result: TrialResult) -> Trial | None:
+            return None if result.killed else next(plans[result.trial.only or ""], None)
+
+        firsts = [trial for plan in plans.values() if (trial := next(plan, None)) is not None]
+        return self._follow(firsts, another, state)
+
+    def _follow(
+        self, trials: list[Trial], further: Callable[[TrialResult], Trial | None], state: State
+    ) -> Iterator[TrialResult]:
+        """Run trials and whatever follows from each; what an earlier go has done is not done again."""
+        queue = SideBySide(self._work, self._jobs, LONGEST_TRIAL_SECONDS, waits)
+        for trial in trials:
+            step: Trial | None = trial
+            while step is not None and step in state.before:
+                yield state.before[step]
+                step = further(state.before[step])
+            if step is not None:
+                queue.add(step)
+        for ended in queue.results():
+            result = _result(ended, self._folder)
+            if result.trouble and state.outdated():
+                raise UsageError("the suite was changed while it was being proven; begin the proof again")
+            state.keep(result)
+            follows = further(result)
+            if follows is not None:
+                queue.add(follows)
+            self._tell(result, queue.left)
+            yield result
+
+    def _work(self, trial: Trial) -> int:
+        answer = run_trial(trial, self._index, self._folder / _name(trial))
+        _answer_file(self._folder, trial).write_text(answer.line(), encoding="utf-8")
+        return 0
+
+
+def _result(ended: Ended[Trial], folder: Path) -> TrialResult:
+    path = _answer_file(folder, ended.task)
+    if path.exists():
+        text = path.read_text(encoding="utf-8")
+        path.unlink()
+        return TrialResult.read(text)
+    why = "took too long" if ended.late else f"ended with {ended.code} and no result; see {_name(ended.task)}"
+    return TrialResult.nothing(ended.task, realms_of(ended.task), ended.seconds, why)
+
+
+def _answer_file(folder: Path, trial: Trial) -> Path:
+    return folder / f"{_name(trial)}.json"
+
+
+def _name(trial: Trial) -> str:
+    """A short name for the files of a trial."""
+    case = f"-{sha256(trial.only.encode()).hexdigest()[:8]}" if trial.only else ""
+    return f"{trial.name}-{trial.seed}-{trial.stage}{case}"
+
 
 _SAID_EVERY_SECONDS: Final = 15.0
 
@@ -63,7 +245,7 @@ def carry_out(asked: Asked) -> int:
     proof = Proof(asked.seeds, asked.defects, asked.clauses, parts, asked.whole, asked.to_the_end)
     chosen_defects(proof)  # a name that does not exist is said before anything is loaded
     index = CaseIndex()
-    load(index)
+    preload(index)
     started, clock = datetime.now(UTC), time.monotonic()
     results = Prover(index, asked.reports, asked.jobs, _Progress()).prove(proof)
     found = matrix(results, index.cases if Part.CASES in parts else {})

@@ -7,13 +7,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from contracts.cases.marks import Profile
+from contracts.checks.universal import UNIVERSAL
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
-from contracts.judging.universal import UNIVERSAL
-from contracts.plugin.marks import Profile
-from contracts.proving.pairs import AND, SLOW, drawn, pairs
-from contracts.proving.trials import LAST_FOR_DEFECTS, STAGES, Kind, Trial, TrialResult, stage_of_case
-from contracts.proving.watching import CaseFacts, CaseIndex
+from contracts.proving.trial_plugins import CaseFacts, CaseIndex
+from contracts.proving.trials import (
+    AND,
+    LAST_FOR_DEFECTS,
+    SLOW,
+    STAGES,
+    Kind,
+    Trial,
+    TrialResult,
+    drawn,
+    pairs,
+    stage_of_case,
+)
 from contracts.sandbox.defects import ALL as DEFECTS
 from contracts.sandbox.defects import Defect
 from contracts.sandbox.defects import load as defect_named

@@ -13,8 +13,7 @@ from pathlib import Path
 import click
 
 from contracts.errors import SuiteError
-from contracts.proving.ending import end_with, seeds_of
-from contracts.proving.runs import Outcome, run_altered
+from contracts.proving.runs import Outcome, end_with, run_altered, seeds_of
 
 #: Stands for the sandbox as it is.
 PLAIN = "plain"

@@ -1,13 +1,47 @@
-"""Turning results and refusals into HTTP answers, in the shapes the habits give."""
+"""JSON as the sandbox writes it: in UTF-8, and with an escape for what UTF-8 does not hold.
 
-from collections.abc import Sequence
+Turning results and refusals into HTTP answers, in the shapes the habits give.
+
+How records and attachments are described in answers: member names and written timestamps.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
+from contracts.sandbox.accounts import Clock
+from contracts.sandbox.database import Version
 from contracts.sandbox.habits import Habits
-from contracts.sandbox.json_answer import JsonAnswer
 from contracts.sandbox.refusals import Fault, Reason, Refusal
+
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+def json_text(value: Any) -> str:
+    """Return a JSON value as text, in the order and with the numbers it came with.
+
+    Raises:
+        ValueError: a number that JSON does not have, such as NaN.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return a JSON value as the bytes of its text."""
+    return json_text(value).encode("utf-8")
+
+
+class JsonAnswer(JSONResponse):
+    """An answer in JSON; half of a surrogate pair, which a draft may hold, stands in it as an escape."""
+
+    def render(self, content: Any) -> bytes:
+        """Return the body; what JSON does not have, such as NaN, raises ValueError."""
+        return json_bytes(content)
+
 
 _JSON = "application/json"
 NO_CONTENT = 204
@@ -93,3 +127,39 @@ class Answers:
             Reason.INVALID_CONTENT: habits.validation_status,
             Reason.STATED: habits.bad_request_status,
         }[reason]
+
+
+class Metadata:
+    """Describes what is stored, without its content (fields of these records: not shown).
+
+    Args:
+        habits: names of the members that carry identifiers.
+        clock: writes the timestamps.
+
+    """
+
+    def __init__(self, habits: Habits, clock: Clock) -> None:
+        self.habits = habits
+        self.clock = clock
+
+    def of_version(self, version: Version) -> dict[str, Any]:
+        """Return the description of a draft or a published version."""
+        return self.of_row(
+            {
+                "identifier": version.identifier,
+                "schema": version.schema,
+                "realm": version.realm,
+                "owner": version.owner,
+                "createdOn": version.created_on,
+                "updatedOn": version.updated_on,
+                "size": version.size,
+            }
+        )
+
+    def of_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the description made from one row of a list: names as the habits ask, moments written."""
+        names = {"identifier": self.habits.identifier_member, "id": self.habits.attachment_id_member}
+        return {names.get(name, name): self._shown(name, value) for name, value in row.items()}
+
+    def _shown(self, name: str, value: Any) -> Any:
+        return self.clock.written(value) if name.endswith("On") else value

@@ -11,12 +11,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from contracts.sandbox.answers import JsonAnswer
 from contracts.sandbox.connection import RawPaths
-from contracts.sandbox.habits import Habits
-from contracts.sandbox.json_answer import JsonAnswer
+from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.refusals import Refusal
 from contracts.sandbox.service import Service
-from contracts.sandbox.settings import Settings
 
 _DRAFT = "/api/v2013/documents/{uid}/versions/draft"
 _ATTACHMENTS = "/api/v2013/documents/{uid}/attachments"

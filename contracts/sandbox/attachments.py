@@ -2,26 +2,30 @@
 
 The document lists no Realm header for them, so a document is looked for over all realms. Adding needs the
 right to change the document; listing needs a token; exists, get and thumbnail are open (silent).
+
+Temporary files: their creation is "not shown", so the sandbox has its own way, outside the interface.
 """
 
 import mimetypes
 import re
+import secrets
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from contracts.sandbox.attachment_records import Attachment
+from contracts.sandbox.accounts import Account
+from contracts.sandbox.answers import JsonAnswer
+from contracts.sandbox.database import Attachment, Records, TemporaryFile
 from contracts.sandbox.files import StoredFile, too_large
 from contracts.sandbox.identifiers import decoded_segment
-from contracts.sandbox.identity import Account
 from contracts.sandbox.listing import page_request
-from contracts.sandbox.records import Records
 from contracts.sandbox.refusals import bad_request, forbidden, not_found
 
 if TYPE_CHECKING:
     from contracts.sandbox.service import Service
+
 
 _NUMBER = re.compile(r"[0-9]+", re.ASCII)
 _MOST_DIGITS = 18
@@ -212,3 +216,26 @@ def filename_in_path(request: Request) -> str:
     if name in {".", ".."} or any(sign in "/\\" or ord(sign) < 32 or ord(sign) == 127 for sign in name):
         raise bad_request("filename must be the name of one file, without slashes or control characters")
     return name
+
+
+class TemporaryOperations:
+    """Answers ``POST /sandbox/temporary-files/{filename}``.
+
+    Args:
+        service: the parts of the sandbox.
+
+    """
+
+    def __init__(self, service: "Service") -> None:
+        self.service = service
+
+    async def create(self, request: Request) -> Response:
+        """Keep the body as a temporary file, without a size limit, and answer its ``tempFileId``."""
+        service = self.service
+        filename = filename_in_path(request)
+        stored = await service.files.receive(request.stream(), limit=None)
+        file_id = secrets.token_urlsafe(12)
+        with service.storage.transaction() as records:
+            kept = TemporaryFile(file_id, filename, stored.size, stored.key)
+            records.attachments.add_temporary_files([kept])
+        return JsonAnswer({"tempFileId": file_id}, status_code=201)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.json_answer import JsonAnswer
+from contracts.sandbox.answers import JsonAnswer
 from contracts.sandbox.refusals import bad_request
 
 if TYPE_CHECKING:

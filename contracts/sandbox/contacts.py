@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.identity import Account
-from contracts.sandbox.realms import Realm
-from contracts.sandbox.record_types import CONTACT, RecordType
-from contracts.sandbox.records import PUBLISHED, Records, Version, new_version
+from contracts.sandbox.accounts import Account
+from contracts.sandbox.database import PUBLISHED, Records, Version, new_version
+from contracts.sandbox.record_types import CONTACT, Realm, RecordType
 from contracts.sandbox.refusals import Reason, Refusal, bad_request, forbidden, not_found
 from contracts.sandbox.validation import Expectation
 
 if TYPE_CHECKING:
-    from contracts.sandbox.body import JsonBody
+    from contracts.sandbox.http_requests import JsonBody
     from contracts.sandbox.service import Service
 
 

@@ -13,6 +13,7 @@ from contracts.sandbox.refusals import not_found
 if TYPE_CHECKING:
     from contracts.sandbox.service import Service
 
+
 FILES = {
     "swagger-ui.css": "text/css",
     "swagger-ui-bundle.js": "text/javascript",

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.identity import Account
-from contracts.sandbox.json_answer import JsonAnswer
+from contracts.sandbox.accounts import Account
+from contracts.sandbox.answers import JsonAnswer
+from contracts.sandbox.database import DRAFT, Records, Version, new_version
+from contracts.sandbox.http_requests import query_value
 from contracts.sandbox.listing import page_request
-from contracts.sandbox.query import query_value
-from contracts.sandbox.realms import Realm
-from contracts.sandbox.records import DRAFT, Records, Version, new_version
+from contracts.sandbox.record_types import Realm
 from contracts.sandbox.refusals import Reason, Refusal, bad_request, forbidden, not_found
 
 if TYPE_CHECKING:
     from contracts.sandbox.service import Service
+
 
 COLLECTIONS = frozenset({"my", "mydrafts"})
 _NO_DRAFT = "there is no draft of this document in the realm"

@@ -11,14 +11,13 @@ import zlib
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from contracts.sandbox.attachment_records import TemporaryFile
-from contracts.sandbox.json_answer import json_text
-from contracts.sandbox.realms import Realm
-from contracts.sandbox.record_types import CONTACT
-from contracts.sandbox.records import DRAFT, PUBLISHED, Records, Version, new_version
+from contracts.sandbox.answers import json_text
+from contracts.sandbox.database import DRAFT, PUBLISHED, Records, TemporaryFile, Version, new_version
+from contracts.sandbox.record_types import CONTACT, Realm
 
 if TYPE_CHECKING:
     from contracts.sandbox.service import Service
+
 
 TEMPORARY_FILES = 20
 #: An accepted workflow update locks its record for good, so whoever tests updates needs several.

@@ -4,29 +4,23 @@ Each rule is a small object and an attribute here; operations reach the others t
 are called. Whoever wants a sandbox that differs in one point replaces that one attribute.
 """
 
-from contracts.sandbox.answers import Answers
-from contracts.sandbox.attachments import AttachmentOperations
+from contracts.sandbox.accounts import Clock, Identity, Rights, TokenBook
+from contracts.sandbox.answers import Answers, Metadata
+from contracts.sandbox.attachments import AttachmentOperations, TemporaryOperations
 from contracts.sandbox.authentication import AuthenticationOperations
-from contracts.sandbox.body import BodyReader
-from contracts.sandbox.clock import Clock
 from contracts.sandbox.contacts import ContactOperations
+from contracts.sandbox.database import Storage
 from contracts.sandbox.docs_page import DocsPage
 from contracts.sandbox.drafts import DraftOperations
-from contracts.sandbox.files import FileStore
-from contracts.sandbox.habits import Habits
+from contracts.sandbox.files import FileStore, Thumbnails
+from contracts.sandbox.habits import Habits, Settings
+from contracts.sandbox.http_requests import BodyReader
 from contracts.sandbox.identifiers import IdentifierRule
-from contracts.sandbox.identity import Identity, Rights, TokenBook
 from contracts.sandbox.listing import Listing
-from contracts.sandbox.metadata import Metadata
-from contracts.sandbox.realms import RealmBook
+from contracts.sandbox.record_types import RealmBook
 from contracts.sandbox.seeds import Seeds
-from contracts.sandbox.settings import Settings
-from contracts.sandbox.storage import Storage
-from contracts.sandbox.submissions import SubmissionCheck
-from contracts.sandbox.temporary import TemporaryOperations
-from contracts.sandbox.thumbnails import Thumbnails
 from contracts.sandbox.validation import Validator
-from contracts.sandbox.workflow import WorkflowOperations
+from contracts.sandbox.workflow import SubmissionCheck, WorkflowOperations
 
 
 class Service:

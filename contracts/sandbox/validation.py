@@ -31,6 +31,7 @@ from contracts.sandbox.refusals import Fault
 if TYPE_CHECKING:
     from contracts.sandbox.service import Service
 
+
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", re.ASCII)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 

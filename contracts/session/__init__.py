@@ -1,1 +1,1 @@
-"""The one door to the network: authentication, pace, retry, ledger, redaction and recording live here once."""
+"""The one connection to a target: authentication, pace, retry, limits, ledger, recording and clean-up."""

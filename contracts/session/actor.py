@@ -14,11 +14,11 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from contracts.errors import EnvironmentFault
+from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import Description, Operation
-from contracts.session.door import Call, Context, Door
-from contracts.session.exchange import Exchange
+from contracts.session.session import Call, Context, Door
 from contracts.session.tokens import Token, TokenStore, read_timestamp
-from contracts.target.model import Target
+from contracts.settings.target import Target
 
 JSON: Final = "application/json"
 #: Operations for which the document lists no Content-Type.

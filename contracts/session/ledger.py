@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from contracts.session.exchange import Answer
+from contracts.exchanges.exchange import Answer
+from contracts.session.limits import PERMANENT, ResidueBudget
 from contracts.session.namespace import is_valid_uid
-from contracts.session.residue import PERMANENT, ResidueBudget
 
 #: `intended` and `unknown` both mean: maybe created. The first stands where nothing was heard, because the run was
 #: killed or interrupted, the second where the answer does not tell.

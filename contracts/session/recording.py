@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
-from contracts.session.door import Context
-from contracts.session.exchange import Answer, Exchange
-from contracts.session.redaction import REDACTED, SECRET_HEADERS, Redactor
+from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.redaction import REDACTED, SECRET_HEADERS, Redactor
+from contracts.session.session import Context
 from contracts.session.tokens import read_timestamp
 
 #: Bytes of a body that are kept; the size and the digest of the rest always are.

@@ -1,4 +1,7 @@
-"""One token per role and run, shared by all workers through a private file, renewed before it expires."""
+"""One token per role and run, shared by all workers through a private file, renewed before it expires.
+
+Asks the service for a role's token, with the account that the settings name.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,17 @@ import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 
 from filelock import FileLock
 
-from contracts.session.weather import GATEWAY_STATUSES
+from contracts.errors import EnvironmentFault
+from contracts.exchanges.exchange import Answer
+from contracts.interface.description import Description
+from contracts.session.environment_faults import GATEWAY_STATUSES
+from contracts.session.session import Call, Context, Door
+from contracts.settings.target import ANY_REALM, Target
 
 #: A token this close to its end is renewed before it is used.
 _MARGIN = timedelta(seconds=20)
@@ -160,3 +169,52 @@ def _write(path: Path, token: Token) -> None:
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(asdict(token), file)
     fresh.replace(path)
+
+
+CASE = "[signing in]"
+#: Two clocks this close, in seconds, are taken to agree: Date knows no fractions, and an answer takes its time.
+_CLOCKS_AGREE = 5.0
+
+
+def token_issuer(door: Door, target: Target, description: Description) -> Callable[[str], Token]:
+    """A function from role to token that never raises for what the service answers.
+
+    The token operation's own cases judge it; here a failure is only noted, as the reason why whatever needs the
+    token is inconclusive.
+    """
+    url = description.operations["createToken"].url(target.base_url)
+
+    def issue(role: str) -> Token:
+        account = target.accounts[role]
+        body = json.dumps({"email": account.email, "password": account.password.reveal()}).encode()
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        call = Call("createToken", "POST", url, headers, body)
+        try:
+            answer = door.send(call, Context(CASE, 1, ANY_REALM, role)).answer
+        except EnvironmentFault as fault:
+            return Token(refusal=str(fault))
+        record = answer.json if isinstance(answer.json, dict) else {}
+        value = record.get("authenticationToken")
+        if not answer.success or not isinstance(value, str) or not value:
+            return Token(refusal=f"status {answer.status}, no authenticationToken", status=answer.status)
+        expires = record.get("expiration")
+        now = datetime.now(UTC)
+        return Token(
+            value=value,
+            expires=expires if isinstance(expires, str) else "",
+            issued=now.isoformat(),
+            status=answer.status,
+            ahead=_ahead(answer, now),
+        )
+
+    return issue
+
+
+def _ahead(answer: Answer, now: datetime) -> float:
+    """Seconds by which the service's clock is ahead of ours, by the Date of its answer; small differences are none."""
+    try:
+        there = parsedate_to_datetime(answer.headers["date"])
+    except (KeyError, ValueError):
+        return 0.0
+    ahead = (there.astimezone(UTC) - now).total_seconds()
+    return ahead if abs(ahead) > _CLOCKS_AGREE else 0.0

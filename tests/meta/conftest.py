@@ -132,7 +132,7 @@ def serve_app() -> Iterator[Callable[[Any], str]]:
 
 @contextmanager
 def serving(app: Any) -> Iterator[str]:
-    from contracts.sandbox.server import make_server  # noqa: PLC0415 - the rest needs no server in this process
+    from contracts.sandbox.serve import make_server  # noqa: PLC0415 - the rest needs no server in this process
 
     ready = threading.Event()
     server = make_server(app, ready.set)

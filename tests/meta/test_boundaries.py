@@ -40,23 +40,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_boundary_is_seen_when_it_is_broken(copy: Path) -> None:
     breaches = {
-        "sandbox/clock.py": "import contracts.session.exchange",
-        "target/guard.py": "import contracts.sandbox.clock",
-        "interface/location.py": "import contracts.judging.outcomes",
-        "session/pace.py": "import contracts.judging.outcomes",
-        "evidence/plain.py": "import contracts.session.exchange",
-        "drift/changes.py": "import contracts.evidence.plain",
-        "gating/lookup.py": "import contracts.plugin.marks",
-        "judging/outcomes.py": "import contracts.plugin.marks",
-        "generation/samples.py": "import requests",
-        "session/disguises.py": "import contracts.sweeping.folders",
-        "checking/request_facts.py": "import contracts.sweeping.folders",
-        "drift/values.py": "import contracts.workbench.compact",
-        "page/literals.py": "import requests",
-        "notifying/payload.py": "import contracts.session.exchange",
-        "history/entries.py": "import contracts.notifying.payload",
-        "traffic/steps.py": "import contracts.workbench.compact",
-        "judging/shapes.py": "import contracts.traffic.steps",
+        "interface/location.py": "import contracts.checks.outcomes",
+        "sandbox/habits.py": "import contracts.exchanges.exchange",
+        "settings/guard.py": "import contracts.sandbox.accounts",
+        "cases/samples.py": "import requests",
     }
     for name, line in breaches.items():
         with (copy / "contracts" / name).open("a", encoding="utf-8") as file:

@@ -12,7 +12,7 @@ CHECKOUT = Path(__file__).parents[2]
 
 def test_cases_are_found_by_the_clauses_they_declare(tmp_path: Path) -> None:
     (tmp_path / "test_planted.py").write_text(
-        "from contracts.plugin.marks import contract\n"
+        "from contracts.cases.marks import contract\n"
         "@contract('uid-hyphen', 'uid-underscore', profile='full')\n"
         "def test_planted(realm): ...\n"
         "def test_unmarked(): ...\n",

@@ -18,7 +18,7 @@ from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalog
 from contracts.interface.clause_table import check, render
 from contracts.interface.description import Description, load_description
 from contracts.interface.operations import DOCUMENT_REALMS, follow
-from contracts.target.model import ACCOUNT_ROLES, AttachmentSettings, RealmSettings
+from contracts.settings.target import ACCOUNT_ROLES, AttachmentSettings, RealmSettings
 
 CHECKOUT = Path(__file__).parents[2]
 CASES = CHECKOUT / "tests" / "contract"

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import SuiteError, UsageError
-from contracts.interface.catalogue import Catalogue, load_catalogue
-from contracts.interface.clauses import matches, read_clauses
+from contracts.interface.catalogue import Catalogue, load_catalogue, matches, read_clauses
 from contracts.interface.description import Description, load_description
 from contracts.interface.operations import DOCUMENT_REALMS
 

@@ -8,7 +8,7 @@ import requests
 
 from contracts.interface.description import Description, load_description
 from contracts.interface.operations import Operation, follow, parameters_of
-from contracts.target.embedded import EmbeddedSandbox
+from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
 REALMS = ["abs-dev", "bch-dev", "chm-dev", "ort-dev"]
 # What an example needs comes before it: a draft is saved before it is deleted, a file sent before it is read.

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from contracts.interface.description import load_description
-from contracts.target.embedded import EmbeddedSandbox
+from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
 PACKAGE = "generated_registry_client"
 Part = Callable[[str], ModuleType]

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from contracts.generation import hostile
-from contracts.generation.ordinary import picture
+from contracts.cases import hostile_input, unauthenticated
+from contracts.cases.requests import picture
 from contracts.interface.description import load_description
-from contracts.judging import closed
 
 #: Operations that take a record, in whatever realm.
 BODIES = [
@@ -19,17 +18,17 @@ VALUE = {"email": "somebody@example.test", "header": {"identifier": "rc-ab12"}}
 
 
 def test_no_malformed_body_can_be_read() -> None:
-    for body in hostile.malformed(VALUE).values():
+    for body in hostile_input.malformed(VALUE).values():
         with pytest.raises(ValueError, match=r"."):
             json.loads(body)
 
 
 def test_a_malformed_body_holds_all_of_the_value() -> None:
-    assert all(b"somebody@example.test" in body for body in hostile.malformed(VALUE).values())
+    assert all(b"somebody@example.test" in body for body in hostile_input.malformed(VALUE).values())
 
 
 def test_bodies_at_the_edges_are_small_enough_to_be_sent_anywhere() -> None:
-    assert max(len(body) for body in hostile.at_the_edges(VALUE).values()) < 512 * 1024
+    assert max(len(body) for body in hostile_input.at_the_edges(VALUE).values()) < 512 * 1024
 
 
 def test_a_picture_is_a_png() -> None:
@@ -37,7 +36,7 @@ def test_a_picture_is_a_png() -> None:
 
 
 def test_the_sharpest_bodies_are_json_with_the_value_in_them() -> None:
-    bodies = hostile.sharpest(VALUE)
+    bodies = hostile_input.sharpest(VALUE)
     assert json.loads(bodies["no text"]) == {"odd": "a\0b", "half": "\ud800", **VALUE}
     assert bodies["deep objects"].count(b"{") > 1000
 
@@ -48,18 +47,20 @@ def test_every_odd_body_is_met_by_some_operation_in_some_realm() -> None:
         body
         for operation in BODIES
         for realm in described[operation].realms
-        for body in hostile.in_turn(VALUE, realm, operation)
+        for body in hostile_input.in_turn(VALUE, realm, operation)
     }
-    assert set(hostile.at_the_edges(VALUE).values()) <= met
+    assert set(hostile_input.at_the_edges(VALUE).values()) <= met
 
 
 @pytest.mark.parametrize("token", ["a1b2c3d4e5", "QUJD-defg_123", "QUJDdefg=="])
 def test_altered_tokens_are_others(token: str) -> None:
-    assert token not in closed.altered(token)
+    assert token not in unauthenticated.altered(token)
 
 
 def test_letter_case_and_padding_are_left_alone_where_they_may_not_count() -> None:
-    assert [len(closed.altered(token)) for token in ("a1b2c3d4e5", "QUJD-defg_123", "QUJDdefg==")] == [
+    assert [
+        len(unauthenticated.altered(token)) for token in ("a1b2c3d4e5", "QUJD-defg_123", "QUJDdefg==")
+    ] == [
         1,
         2,
         1,

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from contracts.generation import identifiers
-from contracts.generation.shares import share
+from contracts.cases import identifiers
+from contracts.cases.hostile_input import share
 from contracts.session.namespace import Namespace, is_valid_uid
-from contracts.target.model import RealmSettings
+from contracts.settings.target import RealmSettings
 
 FRESH = Namespace("ab12")
 TABLES = (identifiers.FORBIDDEN, identifiers.MISREAD, identifiers.NON_ASCII, identifiers.ALL_FORBIDDEN)

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from contracts.sandbox.app import OPERATIONS, create_app
-from contracts.sandbox.habits import Habits
+from contracts.sandbox.database import Storage
+from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.identifiers import IdentifierRule
 from contracts.sandbox.record_types import CONTACT
-from contracts.sandbox.settings import Settings
-from contracts.sandbox.storage import Storage
 
 DRAFT = "/api/v2013/documents/seam-draft-0001/versions/draft"
 

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from contracts.sandbox.serve import altered, main
-from contracts.sandbox.server import make_server
-from contracts.sandbox.settings import Settings
+from contracts.sandbox.habits import Settings
+from contracts.sandbox.serve import altered, main, make_server
 
 
 def test_usage_errors_are_one_line_and_exit_code_4(

@@ -99,7 +99,7 @@ def test_contacts_are_not_submitted_to_the_reporting_tool(caller: Any, contact: 
 
 
 def test_every_record_type_is_open_to_submission_in_its_own_realm_only(caller: Any) -> None:
-    from contracts.sandbox.realms import REALMS  # noqa: PLC0415
+    from contracts.sandbox.record_types import REALMS  # noqa: PLC0415
 
     names = {realm.name: set(realm.types) - {"contact"} for realm in REALMS}
     for realm, own in names.items():

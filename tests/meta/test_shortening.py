@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.shortening import cut
+from contracts.safe_text import cut
 
 
 @pytest.mark.parametrize(

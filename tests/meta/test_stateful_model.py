@@ -8,11 +8,18 @@ from types import ModuleType
 
 import pytest
 
-from contracts.generation.model import LOOKS, Action, Document, Happening, Step, Told, content, marker
-from contracts.generation.model_machine import TOUR, steps_of
-from contracts.generation.model_saved import FOLDER, Saved
-from contracts.generation.model_scene import folded
-from contracts.generation.model_shortening import candidates, narrow
+from contracts.cases.state_exploration import FOLDER, TOUR, Saved, candidates, narrow, steps_of
+from contracts.cases.state_model import (
+    LOOKS,
+    Action,
+    Document,
+    Happening,
+    Step,
+    Told,
+    content,
+    folded,
+    marker,
+)
 from contracts.interface.catalogue import Level, load_catalogue
 
 CHECKOUT = Path(__file__).parents[2]

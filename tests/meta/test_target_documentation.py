@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from contracts.target.documentation import settings_tables, with_current_tables
-from contracts.target.model import RealmSettings
+from contracts.settings.documentation import settings_tables, with_current_tables
+from contracts.settings.target import RealmSettings
 
 PAGE = Path(__file__).parents[2] / "docs" / "live.md"
 
 
 def test_the_tables_of_settings_are_current() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert with_current_tables(page) == page, f"run: python -m contracts.target.documentation {PAGE.name}"
+    assert with_current_tables(page) == page, f"run: python -m contracts.settings.documentation {PAGE.name}"
 
 
 def test_every_realm_setting_has_a_row() -> None:

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from contracts.errors import SuiteError, UsageError
-from contracts.target import embedded
-from contracts.target.embedded import EmbeddedSandbox
+from contracts.settings import embedded_sandbox
+from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
 READY = "print('sandbox ready at http://127.0.0.1:4321', flush=True);"
 WAIT = "import sys; sys.stdin.read()"
@@ -19,7 +19,7 @@ WAIT = "import sys; sys.stdin.read()"
 # Prints the sandbox's address, then ends in the way that the argument says, without leaving the with block.
 OWNER = """
 import os, signal, sys
-from contracts.target.embedded import EmbeddedSandbox
+from contracts.settings.embedded_sandbox import EmbeddedSandbox
 sandbox = EmbeddedSandbox().__enter__()
 print(sandbox.base_url, flush=True)
 sys.stdin.readline()
@@ -32,7 +32,7 @@ if sys.argv[1] == "exception":
 # Starts one that never looks at stdin, and ends without leaving the with block.
 UNWATCHED = f"""
 import sys
-from contracts.target.embedded import EmbeddedSandbox
+from contracts.settings.embedded_sandbox import EmbeddedSandbox
 command = [sys.executable, "-c", {READY + "import signal; signal.pause()"!r}]
 print(EmbeddedSandbox(command=command).__enter__()._process.pid)
 """
@@ -83,7 +83,7 @@ def test_a_second_stop_does_nothing() -> None:
 
 
 def test_one_that_ignores_the_polite_signal_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "STOP_SECONDS", 0.2)
+    monkeypatch.setattr(embedded_sandbox, "STOP_SECONDS", 0.2)
     deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
     with fake(deaf + READY + "signal.pause()") as sandbox:
         process = process_of(sandbox)
@@ -133,7 +133,7 @@ def test_one_that_does_not_watch_the_run_is_stopped_at_its_exit() -> None:
 
 
 def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "find_spec", lambda name: None if name == "uvicorn" else object())
+    monkeypatch.setattr(embedded_sandbox, "find_spec", lambda name: None if name == "uvicorn" else object())
     with pytest.raises(UsageError, match=r"pip install 'registry-contracts\[sandbox\]'"):
         EmbeddedSandbox().__enter__()
 

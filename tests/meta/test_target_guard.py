@@ -7,8 +7,8 @@ import pytest
 from requests.structures import CaseInsensitiveDict
 
 from contracts.errors import SuiteError, UsageError
-from contracts.target.guard import GuardViolation, refuse_production, refuse_request
-from contracts.target.model import RealmSettings, Target
+from contracts.settings.guard import GuardViolation, refuse_production, refuse_request
+from contracts.settings.target import RealmSettings, Target
 
 TARGET = Target("t", "https://host.example")
 PREFIXED = Target("t", "https://host.example/dev")

@@ -9,8 +9,7 @@ import pprint
 import pytest
 
 from contracts.errors import SuiteError
-from contracts.target.model import Account, AttachmentSettings, RealmSettings, Target
-from contracts.target.secret import Secret
+from contracts.settings.target import Account, AttachmentSettings, RealmSettings, Secret, Target
 
 PASSWORD = "hunter2-correct-horse"
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import requests
 
-from contracts.target.embedded import DEFAULT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
-from contracts.target.guard import refuse_production
-from contracts.target.model import (
+from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
+from contracts.settings.guard import refuse_production
+from contracts.settings.target import (
     ACCOUNT_ROLES,
     ANONYMOUS,
     DEVELOPMENT_REALMS,

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from contracts.target import settings
-from contracts.target.address import checked_base_url
-from contracts.target.environment import target_from_environment
-from contracts.target.model import DEVELOPMENT_REALMS, Pace, Target
-from contracts.target.settings import load_target
-from contracts.target.source import line_of
+from contracts.settings import lookup
+from contracts.settings.environment import target_from_environment
+from contracts.settings.guard import checked_base_url
+from contracts.settings.lookup import load_target
+from contracts.settings.target import DEVELOPMENT_REALMS, Pace, Target
+from contracts.settings.toml_file import line_of
 
 ROOT = Path(__file__).parents[2]
 ENVIRON = {"REGISTRY_EMAIL": "author@example.test", "REGISTRY_PASSWORD": "hunter2"}
@@ -89,7 +89,7 @@ def test_a_base_url_is_kept_in_one_normal_form(written: str, kept: str) -> None:
 
 def test_whatever_is_loaded_passes_the_guard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Target] = []
-    monkeypatch.setattr(settings, "refuse_production", seen.append)
+    monkeypatch.setattr(lookup, "refuse_production", seen.append)
     assert load(tmp_path, HEAD) in seen
     assert load_target(None, {**ENVIRON, "REGISTRY_BASE_URL": "https://host.example"}, tmp_path) in seen
 

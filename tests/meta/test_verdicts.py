@@ -5,7 +5,6 @@ from itertools import combinations
 
 import pytest
 
-from contracts.evidence.contradictions import Standing, finding_id
 from contracts.evidence.outcomes import PRECEDENCE, ExitCode, Verdict, first_that_holds, worst
 from contracts.evidence.record import (
     AssertionCount,
@@ -18,7 +17,8 @@ from contracts.evidence.record import (
     Untested,
 )
 from contracts.evidence.verdicts import RunVerdict, judge
-from contracts.interface.clauses import Clause, Level
+from contracts.interface.catalogue import Clause, Level
+from contracts.reports.finding_files import Standing, finding_id
 
 REALM = "abs-dev"
 SETTING = "setting realm.abs-dev.locked_identifier is missing"

@@ -6,47 +6,26 @@
 
 # The families declare their defects when they are imported.
 from contracts.sandbox.defects import (  # noqa: F401
-    attachment_files,
-    attachment_finding,
-    attachment_lists,
     attachment_storage,
-    contact_acceptance,
-    contact_kinds,
-    contact_mandatory,
-    contact_requests,
+    attachments,
+    contacts,
     draft_content,
-    draft_deleting,
-    draft_reading,
-    draft_saving,
-    errors,
+    draft_versions,
+    errors_array,
     http_bodies,
     http_failures,
-    http_headers,
-    http_secrets,
     list_collections,
-    list_odata,
-    list_paging,
-    openings,
+    list_options,
     realm,
-    token_answers,
     token_sign_in,
     token_use,
-    uid_accepted,
-    uid_characters,
-    uid_lengths,
-    workflow_answers,
+    uid,
     workflow_bodies,
     workflow_effects,
-    workflow_identifiers,
-    workflow_leftovers,
-    workflow_limits,
-    workflow_order,
     workflow_rows,
-    workflow_unrefused,
 )
-from contracts.sandbox.defects.registry import Defect, declared
+from contracts.sandbox.defects.registry import UNBREAKABLE, Defect, declared
 from contracts.sandbox.defects.registry import named as load
-from contracts.sandbox.defects.unbreakable import UNBREAKABLE
 
 __all__ = ["ALL", "UNBREAKABLE", "Defect", "load"]
 

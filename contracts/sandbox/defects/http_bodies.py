@@ -1,4 +1,9 @@
-"""Defects of JSON bodies: what is no JSON is taken for it, and what is JSON is not labelled so."""
+"""Defects of JSON bodies: what is no JSON is taken for it, and what is JSON is not labelled so.
+
+Defects of headers and versions: headers that are needed or refused, and paths that are gone.
+
+Defects that repeat a password or a token where neither belongs.
+"""
 
 import json
 import re
@@ -8,11 +13,21 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from contracts.sandbox.body import BodyReader, JsonBody
-from contracts.sandbox.defects.altering import Handler, alter, around
-from contracts.sandbox.defects.groups import CREATE, CREATE_WITH, UPDATE, kebab
-from contracts.sandbox.defects.registry import Change, defect
-from contracts.sandbox.refusals import Refusal
+from contracts.sandbox.defects.alteration import Handler, alter, around, edit, json_of, refuse
+from contracts.sandbox.defects.registry import (
+    ATTACHING,
+    CREATE,
+    CREATE_WITH,
+    JSON_BODIES,
+    LIST_ATTACHMENTS,
+    READING_ATTACHMENTS,
+    UPDATE,
+    Change,
+    defect,
+    kebab,
+)
+from contracts.sandbox.http_requests import BodyReader, JsonBody, header_value
+from contracts.sandbox.refusals import Reason, Refusal, not_found
 from contracts.sandbox.service import Service
 
 Mend = Callable[[str], str]
@@ -210,3 +225,164 @@ def _(service: Service) -> None:
         return PlainTextResponse("saved", (await faithful(request)).status_code)
 
     around(service, ["saveDraft"], answer)
+
+
+_WITHOUT_BODY = ("getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listDrafts", *READING_ATTACHMENTS)
+
+
+def _media_type(_: str) -> Refusal:
+    return Refusal(Reason.MEDIA_TYPE, "the Content-Type cannot be used")
+
+
+def _refusing(operation: str, when: Callable[[Request], bool]) -> Change:
+    return lambda service: refuse(service, [operation], _media_type, when)
+
+
+def _typed(request: Request) -> bool:
+    return header_value(request, "content-type") is not None
+
+
+def _untyped(request: Request) -> bool:
+    return not _typed(request)
+
+
+def _with_charset(request: Request) -> bool:
+    return "charset" in (header_value(request, "content-type") or "").lower()
+
+
+for _operation in _WITHOUT_BODY:
+    defect(
+        f"content-type-refused-by-{kebab(_operation)}",
+        clause="content-type-without-body",
+        operations=[_operation],
+        sentence=f"{_operation} is refused when it carries a Content-Type header.",
+    )(_refusing(_operation, _typed))
+
+for _operation in (*LIST_ATTACHMENTS, *ATTACHING):
+    defect(
+        f"content-type-needed-by-{kebab(_operation)}",
+        clause="content-type-not-needed",
+        operations=[_operation],
+        sentence=f"{_operation} is refused without a Content-Type header.",
+    )(_refusing(_operation, _untyped))
+
+for _operation in JSON_BODIES:
+    defect(
+        f"charset-refused-by-{kebab(_operation)}",
+        clause="content-type-charset",
+        operations=[_operation],
+        sentence=f"{_operation} refuses a Content-Type with the parameter charset.",
+    )(_refusing(_operation, _with_charset))
+
+
+def _gone(operation: str) -> Change:
+    return lambda service: refuse(service, [operation], lambda _: not_found("there is nothing at this path"))
+
+
+for _operation, _clause in (
+    ("listAttachments", "version-2013-paths"),
+    ("getDraftInfo", "version-2013-paths"),
+    (CREATE, "version-2023-paths"),
+    (UPDATE, "version-2023-paths"),
+):
+    defect(
+        f"path-of-{kebab(_operation)}-gone",
+        clause=_clause,
+        operations=[_operation],
+        sentence=f"There is nothing at the path and method of {_operation}.",
+    )(_gone(_operation))
+
+
+def _token(request: Request) -> str:
+    return (header_value(request, "authorization") or "").partition(" ")[2]
+
+
+@defect("password-in-refusal", clause="no-secret-echoed", operations=["createToken"])
+def _(service: Service) -> None:
+    """The refusal of a wrong password repeats the password."""
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        value = await json_of(request)
+        try:
+            return await faithful(request)
+        except Refusal as refusal:
+            password = value.get("password") if isinstance(value, dict) else None
+            if isinstance(password, str) and password:
+                raise Refusal(refusal.reason, f"{password!r} is not the password") from None
+            raise
+
+    around(service, ["createToken"], answer)
+
+
+@defect("password-in-answer", clause="no-secret-echoed", operations=["createToken"])
+def _(service: Service) -> None:
+    """The answer to signing in repeats the password beside the token."""
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        value = await json_of(request)
+        response = await faithful(request)
+        body: dict[str, Any] = json.loads(bytes(response.body))
+        return JSONResponse({**body, "account": value}, response.status_code)
+
+    around(service, ["createToken"], answer)
+
+
+@defect("token-in-info", clause="no-secret-echoed", operations=["getDraftInfo"])
+def _(service: Service) -> None:
+    """The info of a draft repeats the token of the request."""
+    asked: list[Request] = []
+
+    def remember(request: Request) -> bool:
+        asked[:] = [request]
+        return True
+
+    edit(service, ["getDraftInfo"], lambda body: {**body, "session": _token(asked[0])}, remember)
+
+
+def _in_refusals(service: Service, operation: str) -> None:
+    async def answer(faithful: Handler, request: Request) -> Response:
+        try:
+            return await faithful(request)
+        except Refusal as refusal:
+            if not _token(request):
+                raise
+            message = f"{refusal.message} (authorization: {header_value(request, 'authorization')})"
+            raise Refusal(refusal.reason, message, faults=refusal.faults, status=refusal.status) from None
+
+    around(service, [operation], answer)
+
+
+@defect("token-in-refusal-of-draft", clause="no-secret-echoed", operations=["getDraft"])
+def _(service: Service) -> None:
+    """The refusal of a draft that cannot be read repeats the Authorization header."""
+    _in_refusals(service, "getDraft")
+
+
+@defect("token-in-refusal-of-contact", clause="no-secret-echoed", operations=["createContact"])
+def _(service: Service) -> None:
+    """The refusal of a faulty contact repeats the Authorization header in its message."""
+    _in_refusals(service, "createContact")
+
+
+@defect("token-in-header", clause="no-secret-echoed", operations=["listDrafts"])
+def _(service: Service) -> None:
+    """A header of the list of drafts repeats the token of the request."""
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        response = await faithful(request)
+        response.headers["X-Session"] = _token(request)
+        return response
+
+    around(service, ["listDrafts"], answer)
+
+
+@defect("token-in-submission-answer", clause="no-secret-echoed", operations=[UPDATE])
+def _(service: Service) -> None:
+    """The answer to an accepted update repeats all headers of the request."""
+    asked: list[Request] = []
+
+    def remember(request: Request) -> bool:
+        asked[:] = [request]
+        return True
+
+    edit(service, [UPDATE], lambda body: {**body, "request": dict(asked[0].headers)}, remember)

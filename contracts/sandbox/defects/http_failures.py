@@ -1,39 +1,119 @@
-"""Defects of common sense: errors of the service's own making, and requests that hang."""
+"""Inputs of which no service should break: tests of requests.
+
+Defects of common sense: errors of the service's own making, and requests that hang.
+"""
 
 import asyncio
+import json
 import re
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from contracts.sandbox.defects.altering import Every, Handler, around, json_of
-from contracts.sandbox.defects.groups import (
+from contracts.sandbox.defects.alteration import Every, Handler, around, json_of
+from contracts.sandbox.defects.list_collections import query_of
+from contracts.sandbox.defects.registry import (
     CREATE,
     CREATE_WITH,
     LIST_ATTACHMENTS,
     READING_ATTACHMENTS,
     READING_DRAFTS,
     UPDATE,
+    Change,
+    defect,
     kebab,
 )
-from contracts.sandbox.defects.http_inputs import (
-    Test,
-    deep,
-    half_pair,
-    header,
-    malformed,
-    no_object,
-    not_utf8,
-    null_character,
-    query,
-    raw,
-    segment,
-)
-from contracts.sandbox.defects.registry import Change, defect
+from contracts.sandbox.http_requests import header_value
 from contracts.sandbox.refusals import Refusal
 from contracts.sandbox.service import Service
+
+Test = Callable[[Request], Awaitable[bool]]
+
+
+async def _body(request: Request, test: Callable[[bytes], bool]) -> bool:
+    return test(await request.body())
+
+
+def raw(test: Callable[[bytes], bool]) -> Test:
+    """Return the test of a request by the bytes of its body."""
+    return lambda request: _body(request, test)
+
+
+def malformed(raw: bytes) -> bool:
+    """Tell whether a body is there and is not well-formed JSON."""
+    try:
+        json.loads(raw)
+    except (ValueError, RecursionError):
+        return bool(raw)
+    return False
+
+
+def not_utf8(raw: bytes) -> bool:
+    """Tell whether a body is not UTF-8."""
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def deep(raw: bytes) -> bool:
+    """Tell whether a body opens more than 200 brackets."""
+    return raw.count(b"[") + raw.count(b"{") > 200
+
+
+def half_pair(raw: bytes) -> bool:
+    """Tell whether a body holds half of a surrogate pair."""
+    return re.search(rb"\\u[dD][89a-fA-F]", raw) is not None and b"\\u" in raw and not _paired(raw)
+
+
+def _paired(raw: bytes) -> bool:
+    try:
+        json.dumps(json.loads(raw), ensure_ascii=False).encode("utf-8")
+    except ValueError:
+        return False
+    return True
+
+
+def null_character(raw: bytes) -> bool:
+    """Tell whether a body holds a null character, escaped or not."""
+    return b"\\u0000" in raw or b"\0" in raw
+
+
+def no_object(raw: bytes) -> bool:
+    """Tell whether a body is there and begins like something else than an object."""
+    return raw.strip()[:1] not in {b"{", b""}
+
+
+def query(name: str, test: Callable[[str], bool]) -> Test:
+    """Return the test of a request by one of its query parameters; an absent one counts as empty."""
+
+    async def meant(request: Request) -> bool:
+        return test(query_of(request).get(name, ""))
+
+    return meant
+
+
+def segment(name: str, test: Callable[[str], bool]) -> Test:
+    """Return the test of a request by one of its path parameters, as it came over the wire."""
+
+    async def meant(request: Request) -> bool:
+        return test(request.path_params[name])
+
+    return meant
+
+
+def header(name: str, test: Callable[[str | None], bool]) -> Test:
+    """Return the test of a request by one of its headers."""
+
+    async def meant(request: Request) -> bool:
+        return test(header_value(request, name))
+
+    return meant
+
 
 FOREVER = 3600.0
 """Seconds for which a request hangs: longer than any client waits."""

@@ -5,21 +5,21 @@ from typing import Any
 
 from starlette.requests import Request
 
-from contracts.sandbox.defects.altering import alter, edit_refusal, in_realm, refuse
-from contracts.sandbox.defects.groups import (
+from contracts.sandbox.database import Records
+from contracts.sandbox.defects.alteration import alter, edit_refusal, in_realm, refuse
+from contracts.sandbox.defects.registry import (
     ATTACHING,
     CREATE,
     CREATE_WITH,
     READING_ATTACHMENTS,
     UPDATE,
     WORKFLOW,
+    defect,
     kebab,
 )
-from contracts.sandbox.defects.registry import defect
+from contracts.sandbox.http_requests import header_value, query_value
 from contracts.sandbox.listing import Page
-from contracts.sandbox.query import header_value, query_value
-from contracts.sandbox.realms import Realm
-from contracts.sandbox.records import Records
+from contracts.sandbox.record_types import Realm
 from contracts.sandbox.refusals import Reason, Refusal, bad_request
 from contracts.sandbox.service import Service
 from contracts.sandbox.workflow import Row

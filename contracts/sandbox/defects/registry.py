@@ -1,15 +1,22 @@
-"""What a defect is, how one is declared, and the list of all that were declared."""
+"""What a defect is, how one is declared, and the list of all that were declared.
+
+Operations that share a duty, by their ids.
+
+The must clauses that no defect breaks, because nothing at the interface would show it.
+"""
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from contracts.errors import SuiteError, UsageError
 
 if TYPE_CHECKING:
     from contracts.sandbox.service import Service
+
 
 Change = Callable[["Service"], None]
 
@@ -93,3 +100,40 @@ def named(name: str) -> Defect:
         f"did you mean {close[0]!r}?" if close else f"there are {len(_DECLARED)}, such as 'uid-accepts-ten'"
     )
     raise UsageError(f"unknown defect {name!r}; {hint}")
+
+
+TOKEN = ("createToken",)
+CONTACTS = ("createContact", "updateContact")
+DRAFTS = ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft")
+READING_DRAFTS = ("getDraft", "getDraftInfo", "draftExists")
+LIST = ("listDrafts",)
+ATTACHING = ("createAttachment", "persistTemporaryFile")
+READING_ATTACHMENTS = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")
+LIST_ATTACHMENTS = ("listAttachments",)
+CREATE = "createWorkflowRecord"
+CREATE_WITH = "createWorkflowRecordWithIdentifier"
+UPDATE = "updateWorkflowRecord"
+WORKFLOW = (CREATE, CREATE_WITH, UPDATE)
+PROTECTED = (*CONTACTS, *DRAFTS, *LIST, *ATTACHING, *LIST_ATTACHMENTS, *WORKFLOW)
+"""Operations that need a token (Authentication 4)."""
+
+JSON_BODIES = (*TOKEN, *CONTACTS, "saveDraft", *WORKFLOW)
+"""Operations that take a JSON body."""
+
+
+def kebab(name: str) -> str:
+    """Return a camel-case name in kebab-case, for the name of a defect or a clause."""
+    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+UNBREAKABLE: Mapping[str, str] = MappingProxyType(
+    {
+        "attachment-persist-no-limit": "no operation makes a temporary file, so a large one cannot be had",
+        "head-without-body": "HTTP itself keeps content away from HEAD: the server drops it, clients do not read it",
+        "realm-production": "the sandbox is a development environment and has no production realm",
+        "token-separate-environments": "it takes two environments, and the sandbox is one",
+        "workflow-initiated": "no operation shows a workflow or its state",
+        "workflow-order-save-before-initiate": "neither step can be made to fail, and no answer shows them apart",
+    }
+)
+"""The reason for each, by the id of the clause."""

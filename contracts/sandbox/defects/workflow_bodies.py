@@ -1,20 +1,27 @@
-"""Defects of the body of a submission and of the document in it: accepted without being looked at."""
+"""Defects of the body of a submission and of the document in it: accepted without being looked at.
 
-from collections.abc import Callable
+Defects of schemas and identifiers in the paths of submissions; all of clauses at should.
+
+Defects of batchId and additionalInfo: limits that are off, and kinds nobody looks at.
+"""
+
+import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from contracts.sandbox.defects.altering import Handler, around
-from contracts.sandbox.defects.groups import CREATE, CREATE_WITH, UPDATE, WORKFLOW
-from contracts.sandbox.defects.registry import Change, defect
-from contracts.sandbox.defects.workflow_steps import Run, carry_out, operation_of, run_instead
-from contracts.sandbox.records import Records
-from contracts.sandbox.refusals import Refusal
+from contracts.sandbox.database import VERSIONS, Records
+from contracts.sandbox.defects.alteration import Handler, alter, around
+from contracts.sandbox.defects.registry import CREATE, CREATE_WITH, UPDATE, WORKFLOW, Change, defect
+from contracts.sandbox.defects.workflow_rows import Run, carry_out, operation_of, run_instead
+from contracts.sandbox.identifiers import decoded_segment
+from contracts.sandbox.record_types import Realm, RecordType
+from contracts.sandbox.refusals import Fault, Refusal, bad_request
 from contracts.sandbox.service import Service
-from contracts.sandbox.submissions import Submission
-from contracts.sandbox.workflow import Row
+from contracts.sandbox.validation import INVALID_TYPE, INVALID_VALUE
+from contracts.sandbox.workflow import Row, Submission
 
 Test = Callable[[Submission], bool]
 
@@ -154,3 +161,293 @@ for _name, _operation, _first, _what in (
         operations=[_operation],
         sentence=f"{_operation} answers success when {_what} is sent.",
     )(_taken(_operation, _first))
+
+
+_SHAPE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+_BOTH = (CREATE_WITH, UPDATE)
+
+
+@defect("workflow-schema-of-another-realm", clause="workflow-schema-of-another-realm", operations=WORKFLOW)
+def _(service: Service) -> None:
+    """The schemas of all realms are configured in every realm."""
+
+    def require_schema(faithful: Callable[..., RecordType], request: Request, realm: Realm) -> RecordType:
+        name = request.path_params["schema"]
+        for other in service.realms.realms.values():
+            if name in other.types:
+                return other.types[name]
+        return faithful(request, realm)
+
+    alter(service.workflow, "require_schema", require_schema)
+
+
+@defect(
+    "workflow-schema-message-of-its-realm", clause="workflow-schema-of-another-realm", operations=WORKFLOW
+)
+def _(service: Service) -> None:
+    """The refusal of another realm's schema names the realm the schema belongs to."""
+
+    def require_schema(faithful: Callable[..., RecordType], request: Request, realm: Realm) -> RecordType:
+        name = request.path_params["schema"]
+        for other in service.realms.realms.values():
+            if name in other.types and name not in realm.types:
+                raise Row.SCHEMA_UNKNOWN.refusal(other.name)
+        return faithful(request, realm)
+
+    alter(service.workflow, "require_schema", require_schema)
+
+
+def _identifier(judge: Callable[[str, bool], bool], operations: Iterable[str] = _BOTH) -> Change:
+    """Return the change of the rule for identifiers of submissions.
+
+    Args:
+        judge: tells of a text, and of whether the rule holds for it, whether it is an identifier.
+        operations: where.
+
+    """
+    meant = frozenset(operations)
+
+    def change(service: Service) -> None:
+        def from_path(faithful: Callable[..., str], request: Request, name: str = "uid") -> str:
+            text = decoded_segment(request.path_params[name])
+            if text is None or name != "identifier" or request.scope["operation_id"] not in meant:
+                return faithful(request, name)
+            if not judge(text, service.identifiers.holds(text)):
+                raise bad_request("identifier is not well formed")
+            return text
+
+        alter(service.identifiers, "from_path", from_path)
+
+    return change
+
+
+def _shaped(text: str, *lengths: int) -> bool:
+    return len(text) in lengths and _SHAPE.fullmatch(text) is not None
+
+
+for _name, _clause, _operations, _judge, _sentence in (
+    (
+        "workflow-identifier-refuses-eleven",
+        "workflow-identifier-edges",
+        (CREATE_WITH,),
+        lambda text, holds: holds and len(text) != 11,
+        "An identifier of 11 characters is refused.",
+    ),
+    (
+        "workflow-identifier-refuses-128",
+        "workflow-identifier-edges",
+        (CREATE_WITH,),
+        lambda text, holds: holds and len(text) != 128,
+        "An identifier of 128 characters is refused.",
+    ),
+    (
+        "workflow-identifier-accepts-ten",
+        "workflow-identifier-too-short",
+        (CREATE_WITH,),
+        lambda text, holds: holds or _shaped(text, 10),
+        "An identifier of 10 characters is accepted.",
+    ),
+    (
+        "workflow-identifier-accepts-129",
+        "workflow-identifier-too-long",
+        (CREATE_WITH,),
+        lambda text, holds: holds or _shaped(text, 129),
+        "An identifier of 129 characters is accepted.",
+    ),
+    (
+        "workflow-identifier-accepts-dot",
+        "workflow-identifier-characters",
+        (CREATE_WITH,),
+        lambda text, holds: holds or ("." in text and _shaped(text.replace(".", "x"), *range(11, 129))),
+        "An identifier may hold a dot.",
+    ),
+):
+    defect(_name, clause=_clause, operations=_operations, sentence=_sentence)(
+        _identifier(_judge, _operations)
+    )
+
+
+@defect(
+    "workflow-identifier-letter-case-ignored",
+    clause="workflow-identifier-case-sensitive",
+    operations=[CREATE_WITH],
+)
+def _(service: Service) -> None:
+    """An identifier is in use when one is that differs only in letter case."""
+
+    def run(faithful: Run, submission: Submission, records: Records) -> str:
+        identifier = submission.path_identifier
+        if submission.creating and identifier is not None:
+            query = VERSIONS.select().with_only_columns(VERSIONS.c.identifier)
+            here = query.where(VERSIONS.c.realm == submission.realm.name)
+            for other in records.connection.execute(here).scalars():
+                if other != identifier and other.lower() == identifier.lower():
+                    raise Row.IN_USE.refusal()
+        return faithful(submission, records)
+
+    run_instead(service, run)
+
+
+def _on(*operations: str) -> Test:
+    return lambda submission: operation_of(submission) in operations
+
+
+def _faults(service: Service, meant: Test, change: Callable[[list[Fault], Submission], list[Fault]]) -> None:
+    def faults(faithful: Callable[..., list[Fault]], submission: Submission, records: Records) -> list[Fault]:
+        found: list[Fault] = faithful(submission, records)
+        return change(found, submission) if meant(submission) else found
+
+    alter(service.submissions, "faults", faults)
+
+
+def _limit(member: str, judge: Callable[[str], bool], meant: Test) -> Change:
+    """Return the change that judges the length of a text in another way: ``judge`` tells what is refused."""
+
+    def change(found: list[Fault], submission: Submission) -> list[Fault]:
+        kept = [fault for fault in found if fault != Fault(INVALID_VALUE, (member,))]
+        text = submission.body.get(member)
+        return [*kept, Fault(INVALID_VALUE, (member,))] if isinstance(text, str) and judge(text) else kept
+
+    return lambda service: _faults(service, meant, change)
+
+
+_LIMITS: tuple[tuple[str, str, str, Callable[[str], bool], tuple[str, ...], str], ...] = (
+    (
+        "batch-99",
+        "batch-longest",
+        "batchId",
+        lambda text: len(text) > 99,
+        WORKFLOW,
+        "of 100 characters is refused",
+    ),
+    (
+        "batch-99-on-update",
+        "batch-longest",
+        "batchId",
+        lambda text: len(text) > 99,
+        (UPDATE,),
+        "of 100 characters is refused on update",
+    ),
+    (
+        "batch-101",
+        "batch-too-long",
+        "batchId",
+        lambda text: len(text) > 101,
+        WORKFLOW,
+        "of 101 characters is accepted",
+    ),
+    (
+        "batch-101-on-update",
+        "batch-too-long",
+        "batchId",
+        lambda text: len(text) > 101,
+        (UPDATE,),
+        "of 101 characters is accepted on update",
+    ),
+    (
+        "batch-not-limited-far-above",
+        "batch-too-long",
+        "batchId",
+        lambda text: 100 < len(text) < 1000,
+        WORKFLOW,
+        "of 1000 or more characters is accepted, although one of 101 is refused",
+    ),
+    (
+        "batch-bytes",
+        "batch-characters",
+        "batchId",
+        lambda text: len(text.encode()) > 100,
+        _CREATING,
+        "is measured in bytes",
+    ),
+    (
+        "info-1001",
+        "info-too-long",
+        "additionalInfo",
+        lambda text: len(text) > 1001,
+        WORKFLOW,
+        "of 1001 characters is accepted",
+    ),
+    (
+        "info-1001-on-create",
+        "info-too-long",
+        "additionalInfo",
+        lambda text: len(text) > 1001,
+        (CREATE,),
+        "of 1001 characters is accepted without an identifier in the path",
+    ),
+    (
+        "info-not-limited-far-above",
+        "info-too-long",
+        "additionalInfo",
+        lambda text: 1000 < len(text) < 5000,
+        WORKFLOW,
+        "of 5000 or more characters is accepted, although one of 1001 is refused",
+    ),
+    (
+        "info-999",
+        "info-longest",
+        "additionalInfo",
+        lambda text: len(text) > 999,
+        _CREATING,
+        "of 1000 characters is refused",
+    ),
+    (
+        "info-bytes",
+        "info-longest",
+        "additionalInfo",
+        lambda text: len(text.encode()) > 1000,
+        _CREATING,
+        "is measured in bytes",
+    ),
+)
+for _name, _clause, _member, _limit_judge, _operations, _what in _LIMITS:
+    defect(
+        f"workflow-{_name}",
+        clause=f"workflow-{_clause}",
+        operations=_operations,
+        sentence=f"A text in {_member} {_what}.",
+    )(_limit(_member, _limit_judge, _on(*_operations)))
+
+
+def _any_kind(member: str) -> Change:
+    def change(found: list[Fault], _: Submission) -> list[Fault]:
+        return [fault for fault in found if fault != Fault(INVALID_TYPE, (member,))]
+
+    return lambda service: _faults(service, _on(*WORKFLOW), change)
+
+
+for _member, _word in (("batchId", "batch"), ("additionalInfo", "info")):
+    defect(
+        f"workflow-{_word}-of-any-kind",
+        clause=f"workflow-{_word}-kind",
+        operations=WORKFLOW,
+        sentence=f"A {_member} of any kind is accepted.",
+    )(_any_kind(_member))
+
+
+@defect("workflow-batch-refused-yet-taken", clause="workflow-batch-too-long", operations=[CREATE_WITH])
+def _(service: Service) -> None:
+    """A batchId of more than 100 characters is refused, yet the identifier is in use from then on."""
+    _refused_yet_taken(service, "batchId")
+
+
+@defect("workflow-info-refused-yet-taken", clause="workflow-info-too-long", operations=[CREATE_WITH])
+def _(service: Service) -> None:
+    """An additionalInfo of more than 1000 characters is refused, yet the identifier is in use from then on."""
+    _refused_yet_taken(service, "additionalInfo")
+
+
+def _refused_yet_taken(service: Service, member: str) -> None:
+    used: set[tuple[str, str | None]] = set()
+
+    def run(faithful: Run, submission: Submission, records: Records) -> str:
+        place = (submission.realm.name, submission.path_identifier)
+        if _on(CREATE_WITH)(submission):
+            if place in used:
+                raise Row.IN_USE.refusal()
+            if service.submissions.faults(submission, records) == [Fault(INVALID_VALUE, (member,))]:
+                used.add(place)
+        return faithful(submission, records)
+
+    run_instead(service, run)

@@ -1,24 +1,197 @@
-"""Defects of what an accepted submission brings about."""
+"""Defects of the answer to a submission: refused without reason, or without the right identifier.
+
+Defects of what an accepted submission brings about.
+
+Defects of refused submissions: something of them stays.
+"""
 
 from collections.abc import Callable
+from typing import Any
 
-from contracts.sandbox.defects.altering import Every, alter
-from contracts.sandbox.defects.groups import CREATE, CREATE_WITH, UPDATE
-from contracts.sandbox.defects.registry import defect
-from contracts.sandbox.defects.workflow_steps import (
+from starlette.requests import Request
+from starlette.responses import Response
+
+from contracts.sandbox.answers import json_text
+from contracts.sandbox.database import Records
+from contracts.sandbox.defects.alteration import Every, Handler, When, alter, always, around, edit, in_realm
+from contracts.sandbox.defects.registry import CREATE, CREATE_WITH, UPDATE, Change, defect
+from contracts.sandbox.defects.workflow_rows import (
     Run,
+    allowed,
     carry_out,
     faulty,
     identifier_of,
     operation_of,
     run_instead,
 )
-from contracts.sandbox.records import Records
 from contracts.sandbox.refusals import Fault, Reason, Refusal
 from contracts.sandbox.service import Service
-from contracts.sandbox.submissions import Submission
 from contracts.sandbox.validation import MANDATORY
-from contracts.sandbox.workflow import Row
+from contracts.sandbox.workflow import Row, Submission
+
+Test = Callable[[Submission], bool]
+
+
+def _invalid(*fields: str) -> Refusal:
+    faults = [Fault(MANDATORY, (field,)) for field in fields]
+    return Refusal(Reason.INVALID_CONTENT, "The submission is not valid.", faults=faults)
+
+
+def _refusing(operation: str, test: Test, field: str) -> Change:
+    """Return the change that refuses good submissions of an operation for a field they do not need."""
+
+    def change(service: Service) -> None:
+        def run(faithful: Run, submission: Submission, records: Records) -> str:
+            identifier = faithful(submission, records)
+            if operation_of(submission) == operation and test(submission):
+                raise _invalid(field)
+            return identifier
+
+        run_instead(service, run)
+
+    return change
+
+
+def _lacks(member: str) -> Test:
+    return lambda submission: member not in submission.body
+
+
+def _in(realm: str) -> Test:
+    return lambda submission: submission.realm.name == realm
+
+
+for _name, _clause, _operation, _test, _field, _realms, _sentence in (
+    (
+        "workflow-create-needs-batch",
+        "workflow-create-accepted",
+        CREATE,
+        _lacks("batchId"),
+        "batchId",
+        (),
+        "A submission without an identifier in the path is refused without batchId.",
+    ),
+    (
+        "workflow-create-with-identifier-needs-batch",
+        "workflow-create-with-identifier-accepted",
+        CREATE_WITH,
+        _lacks("batchId"),
+        "batchId",
+        (),
+        "A submission with an identifier in the path is refused without batchId.",
+    ),
+    (
+        "workflow-update-needs-batch",
+        "workflow-update-accepted",
+        UPDATE,
+        _lacks("batchId"),
+        "batchId",
+        (),
+        "An update is refused without batchId.",
+    ),
+    (
+        "workflow-create-refused-in-ort",
+        "workflow-create-accepted",
+        CREATE,
+        _in("ort-dev"),
+        "title",
+        ("ort-dev",),
+        "In ort-dev every submission without an identifier in the path is refused for its title.",
+    ),
+    (
+        "workflow-create-with-identifier-refused-in-bch",
+        "workflow-create-with-identifier-accepted",
+        CREATE_WITH,
+        _in("bch-dev"),
+        "title",
+        ("bch-dev",),
+        "In bch-dev every submission with an identifier in the path is refused for its title.",
+    ),
+):
+    defect(_name, clause=_clause, operations=[_operation], realms=_realms, sentence=_sentence)(
+        _refusing(_operation, _test, _field)
+    )
+
+
+def _answer(operation: str, change: Callable[[dict[str, Any]], Any], when: When = always) -> Change:
+    return lambda service: edit(service, [operation], change, when)
+
+
+def _without(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name != "identifier"}
+
+
+_OTHER = "0123456789abcdef01234567"
+for _name, _clause, _operation, _edit, _when, _realms, _sentence in (
+    (
+        "workflow-identifier-missing",
+        "workflow-identifier-returned",
+        CREATE,
+        _without,
+        always,
+        (),
+        "The answer to a submission without an identifier in the path carries none.",
+    ),
+    (
+        "workflow-identifier-empty",
+        "workflow-identifier-returned",
+        CREATE,
+        lambda body: {**body, "identifier": ""},
+        always,
+        (),
+        "The answer to a submission without an identifier in the path carries an empty one.",
+    ),
+    (
+        "workflow-identifier-changed-on-create",
+        "workflow-identifier-kept",
+        CREATE_WITH,
+        lambda body: {**body, "identifier": _OTHER},
+        always,
+        (),
+        "The answer to a submission with an identifier in the path carries another one.",
+    ),
+    (
+        "workflow-identifier-missing-on-update",
+        "workflow-identifier-kept",
+        UPDATE,
+        _without,
+        always,
+        (),
+        "The answer to an update does not carry the identifier.",
+    ),
+    (
+        "workflow-identifier-in-lower-case",
+        "workflow-identifier-kept",
+        CREATE_WITH,
+        lambda body: {**body, "identifier": body["identifier"].swapcase()},
+        always,
+        (),
+        "The answer to a submission carries its identifier in the other letter case.",
+    ),
+    (
+        "workflow-identifier-missing-in-chm",
+        "workflow-identifier-kept",
+        CREATE_WITH,
+        _without,
+        in_realm("chm-dev"),
+        ("chm-dev",),
+        "In chm-dev the answer to a submission does not carry its identifier.",
+    ),
+):
+    defect(_name, clause=_clause, operations=[_operation], realms=_realms, sentence=_sentence)(
+        _answer(_operation, _edit, _when)
+    )
+
+
+@defect("workflow-same-identifier-for-all", clause="workflow-distinct-identifiers", operations=[CREATE])
+def _(service: Service) -> None:
+    """All submissions without an identifier in the path get the same one in their answers."""
+    first: list[str] = []
+
+    def same(body: dict[str, Any]) -> dict[str, Any]:
+        first.append(body["identifier"])
+        return {**body, "identifier": first[0]}
+
+    edit(service, [CREATE], same)
 
 
 @defect("workflow-create-twice", clause="workflow-created-exists", operations=[CREATE_WITH])
@@ -51,11 +224,6 @@ def _remembering(service: Service, *, creating: bool) -> None:
         return done
 
     run_instead(service, run)
-
-
-def _invalid(*fields: str) -> Refusal:
-    faults = [Fault(MANDATORY, (field,)) for field in fields]
-    return Refusal(Reason.INVALID_CONTENT, "The submission is not valid.", faults=faults)
 
 
 @defect("workflow-batch-used-once", clause="workflow-batch-shared", operations=[CREATE, CREATE_WITH])
@@ -143,3 +311,140 @@ def _(service: Service) -> None:
         )
 
     _draft(service, instead)
+
+
+def _after_refusal(
+    service: Service, operation: str, then: Callable[[Submission, str, Records], None]
+) -> None:
+    """Do more when a submission of an operation was refused for its content alone."""
+    refused: list[tuple[Submission, str]] = []
+
+    def run(faithful: Run, submission: Submission, records: Records) -> str:
+        identifier = identifier_of(service, submission)
+        may = submission.caller.may_write and allowed(service, submission, records)
+        meant = (
+            operation_of(submission) == operation
+            and may
+            and bool(service.submissions.document_faults(submission, records))
+        )
+        if meant and identifier is not None:
+            refused.append((submission, identifier))
+        return faithful(submission, records)
+
+    async def answer(faithful: Handler, request: Request) -> Response:
+        try:
+            return await faithful(request)
+        finally:
+            while refused:
+                submission, identifier = refused.pop()
+                with service.storage.transaction() as records:
+                    then(submission, identifier, records)
+
+    run_instead(service, run)
+    around(service, [operation], answer)
+
+
+def _saved(service: Service, submission: Submission, identifier: str, records: Records) -> None:
+    service.drafts.keep(
+        records,
+        caller=submission.caller,
+        realm=submission.realm,
+        uid=identifier,
+        schema=submission.kind.name,
+        content=json_text(submission.body.get("document")),
+    )
+
+
+@defect(
+    "workflow-save-before-validation",
+    clause="workflow-order-validation-before-save",
+    operations=[CREATE_WITH],
+)
+def _(service: Service) -> None:
+    """The draft is saved before the document is validated, and stays when the document is refused."""
+    left: set[tuple[str, str]] = set()
+
+    def run(faithful: Run, submission: Submission, records: Records) -> str:
+        identifier = submission.path_identifier
+        if submission.creating and identifier is not None and (submission.realm.name, identifier) in left:
+            # Only the draft is left over; the identifier is as free as it should be.
+            records.remove_draft(submission.realm.name, identifier)
+        return faithful(submission, records)
+
+    def save(submission: Submission, identifier: str, records: Records) -> None:
+        left.add((submission.realm.name, identifier))
+        _saved(service, submission, identifier, records)
+
+    _after_refusal(service, CREATE_WITH, save)
+    run_instead(service, run)
+
+
+@defect(
+    "workflow-save-before-validation-on-update",
+    clause="workflow-refused-update-keeps-draft",
+    operations=[UPDATE],
+)
+def _(service: Service) -> None:
+    """An update that is refused for its content is written over the draft all the same."""
+    _after_refusal(service, UPDATE, lambda *found: _saved(service, *found))
+
+
+@defect(
+    "workflow-refused-identifier-taken", clause="workflow-refused-frees-identifier", operations=[CREATE_WITH]
+)
+def _(service: Service) -> None:
+    """An identifier stays in use when its submission was refused for its content."""
+    used: set[tuple[str, str]] = set()
+    _reserved(service, used)
+    _after_refusal(
+        service, CREATE_WITH, lambda found, identifier, _: used.add((found.realm.name, identifier))
+    )
+
+
+def _reserved(service: Service, used: set[tuple[str, str]]) -> None:
+    """Take identifiers for used when a second submission names them."""
+
+    def run(faithful: Run, submission: Submission, records: Records) -> str:
+        if submission.creating and (submission.realm.name, identifier_of(service, submission)) in used:
+            raise Row.IN_USE.refusal()
+        return faithful(submission, records)
+
+    run_instead(service, run)
+
+
+@defect(
+    "workflow-locked-before-content", clause="workflow-refused-frees-identifier", operations=[CREATE_WITH]
+)
+def _(service: Service) -> None:
+    """The workflow begins before the document is validated, so that a refused identifier is locked."""
+    used: set[tuple[str, str]] = set()
+
+    def locked_by_now(faithful: Run, submission: Submission, records: Records) -> str:
+        if submission.creating and (submission.realm.name, identifier_of(service, submission)) in used:
+            raise Row.LOCKED.refusal()
+        return faithful(submission, records)
+
+    run_instead(service, locked_by_now)
+    _after_refusal(
+        service, CREATE_WITH, lambda found, identifier, _: used.add((found.realm.name, identifier))
+    )
+
+
+@defect(
+    "workflow-rights-after-save", clause="workflow-rights-refusal-stores-nothing", operations=[CREATE_WITH]
+)
+def _(service: Service) -> None:
+    """An account that may not create is refused, yet the identifier it named is in use from then on."""
+    used: set[tuple[str, str]] = set()
+
+    def run(faithful: Run, submission: Submission, records: Records) -> str:
+        identifier = submission.path_identifier
+        if submission.creating and identifier is not None:
+            place = (submission.realm.name, identifier)
+            if not submission.caller.may_write:
+                used.add(place)
+            elif place in used:
+                raise Row.IN_USE.refusal()
+        return faithful(submission, records)
+
+    run_instead(service, run)

@@ -4,8 +4,7 @@
 given on the command line. The faithful code knows nothing of this package.
 """
 
-from contracts.sandbox.variants.book import ALL, chosen, help_text
-from contracts.sandbox.variants.combinations import COMBINATIONS
 from contracts.sandbox.variants.model import Alteration, Variant
+from contracts.sandbox.variants.registry import ALL, COMBINATIONS, chosen, help_text
 
 __all__ = ["ALL", "COMBINATIONS", "Alteration", "Variant", "chosen", "help_text"]

@@ -1,18 +1,22 @@
-"""Variants of draft versions: what is given back, and what is taken."""
+"""Variants of draft versions: what is given back, and what is taken.
+
+Variants of who sees a draft: in which realm, whose account, while it is locked.
+"""
 
 import json
 from itertools import count
 from typing import Any
 
+from sqlalchemy import select
 from starlette.requests import Request
 from starlette.responses import Response
 
+from contracts.sandbox.accounts import Account
+from contracts.sandbox.answers import JsonAnswer, json_text
+from contracts.sandbox.database import DRAFT, VERSIONS, Records, Version
 from contracts.sandbox.drafts import DraftOperations
-from contracts.sandbox.identity import Account
-from contracts.sandbox.json_answer import JsonAnswer, json_text
-from contracts.sandbox.realms import Realm
-from contracts.sandbox.records import DRAFT, Records, Version
-from contracts.sandbox.refusals import Fault, Reason, Refusal
+from contracts.sandbox.record_types import Realm
+from contracts.sandbox.refusals import Fault, Reason, Refusal, forbidden, not_found
 from contracts.sandbox.validation import INVALID_PROPERTY, Expectation
 from contracts.sandbox.variants.model import Variant
 
@@ -146,7 +150,7 @@ class _ContentAnswered(DraftOperations):
         return content
 
 
-VARIANTS = (
+CONTENT_VARIANTS = (
     Variant(
         "draft-wrapped",
         "The record that carries a draft is not shown: the content stands in it beside metadata.",
@@ -189,3 +193,85 @@ VARIANTS = (
     ),
 )
 """Each keeps or shows drafts otherwise."""
+
+
+class _OneForAll(Records):
+    """A draft is the same in every realm."""
+
+    def version(self, realm: str, identifier: str, state: str) -> Version | None:
+        return super().version(realm, identifier, state) or self._elsewhere(realm, identifier, state)
+
+    def owner(self, realm: str, identifier: str) -> str | None:
+        draft = self._elsewhere(realm, identifier, DRAFT)
+        return super().owner(realm, identifier) or (draft.owner if draft else None)
+
+    def remove_draft(self, realm: str, identifier: str) -> None:
+        draft = self.version(realm, identifier, DRAFT)
+        super().remove_draft(draft.realm if draft else realm, identifier)
+
+    def _elsewhere(self, realm: str, identifier: str, state: str) -> Version | None:
+        if state != DRAFT:
+            return None
+        here = (VERSIONS.c.identifier == identifier, VERSIONS.c.state == DRAFT, VERSIONS.c.realm != realm)
+        row = self.connection.execute(select(VERSIONS).where(*here)).first()
+        return None if row is None else Version(**row._mapping)
+
+
+class _Hidden(DraftOperations):
+    """The draft of another account is not there."""
+
+    def _found(self, request: Request) -> Version:
+        draft = super()._found(request)
+        if draft.owner != self.service.identity.require(request).name:
+            raise not_found("there is no such draft of yours")
+        return draft
+
+
+class _Private(DraftOperations):
+    """The draft of another account may not be read."""
+
+    def _found(self, request: Request) -> Version:
+        draft = super()._found(request)
+        if draft.owner != self.service.identity.require(request).name:
+            raise forbidden("this draft is somebody else's")
+        return draft
+
+
+class _LockedHidden(DraftOperations):
+    """The draft of a locked record is with the workflow, and not there for others."""
+
+    def _found(self, request: Request) -> Version:
+        draft = super()._found(request)
+        with self.service.storage.transaction() as records:
+            locked = records.is_locked(draft.realm, draft.identifier)
+        if locked:
+            raise not_found("this record is under way")
+        return draft
+
+
+VISIBILITY_VARIANTS = (
+    Variant(
+        "drafts-shared",
+        "Whether a uid names one document across all realms is not shown: its draft is the same in each.",
+        parts={"records": _OneForAll},
+    ),
+    Variant(
+        "others-drafts-hidden",
+        "Whether one account may read the draft of another is not shown: it is answered as if it were not there.",
+        parts={"drafts": _Hidden},
+    ),
+    Variant(
+        "others-drafts-refused",
+        "Whether one account may read the draft of another is not shown: that is refused for want of rights.",
+        parts={"drafts": _Private},
+    ),
+    Variant(
+        "locked-draft-hidden",
+        "Whether the draft of a locked record can be read is not shown: it cannot.",
+        parts={"drafts": _LockedHidden},
+    ),
+)
+"""Each shows drafts to others than the plain sandbox does."""
+
+
+VARIANTS = (*CONTENT_VARIANTS, *VISIBILITY_VARIANTS)

@@ -1,25 +1,33 @@
-"""Variants of the two lists: envelopes, sizes of pages, fields, and what is not a field."""
+"""Variants of the two lists: envelopes, sizes of pages, fields, and what is not a field.
 
+A variant whose lists are a second behind: created items are not listed yet, deleted ones still are.
+
+SQLite's triggers write each change down with the moment it is due; a list first applies the changes that are
+due to a copy of the table, and then reads the copy.
+
+Variants of the envelope around a list, as well-known conventions have it, and of the answer that carries it.
+"""
+
+import hashlib
 import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Select, exists, null, true
-from sqlalchemy.sql import ColumnElement
+from sqlalchemy import MetaData, Select, Table, exists, func, null, true, type_coerce
+from sqlalchemy.schema import Column
+from sqlalchemy.sql import ColumnElement, visitors
+from sqlalchemy.types import Integer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.answers import Answers
+from contracts.sandbox.accounts import Account, Identity
+from contracts.sandbox.answers import Answers, JsonAnswer, Metadata
+from contracts.sandbox.database import ATTACHMENTS, DRAFT, LOCKS, VERSIONS, Records
 from contracts.sandbox.drafts import DraftOperations
-from contracts.sandbox.identity import Account, Identity
-from contracts.sandbox.json_answer import JsonAnswer
-from contracts.sandbox.listing import Listing, Page
-from contracts.sandbox.metadata import Metadata
-from contracts.sandbox.odata import Fields, ODataReader
-from contracts.sandbox.query import query_value
-from contracts.sandbox.records import DRAFT, Records
+from contracts.sandbox.http_requests import query_value
+from contracts.sandbox.listing import Fields, Listing, ODataReader, Page
 from contracts.sandbox.refusals import Refusal, forbidden
-from contracts.sandbox.tables import LOCKS, VERSIONS
+from contracts.sandbox.seeds import Seeds
 from contracts.sandbox.variants.model import Variant
 
 _TERSE = frozenset({"identifier", "id", "schema", "filename"})
@@ -165,7 +173,7 @@ class _RestrictedReads(Identity):
         return account
 
 
-VARIANTS = (
+LIST_VARIANTS = (
     Variant(
         "list-docs",
         "The envelope of a list is not shown: items stand under response.docs, as a search engine answers.",
@@ -218,3 +226,231 @@ VARIANTS = (
     ),
 )
 """Each answers lists in another way, or shows less of them."""
+
+
+LATE_SECONDS = 1.0
+_NOW = "((julianday('now') - 2440587.5) * 86400.0)"
+_COPIES: dict[Table, Table] = {
+    table: table.to_metadata(MetaData(), name=f"late_{table.name}") for table in (VERSIONS, ATTACHMENTS)
+}
+
+
+def _statements(table: Table, copy: Table) -> list[str]:
+    """Return the SQL that makes the copy of a table, its log of changes and the triggers that fill it."""
+    name, key = table.name, next(iter(table.primary_key)).name
+    names = [column.name for column in table.c]
+    columns, values = ", ".join(names), ", ".join(f"new.{column}" for column in names)
+    due = f"{_NOW} + {LATE_SECONDS}"
+    return [
+        f"CREATE TABLE IF NOT EXISTS {copy.name} AS SELECT * FROM {name}",  # noqa: S608
+        f"CREATE TABLE IF NOT EXISTS {copy.name}_log AS SELECT 0.0 AS due, 0 AS gone, * FROM {name} WHERE 0",  # noqa: S608
+        *(
+            f"CREATE TRIGGER IF NOT EXISTS {copy.name}_{event} AFTER {event} ON {name} BEGIN "  # noqa: S608
+            f"INSERT INTO {copy.name}_log (due, gone, {columns}) VALUES ({due}, 0, {values}); END"
+            for event in ("insert", "update")
+        ),
+        f"CREATE TRIGGER IF NOT EXISTS {copy.name}_delete AFTER DELETE ON {name} BEGIN "  # noqa: S608
+        f"INSERT INTO {copy.name}_log (due, gone, {key}) VALUES ({due}, 1, old.{key}); END",
+    ]
+
+
+def _apply_due(records: Records, table: Table, copy: Table) -> None:
+    """Bring the copy of a table up to the state it is meant to show by now."""
+    key = next(iter(table.primary_key)).name
+    columns = ", ".join(column.name for column in table.c)
+    latest = f"SELECT max(rowid) FROM {copy.name}_log WHERE due <= {_NOW} GROUP BY {key}"  # noqa: S608
+    run = records.connection.exec_driver_sql
+    run(
+        f"DELETE FROM {copy.name} WHERE {key} IN "  # noqa: S608
+        f"(SELECT {key} FROM {copy.name}_log WHERE rowid IN ({latest}))"
+    )
+    run(
+        f"INSERT INTO {copy.name} ({columns}) SELECT {columns} FROM {copy.name}_log "  # noqa: S608
+        f"WHERE rowid IN ({latest}) AND gone = 0"
+    )
+    run(
+        f"DELETE FROM {copy.name}_log WHERE rowid <= (SELECT max(rowid) FROM {copy.name}_log WHERE due <= {_NOW})"  # noqa: S608
+    )
+
+
+class _LateSeeds(Seeds):
+    """Sets up the copies before anything is written."""
+
+    def plant(self) -> None:
+        with self.service.storage.transaction() as records:
+            for table, copy in _COPIES.items():
+                for statement in _statements(table, copy):
+                    records.connection.exec_driver_sql(statement)
+        super().plant()
+
+
+class _LateListing(Listing):
+    """Reads the copies in place of the tables."""
+
+    def page(self, records: Records, rows: Select[Any], page: Page) -> list[dict[str, Any]]:
+        for table, copy in _COPIES.items():
+            _apply_due(records, table, copy)
+        late: Any = visitors.replacement_traverse(rows, {}, _late)
+        return super().page(records, late, page)
+
+
+def _late(element: Any, **_: Any) -> Any:
+    if isinstance(element, Column) and element.table in _COPIES:
+        return _COPIES[element.table].c[element.name]
+    return _COPIES.get(element) if isinstance(element, Table) else None
+
+
+LATE_VARIANTS = (
+    Variant(
+        "lists-late",
+        "When a change shows in a list is not shown: drafts and attachments come and go a second later.",
+        parts={"seeds": _LateSeeds, "listing": _LateListing},
+    ),
+)
+"""The one variant of this module."""
+
+
+Items = Sequence[dict[str, Any]]
+
+
+class _Hal(Answers):
+    """Items are embedded, each with links of its own."""
+
+    def listed(self, items: Items) -> Response:
+        linked = [{**item, "_links": {"self": {"href": f"#{number}"}}} for number, item in enumerate(items)]
+        links = {"self": {"href": "?page=0"}, "curies": [{"name": "doc", "href": "/rels/{rel}"}]}
+        page = {"size": len(items), "totalElements": len(items), "totalPages": 1, "number": 0}
+        return JsonAnswer({"_embedded": {"records": linked}, "_links": links, "page": page})
+
+
+class _JsonApi(Answers):
+    """Items are resource objects: type, id, and everything under attributes."""
+
+    def listed(self, items: Items) -> Response:
+        data = [{"type": "records", "id": self._id(item), "attributes": item} for item in items]
+        body = {"jsonapi": {"version": "1.1"}, "data": data, "included": [], "meta": {"total": len(data)}}
+        return JsonAnswer(body)
+
+    def _id(self, item: dict[str, Any]) -> str:
+        number = item.get(self.habits.attachment_id_member)
+        return str(item.get(self.habits.identifier_member) if number is None else number)
+
+
+class _OldOData(Answers):
+    """Items stand under d.results, their number as text."""
+
+    def listed(self, items: Items) -> Response:
+        return JsonAnswer({"d": {"results": list(items), "__count": str(len(items))}})
+
+
+class _Hits(Answers):
+    """Items are the sources of hits, each with a score."""
+
+    def listed(self, items: Items) -> Response:
+        hits = [{"_index": "records", "_score": 1.0, "_source": item} for item in items]
+        total = {"value": len(hits), "relation": "eq"}
+        return JsonAnswer({"took": 4, "timed_out": False, "hits": {"total": total, "hits": hits}})
+
+
+class _Edges(Answers):
+    """Items are nodes at the ends of edges, each with a cursor."""
+
+    def listed(self, items: Items) -> Response:
+        edges = [{"cursor": f"c{number:04d}", "node": item} for number, item in enumerate(items)]
+        page = {"hasNextPage": False, "endCursor": None}
+        return JsonAnswer({"edges": edges, "pageInfo": page, "totalCount": len(edges)})
+
+
+class _Beside(Answers):
+    """Beside the items stand links and figures that are arrays of objects too."""
+
+    def listed(self, items: Items) -> Response:
+        links = [{"rel": rel, "href": f"?page={rel}", "method": "GET"} for rel in ("self", "first", "last")]
+        facets = [{"field": "schema", "count": len(items)}]
+        return JsonAnswer({"links": links, "facets": facets, "items": list(items), "total": len(items)})
+
+
+class _Partial(Answers):
+    """A list is a part of a whole: 206, with its range told in a header."""
+
+    def listed(self, items: Items) -> Response:
+        answer = super().listed(items)
+        answer.status_code = 206
+        answer.headers["Content-Range"] = f"items 0-{max(0, len(items) - 1)}/*"
+        return answer
+
+
+class _NothingListed(Answers):
+    """A list without items has no content either."""
+
+    def listed(self, items: Items) -> Response:
+        return super().listed(items) if items else Response(status_code=204)
+
+
+class _Hashed(Listing):
+    """Items that nobody ordered come in an order that means nothing, but always in the same."""
+
+    def default_order(self, created: ColumnElement[int]) -> ColumnElement[int]:
+        return type_coerce(func.scrambled(created), Integer)
+
+    def page(self, records: Any, *rest: Any) -> list[dict[str, Any]]:
+        connection = records.connection.connection.driver_connection
+        connection.create_function("scrambled", 1, _scrambled, deterministic=True)
+        return super().page(records, *rest)
+
+
+def _scrambled(number: int) -> int:
+    return int.from_bytes(hashlib.sha256(str(number).encode()).digest()[:6], "big")
+
+
+ENVELOPE_VARIANTS = (
+    Variant(
+        "list-hal",
+        "The envelope of a list is not shown: items are embedded, with links (HAL).",
+        parts={"answers": _Hal},
+    ),
+    Variant(
+        "list-json-api",
+        "The envelope of a list is not shown: items are resource objects (JSON:API).",
+        parts={"answers": _JsonApi},
+    ),
+    Variant(
+        "list-odata-old",
+        "The envelope of a list is not shown: items stand under d.results (OData 2).",
+        parts={"answers": _OldOData},
+    ),
+    Variant(
+        "list-hits",
+        "The envelope of a list is not shown: items are the sources of hits.",
+        parts={"answers": _Hits},
+    ),
+    Variant(
+        "list-edges",
+        "The envelope of a list is not shown: items are nodes of edges.",
+        parts={"answers": _Edges},
+    ),
+    Variant(
+        "list-beside-links",
+        "The envelope of a list is not shown: links and figures beside the items are arrays of objects.",
+        parts={"answers": _Beside},
+    ),
+    Variant(
+        "list-partial",
+        "The status of a list is not shown: 206, with the range in a header.",
+        parts={"answers": _Partial},
+    ),
+    Variant(
+        "list-empty-204",
+        "The answer to a list without items is not shown: 204 and no body.",
+        parts={"answers": _NothingListed},
+    ),
+    Variant(
+        "list-scrambled",
+        "The order of a list without an ordering expression is not shown: one that means nothing.",
+        parts={"listing": _Hashed},
+    ),
+)
+"""Each hands out lists otherwise."""
+
+
+VARIANTS = (*LIST_VARIANTS, *LATE_VARIANTS, *ENVELOPE_VARIANTS)

@@ -1,26 +1,34 @@
 """Variants that take another reading where the document can be read in two ways, and that take more than they must.
 
 Where the suite has a clause of level should, these may earn an advisory; never a fail.
+
+Variants that serve what the document does not speak of: realms elsewhere, options in another spelling, old files.
+
+Variants that refuse what the document does not speak of: headers, parameters, empty texts, large pages, locks.
 """
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
+from sqlalchemy import update
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.answers import Answers
-from contracts.sandbox.body import BodyReader, JsonBody
+from contracts.sandbox.accounts import Account
+from contracts.sandbox.answers import Answers, JsonAnswer, json_text
+from contracts.sandbox.attachments import AttachmentOperations
+from contracts.sandbox.authentication import AuthenticationOperations
+from contracts.sandbox.database import TEMPORARY_FILES, Attachment, Records
 from contracts.sandbox.drafts import COLLECTIONS, DraftOperations
-from contracts.sandbox.identity import Account
-from contracts.sandbox.json_answer import JsonAnswer, json_text
-from contracts.sandbox.query import query_value
-from contracts.sandbox.realms import Realm, RealmBook
-from contracts.sandbox.record_types import Field, Kind, RecordType
-from contracts.sandbox.refusals import Fault, Refusal
+from contracts.sandbox.files import StoredFile
+from contracts.sandbox.http_requests import BodyReader, JsonBody, header_value, query_value
+from contracts.sandbox.listing import Listing, Page
+from contracts.sandbox.record_types import Field, Kind, Realm, RealmBook, RecordType
+from contracts.sandbox.refusals import Fault, Reason, Refusal, bad_request
 from contracts.sandbox.validation import INVALID_VALUE, MANDATORY, Expectation, Faults, Path, Validator
 from contracts.sandbox.variants.model import Variant
+from contracts.sandbox.workflow import SubmissionCheck
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -140,7 +148,7 @@ class _OnlyErrors(Answers):
         return JsonAnswer({"errors": errors}, self.status(refusal.reason))
 
 
-VARIANTS = (
+READING_VARIANTS = (
     Variant(
         "faults-one-at-a-time",
         "Whether all faults are told at once is not stated: one at a time.",
@@ -203,3 +211,304 @@ VARIANTS = (
     ),
 )
 """Each reads the document otherwise, or takes more than it must."""
+
+
+_READS = ("GET", "HEAD", "DELETE")
+
+
+class _RealmInAnyQuery(RealmBook):
+    """Contact and draft operations read the realm from the query too."""
+
+    def of_documents(self, request: Request) -> Realm:
+        name = query_value(request, "Realm")
+        realm = self.named(name) if name and not header_value(request, "realm") else None
+        return realm if realm is not None and realm.holds_documents else super().of_documents(request)
+
+
+class _UnknownRealmRead(RealmBook):
+    """Whoever reads under a realm that does not exist sees the default one."""
+
+    def of_documents(self, request: Request) -> Realm:
+        name = header_value(request, "realm")
+        if name and self.named(name) is None and request.method in _READS:
+            return self.realms[self.default]
+        return super().of_documents(request)
+
+
+class _ReportingRealm(RealmBook):
+    """The reporting realm has drafts and contacts as the others have."""
+
+    def of_documents(self, request: Request) -> Realm:
+        realm = self.named(header_value(request, "realm") or "")
+        if realm is None or realm.holds_documents:
+            return super().of_documents(request)
+        contact = self.realms[self.default].types["contact"]
+        return Realm(realm.name, {**realm.types, "contact": contact})
+
+
+class _DollarToo(AttachmentOperations):
+    """The options of the attachment list are read with a dollar sign too."""
+
+    async def list(self, request: Request) -> Response:
+        plain = request.scope["query_string"].replace(b"%24", b"$").replace(b"$", b"")
+        return await super().list(Request({**request.scope, "query_string": plain}, request.receive))
+
+
+class _FilesLast(AttachmentOperations):
+    """A temporary file stays in temporary storage when it was made an attachment."""
+
+    async def persist(self, request: Request) -> Response:
+        answer = await super().persist(request)
+        file_id = str(request.path_params["tempFileId"])
+        with self.service.storage.transaction() as records:
+            here = TEMPORARY_FILES.c.id == file_id
+            records.connection.execute(update(TEMPORARY_FILES).where(here).values(used=False))
+        return answer
+
+
+class _FilesRenamed(AttachmentOperations):
+    """A temporary file is given another name when it is made an attachment."""
+
+    def add(
+        self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
+    ) -> Attachment:
+        here = TEMPORARY_FILES.c.file_key == stored.key
+        temporary = records.connection.execute(TEMPORARY_FILES.select().where(here)).first()
+        name = f"upload-{filename}" if temporary is not None else filename
+        return super().add(records, caller, uid, name, stored)
+
+
+class _AnybodyAttaches(AttachmentOperations):
+    """Whoever may write may attach files to any document."""
+
+    def require_right(self, records: Records, caller: Account, uid: str) -> None:
+        if not (self.service.rights.may_create(caller) and records.owners_anywhere(uid)):
+            super().require_right(records, caller, uid)
+
+
+class _PlainType(AttachmentOperations):
+    """A download is bytes to be saved, whatever the file is."""
+
+    async def get(self, request: Request) -> Response:
+        answer = await super().get(request)
+        answer.headers["content-type"] = "application/octet-stream"
+        return answer
+
+
+def _parts(layer: type[AttachmentOperations]) -> Mapping[str, Any]:
+    return {"attachments": layer}
+
+
+OPENNESS_VARIANTS = (
+    Variant(
+        "realm-in-any-query",
+        "A realm in the query of contact and draft operations is not shown: it is read.",
+        parts={"realms": _RealmInAnyQuery},
+    ),
+    Variant(
+        "realm-unknown-read",
+        "Reading drafts under an unknown realm is not shown: it reads those of the default realm.",
+        parts={"realms": _UnknownRealmRead},
+    ),
+    Variant(
+        "reporting-drafts",
+        "Contact and draft operations in the reporting realm are not shown: they are served.",
+        parts={"realms": _ReportingRealm},
+    ),
+    Variant(
+        "attachment-options-dollar",
+        "Options of the attachment list with a dollar sign are not shown: they are read.",
+        parts=_parts(_DollarToo),
+    ),
+    Variant(
+        "temporary-files-last",
+        "Persisting a temporary file a second time is not shown: it makes another attachment.",
+        parts=_parts(_FilesLast),
+    ),
+    Variant(
+        "temporary-files-renamed",
+        "The name of a persisted temporary file is not shown: it gets another.",
+        parts=_parts(_FilesRenamed),
+    ),
+    Variant(
+        "attachments-by-anybody",
+        "Whether one account may attach files to the document of another is not shown: it may.",
+        parts=_parts(_AnybodyAttaches),
+    ),
+    Variant(
+        "downloads-plain",
+        "The type of a download is not shown: bytes, whatever the file is.",
+        parts=_parts(_PlainType),
+    ),
+)
+"""Each serves more."""
+
+
+_MOST: Final = 50
+_FEWEST_FACTS: Final = frozenset({"email", "password"})
+
+
+class _JsonWanted(BodyReader):
+    """Whoever does not take JSON is told so."""
+
+    async def read(self, request: Request) -> JsonBody:
+        _refuse_other_wishes(request)
+        return await super().read(request)
+
+
+class _JsonWantedOfLists(DraftOperations):
+    """Lists are JSON or nothing."""
+
+    async def list(self, request: Request) -> Response:
+        _refuse_other_wishes(request)
+        return await super().list(request)
+
+
+def _refuse_other_wishes(request: Request) -> None:
+    wishes = header_value(request, "accept") or "*/*"
+    if not any(kind in wishes for kind in ("application/json", "application/*", "*/*")):
+        raise Refusal(Reason.MEDIA_TYPE, "only application/json is served")
+
+
+class _ExactCredentials(AuthenticationOperations):
+    """Signing in takes e-mail and password, and nothing else."""
+
+    async def create_token(self, request: Request) -> Response:
+        await request.body()  # kept, so that it can be read again
+        body = await self.service.body.read_object(request)
+        if not body.value.keys() <= _FEWEST_FACTS:
+            raise bad_request("only email and password are read")
+        return await super().create_token(request)
+
+
+class _Bounded(Listing):
+    """A page of more than fifty is too much to ask for."""
+
+    def limit(self, page: Page) -> int:
+        if page.top is not None and page.top > _MOST:
+            raise bad_request(f"at most {_MOST} items can be asked for")
+        return super().limit(page)
+
+
+class _NoEmptyTexts(SubmissionCheck):
+    """An additionalInfo or a batchId that is there says something."""
+
+    def text_faults(self, body: dict[str, Any], member: str) -> Iterator[Fault]:
+        yield from super().text_faults(body, member)
+        if body.get(member) == "":
+            yield Fault(INVALID_VALUE, (member,))
+
+
+class _RealmOnFiles(AttachmentOperations):
+    """A realm that comes with a file has to exist."""
+
+    def _look(self, request: Request) -> None:
+        name = header_value(request, "realm")
+        if name is not None and self.service.realms.named(name) is None:
+            raise bad_request("the realm is not configured")
+
+    async def create(self, request: Request) -> Response:
+        self._look(request)
+        return await super().create(request)
+
+    async def list(self, request: Request) -> Response:
+        self._look(request)
+        return await super().list(request)
+
+    def found(self, request: Request) -> Any:
+        self._look(request)
+        return super().found(request)
+
+
+class _LockedDrafts(DraftOperations):
+    """The draft of a locked record stays as it is until the workflow ends."""
+
+    def _look(self, request: Request) -> None:
+        _, uid, realm = self._addressed(request)
+        with self.service.storage.transaction() as records:
+            if records.is_locked(realm.name, uid):
+                raise Refusal(Reason.CONFLICT, "the record is locked")
+
+    async def save(self, request: Request) -> Response:
+        self._look(request)
+        return await super().save(request)
+
+    async def delete(self, request: Request) -> Response:
+        self._look(request)
+        return await super().delete(request)
+
+
+class _SchemaStays(DraftOperations):
+    """A draft keeps the schema it was first saved with."""
+
+    def keep(self, records: Records, *, realm: Realm, uid: str, schema: str, **more: Any) -> Any:
+        for state in ("draft", "published"):
+            there = records.version(realm.name, uid, state)
+            if there is not None and there.schema != schema:
+                raise Refusal(Reason.CONFLICT, f"the record is of the schema {there.schema}")
+        return super().keep(records, realm=realm, uid=uid, schema=schema, **more)
+
+
+class _OwnSchemaOnly(DraftOperations):
+    """A draft whose header names another schema than the query is refused."""
+
+    def keep(self, records: Records, *, schema: str, content: str, **more: Any) -> Any:
+        named = header_of(content).get("schema", schema)
+        if named != schema:
+            raise bad_request("header and query name different schemas")
+        return super().keep(records, schema=schema, content=content, **more)
+
+
+def header_of(content: str) -> dict[str, Any]:
+    """Return the header of a record, empty where it has none."""
+    value = json.loads(content)
+    header = value.get("header") if isinstance(value, dict) else None
+    return header if isinstance(header, dict) else {}
+
+
+STRICTNESS_VARIANTS = (
+    Variant(
+        "accept-strict",
+        "An Accept header that leaves out JSON is not shown: the request is refused.",
+        parts={"body": _JsonWanted, "drafts": _JsonWantedOfLists},
+    ),
+    Variant(
+        "credentials-exact",
+        "Further members in a sign-in request are not shown: they are refused.",
+        parts={"authentication": _ExactCredentials},
+    ),
+    Variant(
+        "pages-bounded",
+        "How many items a list returns at most is not shown: asking for more than fifty is refused.",
+        parts={"listing": _Bounded},
+    ),
+    Variant(
+        "empty-texts-refused",
+        "An empty additionalInfo or batchId is not shown: it is refused.",
+        parts={"submissions": _NoEmptyTexts},
+    ),
+    Variant(
+        "attachment-realms-known",
+        "A Realm header on attachment operations is not shown: it has to name a known realm.",
+        parts={"attachments": _RealmOnFiles},
+    ),
+    Variant(
+        "locked-draft-stays",
+        "Saving or deleting the draft of a locked record is not shown: it is refused.",
+        parts={"drafts": _LockedDrafts},
+    ),
+    Variant(
+        "draft-schema-stays",
+        "Saving a draft under another schema than before is not shown: it is refused.",
+        parts={"drafts": _SchemaStays},
+    ),
+    Variant(
+        "draft-schema-agrees",
+        "A draft whose header names another schema than the query is not shown: it is refused.",
+        parts={"drafts": _OwnSchemaOnly},
+    ),
+)
+"""Each refuses more."""
+
+
+VARIANTS = (*READING_VARIANTS, *OPENNESS_VARIANTS, *STRICTNESS_VARIANTS)

@@ -11,11 +11,10 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from contracts.sandbox.accounts import Account, Identity, Token, TokenBook
+from contracts.sandbox.answers import JsonAnswer
 from contracts.sandbox.authentication import AuthenticationOperations
-from contracts.sandbox.body import BodyReader
-from contracts.sandbox.identity import Account, Identity, Token, TokenBook
-from contracts.sandbox.json_answer import JsonAnswer
-from contracts.sandbox.query import header_value
+from contracts.sandbox.http_requests import BodyReader, header_value
 from contracts.sandbox.refusals import Reason, Refusal
 from contracts.sandbox.variants.model import Variant
 from contracts.sandbox.workflow import Entry, WorkflowOperations

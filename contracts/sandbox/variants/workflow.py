@@ -7,13 +7,11 @@ from typing import Any
 from sqlalchemy import select
 
 from contracts.sandbox import validation
-from contracts.sandbox.json_answer import json_text
-from contracts.sandbox.records import DRAFT, PUBLISHED, Records, new_version
+from contracts.sandbox.answers import json_text
+from contracts.sandbox.database import DRAFT, LOCKS, PUBLISHED, Records, new_version
 from contracts.sandbox.refusals import Fault
-from contracts.sandbox.submissions import Submission, SubmissionCheck
-from contracts.sandbox.tables import LOCKS
 from contracts.sandbox.variants.model import Variant
-from contracts.sandbox.workflow import Row, WorkflowOperations
+from contracts.sandbox.workflow import Row, Submission, SubmissionCheck, WorkflowOperations
 
 LOCK_SECONDS = 2.0
 

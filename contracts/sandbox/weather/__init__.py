@@ -5,6 +5,6 @@ broken, not at all, or something else stands in its place. ``ALL`` holds each by
 command line asks for. The faithful code knows nothing of this package.
 """
 
-from contracts.sandbox.weather.book import ALL, Forecast, forecast, help_text, table
+from contracts.sandbox.weather.registry import ALL, Forecast, forecast, help_text, table
 
 __all__ = ["ALL", "Forecast", "forecast", "help_text", "table"]

@@ -1,16 +1,148 @@
-"""What a weather is, and the sky it has over it: chance, the gate, and the service below."""
+"""What weather does on the wire: connections reset, answers that nobody gets, answers that break off.
 
+The gate: the listening socket of a running server, which can be shut and opened again on the same port.
+
+What a weather is, and the sky it has over it: chance, the gate, and the service below.
+"""
+
+import asyncio
 import random
+import socket
+import struct
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Match
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from contracts.sandbox.connection import TRANSPORT
 from contracts.sandbox.service import Service
-from contracts.sandbox.weather.gate import Gate
+
+_AT_ONCE = struct.pack("ii", 1, 0)
+
+
+def drop(transport: asyncio.Transport | None) -> None:
+    """Reset a connection: whoever is on the other side learns of it at once and gets nothing more."""
+    if transport is None or transport.is_closing():
+        return
+    wire = transport.get_extra_info("socket")
+    wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+    transport.abort()
+
+
+def transport_of(scope: Scope) -> asyncio.Transport | None:
+    """Return the connection that a request came over, where the server tells it."""
+    found: asyncio.Transport | None = scope.get("state", {}).get(TRANSPORT)
+    return found
+
+
+async def reset(scope: Scope, receive: Receive) -> None:
+    """Reset the connection of a request in place of an answer."""
+    drop(transport_of(scope))
+    await gone(receive)
+
+
+async def gone(receive: Receive) -> None:
+    """Wait until the client is gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def nobody(_message: Message) -> None:
+    """Take an answer that nobody gets."""
+
+
+async def page(send: Send, status: int, title: str, *headers: tuple[bytes, bytes]) -> None:
+    """Answer with an HTML page, as gateways do."""
+    body = f"<!DOCTYPE html>\n<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>\n"
+    await reply(send, status, b"text/html; charset=utf-8", body.encode(), *headers)
+
+
+async def reply(send: Send, status: int, kind: bytes, body: bytes, *headers: tuple[bytes, bytes]) -> None:
+    """Answer in place of the service."""
+    length = str(len(body)).encode()
+    named: list[Any] = [(b"content-type", kind), (b"content-length", length), *headers]
+    await send({"type": "http.response.start", "status": status, "headers": named})
+    await send({"type": "http.response.body", "body": body})
+
+
+_BACKLOG = 2048
+
+
+class Gate:
+    """Refuses connections for a while: as a server does that is down, or not up again yet.
+
+    Does nothing before ``stand_before`` was called, so an application served in another way has no gate to shut.
+    """
+
+    def __init__(self) -> None:
+        self._server: uvicorn.Server | None = None
+        self._listener: socket.socket | None = None
+        self._spare: socket.socket | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def stand_before(self, server: uvicorn.Server, listener: socket.socket) -> None:
+        """Take charge of the socket that a server is about to listen on."""
+        self._server, self._listener = server, listener
+
+    def shut(self, seconds: float | None = None) -> None:
+        """Drop every connection and refuse new ones; called in the server's own loop.
+
+        Args:
+            seconds: after which the gate opens again; ``None`` for never.
+
+        """
+        if self._server is None or self._listener is None or self._spare is not None:
+            return
+        self._spare = _beside(self._listener)
+        for each in self._server.servers:
+            each.close()
+        for connection in list(self._server.server_state.connections):
+            drop(getattr(connection, "transport"))  # noqa: B009 - both of uvicorn's protocols have one
+        if seconds is not None:
+            asyncio.get_running_loop().call_later(seconds, self._open_soon)
+
+    def close(self) -> None:
+        """Give the port up; called when the server has ended."""
+        if self._spare is not None:
+            self._spare.close()
+
+    def _open_soon(self) -> None:
+        task = asyncio.get_running_loop().create_task(self._open())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _open(self) -> None:
+        server, spare = self._server, self._spare
+        if server is None or spare is None or server.should_exit:
+            return
+        spare.listen(_BACKLOG)
+        loop = asyncio.get_running_loop()
+        server.servers = [await loop.create_server(lambda: _connection(server), sock=spare, backlog=_BACKLOG)]
+        self._listener, self._spare = spare, None
+
+
+def _connection(server: uvicorn.Server) -> asyncio.Protocol:
+    protocol: Any = server.config.http_protocol_class
+    made: asyncio.Protocol = protocol(
+        config=server.config, server_state=server.server_state, app_state=server.lifespan.state
+    )
+    return made
+
+
+def _beside(listener: socket.socket) -> socket.socket:
+    """Return a socket that holds the same address without listening, so that nobody else takes the port meanwhile."""
+    spare = socket.socket(listener.family, listener.type)
+    spare.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as the server does with the first
+    for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+        listener.setsockopt(socket.SOL_SOCKET, option, 1)
+        spare.setsockopt(socket.SOL_SOCKET, option, 1)
+    spare.bind(listener.getsockname())
+    return spare
+
 
 Figure = float | str
 Figures = Mapping[str, Figure]

@@ -2,9 +2,9 @@
 
 import pytest
 
+from contracts.cases.generated_faults import Probe
+from contracts.cases.marks import contract
 from contracts.interface.description import load_description
-from contracts.judging.probing import Probe
-from contracts.plugin.marks import contract
 
 
 @contract(faults=True, operations=load_description().operations, requests=50)

@@ -1,14 +1,13 @@
 """What holds once holds every time: the same calls often enough to meet what goes wrong one time in twenty."""
 
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.folders import neighbour
-from contracts.generation.samples import Samples
-from contracts.judging import repeating
-from contracts.judging.attachments import listed
-from contracts.judging.claims import Claims
-from contracts.judging.listing import attachments_of, drafts_of
-from contracts.judging.sighting import held
-from contracts.plugin.marks import contract
+from contracts.cases import drafts as repeating
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.attachments import listed, neighbour
+from contracts.cases.list_pages import attachments_of, drafts_of
+from contracts.cases.list_search import held
+from contracts.cases.marks import contract
+from contracts.cases.samples import Samples
+from contracts.checks.claims import Claims
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 
@@ -36,7 +35,7 @@ def test_every_draft_is_created_updated_and_deleted(
 ) -> None:
     """One draft after another is there once it was saved, as it was saved last, and gone once it was deleted."""
     for uid in [fresh.uid() for _ in range(LIVES)]:
-        repeating.lives(claim, author, samples, uid)
+        repeating.lives_again(claim, author, samples, uid)
 
 
 @contract("list-mydrafts-has-mine", profile="nightly", requests=TIMES)

@@ -1,13 +1,11 @@
 """Who may do what with attachments: creating and listing take a token; what else holds is not shown."""
 
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.attaching import create
-from contracts.generation.folders import desk, folder
-from contracts.judging.attachments import nothing_attached
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.listing import attachments_of
-from contracts.judging.shapes import shape, status
-from contracts.plugin.marks import contract
+from contracts.cases.arrangement import Arrangement, create
+from contracts.cases.attachments import desk, folder, nothing_attached
+from contracts.cases.list_pages import attachments_of
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape, status
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

@@ -2,15 +2,13 @@
 
 import pytest
 
-from contracts.generation import files
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.attaching import attach, create
-from contracts.generation.folders import desk, folder
-from contracts.judging.attachments import downloads, fates, listed
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.listing import attachments_of
-from contracts.judging.shapes import status
-from contracts.plugin.marks import contract
+from contracts.cases import contents
+from contracts.cases.arrangement import Arrangement, attach, create
+from contracts.cases.attachments import desk, downloads, fates, folder, listed
+from contracts.cases.list_pages import attachments_of
+from contracts.cases.marks import contract
+from contracts.cases.observing import status
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 
@@ -18,12 +16,12 @@ MEBIBYTE = 1024**2
 
 
 @contract("attachment-download-same", requests=6)
-@pytest.mark.parametrize("name", list(files.SMALL))
+@pytest.mark.parametrize("name", list(contents.SMALL))
 def test_any_bytes_come_back(
     name: str, author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
     """A file of any bytes comes back as it was sent: nulls, line ends, invalid text, text like JSON."""
-    attachment = attach(author, desk(arrange, author), f"{fresh.uid()}-{name}", files.SMALL[name])
+    attachment = attach(author, desk(arrange, author), f"{fresh.uid()}-{name}", contents.SMALL[name])
     downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
 
 
@@ -33,7 +31,7 @@ def test_large_files_come_back(
     size: int, author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
     """A file larger than what is read at once comes back whole, and is listed like any other."""
-    content = files.content(size, seed=size)
+    content = contents.content(size, seed=size)
     attachment = attach(author, desk(arrange, author), f"{fresh.uid()}.bin", content)
     downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
     listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
@@ -42,7 +40,7 @@ def test_large_files_come_back(
 @contract("attachment-download-same", profile="nightly")
 def test_a_file_of_five_mebibytes_comes_back(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A file of 5 MiB comes back whole."""
-    content = files.content(5 * MEBIBYTE, seed=5)
+    content = contents.content(5 * MEBIBYTE, seed=5)
     attachment = attach(author, arrange.draft(author).uid, "very-large.bin", content)
     downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
 
@@ -52,7 +50,7 @@ def test_a_file_sent_in_chunks_comes_back(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
     """A file sent without announcing its length comes back whole, if it was taken."""
-    content = files.content(150_000, seed=7)
+    content = contents.content(150_000, seed=7)
     attachment = attach(author, desk(arrange, author), f"{fresh.uid()}.bin", content, chunked=True)
     downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
 
@@ -63,7 +61,7 @@ def test_unusual_names_are_observed(
 ) -> None:
     """Which names are allowed is not shown; a file that is found under its name has its bytes."""
     uid = arrange.draft(author).uid
-    seen = fates(claim("attachment-download-same", "getAttachment"), author, uid, files.UNUSUAL_NAMES)
+    seen = fates(claim("attachment-download-same", "getAttachment"), author, uid, contents.UNUSUAL_NAMES)
     observe("attachment-name-unusual", "createAttachment", seen)
 
 

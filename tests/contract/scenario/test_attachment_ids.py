@@ -1,10 +1,10 @@
 """Attachments are found under their own id and document only."""
 
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.folders import ABSENT, folder, stranger, tells_absence
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.shapes import shape, status
-from contracts.plugin.marks import contract
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.attachments import ABSENT, folder, stranger, tells_absence
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape, status
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 
 READS = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")

@@ -1,14 +1,22 @@
 """The life of an attachment: created, listed, checked, downloaded; several of them, and none."""
 
-from contracts.generation import files
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.attaching import attach, create, works
-from contracts.generation.folders import folder, lists_created, lists_own_only, neighbour
-from contracts.judging.attachments import downloads, listed, numbers_listed, taken, takes_several
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.listing import attachments_of
-from contracts.judging.shapes import shape
-from contracts.plugin.marks import contract
+from contracts.cases import contents
+from contracts.cases.arrangement import Arrangement, attach, create, works
+from contracts.cases.attachments import (
+    downloads,
+    folder,
+    listed,
+    lists_created,
+    lists_own_only,
+    neighbour,
+    numbers_listed,
+    taken,
+    takes_several,
+)
+from contracts.cases.list_pages import attachments_of
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 
@@ -20,7 +28,7 @@ def test_a_file_can_be_attached(
 ) -> None:
     """A file sent in binary form is accepted as an attachment of a document."""
     name = f"{fresh.uid()}.bin"
-    created = taken(claim("attachment-create-accepted"), arrange, author, name, files.content(500))
+    created = taken(claim("attachment-create-accepted"), arrange, author, name, contents.content(500))
     observe("attachment-success-status", "createAttachment", created.answer.status)
     observe("attachment-create-answer", "createAttachment", shape(created))
 
@@ -104,7 +112,7 @@ def test_a_name_needs_no_extension(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
     """A file name without an extension is accepted, and the attachment is found under it."""
-    taken(claim("attachment-name-without-extension"), arrange, author, fresh.uid(), files.content(60))
+    taken(claim("attachment-name-without-extension"), arrange, author, fresh.uid(), contents.content(60))
 
 
 @contract("attachment-name-taken")

@@ -2,14 +2,14 @@
 
 import pytest
 
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.folders import folder_list
-from contracts.judging import paging
-from contracts.judging.claims import Claims
-from contracts.judging.listing import attachments_of, equals, quoted
-from contracts.judging.refusals import each_refused
-from contracts.judging.selecting import file_field, ordered, picks, relies_on_filter, relies_on_order
-from contracts.plugin.marks import contract
+from contracts.cases import list_options
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.attachments import folder_list
+from contracts.cases.list_options import file_field, ordered, picks, relies_on_filter, relies_on_order
+from contracts.cases.list_pages import attachments_of, equals, quoted
+from contracts.cases.marks import contract
+from contracts.cases.refusals import each_refused
+from contracts.checks.claims import Claims
 from contracts.session.actor import Actor
 
 ALL = 6
@@ -20,14 +20,14 @@ ALL = 6
 def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With top no more attachments are returned than it says."""
     attached = folder_list(arrange, author)
-    paging.no_more_than(claim("attachment-list-top"), attached.page(top=top), top)
+    list_options.no_more_than(claim("attachment-list-top"), attached.page(top=top), top)
 
 
 @contract("attachment-list-skip")
 def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With skip the list starts as many items later as it says, up to the last one."""
     attached = folder_list(arrange, author)
-    paging.starts_later(claim("attachment-list-skip"), attached, 1, 3, 5)
+    list_options.starts_later(claim("attachment-list-skip"), attached, 1, 3, 5)
 
 
 @contract("attachment-list-skip-beyond")
@@ -37,25 +37,25 @@ def test_skip_beyond_the_end_gives_an_empty_list(
 ) -> None:
     """With a skip that leaves nothing over the list is empty."""
     attached = folder_list(arrange, author)
-    paging.relies_on_skip(arrange, attached)
-    paging.empty(claim("attachment-list-skip-beyond"), attached.page(skip=skip))
+    list_options.relies_on_skip(arrange, attached)
+    list_options.empty(claim("attachment-list-skip-beyond"), attached.page(skip=skip))
 
 
 @contract("attachment-list-pages-cover")
 def test_pages_neither_repeat_nor_lose(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Pages of attachments taken with skip and top neither repeat an attachment nor lose one."""
     attached = folder_list(arrange, author)
-    paging.relies_on_top(arrange, attached)
-    paging.relies_on_skip(arrange, attached)
-    paging.pages_cover(claim("attachment-list-pages-cover"), attached, 2, items=ALL)
+    list_options.relies_on_top(arrange, attached)
+    list_options.relies_on_skip(arrange, attached)
+    list_options.pages_cover(claim("attachment-list-pages-cover"), attached, 2, items=ALL)
 
 
 @contract("attachment-list-top-zero")
 def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a top of zero the list of attachments is empty."""
     attached = folder_list(arrange, author)
-    paging.relies_on_top(arrange, attached)
-    paging.empty(claim("attachment-list-top-zero"), attached.page(top=0))
+    list_options.relies_on_top(arrange, attached)
+    list_options.empty(claim("attachment-list-top-zero"), attached.page(top=0))
 
 
 @contract("attachment-list-filter")
@@ -100,9 +100,9 @@ def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangeme
     """Orderby applies before skip and top, so that pages taken together are in order."""
     field, attached = file_field(arrange, author), folder_list(arrange, author)
     relies_on_order(attached, field)
-    paging.relies_on_windows(arrange, attached)
+    list_options.relies_on_windows(arrange, attached)
     by_name = attached.with_fixed(orderby=f"{field.order_path} desc")
-    paging.pages_in_order(claim("attachment-list-orderby-with-page"), by_name, 2, items=ALL)
+    list_options.pages_in_order(claim("attachment-list-orderby-with-page"), by_name, 2, items=ALL)
 
 
 @contract("attachment-list-malformed")

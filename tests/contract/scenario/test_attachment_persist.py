@@ -1,12 +1,11 @@
 """Temporary files become attachments; those that never were uploaded do not."""
 
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.folders import lists_created
-from contracts.judging.attachments import nothing_attached, persisted
-from contracts.judging.claims import Claims, Observer, usable
-from contracts.judging.listing import attachments_of
-from contracts.judging.shapes import shape, status
-from contracts.plugin.marks import contract
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.attachments import lists_created, nothing_attached, persisted
+from contracts.cases.list_pages import attachments_of
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape, status
+from contracts.checks.claims import Claims, Observer, usable
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

@@ -1,12 +1,12 @@
 """Where the document is silent on lists of attachments and on statuses: noted, never judged."""
 
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.folders import folder
-from contracts.judging import noting
-from contracts.judging.claims import Observer
-from contracts.judging.listing import Lister, attachments_of
-from contracts.judging.shapes import described, status
-from contracts.plugin.marks import contract
+from contracts.cases import observing
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.attachments import folder
+from contracts.cases.list_pages import Lister, attachments_of
+from contracts.cases.marks import contract
+from contracts.cases.observing import described, status
+from contracts.checks.claims import Observer
 from contracts.session.actor import Actor
 
 OPTIONS = ("filter", "orderby", "top", "skip")
@@ -20,9 +20,9 @@ def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe
     page = attached.page()
     names = [attachment.filename for attachment in shared.attachments]
     orders = {"as created": names, "latest first": names[::-1], "by name": sorted(names)}
-    order = noting.order(page.order_of(names), orders)
+    order = observing.order(page.order_of(names), orders)
     observe("attachment-fields", "listAttachments", described(page.exchange.answer.json))
-    seen = {"order": order, "items": noting.items(attached, page, len(names))}
+    seen = {"order": order, "items": observing.items(attached, page, len(names))}
     observe("attachment-list-default", "listAttachments", seen)
     observe("attachment-success-status", "listAttachments", status(page.exchange))
 

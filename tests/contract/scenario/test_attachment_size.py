@@ -4,14 +4,12 @@ from functools import partial
 
 import pytest
 
-from contracts.generation.arrangement import Arrangement, Attachment
-from contracts.generation.attaching import create, found
-from contracts.generation.files import Announced, Limit, blocks, exactly
-from contracts.generation.folders import desk
-from contracts.judging import comparing
-from contracts.judging.attachments import manner, nothing_attached, turned_away
-from contracts.judging.claims import Claims, Observer
-from contracts.plugin.marks import contract
+from contracts.cases import comparison
+from contracts.cases.arrangement import Arrangement, Attachment, create, found
+from contracts.cases.attachments import desk, manner, nothing_attached, turned_away
+from contracts.cases.contents import Announced, Limit, blocks, exactly
+from contracts.cases.marks import contract
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 
@@ -28,7 +26,7 @@ def test_a_file_within_the_limit_is_taken(
     path = {"uid": sought.uid, "filename": sought.filename}
     created = author.send("createAttachment", path=path, body=body)
     small = partial(create, author, sought.uid, f"{fresh.uid()}.bin", b"small\n")
-    comparing.tolerated(claim("attachment-size-within", "createAttachment"), created, small)
+    comparison.tolerated(claim("attachment-size-within", "createAttachment"), created, small)
     attachment = found(author, sought, created, limit.within)
     got = author.send("getAttachment", path=attachment.path, summed=True)
     claim("attachment-size-within", "getAttachment").holds(
@@ -47,7 +45,7 @@ def test_a_file_of_exactly_the_limit_is_taken(
     path = {"uid": desk(arrange, author), "filename": f"{fresh.uid()}.bin"}
     created = author.send("createAttachment", path=path, body=Announced(exactly(limit)))
     small = partial(create, author, path["uid"], f"{fresh.uid()}.bin", b"small\n")
-    comparing.tolerated(claim("attachment-size-at-limit"), created, small)
+    comparison.tolerated(claim("attachment-size-at-limit"), created, small)
 
 
 @contract("attachment-size-above", "attachment-size-answer", requests=12)

@@ -1,11 +1,10 @@
 """Previews: the thumbnail of a picture is an image, and its own."""
 
-from contracts.generation.arrangement import Arrangement, done, require
-from contracts.generation.folders import folder, gives_back
-from contracts.judging.attachments import preview
-from contracts.judging.claims import Claims, Observer, usable
-from contracts.judging.images import is_image, kind
-from contracts.plugin.marks import contract
+from contracts.cases.arrangement import Arrangement, require
+from contracts.cases.attachments import folder, gives_back, preview
+from contracts.cases.marks import contract
+from contracts.checks.claims import Claims, Observer, done, usable
+from contracts.exchanges.images import is_image, kind
 from contracts.session.actor import Actor
 
 

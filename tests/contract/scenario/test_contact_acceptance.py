@@ -4,17 +4,23 @@ A contact cannot be removed through the interface: two are created for each real
 that is reused.
 """
 
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.contact_faults import several_items, several_languages, without
-from contracts.generation.contact_requests import CREATE, UPDATE, ContactRequests
-from contracts.generation.samples import Samples
-from contracts.judging.accepting import all_at_once
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.content import refused_before
-from contracts.judging.identity import origin, without_errors
-from contracts.judging.shapes import shape
-from contracts.judging.updating import updates
-from contracts.plugin.marks import contract
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.contacts import (
+    CREATE,
+    UPDATE,
+    ContactRequests,
+    all_at_once,
+    several_items,
+    several_languages,
+    updates,
+    without,
+)
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape
+from contracts.cases.samples import Samples
+from contracts.cases.submissions import origin, without_errors
+from contracts.checks.claims import Claims, Observer
+from contracts.checks.errors_array import refused_before
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

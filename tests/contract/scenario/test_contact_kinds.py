@@ -5,12 +5,11 @@ Create meets every wrong kind of every field; update one of each field in turn h
 
 import pytest
 
-from contracts.generation.contact_faults import wrong_kind_in_turn, wrong_kinds
-from contracts.generation.contact_requests import CREATE, UPDATE, ContactRequests
-from contracts.generation.samples import CONTACT_FIELDS
-from contracts.judging.claims import Claims
-from contracts.plugin.marks import contract
-from contracts.target.model import DOCUMENT_REALMS
+from contracts.cases.contacts import CREATE, UPDATE, ContactRequests, wrong_kind_in_turn, wrong_kinds
+from contracts.cases.marks import contract
+from contracts.cases.samples import CONTACT_FIELDS
+from contracts.checks.claims import Claims
+from contracts.settings.target import DOCUMENT_REALMS
 
 CLAUSES = {
     "header": "contact-kind-header",

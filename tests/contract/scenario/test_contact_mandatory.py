@@ -2,15 +2,13 @@
 
 import pytest
 
-from contracts.generation.contact_faults import without
-from contracts.generation.contact_requests import CREATE, UPDATE, ContactDoor, ContactRequests
-from contracts.generation.samples import MANDATORY_FIELDS
-from contracts.generation.submissions import NO_OBJECTS
-from contracts.judging import content
-from contracts.judging.claims import Claims
-from contracts.judging.error_elements import each_named
-from contracts.judging.submitting import each_turned_down
-from contracts.plugin.marks import contract
+from contracts.cases.contacts import CREATE, UPDATE, ContactDoor, ContactRequests, without
+from contracts.cases.error_elements import each_named
+from contracts.cases.marks import contract
+from contracts.cases.samples import MANDATORY_FIELDS
+from contracts.cases.submissions import NO_OBJECTS, each_turned_down
+from contracts.checks import errors_array
+from contracts.checks.claims import Claims
 from contracts.session.actor import Actor
 
 BOTH = [CREATE, UPDATE]
@@ -54,7 +52,7 @@ def test_every_missing_field_is_named_at_once(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
     """When several mandatory fields are missing, the errors array names each of them."""
-    sent = content.refused_before(contacts.send(without(contacts.record(), *MANDATORY_FIELDS)))
+    sent = errors_array.refused_before(contacts.send(without(contacts.record(), *MANDATORY_FIELDS)))
     each_named(claim("contact-all-missing-named", operation), [(field, sent) for field in MANDATORY_FIELDS])
 
 

@@ -4,14 +4,12 @@ Whatever might be accepted is sent as an update of the contact that is reused, o
 observations leave nothing behind.
 """
 
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.contact_faults import without
-from contracts.generation.contact_openings import odd_headers, open_values
-from contracts.generation.contact_requests import CREATE, UPDATE, ContactRequests
-from contracts.generation.samples import Samples
-from contracts.judging import content
-from contracts.judging.claims import Observer
-from contracts.plugin.marks import contract
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.contacts import CREATE, UPDATE, ContactRequests, odd_headers, open_values, without
+from contracts.cases.marks import contract
+from contracts.cases.samples import Samples
+from contracts.checks import errors_array
+from contracts.checks.claims import Observer
 from contracts.session.actor import Actor
 from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace
 
@@ -34,7 +32,7 @@ from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace
 def test_values_that_may_be_taken_or_refused(contacts: ContactRequests, observe: Observer) -> None:
     """Empty values, numbers for strings, unlisted terms, odd forms and further members in an update."""
     for clause, records in open_values(contacts.record()).items():
-        seen = {name: content.outcome(contacts.send(record)) for name, record in records.items()}
+        seen = {name: errors_array.outcome(contacts.send(record)) for name, record in records.items()}
         observe(clause, UPDATE, seen)
 
 
@@ -46,7 +44,7 @@ def test_a_header_that_disagrees(contacts: ContactRequests, observe: Observer, o
     observe(
         "contact-header-disagrees",
         operation,
-        {name: content.reports(exchange.answer, "header") for name, exchange in sent.items()},
+        {name: errors_array.reports(exchange.answer, "header") for name, exchange in sent.items()},
     )
 
 
@@ -64,7 +62,7 @@ def test_an_identifier_in_the_header_outside_the_rule(
     observe(
         "contact-header-identifier-rule",
         CREATE,
-        {name: content.reports(exchange.answer, "header") for name, exchange in sent.items()},
+        {name: errors_array.reports(exchange.answer, "header") for name, exchange in sent.items()},
     )
 
 
@@ -76,14 +74,14 @@ def test_an_update_of_no_contact(
     uid = fresh.uid()
     record = without(samples.contact(uid), "lastName")
     sent = author.send(UPDATE, path={"uid": uid}, query={"schema": samples.contact_schema}, json=record)
-    observe("contact-update-unknown", UPDATE, content.outcome(sent))
+    observe("contact-update-unknown", UPDATE, errors_array.outcome(sent))
 
 
 @contract("contact-update-by-another", operations=[UPDATE])
 def test_an_update_by_another_account(contacts: ContactRequests, other: Actor, observe: Observer) -> None:
     """Whether a faulty update by another account is refused for its content or for who sends it."""
     sent = contacts.send(without(contacts.record(), "lastName"), actor=other)
-    observe("contact-update-by-another", UPDATE, content.outcome(sent))
+    observe("contact-update-by-another", UPDATE, errors_array.outcome(sent))
 
 
 @contract("contact-by-restricted")
@@ -92,14 +90,14 @@ def test_a_contact_by_an_account_without_rights(
 ) -> None:
     """Whether a faulty record by an account without rights is refused for its content or for who sends it."""
     sent = contacts.send(without(contacts.record(), "lastName"), actor=restricted)
-    observe("contact-by-restricted", operation, content.outcome(sent))
+    observe("contact-by-restricted", operation, errors_array.outcome(sent))
 
 
 @contract("contact-read-back", operations=[UPDATE])
 def test_reading_a_contact_back(contacts: ContactRequests, author: Actor, observe: Observer) -> None:
     """Whether the draft operations show a contact."""
     sent = author.send("getDraft", path={"uid": contacts.uid})
-    observe("contact-read-back", UPDATE, content.outcome(sent))
+    observe("contact-read-back", UPDATE, errors_array.outcome(sent))
 
 
 @contract("contact-identifier-taken", operations=[CREATE], profile="nightly")
@@ -110,5 +108,5 @@ def test_creating_under_an_identifier_in_use(
     observe(
         "contact-identifier-taken",
         CREATE,
-        content.outcome(contacts.send(contacts.record(arrange.contact(author)))),
+        errors_array.outcome(contacts.send(contacts.record(arrange.contact(author)))),
     )

@@ -2,17 +2,16 @@
 
 import pytest
 
-from contracts.generation.contact_faults import (
+from contracts.cases.contacts import (
     LOCALISED_FIELDS,
+    ContactRequests,
     unknown_country,
     unknown_field,
     unknown_language,
 )
-from contracts.generation.contact_requests import ContactRequests
-from contracts.generation.submissions import UNKNOWN_SCHEMA
-from contracts.judging.claims import Claims
-from contracts.judging.submitting import each_turned_down
-from contracts.plugin.marks import contract
+from contracts.cases.marks import contract
+from contracts.cases.submissions import UNKNOWN_SCHEMA, each_turned_down
+from contracts.checks.claims import Claims
 
 OPTIONAL_TERMS = ("gender", "organizationType", "government")
 LINKS = ("websites", "relevantDocuments")

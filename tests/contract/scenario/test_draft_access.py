@@ -1,12 +1,12 @@
 """Who may do what with a draft: nobody without a token; the rest is not shown."""
 
-from contracts.generation.arrangement import Arrangement, Draft
-from contracts.generation.samples import Samples
-from contracts.judging import readers
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.drafts import is_there, nothing_of, save, shown, stays, without_header
-from contracts.judging.shapes import status
-from contracts.plugin.marks import contract
+from contracts.cases.arrangement import Arrangement, Draft
+from contracts.cases.drafts import is_there, nothing_of, save, shown, stays, without_header
+from contracts.cases.marks import contract
+from contracts.cases.observing import status
+from contracts.cases.samples import Samples
+from contracts.checks.claims import Claims, Observer
+from contracts.exchanges import readers
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

@@ -1,10 +1,10 @@
 """What is saved in a draft comes back as it was saved, also text that services tend to spoil."""
 
-from contracts.generation import contents
-from contracts.generation.samples import Samples
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.drafts import fate, kept_when_taken, save, stored, without_header
-from contracts.plugin.marks import contract
+from contracts.cases import contents
+from contracts.cases.drafts import fate, kept_when_taken, save, stored, without_header
+from contracts.cases.marks import contract
+from contracts.cases.samples import Samples
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

@@ -1,11 +1,8 @@
 """The life of a draft: saved, read, checked, saved again, deleted, saved anew."""
 
-from contracts.generation.arrangement import Arrangement, done
-from contracts.generation.contents import long_text
-from contracts.generation.samples import Samples
-from contracts.judging import readers
-from contracts.judging.claims import Claims, Observer, usable
-from contracts.judging.drafts import (
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.contents import long_text
+from contracts.cases.drafts import (
     deleted,
     is_there,
     nothing_of,
@@ -16,8 +13,11 @@ from contracts.judging.drafts import (
     updated,
     without_header,
 )
-from contracts.judging.shapes import place_of, shape
-from contracts.plugin.marks import contract
+from contracts.cases.marks import contract
+from contracts.cases.observing import place_of, shape
+from contracts.cases.samples import Samples
+from contracts.checks.claims import Claims, Observer, done, usable
+from contracts.exchanges import readers
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

@@ -1,10 +1,10 @@
 """What happens to one draft leaves everything else as it was: other drafts, and the published version."""
 
-from contracts.generation.arrangement import Arrangement, done, require
-from contracts.generation.samples import Samples
-from contracts.judging.claims import Claims
-from contracts.judging.drafts import identifier_in_use, save, shown, stays, tells_in_use
-from contracts.plugin.marks import contract
+from contracts.cases.arrangement import Arrangement, require
+from contracts.cases.drafts import identifier_in_use, save, shown, stays, tells_in_use
+from contracts.cases.marks import contract
+from contracts.cases.samples import Samples
+from contracts.checks.claims import Claims, done
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

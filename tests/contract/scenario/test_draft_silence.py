@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.samples import Samples
-from contracts.judging.claims import Observer
-from contracts.judging.drafts import save
-from contracts.judging.shapes import shape, status
-from contracts.plugin.marks import contract
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.drafts import save
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape, status
+from contracts.cases.samples import Samples
+from contracts.checks.claims import Observer
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

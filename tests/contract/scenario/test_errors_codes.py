@@ -1,19 +1,19 @@
 """The codes of the errors array: which one a fault in a contact gives, and which field it names."""
 
-from contracts.generation.contact_faults import (
+from contracts.cases.contacts import (
     LOCALISED_FIELDS,
+    ContactRequests,
     unknown_country,
     unknown_field,
     unknown_language,
     without,
     wrong_kind_in_turn,
 )
-from contracts.generation.contact_requests import ContactRequests
-from contracts.generation.samples import CONTACT_FIELDS, MANDATORY_FIELDS
-from contracts.judging import content
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.error_elements import each_named, each_with_code, mandatory_named_rightly
-from contracts.plugin.marks import contract
+from contracts.cases.error_elements import each_named, each_with_code, mandatory_named_rightly
+from contracts.cases.marks import contract
+from contracts.cases.samples import CONTACT_FIELDS, MANDATORY_FIELDS
+from contracts.checks import errors_array
+from contracts.checks.claims import Claims, Observer
 
 #: One field of each kind.
 OF_EACH_KIND = tuple({kind: field for field, kind in CONTACT_FIELDS.items()}.values())
@@ -39,7 +39,7 @@ def test_a_wrong_kind_is_reported_as_an_invalid_type_of_its_field(
         for kind, record in wrong_kind_in_turn(contacts.record(), field, 0).items()
     ]
     each_named(claim("errors-property-names-field", operation), sent)
-    each_with_code(claim("errors-code-invalid-type", operation), sent, content.INVALID_TYPE)
+    each_with_code(claim("errors-code-invalid-type", operation), sent, errors_array.INVALID_TYPE)
 
 
 @contract("errors-code-invalid-property")
@@ -48,7 +48,7 @@ def test_an_unknown_field_is_reported_as_an_invalid_property(
 ) -> None:
     """A field that is not documented gives Error.InvalidProperty when it is refused."""
     sent = [("", contacts.faulty("unknown field", unknown_field(contacts.record())))]
-    each_with_code(claim("errors-code-invalid-property", operation), sent, content.INVALID_PROPERTY)
+    each_with_code(claim("errors-code-invalid-property", operation), sent, errors_array.INVALID_PROPERTY)
 
 
 @contract("errors-code-unspecified-locale")
@@ -60,7 +60,7 @@ def test_a_phrase_for_a_language_is_reported_as_an_unspecified_locale(
         (field, contacts.faulty(f"language of {field}", unknown_language(contacts.record(), field)))
         for field in LOCALISED_FIELDS[:2]
     ]
-    each_with_code(claim("errors-code-unspecified-locale", operation), sent, content.UNSPECIFIED_LOCALE)
+    each_with_code(claim("errors-code-unspecified-locale", operation), sent, errors_array.UNSPECIFIED_LOCALE)
 
 
 @contract("errors-code-unexpected-term")
@@ -69,7 +69,7 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
 ) -> None:
     """A country that is no known term gives Error.UnexpectedTerm when it is refused."""
     sent = [("country", contacts.faulty("unknown country", unknown_country(contacts.record())))]
-    each_with_code(claim("errors-code-unexpected-term", operation), sent, content.UNEXPECTED_TERM)
+    each_with_code(claim("errors-code-unexpected-term", operation), sent, errors_array.UNEXPECTED_TERM)
 
 
 @contract("errors-several-faults")
@@ -78,7 +78,7 @@ def test_several_faults_are_reported_together(
 ) -> None:
     """Faults of three sorts in one record are all named by one answer."""
     record = unknown_language(without(contacts.record(), "lastName"), "city") | {"phones": {"text": "none"}}
-    sent = content.refused_before(contacts.send(record))
+    sent = errors_array.refused_before(contacts.send(record))
     each_named(
         claim("errors-several-faults", operation), [(field, sent) for field in ("lastName", "city", "phones")]
     )
@@ -92,6 +92,10 @@ def test_what_counts_as_an_invalid_value_is_observed(
     nowhere = {"contactOrganization": {"identifier": contacts.fresh_uid()}}
     sent = contacts.send(without(contacts.record(), "lastName") | nowhere)
     codes = sorted(
-        {code for code, path in content.elements(sent.answer) if not content.names_field(path, "lastName")}
+        {
+            code
+            for code, path in errors_array.elements(sent.answer)
+            if not errors_array.names_field(path, "lastName")
+        }
     )
     observe("errors-code-invalid-value", operation, codes)

@@ -2,12 +2,13 @@
 
 from functools import partial
 
-from contracts.generation.ordinary import FAMILIES, WORKFLOW, Ordinary, send
-from contracts.generation.signing_in import Credentials
-from contracts.judging import comparing, robust
-from contracts.judging.claims import Claims
-from contracts.judging.served import families_served
-from contracts.plugin.marks import contract
+from contracts.cases import comparison
+from contracts.cases.comparison import families_served
+from contracts.cases.marks import contract
+from contracts.cases.requests import FAMILIES, WORKFLOW, Ordinary, send
+from contracts.cases.sign_in import Credentials
+from contracts.checks import universal
+from contracts.checks.claims import Claims
 from contracts.session.actor import Actor
 
 DOCUMENTS = (*FAMILIES["draft"], *FAMILIES["attachment"])
@@ -40,16 +41,16 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(ordinary: Ordin
 
     def judge(operation: str) -> None:
         again = partial(ordinary.harmless, operation)
-        comparing.realm_taken(claim("realm-document-realms", operation), asked[operation], again)
+        comparison.realm_taken(claim("realm-document-realms", operation), asked[operation], again)
 
     def judge_header(operation: str) -> None:
         plain = partial(ordinary.harmless, operation, {"Content-Type": None})
-        comparing.tolerated(claim("content-type-without-body", operation), asked[operation], plain)
+        comparison.tolerated(claim("content-type-without-body", operation), asked[operation], plain)
 
     for operation in WITH_JSON:
-        robust.empty_or_json(claim("json-bodies", operation), asked[operation])
+        universal.empty_or_json(claim("json-bodies", operation), asked[operation])
     for operation in ("draftExists", "attachmentExists"):
-        robust.no_content(claim("head-without-body", operation), asked[operation])
+        universal.no_content(claim("head-without-body", operation), asked[operation])
     realms = [partial(judge, operation) for operation in FAMILIES["draft"]]
     headers = [partial(judge_header, operation) for operation in WITHOUT_BODY]
     # Last, as it ends the case where one operation is not served, which says nothing about the others.
@@ -60,7 +61,7 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(ordinary: Ordin
         _families("draft", "attachment"),
         ordinary.nowhere,
     )
-    comparing.each_judged([*headers, *realms, served])
+    comparison.each_judged([*headers, *realms, served])
 
 
 @contract("version-2013-paths", "realm-document-realms", "json-bodies", operations=FAMILIES["contact"])
@@ -70,10 +71,10 @@ def test_ordinary_requests_for_contacts_are_served(ordinary: Ordinary, claim: Cl
 
     def judge(operation: str) -> None:
         again = partial(ordinary.harmless, operation)
-        comparing.realm_taken(claim("realm-document-realms", operation), asked[operation], again)
+        comparison.realm_taken(claim("realm-document-realms", operation), asked[operation], again)
 
     for operation in FAMILIES["contact"]:
-        robust.empty_or_json(claim("json-bodies", operation), asked[operation])
+        universal.empty_or_json(claim("json-bodies", operation), asked[operation])
     realms = [partial(judge, operation) for operation in FAMILIES["contact"]]
     served = partial(
         families_served,
@@ -82,7 +83,7 @@ def test_ordinary_requests_for_contacts_are_served(ordinary: Ordinary, claim: Cl
         _families("contact"),
         ordinary.nowhere,
     )
-    comparing.each_judged([*realms, served])
+    comparison.each_judged([*realms, served])
 
 
 def _families(*names: str) -> dict[str, tuple[str, ...]]:
@@ -96,24 +97,24 @@ def test_ordinary_submissions_are_served(ordinary: Ordinary, claim: Claims) -> N
 
     def judge(operation: str) -> None:
         again = partial(ordinary.harmless, operation)
-        comparing.realm_taken(claim("realm-workflow-realms", operation), asked[operation], again)
+        comparison.realm_taken(claim("realm-workflow-realms", operation), asked[operation], again)
 
     families_served(partial(claim, "version-2023-paths"), asked, {"workflow": WORKFLOW}, ordinary.nowhere)
     for operation in WORKFLOW:
-        robust.empty_or_json(claim("json-bodies", operation), asked[operation])
-    comparing.each_judged(partial(judge, operation) for operation in WORKFLOW)
+        universal.empty_or_json(claim("json-bodies", operation), asked[operation])
+    comparison.each_judged(partial(judge, operation) for operation in WORKFLOW)
 
 
 @contract("version-2013-paths", "json-bodies", "content-type-charset", operations=("createToken",))
 def test_signing_in_is_served_under_2013(author: Actor, credentials: Credentials, claim: Claims) -> None:
     """Authentication stands under /api/v2013, answers in JSON and reads the charset of a content type."""
     signed_in = author.send("createToken", json=credentials.of("author"))
-    robust.empty_or_json(claim("json-bodies", "createToken"), signed_in)
+    universal.empty_or_json(claim("json-bodies", "createToken"), signed_in)
     families_served(
         partial(claim, "version-2013-paths"), {"createToken": signed_in}, {"token": ("createToken",)}
     )
     charset = author.send("createToken", json=credentials.of("author"), headers=CHARSET)
-    comparing.treated_alike(claim("content-type-charset", "createToken"), charset, signed_in)
+    comparison.treated_alike(claim("content-type-charset", "createToken"), charset, signed_in)
 
 
 @contract("content-type-charset", operations=BODIES)
@@ -123,7 +124,7 @@ def test_a_charset_in_the_content_type_is_fine(
     """A body labelled as JSON in UTF-8 comes to the same as one labelled as JSON."""
     request = ordinary.faulty(operation)
     usual, charset = send(request, author), send(request, author, CHARSET)
-    comparing.treated_alike(claim("content-type-charset", operation), charset, usual)
+    comparison.treated_alike(claim("content-type-charset", operation), charset, usual)
 
 
 @contract("header-letter-case", operations=("listDrafts",))
@@ -133,7 +134,7 @@ def test_header_names_of_a_list_are_read_in_any_letter_case(
     """Names of headers are recognised in small letters and in capitals (RFC 9110, 5.1)."""
     request = ordinary.request("listDrafts")
     renamed = send(request, author, _renamed(author, realm))
-    comparing.treated_alike(claim("header-letter-case", "listDrafts"), renamed, send(request, author))
+    comparison.treated_alike(claim("header-letter-case", "listDrafts"), renamed, send(request, author))
 
 
 @contract("content-type-charset", "header-letter-case", operations=WORKFLOW)
@@ -143,9 +144,9 @@ def test_submissions_are_read_with_a_charset_and_other_letter_case(
     """A charset beside the content type and other letter case of header names change nothing."""
     request = ordinary.faulty(operation)
     usual, charset = send(request, author), send(request, author, CHARSET)
-    comparing.treated_alike(claim("content-type-charset", operation), charset, usual)
+    comparison.treated_alike(claim("content-type-charset", operation), charset, usual)
     renamed = send(request, author, _renamed(author, realm))
-    comparing.treated_alike(claim("header-letter-case", operation), renamed, usual)
+    comparison.treated_alike(claim("header-letter-case", operation), renamed, usual)
 
 
 def _renamed(actor: Actor, realm: str) -> dict[str, str | None]:

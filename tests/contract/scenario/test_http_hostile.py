@@ -6,13 +6,13 @@ That no answer is a server error and that no secret is echoed is judged on every
 from functools import partial
 from itertools import chain
 
-from contracts.generation import hostile
-from contracts.generation.ordinary import Ordinary, send, with_body
-from contracts.generation.shares import share
-from contracts.generation.signing_in import Credentials
-from contracts.judging import closed, robust
-from contracts.judging.claims import Claims, Observer
-from contracts.plugin.marks import contract
+from contracts.cases import hostile_input, unauthenticated
+from contracts.cases.hostile_input import share
+from contracts.cases.marks import contract
+from contracts.cases.requests import Ordinary, send, with_body
+from contracts.cases.sign_in import Credentials
+from contracts.checks import universal
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 
 BODIES = (
@@ -40,10 +40,10 @@ UNIVERSAL = ("answers-in-time", "no-server-error", "no-secret-echoed")
 @contract(*UNIVERSAL, operations=("createToken",), requests=30)
 def test_odd_credentials_are_answered(author: Actor, credentials: Credentials, claim: Claims) -> None:
     """JSON at its edges does not break signing in; it names no account that is there."""
-    bodies = hostile.at_the_edges({"email": "nobody@example.test", "password": "a wrong password"})
+    bodies = hostile_input.at_the_edges({"email": "nobody@example.test", "password": "a wrong password"})
     asked = (author.send("createToken", body=body) for body in bodies.values())
     plain = partial(author.send, "createToken", json=credentials.of("author"))
-    robust.answered_in_time(claim("answers-in-time", "createToken"), asked, plain)
+    universal.answered_in_time(claim("answers-in-time", "createToken"), asked, plain)
 
 
 @contract(*UNIVERSAL, operations=BODIES, requests=10)
@@ -52,10 +52,10 @@ def test_odd_records_are_answered(
 ) -> None:
     """JSON at its edges, or under another label, does not break an operation; its records are faulty, or drafts."""
     request = ordinary.faulty(operation)
-    bodies = hostile.in_turn(request.body, realm, operation)
-    labelled = (send(request, author, label) for label in hostile.labels_in_turn(realm, operation))
+    bodies = hostile_input.in_turn(request.body, realm, operation)
+    labelled = (send(request, author, label) for label in hostile_input.labels_in_turn(realm, operation))
     asked = chain(labelled, (with_body(request, author, body) for body in bodies))
-    robust.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
+    universal.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
 
 
 @contract(*UNIVERSAL, operations=BODIES, profile="nightly", requests=30)
@@ -64,9 +64,9 @@ def test_all_odd_records_are_answered(
 ) -> None:
     """As above, with every odd body in every realm."""
     request = ordinary.faulty(operation)
-    bodies = hostile.at_the_edges(request.body)
+    bodies = hostile_input.at_the_edges(request.body)
     asked = (with_body(request, author, body) for body in bodies.values())
-    robust.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
+    universal.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
 
 
 @contract(*UNIVERSAL, operations=ADDRESSED, requests=10)
@@ -75,8 +75,8 @@ def test_odd_addresses_are_answered(
 ) -> None:
     """Odd and long texts in the address do not break an operation; none of them is a valid uid."""
     request = ordinary.request(operation)
-    asked = (send(changed, author) for changed in hostile.odd_addresses(request, realm))
-    robust.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
+    asked = (send(changed, author) for changed in hostile_input.odd_addresses(request, realm))
+    universal.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
 
 
 @contract(*UNIVERSAL, operations=LISTS, requests=10)
@@ -85,8 +85,8 @@ def test_odd_queries_are_answered(
 ) -> None:
     """Odd and long texts in the query do not break a list."""
     request = ordinary.request(operation)
-    asked = (send(request, author, query=query) for query in hostile.odd_queries(realm, operation))
-    robust.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
+    asked = (send(request, author, query=query) for query in hostile_input.odd_queries(realm, operation))
+    universal.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
 
 
 @contract("content-type-missing", "content-type-other", operations=BODIES, profile="nightly")
@@ -98,9 +98,9 @@ def test_other_content_types_are_observed(
     observe("content-type-missing", operation, send(request, author, {"Content-Type": None}).answer.status)
     asked = {
         name: send(request, author, {"Content-Type": value})
-        for name, value in share(hostile.OTHER_CONTENT_TYPES, realm, 4).items()
+        for name, value in share(hostile_input.OTHER_CONTENT_TYPES, realm, 4).items()
     }
-    observe("content-type-other", operation, dict(closed.observed(asked)))
+    observe("content-type-other", operation, dict(unauthenticated.observed(asked)))
 
 
 @contract("content-type-missing", "content-type-other", operations=("createToken",))
@@ -111,9 +111,9 @@ def test_other_content_types_of_credentials_are_observed(author: Actor, observe:
     observe("content-type-missing", "createToken", missing.answer.status)
     asked = {
         name: author.send("createToken", json=body, headers={"Content-Type": value})
-        for name, value in hostile.OTHER_CONTENT_TYPES.items()
+        for name, value in hostile_input.OTHER_CONTENT_TYPES.items()
     }
-    observe("content-type-other", "createToken", dict(closed.observed(asked)))
+    observe("content-type-other", "createToken", dict(unauthenticated.observed(asked)))
 
 
 @contract("accept-missing", "accept-other", "query-unknown", "version-other", operations=LISTS)

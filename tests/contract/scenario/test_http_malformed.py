@@ -1,16 +1,15 @@
 """Bodies that are announced as JSON and are none: refused, and nothing comes of them."""
 
-from contracts.generation import hostile
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.ordinary import Ordinary, with_body
-from contracts.generation.samples import Samples
-from contracts.generation.shares import share
-from contracts.generation.signing_in import Credentials
-from contracts.generation.submissions import UPDATE, submit
-from contracts.generation.workflow_records import WorkflowRecords
-from contracts.judging import life, refusals, sign_in
-from contracts.judging.claims import Claims
-from contracts.plugin.marks import contract
+from contracts.cases import drafts, hostile_input, refusals, sign_in
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.hostile_input import share
+from contracts.cases.marks import contract
+from contracts.cases.requests import Ordinary, with_body
+from contracts.cases.samples import Samples
+from contracts.cases.sign_in import Credentials
+from contracts.cases.submissions import UPDATE, submit
+from contracts.cases.workflow_records import WorkflowRecords
+from contracts.checks.claims import Claims
 from contracts.session.actor import Actor
 
 WORKFLOW = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier")
@@ -19,7 +18,7 @@ WORKFLOW = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier")
 @contract("malformed-json-refused", operations=("createToken",))
 def test_malformed_credentials_sign_nobody_in(author: Actor, credentials: Credentials, claim: Claims) -> None:
     """The right e-mail and password in a body that is no JSON yield no token."""
-    bodies = hostile.malformed(credentials.of("author"))
+    bodies = hostile_input.malformed(credentials.of("author"))
     asked = [author.send("createToken", body=body) for body in bodies.values()]
     sign_in.no_token_from(claim("malformed-json-refused", "createToken"), asked)
     sign_in.token_of(author, credentials.of("author"))
@@ -31,7 +30,7 @@ def test_a_malformed_record_is_not_saved(
 ) -> None:
     """A valid record in a body that is no JSON is refused, and no draft is there afterwards."""
     request = ordinary.request(operation)
-    bodies = share(hostile.malformed(request.body), realm, 3, operation)
+    bodies = share(hostile_input.malformed(request.body), realm, 3, operation)
     asked = [with_body(request, author, body) for body in bodies.values()]
     refusals.each_refused(claim("malformed-json-refused", operation), asked)
     named = [request.path[name] for name in ("uid", "identifier") if name in request.path]
@@ -46,7 +45,7 @@ def test_a_malformed_contact_is_refused(
     request = ordinary.request(operation)
     asked = [
         with_body(request, author, body)
-        for body in share(hostile.malformed(request.body), realm, 3, operation).values()
+        for body in share(hostile_input.malformed(request.body), realm, 3, operation).values()
     ]
     refusals.each_refused(claim("malformed-json-refused", operation), asked)
 
@@ -57,7 +56,7 @@ def test_a_malformed_submission_updates_nothing(
 ) -> None:
     """A valid submission in a body that is no JSON does not update a record of the author's."""
     identifier = records.standing()
-    bodies = share(hostile.malformed(samples.submission(identifier)), realm)
+    bodies = share(hostile_input.malformed(samples.submission(identifier)), realm)
     asked = [submit(UPDATE, author, samples, identifier, body=body) for body in bodies.values()]
     refusals.each_refused(claim("malformed-json-refused", UPDATE), asked)
 
@@ -67,12 +66,13 @@ def test_a_malformed_record_does_not_touch_the_draft_that_is_there(
     author: Actor, arrange: Arrangement, ordinary: Ordinary, realm: str, claim: Claims
 ) -> None:
     """A refused save leaves the draft with the content it had."""
-    life.lives_anywhere(author, arrange)
+    drafts.lives_anywhere(author, arrange)
     draft = arrange.draft(author)
     changed = draft.document | {"firstName": "Changed"}
     request = ordinary.saving(draft.uid)
     asked = [
-        with_body(request, author, body) for body in share(hostile.malformed(changed), realm, 3).values()
+        with_body(request, author, body)
+        for body in share(hostile_input.malformed(changed), realm, 3).values()
     ]
     refusals.each_refused(claim("malformed-json-refused", "saveDraft"), asked)
     claim("malformed-json-refused", "saveDraft").shows(

@@ -2,15 +2,15 @@
 
 import pytest
 
-from contracts.generation.arrangement import Arrangement, done, require
-from contracts.generation.samples import Samples
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.drafts import deleted, save
-from contracts.judging.listing import drafts_of
-from contracts.judging.refusals import each_refused
-from contracts.judging.selecting import proven_field
-from contracts.judging.sighting import held, look_for, not_held
-from contracts.plugin.marks import contract
+from contracts.cases.arrangement import Arrangement, require
+from contracts.cases.drafts import deleted, save
+from contracts.cases.list_options import proven_field
+from contracts.cases.list_pages import drafts_of
+from contracts.cases.list_search import held, look_for, not_held
+from contracts.cases.marks import contract
+from contracts.cases.refusals import each_refused
+from contracts.cases.samples import Samples
+from contracts.checks.claims import Claims, Observer, done
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

@@ -2,20 +2,14 @@
 
 import pytest
 
-from contracts.generation.arrangement import Arrangement
-from contracts.judging import paging
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.listing import drafts_of, equals, quoted
-from contracts.judging.refusals import each_refused
-from contracts.judging.selecting import (
-    draft_field,
-    ordered,
-    picks,
-    relies_on_filter,
-    relies_on_order,
-)
-from contracts.judging.shapes import shape
-from contracts.plugin.marks import contract
+from contracts.cases import list_options
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.list_options import draft_field, ordered, picks, relies_on_filter, relies_on_order
+from contracts.cases.list_pages import drafts_of, equals, quoted
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape
+from contracts.cases.refusals import each_refused
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 
 #: Literals that are easily broken on their way, and equal no identifier.
@@ -64,9 +58,9 @@ def test_a_filter_and_top_work_together(author: Actor, arrange: Arrangement, cla
     """$filter and $top together return only matching items and no more than $top of them."""
     field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
     relies_on_filter(drafts, field)
-    paging.relies_on_top(arrange, drafts)
+    list_options.relies_on_top(arrange, drafts)
     page = drafts.page(filter=equals(field.filter_path, *field.own[:4]), top=2)
-    paging.no_more_than(claim("list-filter-with-top"), page, 2)
+    list_options.no_more_than(claim("list-filter-with-top"), page, 2)
     matching = 0 < page.size == len(page.order_of(field.own[:4]))
     claim("list-filter-with-top").holds(
         matching, page.exchange, expected="some of the four that match", seen=page.told
@@ -93,10 +87,10 @@ def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangeme
     """$orderby applies before $skip and $top, so that pages taken together are in order."""
     field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
     relies_on_order(drafts, field)
-    paging.relies_on_windows(arrange, drafts, field.narrowed(drafts))
+    list_options.relies_on_windows(arrange, drafts, field.narrowed(drafts))
     order = f"{field.order_path} desc"
     own = field.narrowed(drafts.with_fixed(orderby=order))
-    paging.pages_in_order(claim("list-orderby-with-page"), drafts.with_fixed(orderby=order), 3, own=own)
+    list_options.pages_in_order(claim("list-orderby-with-page"), drafts.with_fixed(orderby=order), 3, own=own)
 
 
 @contract("list-filter-malformed", "list-failure-status")

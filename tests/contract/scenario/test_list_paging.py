@@ -2,14 +2,14 @@
 
 import pytest
 
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.kept import kept_drafts
-from contracts.judging import paging
-from contracts.judging.claims import Claims
-from contracts.judging.listing import drafts_of
-from contracts.judging.refusals import each_refused
-from contracts.judging.selecting import narrowed_drafts
-from contracts.plugin.marks import contract
+from contracts.cases import list_options
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.list_options import narrowed_drafts
+from contracts.cases.list_pages import drafts_of
+from contracts.cases.list_search import kept_drafts
+from contracts.cases.marks import contract
+from contracts.cases.refusals import each_refused
+from contracts.checks.claims import Claims
 from contracts.session.actor import Actor
 
 #: More than one account will ever have drafts in a development environment, and less than deep paging forbids.
@@ -24,7 +24,7 @@ COLLECTIONS = ("my", "mydrafts")
 def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $top no more items are returned than it says."""
     kept_drafts(arrange, author)
-    paging.no_more_than(claim("list-top"), drafts_of(author).page(top=top), top)
+    list_options.no_more_than(claim("list-top"), drafts_of(author).page(top=top), top)
 
 
 @contract("list-collection-with-top")
@@ -32,10 +32,10 @@ def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, clai
 def test_top_bounds_a_collection(collection: str, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """$top bounds the number of items also together with a collection."""
     kept_drafts(arrange, author)
-    paging.relies_on_top(arrange, drafts_of(author))
+    list_options.relies_on_top(arrange, drafts_of(author))
     drafts = drafts_of(author, collection)
-    paging.relies_on_list(arrange, drafts)
-    paging.no_more_than(claim("list-collection-with-top"), drafts.page(top=4), 4)
+    list_options.relies_on_list(arrange, drafts)
+    list_options.no_more_than(claim("list-collection-with-top"), drafts.page(top=4), 4)
 
 
 @contract("list-skip")
@@ -43,7 +43,7 @@ def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims
     """With $skip the list starts as many items later as it says."""
     kept_drafts(arrange, author)
     own = narrowed_drafts(arrange, author)
-    paging.starts_later(claim("list-skip"), drafts_of(author), 1, 3, own=own)
+    list_options.starts_later(claim("list-skip"), drafts_of(author), 1, 3, own=own)
 
 
 @contract("list-collection-with-skip")
@@ -53,10 +53,10 @@ def test_skip_shifts_a_collection(
 ) -> None:
     """$skip leaves out items from the start also together with a collection."""
     kept_drafts(arrange, author)
-    paging.relies_on_skip(arrange, drafts_of(author), narrowed_drafts(arrange, author))
+    list_options.relies_on_skip(arrange, drafts_of(author), narrowed_drafts(arrange, author))
     own = narrowed_drafts(arrange, author, collection)
     drafts = drafts_of(author, collection)
-    paging.starts_later(claim("list-collection-with-skip"), drafts, 1, 3, own=own)
+    list_options.starts_later(claim("list-collection-with-skip"), drafts, 1, 3, own=own)
 
 
 @contract("list-skip-zero")
@@ -64,7 +64,7 @@ def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim
     """With a $skip of zero the list starts where it starts without the option."""
     kept_drafts(arrange, author)
     own = narrowed_drafts(arrange, author, "mydrafts")
-    paging.starts_later(claim("list-skip-zero"), drafts_of(author, "mydrafts"), 0, own=own)
+    list_options.starts_later(claim("list-skip-zero"), drafts_of(author, "mydrafts"), 0, own=own)
 
 
 @contract("list-skip-beyond")
@@ -72,8 +72,8 @@ def test_skip_beyond_the_end_gives_an_empty_list(author: Actor, arrange: Arrange
     """With a $skip larger than the number of drafts the list is empty."""
     kept_drafts(arrange, author)
     drafts = drafts_of(author, "my")
-    paging.relies_on_skip(arrange, drafts, narrowed_drafts(arrange, author, "my"))
-    paging.empty(claim("list-skip-beyond"), drafts.page(skip=BEYOND))
+    list_options.relies_on_skip(arrange, drafts, narrowed_drafts(arrange, author, "my"))
+    list_options.empty(claim("list-skip-beyond"), drafts.page(skip=BEYOND))
 
 
 @contract("list-top-and-skip")
@@ -84,9 +84,9 @@ def test_skip_and_top_give_a_window(
     """$skip and $top together give the window that starts after the skipped items and is no longer than $top."""
     kept_drafts(arrange, author)
     drafts, own = drafts_of(author, collection), narrowed_drafts(arrange, author, collection)
-    paging.relies_on_top(arrange, drafts)
-    paging.relies_on_skip(arrange, drafts, own)
-    paging.windows(claim("list-top-and-skip"), drafts, (1, 2), (3, 1), own=own)
+    list_options.relies_on_top(arrange, drafts)
+    list_options.relies_on_skip(arrange, drafts, own)
+    list_options.windows(claim("list-top-and-skip"), drafts, (1, 2), (3, 1), own=own)
 
 
 @contract("list-pages-cover")
@@ -97,16 +97,16 @@ def test_pages_neither_repeat_nor_lose(
     """Pages taken one after another from a list at rest neither repeat an item nor lose one."""
     kept_drafts(arrange, author)
     drafts, own = drafts_of(author, collection), narrowed_drafts(arrange, author, collection)
-    paging.relies_on_windows(arrange, drafts, own)
-    paging.pages_cover(claim("list-pages-cover"), drafts, 3, own=own)
+    list_options.relies_on_windows(arrange, drafts, own)
+    list_options.pages_cover(claim("list-pages-cover"), drafts, 3, own=own)
 
 
 @contract("list-top-zero")
 def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $top of zero the list is empty."""
     kept_drafts(arrange, author)
-    paging.relies_on_top(arrange, drafts_of(author))
-    paging.empty(claim("list-top-zero"), drafts_of(author).page(top=0))
+    list_options.relies_on_top(arrange, drafts_of(author))
+    list_options.empty(claim("list-top-zero"), drafts_of(author).page(top=0))
 
 
 @contract("list-top-ample")

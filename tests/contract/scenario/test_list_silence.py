@@ -1,12 +1,13 @@
 """Where the document is silent on the list of drafts: what is seen there is noted and cannot fail."""
 
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.kept import kept_drafts
-from contracts.judging import noting, readers
-from contracts.judging.claims import Observer
-from contracts.judging.listing import Lister, drafts_of
-from contracts.judging.shapes import shape, status
-from contracts.plugin.marks import contract
+from contracts.cases import observing
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.list_pages import Lister, drafts_of
+from contracts.cases.list_search import kept_drafts
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape, status
+from contracts.checks.claims import Observer
+from contracts.exchanges import readers
 from contracts.session.actor import Actor
 
 OPTIONS = ("filter", "orderby", "top", "skip")
@@ -21,8 +22,8 @@ def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe
     orders = {"as saved": kept, "latest first": kept[::-1], "by uid": sorted(kept)}
     observe("list-fields", "listDrafts", sorted(mine[0]) if mine else None)
     observe("list-envelope", "listDrafts", shape(page.exchange)["body"].partition(" of ")[0])
-    observe("list-default-order", "listDrafts", {"order": noting.order(page.order_of(kept), orders)})
-    observe("list-default-page", "listDrafts", {"items": noting.items(drafts, page, len(kept))})
+    observe("list-default-order", "listDrafts", {"order": observing.order(page.order_of(kept), orders)})
+    observe("list-default-page", "listDrafts", {"items": observing.items(drafts, page, len(kept))})
 
 
 @contract("list-option-empty", "list-number-negative")

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from contracts.generation.arrangement import Arrangement, done
-from contracts.generation.grafting import Bases
-from contracts.generation.ordinary import ELSEWHERE, UNKNOWN_REALM, WORKFLOW, Ordinary, send
-from contracts.judging import comparing, readers, refusals
-from contracts.judging.claims import Claims, Observer
-from contracts.plugin.marks import contract
+from contracts.cases import comparison, refusals
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.marks import contract
+from contracts.cases.requests import ELSEWHERE, UNKNOWN_REALM, WORKFLOW, Bases, Ordinary, send
+from contracts.checks.claims import Claims, Observer, done
+from contracts.exchanges import readers
 from contracts.session.actor import Actor
 
 CONTACTS = ("createContact", "updateContact")
@@ -24,8 +24,8 @@ def test_an_empty_realm_header_is_refused(
     """An empty Realm header gives no realm: 400, be it as missing or as unknown."""
     request = ordinary.faulty(operation)
     refused = send(request, author, {"Realm": ""})
-    comparing.has_status(claim("realm-empty", operation), refused, partial(send, request, author))
-    comparing.no_realm_found(claim("realm-empty", operation), refused, partial(send, request, author))
+    comparison.has_status(claim("realm-empty", operation), refused, partial(send, request, author))
+    comparison.no_realm_found(claim("realm-empty", operation), refused, partial(send, request, author))
 
 
 @contract("realm-unknown-contact", operations=CONTACTS)
@@ -57,7 +57,7 @@ def test_drafts_of_one_realm_are_not_listed_in_another(
     """A realm is an application of its own: its list shows its drafts and not those of another realm."""
     draft, query = arrange.draft(author), {"collection": "mydrafts"}
     own = partial(author.send, "listDrafts", query=query)
-    comparing.listed(arrange.eventually(lambda: readers.carries_identifier(own().answer, draft.uid)))
+    comparison.listed(arrange.eventually(lambda: readers.carries_identifier(own().answer, draft.uid)))
     elsewhere = author.send("listDrafts", query=query, realm=ELSEWHERE[realm])
     claim("realm-lists-apart").holds(
         not readers.carries_identifier(done(elsewhere), draft.uid),

@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from contracts.generation.ordinary import ELSEWHERE, UNKNOWN_REALM, WORKFLOW, Ordinary, send
-from contracts.judging import comparing
-from contracts.judging.claims import Claims, Observer
-from contracts.plugin.marks import contract
+from contracts.cases import comparison
+from contracts.cases.marks import contract
+from contracts.cases.requests import ELSEWHERE, UNKNOWN_REALM, WORKFLOW, Ordinary, send
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 
 NO_HEADER = {"Realm": None}
@@ -25,9 +25,9 @@ def test_the_realm_may_stand_in_the_query(
 ) -> None:
     """The realm in the query alone serves as it does in the header, and one that does not exist is named."""
     request = ordinary.faulty(operation)
-    comparing.realm_known(send(request, author))
+    comparison.realm_known(send(request, author))
     asked = send(request, author, NO_HEADER, {"Realm": realm})
-    comparing.realm_reached(claim("realm-query", operation), asked)
+    comparison.realm_reached(claim("realm-query", operation), asked)
     refused = send(request, author, NO_HEADER, {"Realm": UNKNOWN_REALM})
     claim("realm-query-unknown", operation).says(refused, realm)
 
@@ -55,7 +55,7 @@ def test_attachments_are_kept_without_realm_and_content_type(
     plain = send(ordinary.request(operation), author)
     realmed = partial(ordinary.anew, operation, {"Realm": realm})
     typed = partial(ordinary.anew, operation, {"Content-Type": "application/octet-stream"})
-    comparing.tolerated_of(
+    comparison.tolerated_of(
         plain,
         (claim("realm-attachments-without", operation), realmed),
         (claim("content-type-not-needed", operation), typed),
@@ -69,6 +69,6 @@ def test_attachments_are_read_without_a_realm(
     """Attachments are found, downloaded and previewed without the Realm header."""
     request = ordinary.attached(operation, {"Realm": realm})
     realmed = partial(send, request, author, {"Realm": realm})
-    comparing.tolerated(claim("realm-attachments-without", operation), send(request, author), realmed)
+    comparison.tolerated(claim("realm-attachments-without", operation), send(request, author), realmed)
     unknown = send(request, author, {"Realm": UNKNOWN_REALM})
     observe("realm-on-attachments", operation, {"unknown realm": unknown.answer.status})

@@ -2,10 +2,11 @@
 
 from functools import partial
 
-from contracts.generation.signing_in import Credentials
-from contracts.judging import noting, sign_in, timestamps
-from contracts.judging.claims import Claims, Observer
-from contracts.plugin.marks import contract
+from contracts.cases import observing, sign_in
+from contracts.cases.marks import contract
+from contracts.cases.sign_in import Credentials
+from contracts.checks import timestamps
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 
 #: Headers that the document does not list for signing in.
@@ -71,7 +72,7 @@ def test_a_fresh_token_expires_in_the_future(
         ahead > 0, signed_in, expected="a moment in the future", seen=f"{ends}, {ahead:.0f} seconds ahead"
     )
     again = author.send("createToken", json=credentials.of("author"))
-    observe("token-lifetime", "createToken", noting.lifetime(ahead, signed_in, again))
+    observe("token-lifetime", "createToken", observing.lifetime(ahead, signed_in, again))
 
 
 @contract("token-second-sign-in", operations=("createToken",))

@@ -5,11 +5,11 @@ Each case that uses a real account's e-mail ends with a right sign-in, so that c
 
 import pytest
 
-from contracts.generation.signing_in import Credentials, nobodys_email
-from contracts.judging import sign_in
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.shapes import shape
-from contracts.plugin.marks import contract
+from contracts.cases import sign_in
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape
+from contracts.cases.sign_in import Credentials, nobodys_email
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 
 

@@ -2,15 +2,16 @@
 
 from functools import partial
 
-from contracts.generation.arrangement import Arrangement, done
-from contracts.generation.ordinary import ELSEWHERE, Ordinary
-from contracts.generation.samples import Samples
-from contracts.generation.signing_in import Credentials
-from contracts.generation.workflow_records import WorkflowRecords
-from contracts.judging import closed, refusals, robust, sign_in
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.shapes import shape
-from contracts.plugin.marks import contract
+from contracts.cases import refusals, sign_in, unauthenticated
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape
+from contracts.cases.requests import ELSEWHERE, Ordinary
+from contracts.cases.samples import Samples
+from contracts.cases.sign_in import Credentials
+from contracts.cases.workflow_records import WorkflowRecords
+from contracts.checks import universal
+from contracts.checks.claims import Claims, Observer, done
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 
@@ -87,8 +88,8 @@ def test_workflow_operations_refuse_a_token_never_issued(
 ) -> None:
     """Nothing, garbage or half a token after the word Bearer submits nothing."""
     request = ordinary.submitting(operation, records.subject(operation))
-    asked = closed.ask_closed(author, request)
-    closed.judge_closed(claim("token-invalid-refused", operation), author, arrange, request, asked)
+    asked = unauthenticated.ask_closed(author, request)
+    unauthenticated.judge_closed(claim("token-invalid-refused", operation), author, arrange, request, asked)
 
 
 @contract("token-invalid-refused", "token-missing-answer", "json-bodies", operations=PROTECTED[:-3])
@@ -97,10 +98,10 @@ def test_protected_operations_refuse_a_token_never_issued(
 ) -> None:
     """Nothing, garbage or half a token after the word Bearer opens nothing."""
     request = ordinary.request(operation)
-    asked = closed.ask_closed(author, request)
-    closed.judge_closed(claim("token-invalid-refused", operation), author, arrange, request, asked)
+    asked = unauthenticated.ask_closed(author, request)
+    unauthenticated.judge_closed(claim("token-invalid-refused", operation), author, arrange, request, asked)
     observe("token-missing-answer", operation, shape(asked[1]))
-    robust.refusals_in_json(partial(claim, "json-bodies"), asked[1])
+    universal.refusals_in_json(partial(claim, "json-bodies"), asked[1])
 
 
 @contract("token-invalid-refused", "token-other-scheme", "token-bearer-spelling", operations=("listDrafts",))
@@ -109,13 +110,13 @@ def test_the_scheme_before_the_token_matters(author: Actor, claim: Claims, obser
     done(author.send("listDrafts"))
     token = author.token() or ""
     garbage = author.send("listDrafts", headers={"Authorization": "Basic eDp5"})
-    altered = [author.send("listDrafts", token=other) for other in closed.altered(token)]
+    altered = [author.send("listDrafts", token=other) for other in unauthenticated.altered(token)]
     refusals.each_refused(claim("token-invalid-refused", "listDrafts"), [garbage, *altered])
     claim("token-other-scheme").refused(
         author.send("listDrafts", headers={"Authorization": f"Basic {token}"})
     )
     asked = {
         name: author.send("listDrafts", headers={"Authorization": value})
-        for name, value in closed.spellings(token).items()
+        for name, value in unauthenticated.spellings(token).items()
     }
-    observe("token-bearer-spelling", "listDrafts", dict(closed.observed(asked)))
+    observe("token-bearer-spelling", "listDrafts", dict(unauthenticated.observed(asked)))

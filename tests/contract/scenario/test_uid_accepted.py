@@ -4,15 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from contracts.generation import identifiers
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.samples import Samples
-from contracts.judging import life, refusals
-from contracts.judging.claims import Claims
-from contracts.plugin.marks import contract
+from contracts.cases import drafts, identifiers, refusals
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.marks import contract
+from contracts.cases.samples import Samples
+from contracts.checks.claims import Claims
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
-from contracts.target.model import RealmSettings
+from contracts.settings.target import RealmSettings
 
 DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
 
@@ -28,8 +27,8 @@ def test_hyphens_are_accepted(
 ) -> None:
     """A hyphen is an allowed character, at the end and doubled too."""
     for uid in identifiers.without_hyphen(settings):
-        life.lives_anywhere(author, arrange, uid)
-    life.lives(author, samples, claim, "uid-hyphen", fresh.uid(20) + "--a-")
+        drafts.lives_anywhere(author, arrange, uid)
+    drafts.lives(author, samples, claim, "uid-hyphen", fresh.uid(20) + "--a-")
 
 
 @contract("uid-underscore", operations=DRAFT)
@@ -37,8 +36,8 @@ def test_underscores_are_accepted(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
     """An underscore is an allowed character, at the end and doubled too."""
-    life.lives_anywhere(author, arrange)
-    life.lives(author, samples, claim, "uid-underscore", fresh.uid(20) + "__a_")
+    drafts.lives_anywhere(author, arrange)
+    drafts.lives(author, samples, claim, "uid-underscore", fresh.uid(20) + "__a_")
 
 
 @pytest.mark.parametrize(
@@ -61,8 +60,8 @@ def test_one_kind_of_character_is_enough(
 ) -> None:
     """A uid may consist of digits or of hyphens alone."""
     uid = identifiers.spare(settings, realm, pattern)
-    life.lives_anywhere(author, arrange)
-    life.lives(author, samples, claim, clause, uid)
+    drafts.lives_anywhere(author, arrange)
+    drafts.lives(author, samples, claim, clause, uid)
 
 
 @contract("uid-hyphens-only", operations=DRAFT)
@@ -77,9 +76,9 @@ def test_underscores_alone_are_enough(
 ) -> None:
     """A uid may consist of underscores alone, where they are taken at all."""
     uid = identifiers.spare(settings, realm, "_+")
-    life.lives_anywhere(author, arrange)
+    drafts.lives_anywhere(author, arrange)
     arrange.draft(author, fresh.uid(20) + "_a")
-    life.lives(author, samples, claim, "uid-hyphens-only", uid)
+    drafts.lives(author, samples, claim, "uid-hyphens-only", uid)
 
 
 @contract("uid-case-sensitive", operations=DRAFT)
@@ -87,7 +86,7 @@ def test_letter_case_tells_two_documents_apart(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
     """What is saved, read and deleted under one uid leaves the uid in capitals alone."""
-    life.lives_anywhere(author, arrange)
+    drafts.lives_anywhere(author, arrange)
     small = fresh.uid()
     capital = identifiers.in_capitals(small, fresh)
     first = arrange.draft(author, small, samples.draft(small, middleName="small"))
@@ -106,7 +105,7 @@ def test_percent_encoding_makes_no_difference(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
     """A uid written with every character percent-encoded is the same uid."""
-    life.lives_anywhere(author, arrange)
+    drafts.lives_anywhere(author, arrange)
     uid, other = fresh.uid(), fresh.uid()
     draft = arrange.draft(author, uid)
 

@@ -5,18 +5,17 @@ from typing import Final
 
 import pytest
 
-from contracts.generation import identifiers
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.ordinary import ask_each, save_each
-from contracts.generation.samples import Samples
-from contracts.generation.shares import share
-from contracts.judging import refusals
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.shapes import shape
-from contracts.plugin.marks import contract
+from contracts.cases import identifiers, refusals
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.hostile_input import share
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape
+from contracts.cases.requests import ask_each, save_each
+from contracts.cases.samples import Samples
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
-from contracts.target.model import DOCUMENT_REALMS
+from contracts.settings.target import DOCUMENT_REALMS
 
 READS = ("getDraft", "getDraftInfo", "draftExists")
 _CLAUSES: Final = {

@@ -1,16 +1,14 @@
 """The identifier rule on contact update and on attachments: by length and by character, without effect."""
 
-from contracts.generation import identifiers
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.grafting import Request
-from contracts.generation.ordinary import Ordinary, at, send
-from contracts.generation.shares import share
-from contracts.judging import refusals
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.shapes import shape
-from contracts.plugin.marks import contract
+from contracts.cases import identifiers, refusals
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.hostile_input import share
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape
+from contracts.cases.requests import Ordinary, Request, at, send
+from contracts.checks.claims import Claims, Observer
+from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
-from contracts.session.exchange import Exchange
 from contracts.session.namespace import Namespace
 
 READING = ("updateContact", "attachmentExists", "getAttachment", "getAttachmentThumbnail")

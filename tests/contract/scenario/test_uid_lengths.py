@@ -5,14 +5,13 @@ from typing import Final
 
 import pytest
 
-from contracts.generation import identifiers
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.ordinary import ask_each, save_each
-from contracts.generation.samples import Samples
-from contracts.judging import life, refusals
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.shapes import shape
-from contracts.plugin.marks import contract
+from contracts.cases import drafts, identifiers, refusals
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape
+from contracts.cases.requests import ask_each, save_each
+from contracts.cases.samples import Samples
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 
@@ -38,9 +37,9 @@ def test_a_uid_at_the_end_of_the_range_is_accepted(
     length: int,
 ) -> None:
     """A uid of 11 or of 128 characters names a document in every draft operation."""
-    life.lives_anywhere(author, arrange)
+    drafts.lives_anywhere(author, arrange)
     uid = fresh.uid(length)
-    life.lives(author, samples, claim, clause, uid)
+    drafts.lives(author, samples, claim, clause, uid)
     arrange.draft(author, uid)
     claim(clause, "getDraftInfo").accepted(author.send("getDraftInfo", path={"uid": uid}))
 
@@ -97,7 +96,7 @@ def test_a_uid_next_to_the_end_of_the_range_is_accepted(
     length: int,
 ) -> None:
     """A uid of 12 or of 127 characters names a document."""
-    life.lives_anywhere(author, arrange)
+    drafts.lives_anywhere(author, arrange)
     uid = fresh.uid(length)
     query = {"schema": samples.draft_schema}
     saved = author.send("saveDraft", path={"uid": uid}, query=query, json=samples.draft(uid))

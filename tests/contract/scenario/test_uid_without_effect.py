@@ -1,12 +1,11 @@
 """Uids outside the rule where acceptance would change and disclose nothing: deleting drafts, listing attachments."""
 
-from contracts.generation import identifiers
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.ordinary import Ordinary, ask_each, send
-from contracts.judging import refusals
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.shapes import shape
-from contracts.plugin.marks import contract
+from contracts.cases import identifiers, refusals
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape
+from contracts.cases.requests import Ordinary, ask_each, send
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

@@ -5,25 +5,27 @@ Nothing here can be removed through the interface, so each accepted submission s
 
 from functools import partial
 
-from contracts.generation.samples import Samples
-from contracts.generation.submissions import (
+from contracts.cases.contacts import all_at_once
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape
+from contracts.cases.samples import Samples
+from contracts.cases.submissions import (
     BEYOND_ASCII,
     CREATE,
     CREATE_NAMED,
     LONGEST_BATCH,
     LONGEST_INFO,
     UPDATE,
+    claim_identifier,
+    origin,
     submit,
+    without_errors,
 )
-from contracts.generation.workflow_records import WorkflowRecords
-from contracts.judging import rows
-from contracts.judging.accepting import all_at_once
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.content import refused_before
-from contracts.judging.identity import claim_identifier, origin, without_errors
-from contracts.judging.rows import Row
-from contracts.judging.shapes import shape
-from contracts.plugin.marks import contract
+from contracts.cases.workflow_records import WorkflowRecords
+from contracts.checks import workflow_errors
+from contracts.checks.claims import Claims, Observer
+from contracts.checks.errors_array import refused_before
+from contracts.checks.workflow_errors import Row
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 
@@ -58,9 +60,9 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     observe("workflow-identifier-origin", CREATE, origin(sent, alone))
     observe("workflow-answer", CREATE, shape(sent))
     first = submit(CREATE, author, samples, "", one)
-    rows.accepted_for(claim("workflow-batch-longest", CREATE), first, lambda: sent)
+    workflow_errors.accepted_for(claim("workflow-batch-longest", CREATE), first, lambda: sent)
     second = submit(CREATE, author, samples, "", two)
-    rows.accepted_for(claim("workflow-batch-shared", CREATE), second, lambda: sent)
+    workflow_errors.accepted_for(claim("workflow-batch-shared", CREATE), second, lambda: sent)
     claim("workflow-distinct-identifiers").holds(
         given != records.given(second, two),
         sent,
@@ -99,10 +101,14 @@ def test_a_record_is_created_under_a_free_identifier(
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
     records.settles(identifier)
     again = submit(CREATE_NAMED, author, samples, identifier)
-    rows.claim_in_use(claim("workflow-created-exists"), sent, again)
+    workflow_errors.claim_in_use(claim("workflow-created-exists"), sent, again)
     update = records.try_faulty(identifier)
-    rows.claim_known(claim("workflow-created-known"), sent, update)
-    observe("workflow-submitted-state", CREATE_NAMED, "locked" if rows.told(update, Row.LOCKED) else "open")
+    workflow_errors.claim_known(claim("workflow-created-known"), sent, update)
+    observe(
+        "workflow-submitted-state",
+        CREATE_NAMED,
+        "locked" if workflow_errors.told(update, Row.LOCKED) else "open",
+    )
     records.offer_submitted(identifier)
 
 
@@ -154,7 +160,7 @@ def test_a_record_is_updated(
     """A valid document is accepted as an update of a record that exists and is not locked, with a batch and without."""
     identifier = records.spendable()
     submission = samples.submission(identifier, batchId="b" * LONGEST_BATCH)
-    sent = rows.both_accepted(
+    sent = workflow_errors.both_accepted(
         claim("workflow-batch-longest", UPDATE),
         claim("workflow-update-accepted"),
         lambda: submit(UPDATE, author, samples, identifier, submission),
@@ -174,7 +180,7 @@ def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
     identifier = fresh.uid()
     submission = samples.submission(identifier, additionalInfo=BEYOND_ASCII * LONGEST_INFO)
     sent = submit(CREATE_NAMED, nau, samples, identifier, submission)
-    rows.accepted_for(
+    workflow_errors.accepted_for(
         claim("workflow-info-longest", CREATE_NAMED),
         sent,
         lambda: submit(CREATE_NAMED, nau, samples, fresh.uid()),
@@ -188,7 +194,7 @@ def test_the_longest_information_is_accepted_without_an_identifier_too(
 ) -> None:
     """An additionalInfo of 1000 characters is accepted by create without an identifier in the path."""
     submission = samples.submission(fresh.uid(), additionalInfo="i" * LONGEST_INFO)
-    rows.accepted_for(
+    workflow_errors.accepted_for(
         claim("workflow-info-longest", CREATE),
         submit(CREATE, nau, samples, "", submission),
         lambda: submit(CREATE, nau, samples, fresh.uid()),

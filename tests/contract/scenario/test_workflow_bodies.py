@@ -5,8 +5,9 @@ A refusal counts when nothing comes of it: the identifier stays free, or the rec
 
 import pytest
 
-from contracts.generation.samples import Samples
-from contracts.generation.submissions import (
+from contracts.cases.marks import contract
+from contracts.cases.samples import Samples
+from contracts.cases.submissions import (
     CREATE,
     CREATE_NAMED,
     LONGEST_BATCH,
@@ -15,14 +16,15 @@ from contracts.generation.submissions import (
     NO_STRINGS,
     bodies_without_document,
     documents_of_other_kinds,
+    each_turned_down,
+    identifier_free,
+    nothing_came_of,
     submit,
     too_long,
 )
-from contracts.generation.workflow_records import WorkflowRecords
-from contracts.judging import content
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.submitting import each_turned_down, identifier_free, nothing_came_of
-from contracts.plugin.marks import contract
+from contracts.cases.workflow_records import WorkflowRecords
+from contracts.checks import errors_array
+from contracts.checks.claims import Claims, Observer
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 
@@ -83,7 +85,7 @@ def test_a_document_that_breaks_its_schema_is_refused(
     empty = submit(operation, author, samples, identifier, {"document": {}})
     each_turned_down(clause, [empty])
     nothing_came_of(clause, records, identifier, faulty, empty)
-    seen = {"wrong kinds": content.outcome(faulty), "nothing": content.outcome(empty)}
+    seen = {"wrong kinds": errors_array.outcome(faulty), "nothing": errors_array.outcome(empty)}
     observe("workflow-document-content", operation, seen)
 
 

@@ -2,21 +2,23 @@
 
 from functools import partial
 
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.row_requests import RowRequests
-from contracts.generation.samples import Samples
-from contracts.generation.submissions import CREATE, CREATE_NAMED, UPDATE, submit
-from contracts.generation.workflow_records import WorkflowRecords
-from contracts.judging.claims import Claims
-from contracts.judging.content import refused_before
-from contracts.judging.refusals import no_draft_under
-from contracts.judging.submitting import (
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.marks import contract
+from contracts.cases.refusals import no_draft_under
+from contracts.cases.samples import Samples
+from contracts.cases.submissions import (
+    CREATE,
+    CREATE_NAMED,
+    UPDATE,
     claim_same_draft,
     identifier_free,
     nothing_came_of,
     shows_drafts_of_locked_records,
+    submit,
 )
-from contracts.plugin.marks import contract
+from contracts.cases.workflow_records import RowRequests, WorkflowRecords
+from contracts.checks.claims import Claims
+from contracts.checks.errors_array import refused_before
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

@@ -1,21 +1,21 @@
 """Schemas and identifiers in the path of a submission."""
 
-from contracts.generation.path_faults import forbidden_identifiers, foreign_schema, other_case
-from contracts.generation.samples import Samples
-from contracts.generation.submissions import (
+from contracts.cases.identifiers import forbidden_identifiers, foreign_schema, other_case
+from contracts.cases.marks import contract
+from contracts.cases.samples import Samples
+from contracts.cases.submissions import (
     BEYOND_ASCII,
     CREATE_NAMED,
     LONGEST_BATCH,
     UNKNOWN_SCHEMA,
+    each_turned_down,
     submit,
     submit_unnamed,
 )
-from contracts.generation.workflow_records import WorkflowRecords
-from contracts.judging import rows
-from contracts.judging.claims import Claims
-from contracts.judging.rows import Row
-from contracts.judging.submitting import each_turned_down
-from contracts.plugin.marks import contract
+from contracts.cases.workflow_records import WorkflowRecords
+from contracts.checks import workflow_errors
+from contracts.checks.claims import Claims
+from contracts.checks.workflow_errors import Row
 from contracts.plugin.worker import Worker
 from contracts.session.actor import Actor
 from contracts.session.namespace import UID_LONGEST, Namespace
@@ -73,7 +73,7 @@ def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     """128 characters are accepted, with a batchId of 100 characters and 200 bytes; other letter case is free."""
     identifier = fresh.uid(UID_LONGEST)
     submission = samples.submission(identifier, batchId=BEYOND_ASCII * LONGEST_BATCH)
-    accepted = rows.both_accepted(
+    accepted = workflow_errors.both_accepted(
         claim("workflow-batch-characters", CREATE_NAMED),
         claim("workflow-identifier-edges"),
         lambda: submit(CREATE_NAMED, author, samples, identifier, submission),
@@ -82,4 +82,6 @@ def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     records.settles(identifier)
     other = other_case(fresh, identifier)
     again = submit(CREATE_NAMED, author, samples, other, samples.faulty_submission(other))
-    rows.claim_not_taken(claim("workflow-identifier-case-sensitive", CREATE_NAMED), accepted, again)
+    workflow_errors.claim_not_taken(
+        claim("workflow-identifier-case-sensitive", CREATE_NAMED), accepted, again
+    )

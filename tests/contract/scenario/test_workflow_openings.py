@@ -5,12 +5,12 @@ Whatever might be accepted is sent with a faulty document besides, so that these
 
 from typing import Any
 
-from contracts.generation.samples import Samples
-from contracts.generation.submissions import CREATE_NAMED, UPDATE, submit, submit_faulty
-from contracts.generation.workflow_records import WorkflowRecords
-from contracts.judging import content, rows
-from contracts.judging.claims import Observer
-from contracts.plugin.marks import contract
+from contracts.cases.marks import contract
+from contracts.cases.samples import Samples
+from contracts.cases.submissions import CREATE_NAMED, UPDATE, submit, submit_faulty
+from contracts.cases.workflow_records import WorkflowRecords
+from contracts.checks import errors_array, workflow_errors
+from contracts.checks.claims import Observer
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 
@@ -30,7 +30,7 @@ def test_members_beside_the_document(
     """Whether a member of a faulty submission is named among its errors, or refused before its content."""
     for clause, table in MEMBERS.items():
         seen = {
-            name: content.told_of(
+            name: errors_array.told_of(
                 submit_faulty(CREATE_NAMED, author, samples, fresh.uid(), **members), members
             )
             for name, members in table.items()
@@ -50,7 +50,7 @@ def test_a_header_that_disagrees_with_the_path(
     """Whether a header that names another identifier than the path is called a fault."""
     identifier = records.subject(operation)
     sent = submit(operation, author, samples, identifier, samples.faulty_submission(fresh.uid()))
-    observe("workflow-header-disagrees", operation, content.reports(sent.answer, "header"))
+    observe("workflow-header-disagrees", operation, errors_array.reports(sent.answer, "header"))
 
 
 @contract("workflow-draft-only-record", operations=["saveDraft"])
@@ -62,7 +62,7 @@ def test_a_document_with_nothing_but_a_draft(
     faulty = samples.faulty_submission(identifier)
     for operation in (CREATE_NAMED, UPDATE):
         sent = submit(operation, author, samples, identifier, faulty)
-        observe("workflow-draft-only-record", operation, rows.which(sent))
+        observe("workflow-draft-only-record", operation, workflow_errors.which(sent))
 
 
 @contract("workflow-taken-against-locked", operations=[CREATE_NAMED])
@@ -72,7 +72,7 @@ def test_creating_under_the_identifier_of_a_locked_record(
     """Which of the two refusals comes first."""
     identifier = records.locked()
     sent = submit(CREATE_NAMED, author, samples, identifier, samples.faulty_submission(identifier))
-    observe("workflow-taken-against-locked", CREATE_NAMED, rows.which(sent))
+    observe("workflow-taken-against-locked", CREATE_NAMED, workflow_errors.which(sent))
 
 
 @contract("workflow-identity-against-realm")
@@ -81,7 +81,7 @@ def test_a_submission_with_neither_realm_nor_token(
 ) -> None:
     """Which of the two refusals comes first."""
     sent = submit(operation, anonymous, samples, records.subject(operation), realm=None)
-    observe("workflow-identity-against-realm", operation, rows.which(sent))
+    observe("workflow-identity-against-realm", operation, workflow_errors.which(sent))
 
 
 @contract("workflow-update-by-another", operations=[UPDATE])
@@ -91,4 +91,4 @@ def test_an_update_by_a_second_author(
     """Whether a faulty update by another author is refused for its content or for want of rights."""
     identifier = records.standing()
     sent = submit(UPDATE, other, samples, identifier, samples.faulty_submission(identifier))
-    observe("workflow-update-by-another", UPDATE, rows.which(sent))
+    observe("workflow-update-by-another", UPDATE, workflow_errors.which(sent))

@@ -4,18 +4,12 @@ A request with two faults is refused for the one that is looked at first. Where 
 fault alone, nothing can be said about an order; the row's own clause holds that finding.
 """
 
-from contracts.generation.samples import Samples
-from contracts.generation.submissions import (
-    CREATE_NAMED,
-    UNKNOWN_REALM,
-    UNKNOWN_SCHEMA,
-    UPDATE,
-    submit,
-)
-from contracts.generation.workflow_records import WorkflowRecords
-from contracts.judging.claims import Claims, usable
-from contracts.judging.rows import Row
-from contracts.plugin.marks import contract
+from contracts.cases.marks import contract
+from contracts.cases.samples import Samples
+from contracts.cases.submissions import CREATE_NAMED, UNKNOWN_REALM, UNKNOWN_SCHEMA, UPDATE, submit
+from contracts.cases.workflow_records import WorkflowRecords
+from contracts.checks.claims import Claims, usable
+from contracts.checks.workflow_errors import Row
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

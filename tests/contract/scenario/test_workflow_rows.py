@@ -3,15 +3,14 @@
 Every row but those on the realm itself is asked for twice, with the realm in the header and in the query.
 """
 
-from contracts.generation.row_requests import RowRequests
-from contracts.generation.samples import Samples
-from contracts.generation.submissions import CREATE_NAMED, UNKNOWN_REALM, UPDATE, submit
-from contracts.generation.workflow_records import WorkflowRecords
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.content import refused_before
-from contracts.judging.rows import Row
-from contracts.judging.shapes import shape
-from contracts.plugin.marks import contract
+from contracts.cases.marks import contract
+from contracts.cases.observing import shape
+from contracts.cases.samples import Samples
+from contracts.cases.submissions import CREATE_NAMED, UNKNOWN_REALM, UPDATE, submit
+from contracts.cases.workflow_records import RowRequests, WorkflowRecords
+from contracts.checks.claims import Claims, Observer
+from contracts.checks.errors_array import refused_before
+from contracts.checks.workflow_errors import Row
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

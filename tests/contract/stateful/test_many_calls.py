@@ -4,15 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from contracts.generation.arrangement import Arrangement
-from contracts.generation.model_cast import Cast
-from contracts.generation.model_exploration import budget_of
-from contracts.generation.model_machine import explore
-from contracts.generation.model_saved import Saved
-from contracts.generation.samples import Samples
-from contracts.judging.attempts import Attempt
-from contracts.judging.claims import Claims
-from contracts.plugin.marks import Profile, contract
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.marks import Profile, contract
+from contracts.cases.samples import Samples
+from contracts.cases.state_exploration import Saved, budget_of, explore
+from contracts.cases.state_model import Cast
+from contracts.checks.claims import Claims
+from contracts.checks.outcomes import Attempt
 from contracts.plugin.worker import Worker
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace

@@ -31,7 +31,7 @@ FOREIGN = ("traffic.har", "junit.xml", "allure/*")
 @cache
 def validator(name: str) -> jsonschema_rs.Draft202012Validator:
     """The validator of a published schema."""
-    text = files("contracts.evidence").joinpath(f"schemas/{name}.schema.json").read_text("utf-8")
+    text = files("contracts.reports").joinpath(f"schemas/{name}.schema.json").read_text("utf-8")
     return jsonschema_rs.Draft202012Validator(json.loads(text), validate_formats=True)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from contracts.cli.merging import command
+from contracts.cli.merge import command
 from contracts.errors import UsageError
 from tests.meta.automation.conftest import SECRET, Hook, assert_unseen
 from tests.meta.automation.fitting import validator

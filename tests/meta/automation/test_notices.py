@@ -12,15 +12,13 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from contracts.drift.changes import Change, Kind
-from contracts.drift.report import DriftReport
 from contracts.errors import UsageError
-from contracts.evidence import verdict_json
 from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import judge
-from contracts.notifying.payload import summary_of
-from contracts.notifying.posting import Notice, Webhook, webhook
-from contracts.notifying.wording import without_address
+from contracts.history.drift_report import DriftReport
+from contracts.history.observed_facts import Change, Kind
+from contracts.reports import verdict_json
+from contracts.reports.webhook import Notice, Webhook, summary_of, webhook, without_address
 from tests.meta.automation.conftest import SECRET, Hook, assert_unseen
 from tests.meta.automation.fitting import misfits, validator
 from tests.meta.gate.telling import CATALOGUE, Program, Story, consumer, deviation

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from contracts.plugin.progress_course import Course, case_in_words
-from contracts.plugin.progress_display import Display, Manner
-from contracts.session.budget import RequestBudget, requests_counted
+from contracts.plugin.progress import Course, Display, Manner, case_in_words
+from contracts.session.limits import RequestBudget, requests_counted
 from tests.meta.gate.telling import Program
 
 DEFECTIVE = (

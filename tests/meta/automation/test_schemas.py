@@ -11,26 +11,26 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from contracts.drift.changes import Change, Kind
+from contracts.history.observed_facts import Change, Kind
 from contracts.proving.matrix import matrix
-from contracts.proving.proof_json import as_data
+from contracts.proving.proof_report import as_data
+from contracts.proving.trial_plugins import CaseFacts
 from contracts.proving.trials import Kind as TrialKind
 from contracts.proving.trials import Trial, TrialResult
-from contracts.proving.watching import CaseFacts
 from contracts.session.ledger import Ledger, read_entries
-from contracts.sweeping.drafts import Draft
+from contracts.session.sweep import Draft
 from tests.meta.automation.fitting import SCHEMAS, misfits, mistakes
 
 CHECKOUT = Path(__file__).parents[3]
 PUBLISHED = sorted(
     path.name.removesuffix(".schema.json")
-    for path in (CHECKOUT / "contracts" / "evidence" / "schemas").glob("*.schema.json")
+    for path in (CHECKOUT / "contracts" / "reports" / "schemas").glob("*.schema.json")
 )
 NOW = datetime.now(UTC).isoformat()
 
 
 def read(name: str) -> dict[str, Any]:
-    text = files("contracts.evidence").joinpath(f"schemas/{name}.schema.json").read_text("utf-8")
+    text = files("contracts.reports").joinpath(f"schemas/{name}.schema.json").read_text("utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
 

@@ -16,8 +16,7 @@ import pytest
 import yaml
 
 from contracts.cli.program import COMMANDS
-from contracts.history.entries import Entry
-from contracts.history.store import append
+from contracts.history.runs import Entry, append
 from tests.meta.automation.conftest import Hook, assert_unseen
 from tests.meta.automation.fitting import mistakes
 

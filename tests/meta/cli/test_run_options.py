@@ -4,9 +4,9 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from contracts.cli.gating import command as gate
+from contracts.cli.gate import command as gate
 from contracts.cli.program import program
-from contracts.cli.running import command as run
+from contracts.cli.run import command as run
 
 #: Shared options whose help says what they are in that command.
 WORDED_APART = {"consumer", "strict"}

@@ -9,8 +9,8 @@ from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.sandbox.app import create_app
 from contracts.sandbox.defects import ALL, UNBREAKABLE, Defect, load
+from contracts.sandbox.habits import Settings
 from contracts.sandbox.service import Service
-from contracts.sandbox.settings import Settings
 from tests.meta.defects import (  # noqa: F401 - each registers what it holds
     observe_attachment,
     observe_contact,

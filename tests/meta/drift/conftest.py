@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from contracts.cli import main
-from contracts.drift.facts import Facts, read_facts
+from contracts.history.observed_facts import Facts, read_facts
 
 REALMS = ("abs-dev", "bch-dev", "chm-dev")
 RECORD = {

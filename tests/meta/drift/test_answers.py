@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from contracts.drift import points
-from contracts.evidence.observations_answers import answers_of
+from contracts.evidence.observations import answers_of
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.record import Case, RecordedExchange, RunFacts, RunRecord
+from contracts.history import observed_facts
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
 
@@ -112,11 +112,11 @@ def test_a_refusal_stands_under_the_clause_that_speaks_of_it(refused: RecordedEx
 
 def test_every_place_is_a_silent_clause_that_covers_the_operation() -> None:
     catalogue = load_catalogue()
-    assert set(points.operations()) == set(load_description().operations)
-    for operation in points.operations():
-        places = {points.SUCCESS_STATUS[operation], points.success_clause(operation)}
+    assert set(observed_facts.operations()) == set(load_description().operations)
+    for operation in observed_facts.operations():
+        places = {observed_facts.SUCCESS_STATUS[operation], observed_facts.success_clause(operation)}
         places |= {
-            points.refusal_clause(operation, tokenless=tokenless, uid_valid=valid)
+            observed_facts.refusal_clause(operation, tokenless=tokenless, uid_valid=valid)
             for tokenless in (True, False)
             for valid in (True, False)
         }

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from contracts.drift import baseline
-from contracts.drift.accepting import accept, chosen
-from contracts.drift.comparing import compare
-from contracts.drift.facts import Facts, Place
 from contracts.errors import UsageError
-from contracts.evidence.drifting import realms_of_operations
+from contracts.evidence.run_history import realms_of_operations
+from contracts.history import baseline
+from contracts.history.baseline import accept, chosen
+from contracts.history.drift import compare
+from contracts.history.observed_facts import Facts, Place
 from contracts.interface.catalogue import load_catalogue
 
 REALMS_OF = realms_of_operations()

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from contracts.drift.changes import Change, Kind, Severity
-from contracts.drift.comparing import compare, undealt, unknown
+from contracts.history.drift import compare, undealt, unknown
+from contracts.history.observed_facts import Change, Kind, Severity
 
 ANYWHERE = "list-envelope"
 

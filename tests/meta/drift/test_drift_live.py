@@ -64,7 +64,7 @@ def drift_of_latest(checkout: Path) -> list[dict[str, Any]]:
 
 def fits_its_schema(checkout: Path) -> bool:
     """Whether the latest observations.json keeps its published schema."""
-    schema = files("contracts.evidence").joinpath("schemas/observations.schema.json").read_text("utf-8")
+    schema = files("contracts.reports").joinpath("schemas/observations.schema.json").read_text("utf-8")
     validator = jsonschema_rs.Draft202012Validator(json.loads(schema), validate_formats=True)
     text = (checkout / "reports" / "latest" / "observations.json").read_text("utf-8")
     return bool(validator.is_valid(json.loads(text))) and not validator.is_valid(

@@ -5,16 +5,15 @@ from typing import Any
 
 import pytest
 
-from contracts.drift.baseline import Baseline, write
-from contracts.drift.comparing import compare
-from contracts.drift.keeping import BASELINE_FILE, SETTINGS_FILE, keep, kept
-from contracts.drift.report import NO_DRIFT, DriftReport, Mode
 from contracts.errors import UsageError
-from contracts.evidence.drifting import realms_of_operations
 from contracts.evidence.outcomes import ExitCode, Verdict
 from contracts.evidence.record import AssertionCount, Case, RunFacts, RunRecord
+from contracts.evidence.run_history import realms_of_operations
 from contracts.evidence.verdicts import judge
-from contracts.interface.clauses import Clause, Level
+from contracts.history.baseline import BASELINE_FILE, SETTINGS_FILE, Baseline, keep, kept, write
+from contracts.history.drift import compare
+from contracts.history.drift_report import NO_DRIFT, DriftReport, Mode
+from contracts.interface.catalogue import Clause, Level
 
 REALMS_OF = realms_of_operations()
 CLAUSE = Clause("draft-get-content", Level.MUST, ("getDraft",), "Drafts", "Content.", realms=("abs-dev",))

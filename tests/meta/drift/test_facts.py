@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from contracts.drift.facts import Place
+from contracts.history.observed_facts import Place
 
 
 @pytest.mark.parametrize(

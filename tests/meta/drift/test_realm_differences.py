@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from contracts.drift.realms import between_realms
-from contracts.drift.telling import told_realms
+from contracts.history.drift import between_realms
+from contracts.history.drift_report import told_realms
 
 
 def test_realms_that_disagree_are_shown_with_their_values(made: Any) -> None:

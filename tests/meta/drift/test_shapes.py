@@ -6,9 +6,8 @@ import json
 import jsonschema_rs
 import pytest
 
-from contracts.drift.members import facts_of
-from contracts.evidence.observations_normal import Sent, normal, signature
-from contracts.evidence.observations_schema import form_of, infer
+from contracts.evidence.observations import Sent, form_of, infer, normal, signature
+from contracts.history.observed_facts import facts_of
 
 SENT = Sent(frozenset({"header", "firstName"}), frozenset({"rc-own-000001"}))
 SAMPLES = [

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from contracts.evidence.reports import write_all
 from contracts.evidence.verdicts import RunVerdict
+from contracts.reports.writers import write_all
 from tests.meta.evidence.telling import (
     CATALOGUE,
     HOSTILE,

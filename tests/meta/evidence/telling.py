@@ -7,13 +7,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from contracts.drift.baseline import Baseline
-from contracts.drift.baseline import write as write_baseline
-from contracts.drift.facts import Place
 from contracts.evidence.journal import Journal, journal_path, utc_now
 from contracts.evidence.terms import Consumer, Deviation, Terms, Waiver
-from contracts.history.past import Past, PastRun, Since, write_past
-from contracts.interface.clauses import Clause, Level
+from contracts.history.baseline import Baseline
+from contracts.history.baseline import write as write_baseline
+from contracts.history.observed_facts import Place
+from contracts.history.trends import Past, PastRun, Since, write_past
+from contracts.interface.catalogue import Clause, Level
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&`|\x00\x1b[31m\u202egnp.exe\ud800</pre>```"

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.allure_page import main, make, quiet
+from contracts.reports.allure_page import main, make, quiet
 
 # As Allure 3.18.0 writes it.
 TAG = """    <script async src="https://www.googletagmanager.com/gtag/js?id=G-LNDJ3J7WT0"></script>

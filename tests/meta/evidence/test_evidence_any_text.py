@@ -11,15 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contracts.drift.keeping import keep
-from contracts.drift.report import Mode
-from contracts.evidence import reports
-from contracts.evidence.bodies import json_of
-from contracts.evidence.drifting import realms_of_operations
 from contracts.evidence.journal import Journal, utc_now
-from contracts.evidence.plain import json_text
-from contracts.evidence.reports import WRITERS, write_all
-from contracts.workbench.compact import compact
+from contracts.evidence.run_history import realms_of_operations
+from contracts.exchanges.transcript import json_of
+from contracts.history.baseline import keep
+from contracts.history.drift_report import Mode
+from contracts.manual.display import compact
+from contracts.reports import writers
+from contracts.reports.writers import WRITERS, write_all
+from contracts.safe_text import json_text
 from tests.meta.evidence.telling import CATALOGUE, body, build_run, case
 
 CASE = "scenario/test_any.py::test_any[abs-dev]"
@@ -167,7 +167,7 @@ def test_what_a_broken_writer_began_is_not_left(folder: Path, monkeypatch: pytes
         (folder / "traffic.har").write_text('{"log": ')
         raise ValueError("in the middle")
 
-    monkeypatch.setattr(reports, "WRITERS", MappingProxyType({**WRITERS, "har": half}))
+    monkeypatch.setattr(writers, "WRITERS", MappingProxyType({**WRITERS, "har": half}))
     write_all(folder)
     assert not (folder / "traffic.har").exists()
 
@@ -187,7 +187,7 @@ def test_a_comparison_that_breaks_is_named_like_a_report(
     def broken(*_: object) -> None:
         raise RecursionError("too deep")
 
-    monkeypatch.setattr(reports, "drift_of", broken)
+    monkeypatch.setattr(writers, "drift_of", broken)
     run = passing(folder.parent / "passing")
     verdict = write_all(run, catalogue=made_up.catalogue)
     assert verdict.exit_code == 3
@@ -199,7 +199,7 @@ def breaking(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception) -> No
     def broken(*_: object) -> Path:
         raise error
 
-    monkeypatch.setattr(reports, "WRITERS", MappingProxyType({**WRITERS, name: broken}))
+    monkeypatch.setattr(writers, "WRITERS", MappingProxyType({**WRITERS, name: broken}))
 
 
 def passing(run: Path) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.folders import new_folder
+from contracts.evidence.run_folder import new_folder
 
 MOMENT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -22,7 +22,7 @@ def test_those_that_begin_in_one_second_have_a_folder_each(tmp_path: Path) -> No
 
 
 def test_too_many_at_once_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contracts.evidence.folders._MOST", 2)
+    monkeypatch.setattr("contracts.evidence.run_folder._MOST", 2)
     for _ in range(2):
         new_folder(tmp_path, "traffic", at=MOMENT)
     with pytest.raises(UsageError, match="too many were begun in this second"):

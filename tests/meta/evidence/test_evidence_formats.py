@@ -11,8 +11,8 @@ import pytest
 from junitparser import JUnitXml
 
 from contracts.errors import SuiteError
-from contracts.evidence import verdict_json
 from contracts.evidence.verdicts import RunVerdict
+from contracts.reports import verdict_json
 
 
 @pytest.mark.usefixtures("verdict")

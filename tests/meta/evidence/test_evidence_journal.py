@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.collecting import collect
 from contracts.evidence.journal import Journal, is_closed, journal_path, read_journal, utc_now
 from contracts.evidence.outcomes import Verdict
+from contracts.evidence.run_folder import collect
 
 NOBODY = {"text": None, "base64": None, "size": 0, "sha256": "", "truncated": False}
 

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from contracts.evidence import html
-from contracts.evidence.collecting import collect
-from contracts.evidence.reports import write_all
+from contracts.evidence.run_folder import collect
 from contracts.evidence.verdicts import judge
+from contracts.reports import html
+from contracts.reports.writers import write_all
 
 
 class Page(HTMLParser):

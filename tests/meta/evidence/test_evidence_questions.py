@@ -4,14 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from contracts.evidence import observations
-from contracts.evidence.ambiguities import AMBIGUITIES
-from contracts.evidence.asking import AT_MOST, Kind, Questions, ask
-from contracts.evidence.collecting import collect
-from contracts.evidence.questions import markdown
 from contracts.evidence.record import RunRecord
+from contracts.evidence.run_folder import collect
 from contracts.evidence.verdicts import judge
-from contracts.interface.catalogue import load_catalogue
-from contracts.interface.clauses import Clause
+from contracts.interface.catalogue import Clause, load_catalogue
+from contracts.reports.questions import AMBIGUITIES, AT_MOST, Kind, Questions, ask, markdown
 from tests.meta.evidence.telling import CATALOGUE
 
 

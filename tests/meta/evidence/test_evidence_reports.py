@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from contracts.errors import UsageError
-from contracts.evidence import reports
-from contracts.evidence.__main__ import main
 from contracts.evidence.journal import journal_path
-from contracts.evidence.plain import fenced, inline, printable
-from contracts.evidence.reports import point_latest, write_all
 from contracts.evidence.verdicts import RunVerdict
+from contracts.reports import writers
+from contracts.reports.__main__ import main
+from contracts.reports.writers import point_latest, write_all
+from contracts.safe_text import fenced, inline, printable
 
 
 def texts(folder: Path) -> Iterator[tuple[str, str]]:
@@ -102,7 +102,7 @@ def test_latest_is_a_text_file_where_there_are_no_links(
 def test_the_command_ends_with_the_run_s_exit_code(
     folder: Path, monkeypatch: pytest.MonkeyPatch, made_up: SimpleNamespace
 ) -> None:
-    monkeypatch.setattr(reports, "load_catalogue", lambda: made_up.catalogue)
+    monkeypatch.setattr(writers, "load_catalogue", lambda: made_up.catalogue)
     runner = CliRunner()
     done, lost = runner.invoke(main, [str(folder)]), runner.invoke(main, [str(folder.parent / "none")])
     assert (done.exit_code, done.output.split(":")[0]) == (1, "fail")

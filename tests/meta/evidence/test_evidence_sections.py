@@ -10,12 +10,12 @@ import pytest
 from junitparser import JUnitXml
 
 from contracts.errors import UsageError
-from contracts.evidence import html
-from contracts.evidence.collecting import collect
-from contracts.evidence.reports import write_all
-from contracts.evidence.trend_chart import trends
+from contracts.evidence.run_folder import collect
 from contracts.evidence.verdicts import judge
-from contracts.history.past import Past, PastRun
+from contracts.history.trends import Past, PastRun
+from contracts.reports import html
+from contracts.reports.html_sections import trends
+from contracts.reports.writers import write_all
 from tests.meta.evidence.telling import CATALOGUE, past_runs
 
 

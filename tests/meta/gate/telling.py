@@ -9,18 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import (
-    AssertionCount,
-    Block,
-    Case,
-    Narrowed,
-    RunFacts,
-    RunRecord,
-    SeenFinding,
-)
+from contracts.evidence.record import AssertionCount, Block, Case, Narrowed, RunFacts, RunRecord, SeenFinding
 from contracts.evidence.terms import Consumer, Deviation, Terms, Waiver
 from contracts.evidence.verdicts import RunVerdict, judge
-from contracts.interface.clauses import Clause, Level
+from contracts.interface.catalogue import Clause, Level
 
 TODAY = date(2026, 5, 10)
 REALMS = ("abs-dev", "bch-dev")

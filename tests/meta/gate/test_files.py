@@ -8,9 +8,7 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.evidence.terms import Consumer, Deviation, Terms
-from contracts.gating.consumer_file import read_consumer
-from contracts.gating.deviations_file import read_deviations
-from contracts.gating.lookup import load_terms
+from contracts.evidence.terms_files import load_terms, read_consumer, read_deviations
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from junitparser import JUnitXml
 
-from contracts.evidence import allure, findings, html, junit, summary, verdict_json
 from contracts.evidence.terms import Terms
+from contracts.reports import allure, finding_files, html, junit, summary, verdict_json
 from tests.meta.gate.telling import Story, consumer, deviation, waiver
 
 
@@ -29,7 +29,7 @@ def folder(story: Story, tmp_path: Path) -> Path:
     entries = deviation(), deviation("draft-save-creates", line=17)
     terms = Terms(used, entries, "deviations/dev.toml")
     record, verdict = story.record(terms), story.verdict(terms)
-    for each in (verdict_json, junit, allure, summary, html, findings):
+    for each in (verdict_json, junit, allure, summary, html, finding_files):
         each.write(record, verdict, tmp_path)
     return tmp_path
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from contracts.generation.model import Action, Step
-from contracts.generation.model_saved import Saved
+from contracts.cases.state_exploration import Saved
+from contracts.cases.state_model import Action, Step
 
 EARLIER, LATER = (Step(Action.SAVE, "A"),), (Step(Action.SAVE, "A"), Step(Action.DELETE, "A"))
 

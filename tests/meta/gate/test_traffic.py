@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from contracts.cli.consuming import command
+from contracts.cli.consumer import command
 from contracts.errors import UsageError
-from contracts.gating.consumer_file import read_consumer
-from contracts.gating.har import read_har
-from contracts.gating.traffic import as_toml, usage_of
+from contracts.evidence.consumer_from_traffic import as_toml, usage_of
+from contracts.evidence.terms_files import read_consumer
+from contracts.exchanges.har_file import read_har
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 

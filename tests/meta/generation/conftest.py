@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contracts.session.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Answer, Exchange
 from contracts.session.namespace import Namespace
 
 Rule = Callable[[str, dict[str, Any]], tuple[int, Any]]

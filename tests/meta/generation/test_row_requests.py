@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from contracts.generation.row_requests import RowRequests
-from contracts.generation.samples import Samples
-from contracts.generation.submissions import CREATE, UPDATE
-from contracts.generation.workflow_records import WorkflowRecords
-from contracts.judging.outcomes import Untested
-from contracts.target.model import RealmSettings
+from contracts.cases.samples import Samples
+from contracts.cases.submissions import CREATE, UPDATE
+from contracts.cases.workflow_records import RowRequests, WorkflowRecords
+from contracts.checks.outcomes import Untested
+from contracts.settings.target import RealmSettings
 
 SCHEMA = (400, {"message": "Schema not configured for the given realm abs-dev."})
 UNKNOWN = (

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from contracts.generation.samples import STAND_IN_SCHEMA, Samples
-from contracts.generation.stand_in import prove
-from contracts.judging.outcomes import Untested
-from contracts.target.model import RealmSettings
+from contracts.cases.drafts import prove
+from contracts.cases.samples import STAND_IN_SCHEMA, Samples
+from contracts.checks.outcomes import Untested
+from contracts.settings.target import RealmSettings
 
 UID = "rc-test-0123456789"
 TOLD = RealmSettings(contact_schema="person", contact_organization="org-0123456789", country_terms=("ke",))

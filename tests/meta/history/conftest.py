@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contracts.history.entries import Entry, Seen
+from contracts.history.runs import Entry, Seen
 
 Made = Callable[..., Entry]
 

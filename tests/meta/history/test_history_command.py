@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from contracts.cli import main
-from contracts.history.entries import Entry
-from contracts.history.store import append
+from contracts.history.runs import Entry, append
 
 Made = Callable[..., Entry]
 HISTORY = Path("reports") / "history.jsonl"

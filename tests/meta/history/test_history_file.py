@@ -8,8 +8,19 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UsageError
-from contracts.history.entries import Entry, Folded, Mark, NotAnEntryError, line_of, read_line
-from contracts.history.store import History, append, merge, read, write
+from contracts.history.runs import (
+    Entry,
+    Folded,
+    History,
+    Mark,
+    NotAnEntryError,
+    append,
+    line_of,
+    merge,
+    read,
+    read_line,
+    write,
+)
 
 Made = Callable[..., Entry]
 

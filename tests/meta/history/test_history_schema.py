@@ -7,14 +7,13 @@ from pathlib import Path
 
 import jsonschema_rs
 
-from contracts.history.entries import Entry
-from contracts.history.store import append
+from contracts.history.runs import Entry, append
 
 Made = Callable[..., Entry]
 
 
 def test_every_line_fits_the_schema(made: Made, tmp_path: Path) -> None:
-    text = files("contracts.evidence").joinpath("schemas/history.schema.json").read_text("utf-8")
+    text = files("contracts.reports").joinpath("schemas/history.schema.json").read_text("utf-8")
     validator = jsonschema_rs.Draft202012Validator(json.loads(text), validate_formats=True)
     path = tmp_path / "history.jsonl"
     for day, verdict in enumerate(["pass", "fail", "inconclusive", "observed"], start=1):

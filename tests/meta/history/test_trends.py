@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UsageError
-from contracts.history.entries import Entry, Seen
-from contracts.history.past import FILE_NAME, Past, past_of, read_past, write_past
-from contracts.history.store import History, merge
-from contracts.history.trends import Trend, trends
+from contracts.history.runs import Entry, History, Seen, merge
+from contracts.history.trends import FILE_NAME, Past, Trend, past_of, read_past, trends, write_past
 
 Made = Callable[..., Entry]
 PLACE = ("draft-get-content", "abs-dev")

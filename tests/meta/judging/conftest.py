@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from contracts.checks.claims import Claim, Claims
+from contracts.checks.outcomes import Attempt
+from contracts.exchanges.exchange import Answer, Exchange
 from contracts.interface.catalogue import Catalogue, load_catalogue
-from contracts.judging.attempts import Attempt
-from contracts.judging.claims import Claim, Claims
-from contracts.session.exchange import Answer, Exchange
 
 
 def make_answer(

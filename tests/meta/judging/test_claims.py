@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
+from contracts.checks.claims import Claim, Claims, Observer, usable
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction
 from contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
-from contracts.judging.attempts import Attempt
-from contracts.judging.claims import Claim, Claims, Observer, usable
-from contracts.judging.outcomes import Blocked, Contradiction
 
 KEY = ("draft-get-content", "getDraft")
 ID = "rc-abcd-12345"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from contracts.generation.files import RED
-from contracts.judging.images import is_image, kind
+from contracts.cases.contents import RED
+from contracts.exchanges.images import is_image, kind
 
 FORMATS = ("png", "jpeg", "gif", "webp", "bmp", "avif")
 

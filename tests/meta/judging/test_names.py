@@ -1,6 +1,6 @@
 """Records of one list are told apart by their identifiers only where these do it."""
 
-from contracts.judging.listing import Names
+from contracts.cases.list_pages import Names
 
 FIRST, SECOND = {"identifier": "rc-first-draft", "score": 1}, {"identifier": "rc-second-draft", "score": 1}
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from contracts.generation.arrangement import Attachment
-from contracts.generation.files import RED
-from contracts.judging.attachments import preview
+from contracts.cases.arrangement import Attachment
+from contracts.cases.attachments import preview
+from contracts.cases.contents import RED
 
 PICTURE = Attachment("rc-1", 7, "red.png", RED)
 

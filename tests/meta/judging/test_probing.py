@@ -5,12 +5,9 @@ from typing import Any
 
 import pytest
 
+from contracts.cases.generated_faults import ABSENT, Fault, Probe, firm
+from contracts.checks.outcomes import Attempt, Contradiction, confirm
 from contracts.errors import EnvironmentFault
-from contracts.generation.faults import ABSENT, Fault
-from contracts.judging.attempts import Attempt
-from contracts.judging.confirmation import confirm
-from contracts.judging.outcomes import Contradiction
-from contracts.judging.probing import Probe, firm
 
 MISSING = Fault("body", "firstName", "missing", ABSENT)
 

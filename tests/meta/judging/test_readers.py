@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from contracts.judging import readers
-from contracts.judging.listing import ranked_integers
-from contracts.judging.readers import Ambiguous
+from contracts.cases.list_pages import ranked_integers
+from contracts.exchanges import readers
+from contracts.exchanges.readers import Ambiguous
 
 ID = "rc-abcd-12345"
 

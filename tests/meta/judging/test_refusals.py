@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from contracts.judging.attempts import Attempt
-from contracts.judging.claims import Claim
-from contracts.judging.outcomes import Blocked, Contradiction
-from contracts.judging.refusals import each_refused, not_listed
+from contracts.cases.refusals import each_refused, not_listed
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction
 
 
 @pytest.fixture

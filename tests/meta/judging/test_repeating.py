@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from contracts.generation.arrangement import Attachment
-from contracts.judging.claims import Claim
-from contracts.judging.listing import Page
-from contracts.judging.outcomes import Contradiction
-from contracts.judging.repeating import attached_each_time
+from contracts.cases.arrangement import Attachment
+from contracts.cases.drafts import attached_each_time
+from contracts.cases.list_pages import Page
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Contradiction
 
 NOTE = Attachment("rc-1", 7, "note.txt", b"a note")
 THERE, OTHERS = {"filename": "note.txt", "id": 7}, {"filename": "other.txt", "id": 8}

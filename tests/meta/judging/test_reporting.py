@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from contracts.judging.claims import Claim
-from contracts.judging.outcomes import Blocked, Contradiction
-from contracts.judging.reporting import Reporting
+from contracts.cases.contacts import Reporting
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Blocked, Contradiction
 
 MANDATORY = [{"code": "Error.Mandatory", "property": "firstName"}]
 OTHER = [{"code": "Error.Invalid", "property": "firstName"}]

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from contracts.judging.reproduction import command, curl
-from contracts.session.redaction import Redactor
+from contracts.exchanges.redaction import Redactor
+from contracts.exchanges.reproduction import command, curl
 
 TOKEN = "abcdef.ghijkl-mnopqr_0123456789"
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from contracts.judging.claims import Claim
-from contracts.judging.outcomes import Blocked, Contradiction
-from contracts.judging.rows import accepted_for
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Blocked, Contradiction
+from contracts.checks.workflow_errors import accepted_for
 
 
 @pytest.fixture

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from contracts.judging.attempts import Attempt
-from contracts.judging.claims import Claim, Claims
-from contracts.judging.outcomes import Blocked, Contradiction
-from contracts.judging.sign_in import gives_token, needs_no_more
+from contracts.cases.sign_in import gives_token, needs_no_more
+from contracts.checks.claims import Claim, Claims
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction
 
 
 @pytest.fixture

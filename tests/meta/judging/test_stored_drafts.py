@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from contracts.generation.arrangement import Draft
-from contracts.judging.attempts import Attempt
-from contracts.judging.claims import Claims
-from contracts.judging.drafts import nothing_of, stored, updated
-from contracts.judging.outcomes import Contradiction
+from contracts.cases.arrangement import Draft
+from contracts.cases.drafts import nothing_of, stored, updated
+from contracts.checks.claims import Claims
+from contracts.checks.outcomes import Attempt, Contradiction
 
 UID = "rc-abcd-12345"
 BEFORE = {"header": {}, "firstName": "Wangari"}

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from contracts.judging import universal
-from contracts.judging.attempts import Attempt
+from contracts.checks import universal
+from contracts.checks.outcomes import Attempt
 
 TOKEN = "abcdef.ghijkl-mnopqr"
 BEARER = {"request_headers": {"Authorization": f"Bearer {TOKEN}"}}

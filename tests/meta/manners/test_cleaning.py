@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from contracts.plugin.cleaning import Cleaning
-from contracts.session.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Answer, Exchange
+from contracts.session.draft_cleanup import Cleaning
 from contracts.session.ledger import Entry, Ledger
 
 
@@ -71,7 +71,7 @@ def test_a_save_that_was_not_answered_is_looked_after_again_at_the_end(
     save("late", state)
     cleaning.after_case()
     assert [entry.identifier for entry in ledger.removable()] == ["late"]
-    monkeypatch.setattr("contracts.plugin.cleaning.time.sleep", lambda _: service.there.add("late"))
+    monkeypatch.setattr("contracts.session.draft_cleanup.time.sleep", lambda _: service.there.add("late"))
     cleaning.at_the_end(last=True)
     assert (service.there, ledger.removable()) == (set(), [])
 

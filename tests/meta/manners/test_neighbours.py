@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from contracts.proving.manners import canary
-from contracts.proving.neighbours import LOOKALIKES, Change, changes
+from contracts.proving.manners import LOOKALIKES, Change, canary, changes
 
 
 @pytest.mark.parametrize(

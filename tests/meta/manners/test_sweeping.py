@@ -10,9 +10,13 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from contracts.session.alive import Alive, anybody_alive
-from contracts.sweeping.folders import private_folders_of_the_dead, remove_private_folders
-from contracts.sweeping.runs import earlier_runs, tokens_at_work
+from contracts.session.private_folder import (
+    Alive,
+    anybody_alive,
+    private_folders_of_the_dead,
+    remove_private_folders,
+)
+from contracts.session.sweep import earlier_runs, tokens_at_work
 
 URL = "http://registry.example"
 LINE = {
@@ -95,7 +99,7 @@ def test_workers_that_outlive_their_controller_are_waited_for(
 ) -> None:
     folder = run_folder("one")
     worker = Alive(folder, "gw0")
-    monkeypatch.setattr("contracts.sweeping.runs.time.sleep", lambda _: worker.end())
+    monkeypatch.setattr("contracts.session.sweep.time.sleep", lambda _: worker.end())
     assert found(tmp_path) == ["one"]
 
 

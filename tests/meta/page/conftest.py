@@ -14,13 +14,12 @@ import pytest
 import requests
 from aiohttp import web
 
-from contracts.page.serving import page_application
+from contracts.manual.traffic_findings import Feed, Seen, TrafficFinding
+from contracts.page.server import page_application
+from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import altered
-from contracts.sandbox.settings import Settings
-from contracts.target.embedded import DEFAULT_SIZE_LIMIT, sandbox_target
-from contracts.target.model import Target
-from contracts.traffic.feed import Feed, Seen
-from contracts.traffic.findings import TrafficFinding
+from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, sandbox_target
+from contracts.settings.target import Target
 from tests.meta.conftest import running, serving
 
 PATIENCE = 60.0

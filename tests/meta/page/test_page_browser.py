@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from contracts.traffic.feed import Seen
-from contracts.traffic.findings import Side, Standing, TrafficFinding
+from contracts.manual.traffic_findings import Seen, Side, Standing, TrafficFinding
 from tests.meta.evidence import browser as chromium
 from tests.meta.evidence.test_evidence_browser import CONTRASTS, STICKING_OUT
 from tests.meta.page.conftest import Listening, Page

@@ -10,9 +10,9 @@ import pytest
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
-from contracts.target.embedded import DEFAULT_SIZE_LIMIT, sandbox_target
-from contracts.target.model import Target
-from contracts.workbench.opening import Left
+from contracts.manual.manual_session import Left
+from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, sandbox_target
+from contracts.settings.target import Target
 from tests.meta.page.conftest import Listening, Page, page_of
 
 OPERATIONS = load_description().operations

@@ -7,8 +7,7 @@ import pytest
 import requests
 
 from contracts.interface.catalogue import load_catalogue
-from contracts.traffic.feed import Seen
-from contracts.traffic.findings import Side, Standing, TrafficFinding
+from contracts.manual.traffic_findings import Seen, Side, Standing, TrafficFinding
 from tests.meta.page.conftest import Listening, Page
 
 Passes = Callable[..., Seen]

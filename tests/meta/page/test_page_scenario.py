@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from contracts.page.literals import Literals
-from contracts.target.model import ACCOUNT_ROLES
-from contracts.target.sandbox import SANDBOX_SETTINGS
-from contracts.traffic.feed import Seen
+from contracts.manual.traffic_findings import Seen
+from contracts.page.scenario import Literals
+from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
+from contracts.settings.target import ACCOUNT_ROLES
 from tests.meta.page.conftest import Page
 
 CHECKOUT = Path(__file__).parents[3]

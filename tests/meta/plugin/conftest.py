@@ -278,7 +278,7 @@ def faulty(serve_app: Callable[[Any], str], tmp_path: Path, run: Runner) -> Call
         **settings: Any,
     ) -> Service:
         from contracts.sandbox.app import create_app  # noqa: PLC0415 - not every test serves
-        from contracts.sandbox.settings import Settings  # noqa: PLC0415
+        from contracts.sandbox.habits import Settings  # noqa: PLC0415
 
         app = Faulty(create_app(Settings(**settings)), rule, delay)
         url = serve_app(app)
@@ -293,7 +293,7 @@ def aim(run: Runner, folder: Path, url: str, *, only_author: bool = False, pace:
     Args:
         pace: More lines for the `[pace]` table.
     """
-    source = CHECKOUT / "contracts" / "target"
+    source = CHECKOUT / "contracts" / "settings"
     text = (source / "sandbox.toml").read_text(encoding="utf-8")
     shutil.copytree(source / "samples", folder / "samples", dirs_exist_ok=True)
     target = folder / "service.toml"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.reports import write_all
+from contracts.reports.writers import write_all
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 WAITING = ("-k", "test_waiting")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence import verdict_json
+from contracts.reports import verdict_json
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 NOT_FOUND = (404, [(b"content-type", b"application/json")], b'{"message": "none"}')

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from contracts.cli.merging import command
+from contracts.cli.merge import command
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 WORDS = ("-k", "test_content or test_save or test_should or test_only_sends or test_contacts")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from contracts.judging.outcomes import Blocked
-from contracts.plugin.sharing import Sharing, inherit
+from contracts.cases.shared_state import Sharing, inherit
+from contracts.checks.outcomes import Blocked
 from contracts.session.ledger import Ledger
 
 

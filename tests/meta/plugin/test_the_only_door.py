@@ -28,7 +28,7 @@ def test_the_watch_would_see_another_way_out(runner_in: Any, plant_checkout: Any
     case = root / "tests" / "contract" / "test_past.py"
     case.write_text(
         "import requests\n"
-        "from contracts.plugin.marks import contract\n"
+        "from contracts.cases.marks import contract\n"
         "@contract('draft-get-content')\n"
         "def test_past(author):\n"
         "    requests.get(author._target.base_url, timeout=5)\n",

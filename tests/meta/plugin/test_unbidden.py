@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from contracts.judging.attempts import Attempt
-from contracts.plugin.unbidden import look_for_unbidden, note_gone
-from contracts.session.exchange import Answer, Exchange
+from contracts.checks.outcomes import Attempt
+from contracts.exchanges.exchange import Answer, Exchange
+from contracts.plugin.protocol import look_for_unbidden, note_gone
 from contracts.session.ledger import Ledger
 from contracts.session.namespace import Namespace
 

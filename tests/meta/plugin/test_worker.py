@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from contracts.judging.attempts import Attempt
-from contracts.plugin.marks import Profile
+from contracts.cases.marks import Profile
+from contracts.checks.outcomes import Attempt
 from contracts.plugin.options import Selection
 from contracts.plugin.plan import Plan
 from contracts.plugin.worker import Worker
-from contracts.target.model import Account, Target
-from contracts.target.secret import Secret
+from contracts.settings.target import Account, Secret, Target
 
 
 class Stub(BaseHTTPRequestHandler):

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from contracts.proving.trial_plugins import CaseFacts
 from contracts.proving.trials import Kind, Trial, TrialResult
-from contracts.proving.watching import CaseFacts
 
 Make = Callable[..., TrialResult]
 

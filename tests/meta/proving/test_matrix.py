@@ -12,9 +12,6 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.proving.matrix import matrix
-from contracts.proving.pairs import AND
-from contracts.proving.proof_json import as_data
-from contracts.proving.proof_page import render
 from contracts.proving.proof_plan import (
     Part,
     Proof,
@@ -24,9 +21,9 @@ from contracts.proving.proof_plan import (
     trials_for_case,
     waits,
 )
-from contracts.proving.proof_text import closing_lines, markdown, put_between
-from contracts.proving.trials import STAGES, Kind, TrialResult, realms_of
-from contracts.proving.watching import CaseFacts, CaseIndex
+from contracts.proving.proof_report import as_data, closing_lines, markdown, put_between, render
+from contracts.proving.trial_plugins import CaseFacts, CaseIndex
+from contracts.proving.trials import AND, STAGES, Kind, TrialResult, realms_of
 from contracts.sandbox.defects import load
 from contracts.sandbox.variants import ALL as VARIANTS
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UsageError
-from contracts.proving import proof_run
+from contracts.proving import proof as proof_run
+from contracts.proving.proof import STATE_FILE, Prover, State
 from contracts.proving.proof_plan import Part, Proof
-from contracts.proving.proof_run import STATE_FILE, Prover, State
+from contracts.proving.trial_plugins import CaseIndex
 from contracts.proving.trials import Trial, TrialResult
-from contracts.proving.watching import CaseIndex
 
 PROGRAM = [sys.executable, "-c", "from contracts.cli import main; main()", "prove"]
 

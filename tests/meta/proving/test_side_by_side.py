@@ -13,7 +13,7 @@ import pytest
 SCRIPT = """
 import os, sys, time
 from pathlib import Path
-from contracts.proving.side_by_side import SideBySide
+from contracts.proving.processes import SideBySide
 here = Path(sys.argv[1])
 def work(task):
     name, seconds, code = task

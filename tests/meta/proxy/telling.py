@@ -8,11 +8,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from contracts.proxy.passing import Passer
-from contracts.proxy.serving import listening, proxy_application
-from contracts.session.passage import Passage
-from contracts.target.model import Target
-from contracts.traffic.passed import Passed
+from contracts.exchanges.traffic_exchange import Passed
+from contracts.manual.proxy import Passer, listening, proxy_application
+from contracts.session.relay import Passage
+from contracts.settings.target import Target
 
 PATIENCE = 120.0
 

@@ -10,16 +10,15 @@ import pytest
 
 from contracts.errors import SuiteError
 from contracts.evidence.record import RecordedExchange
-from contracts.proxy.beside import Beside
-from contracts.proxy.copying import LARGEST_COPY, Copy
-from contracts.proxy.keeping import Keeper
-from contracts.session.exchange import Exchange
-from contracts.target.model import Target
-from contracts.traffic import watching
-from contracts.traffic.discretion import Discretion
-from contracts.traffic.feed import Feed, Seen
-from contracts.traffic.passed import Body, Passed
-from contracts.traffic.watching import Watch
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.traffic_exchange import Body, Passed
+from contracts.manual import traffic_watch
+from contracts.manual.proxy import LARGEST_COPY, Copy
+from contracts.manual.proxy_record import Beside, Keeper
+from contracts.manual.traffic_findings import Feed, Seen
+from contracts.manual.traffic_redaction import Discretion
+from contracts.manual.traffic_watch import Watch
+from contracts.settings.target import Target
 
 TARGET = Target(name="scripted", base_url="http://registry.test")
 TOKEN = "a-token-of-forty-characters-0123456789ab"
@@ -90,14 +89,14 @@ def test_what_breaks_while_judging_is_told_at_the_end() -> None:
 def test_a_check_that_breaks_costs_one_exchange_and_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = watching.judge_answer
+    whole = traffic_watch.judge_answer
 
     def breaks(exchange: Exchange, *more: Any) -> Any:
         if exchange.response is not None and exchange.response.content == b"odd":
             raise LookupError(f"nobody knows {TOKEN}")
         return whole(exchange, *more)
 
-    monkeypatch.setattr(watching, "judge_answer", breaks)
+    monkeypatch.setattr(traffic_watch, "judge_answer", breaks)
     said: list[str] = []
     keeper = Keeper(TARGET, tmp_path, alone=False, strict_client=False, say=said.append)
     with keeper:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from contracts.cli import main
-from contracts.target.sandbox import SANDBOX_SETTINGS
+from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
 
 READY = "sandbox ready at "
 #: What the broken sandbox does wrong.

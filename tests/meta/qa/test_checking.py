@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from contracts.checking.single import ACCEPTED, Judge, Judgement
+from contracts.checks.single import ACCEPTED, Judge, Judgement
+from contracts.exchanges.exchange import Answer, Exchange
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
-from contracts.session.exchange import Answer, Exchange
-from contracts.workbench.expectations import meets
+from contracts.manual.replay import meets
 
 BASE = "http://127.0.0.1:1"
 DRAFT = "/api/v2013/documents/rc-test-0001/versions/draft"

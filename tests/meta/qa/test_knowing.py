@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from contracts.interface import case_listing
 from contracts.interface.catalogue import load_catalogue
-from contracts.workbench import breaking, case_book
+from contracts.manual import sandbox_choices
 
 Program = Callable[..., Any]
 CASES = {
@@ -84,9 +85,9 @@ def test_an_operation_is_explained(said: Program) -> None:
 
 
 def test_without_the_sandbox_defects_are_left_out(said: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contracts.cli.explaining.defects", lambda: None)
+    monkeypatch.setattr("contracts.cli.explain.defects", lambda: None)
     assert "known where the sandbox is installed" in said("explain", "uid-too-short").out
-    monkeypatch.setattr(breaking, "defects", lambda: None)
+    monkeypatch.setattr(sandbox_choices, "defects", lambda: None)
     ended = said("list", "defects")
     assert (ended.code, "pip install" in ended.err) == (4, True)
 
@@ -181,11 +182,11 @@ def test_words_complete(
 def test_cases_are_kept_until_one_changes(tmp_path: Path) -> None:
     cases = tmp_path / "cases"
     cases.mkdir()
-    text = "from contracts.plugin.marks import contract\n\n@contract('list-top')\ndef test_{name}(): ...\n"
+    text = "from contracts.cases.marks import contract\n\n@contract('list-top')\ndef test_{name}(): ...\n"
     (cases / "test_one.py").write_text(text.format(name="one"))
     for name in ("one", "another"):
         (cases / "test_one.py").write_text(text.format(name=name))
         expected = {"list-top": (f"test_one.py::test_{name}",)}
-        assert case_book.known_cases(cases, tmp_path) == expected
+        assert case_listing.known_cases(cases, tmp_path) == expected
         (kept,) = tmp_path.glob("cases-*.json")
         assert json.loads(kept.read_text()) == {"list-top": [f"test_one.py::test_{name}"]}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contracts.workbench.replaying import Outcome, Replayed, together
+from contracts.manual.replay import Outcome, Replayed, together
 
 Program = Callable[..., Any]
 

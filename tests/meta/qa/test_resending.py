@@ -6,24 +6,20 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.arranging import arranged, settings_in
 from contracts.evidence.record import RecordedExchange, RunFacts, RunRecord
+from contracts.exchanges.exchange import Answer
+from contracts.exchanges.redaction import Redactor
 from contracts.interface.description import load_description
-from contracts.session.exchange import Answer
+from contracts.manual.display import compact
+from contracts.manual.recorded_sequence import Telling, content_of, read_entries
+from contracts.manual.replay import differences
+from contracts.manual.request_options import find_part, read_setting
+from contracts.manual.substitution import Carried, Names, Settled
+from contracts.reports.finding_files import arranged, settings_in
 from contracts.session.namespace import Namespace
 from contracts.session.recording import TOKEN, JournalRecorder
-from contracts.session.redaction import Redactor
-from contracts.target.embedded import sandbox_target
-from contracts.target.model import Target
-from contracts.workbench.carrying import Carried
-from contracts.workbench.compact import compact
-from contracts.workbench.har_entries import read_entries
-from contracts.workbench.recorded import content_of
-from contracts.workbench.renaming import Names
-from contracts.workbench.resemblance import differences
-from contracts.workbench.resettling import Settled
-from contracts.workbench.telling import Telling
-from contracts.workbench.wishes import find_part, read_setting
+from contracts.settings.embedded_sandbox import sandbox_target
+from contracts.settings.target import Target
 
 BASE = "http://127.0.0.1:8080"
 DESCRIPTION = load_description()

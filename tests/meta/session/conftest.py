@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from contracts.session.door import Call, Context, Door
-from contracts.session.exchange import Exchange
+from contracts.exchanges.exchange import Exchange
 from contracts.session.ledger import Ledger
+from contracts.session.limits import Pace
 from contracts.session.namespace import Namespace
-from contracts.session.pace import Pace
+from contracts.session.session import Call, Context, Door
 from contracts.session.transport import Transport
 
 CONTEXT = Context("a case", 1, "abs-dev", "author")
@@ -136,7 +136,7 @@ class Bench:
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Waits between tries, which are noted and not waited for."""
     noted: list[float] = []
-    monkeypatch.setattr("contracts.session.retrying.sleep", noted.append)
+    monkeypatch.setattr("contracts.session.retry.sleep", noted.append)
     return noted
 
 

@@ -13,10 +13,8 @@ from contracts.errors import EnvironmentFault, SuiteError
 from contracts.interface.description import load_description
 from contracts.session.actor import Actor, NoTokenError
 from contracts.session.breaker import Breaker
-from contracts.session.credentials import token_issuer
-from contracts.session.tokens import Token, TokenStore
-from contracts.target.model import Account, Target
-from contracts.target.secret import Secret
+from contracts.session.tokens import Token, TokenStore, token_issuer
+from contracts.settings.target import Account, Secret, Target
 
 UID = "rc-test00000001"
 

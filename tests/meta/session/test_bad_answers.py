@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from contracts.judging import readers
-from contracts.session.exchange import Answer
-from contracts.session.reading import DEEPEST, MOST_VALUES, read_json
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import DEEPEST, MOST_VALUES, Answer, read_json
 from contracts.session.transport import LARGEST_BODY
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

@@ -11,7 +11,7 @@ import pytest
 from contracts.errors import EnvironmentFault, GivenUp
 from contracts.session import breaker
 from contracts.session.breaker import Breaker
-from contracts.session.door import Call, Context
+from contracts.session.session import Call, Context
 
 PAGE = b"<!DOCTYPE html><html></html>"
 URL = "/api/v2013/documents/rc-test00000001/versions/draft"

@@ -8,17 +8,9 @@ from typing import Any
 
 import pytest
 
-from contracts.session.exchange import Answer
-from contracts.session.ledger import (
-    Ledger,
-    append_removed,
-    named,
-    outcome,
-    read_entries,
-    removable,
-    residue,
-)
-from contracts.session.residue import ResidueBudget, ResidueSpent
+from contracts.exchanges.exchange import Answer
+from contracts.session.ledger import Ledger, append_removed, named, outcome, read_entries, removable, residue
+from contracts.session.limits import ResidueBudget, ResidueSpent
 
 
 def answer(status: int, body: Any = None) -> Answer:

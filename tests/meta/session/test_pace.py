@@ -12,19 +12,18 @@ from typing import Any
 
 import pytest
 
-from contracts.session.budget import BudgetSpent, RequestBudget
-from contracts.session.pace import Pace
+from contracts.session.limits import BudgetSpent, Pace, RequestBudget
 
 WORKERS = 3
 #: What each worker process does: so many requests through a door of its own, on a folder that all share.
 WORK = """
 import sys
 from pathlib import Path
-from contracts.session.door import Call, Context, Door
+from contracts.session.session import Call, Context, Door
 from contracts.session.ledger import Ledger
 from contracts.session.namespace import Namespace
-from contracts.session.budget import RequestBudget
-from contracts.session.pace import Pace
+from contracts.session.limits import RequestBudget
+from contracts.session.limits import Pace
 from contracts.session.transport import Transport
 from contracts.errors import EnvironmentFault
 
@@ -178,9 +177,9 @@ def test_a_clock_that_a_kill_cut_short_is_no_obstacle(tmp_path: Path) -> None:
 
 def test_a_rest_has_an_end_whatever_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    monkeypatch.setattr("contracts.session.pace.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("contracts.session.limits.time.monotonic", lambda: now[0])
     monkeypatch.setattr(
-        "contracts.session.pace.time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds)
+        "contracts.session.limits.time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds)
     )
     pace = Pace(tmp_path, None, None)
     pace.rest(1e9)

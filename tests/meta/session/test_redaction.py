@@ -11,11 +11,11 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from contracts.evidence.journal import Journal, read_journal
-from contracts.judging.reproduction import curl
-from contracts.session.door import Context
-from contracts.session.exchange import QUOTED_CHARACTERS, Answer, Exchange
+from contracts.exchanges.exchange import QUOTED_CHARACTERS, Answer, Exchange
+from contracts.exchanges.redaction import Redactor
+from contracts.exchanges.reproduction import curl
 from contracts.session.recording import KEPT_BODY, JournalRecorder
-from contracts.session.redaction import Redactor
+from contracts.session.session import Context
 
 SECRET = 'pä s/&"+\\<7'
 TOKEN = "abcdef.ghijkl-mnopqr_stuvwx"

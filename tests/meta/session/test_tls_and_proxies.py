@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import trustme
 
-from contracts.session.opening import proxy_passwords
+from contracts.session.session import proxy_passwords
 from contracts.session.transport import Transport
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contracts.evidence.journal import Journal, journal_path, utc_now
-from contracts.evidence.shards import Shard, digest_of_cases
+from contracts.evidence.record import Shard, digest_of_cases
 
 REALMS = ("abs-dev", "bch-dev")
 CLAUSES = ("draft-get-content", "draft-save-creates")

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.shards import digest_of_cases
+from contracts.evidence.record import digest_of_cases
 from contracts.plugin.sharding import Part, Weighed, deal, read_part
 
 REALMS = ("abs-dev", "bch-dev", "chm-dev", "ort-dev")

@@ -9,7 +9,7 @@ from typing import Any, Self
 import pytest
 from click.testing import CliRunner, Result
 
-from contracts.cli.merging import command
+from contracts.cli.merge import command
 from contracts.evidence.journal import journal_path
 from contracts.session.ledger import read_entries
 from tests.meta.automation.fitting import misfits
@@ -85,7 +85,7 @@ def test_what_a_merge_leaves_keeps_the_published_schemas(
 def test_two_merges_in_one_second_have_a_folder_each(
     make_shard: Make, merge: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contracts.evidence.folders.datetime", Still)
+    monkeypatch.setattr("contracts.evidence.run_folder.datetime", Still)
     shards = make_shard(1), make_shard(2)
     for _ in range(2):
         assert merge(*shards).return_value == 0

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from contracts.evidence.collecting import collect
 from contracts.evidence.journal import Journal, journal_path
-from contracts.plugin.measuring import peak_memory, put_together
+from contracts.evidence.run_folder import collect
+from contracts.plugin.worker import peak_memory, put_together
 from tests.meta.shards.conftest import CASES, write_case
 
 Make = Callable[..., Path]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from contracts.traffic.discretion import Discretion
-from contracts.traffic.watching import Watch
+from contracts.manual.traffic_redaction import Discretion
+from contracts.manual.traffic_watch import Watch
 from tests.meta.traffic.telling import Client
 
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from contracts.traffic.feed import Seen
-from contracts.traffic.findings import TrafficFinding
-from contracts.traffic.passed import Body, Passed
-from contracts.traffic.watching import Watch
+from contracts.exchanges.traffic_exchange import Body, Passed
+from contracts.manual.traffic_findings import Seen, TrafficFinding
+from contracts.manual.traffic_watch import Watch
 
 SITE = "http://registry.test"
 TOKEN = "a-token-of-forty-characters-0123456789ab"

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
-from contracts.traffic.archive import read_archive
-from contracts.traffic.checking_archive import Asked, check_archive
+from contracts.manual.check import Asked, check_archive, read_archive
 from tests.meta.traffic.telling import SITE, entry
 
 Archive = Callable[[Iterable[dict[str, Any]]], Path]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from contracts.cli import main
-from contracts.traffic.check_json import schema_validator
+from contracts.manual.check_report import schema_validator
 from tests.meta.traffic.telling import CONTACT, SITE, TOKEN, entry
 
 Archive = Callable[[Iterable[dict[str, Any]]], Path]

@@ -1,6 +1,6 @@
 """Contradictions between exchanges: remarks where others may have written, faults where nothing else explains them."""
 
-from contracts.traffic.findings import Standing, TrafficFinding
+from contracts.manual.traffic_findings import Standing, TrafficFinding
 from tests.meta.traffic.telling import Client
 
 SIGN_IN = "/api/v2013/authentication/token"

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from contracts.traffic.findings import Side, Standing, TrafficFinding
-from contracts.traffic.passed import UNKNOWN
-from contracts.traffic.verdict import verdict_of
+from contracts.exchanges.traffic_exchange import UNKNOWN
+from contracts.manual.traffic_findings import Side, Standing, TrafficFinding
+from contracts.manual.traffic_summary import verdict_of
 from tests.meta.traffic.telling import CONTACT, TOKEN, Client
 
 CREATE = "/api/v2013/documents?schema=contact"

@@ -2,10 +2,10 @@
 
 import pytest
 
+from contracts.manual.traffic_findings import Standing
+from contracts.manual.traffic_summary import verdict_of
 from contracts.sandbox.defects import load
 from contracts.sandbox.variants import COMBINATIONS
-from contracts.traffic.findings import Standing
-from contracts.traffic.verdict import verdict_of
 from tests.meta.traffic.touring import service_side, tour
 
 #: Breaks its clause in a way that the tour comes across.

@@ -5,12 +5,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+from contracts.exchanges.traffic_exchange import Body, Passed
+from contracts.manual.traffic_redaction import Discretion
+from contracts.manual.traffic_summary import Group, Tally
+from contracts.manual.traffic_watch import Watch
 from contracts.sandbox.app import create_app
-from contracts.sandbox.settings import Settings
-from contracts.traffic.discretion import Discretion
-from contracts.traffic.passed import Body, Passed
-from contracts.traffic.tally import Group, Tally
-from contracts.traffic.watching import Watch
+from contracts.sandbox.habits import Settings
 from tests.meta.defects.samples import DOCUMENTS, contact, record
 from tests.meta.defects.wire import Answer, Request, Wire
 from tests.meta.defects.witness import PNG, ArrangementFailed, Witness

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import requests
 
+from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import altered
-from contracts.sandbox.settings import Settings
 
 PATIENCE = 20.0
 REALM = "abs-dev"

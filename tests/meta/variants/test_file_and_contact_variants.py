@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from contracts.sandbox.variants import contacts, files
+from contracts.sandbox.variants import attachments, contacts
 
 Probe = Callable[[Any], Any]
 
@@ -106,4 +106,6 @@ def test_a_contact_is_not_created_by_the_update_of_an_account_without_rights(
 
 
 def test_every_variant_is_probed() -> None:
-    assert list(DIFFERENCES) == [variant.name for module in (files, contacts) for variant in module.VARIANTS]
+    assert list(DIFFERENCES) == [
+        variant.name for module in (attachments, contacts) for variant in module.VARIANTS
+    ]

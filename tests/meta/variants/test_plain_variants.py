@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contracts.sandbox.variants.plain import VARIANTS
+from contracts.sandbox.variants.habits import VARIANTS
 
 Probe = Callable[[Any], Any]
 

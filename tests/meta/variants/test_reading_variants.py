@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contracts.sandbox.variants.readings import VARIANTS
+from contracts.sandbox.variants.readings import READING_VARIANTS
 
 Probe = Callable[[Any], Any]
 
@@ -70,4 +70,4 @@ def test_what_is_no_json_is_refused_all_the_same(kit_of: Callable[..., Any]) -> 
 
 
 def test_every_variant_is_probed() -> None:
-    assert list(DIFFERENCES) == [variant.name for variant in VARIANTS]
+    assert list(DIFFERENCES) == [variant.name for variant in READING_VARIANTS]

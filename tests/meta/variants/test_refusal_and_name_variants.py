@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contracts.sandbox.variants import names, refusals
+from contracts.sandbox.variants import contacts, names
 
 Probe = Callable[[Any], Any]
 MESSAGE = "Authorization required, user is anonymous."
@@ -94,4 +94,4 @@ def test_a_variant_differs_as_it_says(kit_of: Callable[..., Any], plain: Any, na
 
 
 def test_every_variant_is_probed() -> None:
-    assert list(DIFFERENCES) == [variant.name for module in (refusals, names) for variant in module.VARIANTS]
+    assert list(DIFFERENCES) == [variant.name for module in (contacts, names) for variant in module.VARIANTS]

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
-from contracts.sandbox.habits import Habits
+from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.serve import altered
-from contracts.sandbox.settings import Settings
 from contracts.sandbox.variants import ALL, COMBINATIONS, chosen, help_text
 
 

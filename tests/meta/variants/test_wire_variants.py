@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from contracts.sandbox.variants import bodies, wire
+from contracts.sandbox.variants import http as bodies
+from contracts.sandbox.variants import http as wire
 
 Probe = Callable[[Any], Any]
 

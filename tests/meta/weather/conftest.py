@@ -16,9 +16,8 @@ from typing import Any
 import pytest
 import requests
 
-from contracts.sandbox.serve import altered
-from contracts.sandbox.server import make_server
-from contracts.sandbox.settings import Settings
+from contracts.sandbox.habits import Settings
+from contracts.sandbox.serve import altered, make_server
 from contracts.sandbox.weather import forecast
 
 CHECKOUT = Path(__file__).parents[3]
@@ -116,7 +115,7 @@ def run_against(tmp_path: Path, start_sandbox: Callable[..., Any]) -> Callable[.
 
     def run(weather: str, *, timeout: int, clauses: Sequence[str]) -> Path:
         url = start_sandbox("--weather", weather).url
-        source = CHECKOUT / "contracts" / "target"
+        source = CHECKOUT / "contracts" / "settings"
         text = (source / "sandbox.toml").read_text(encoding="utf-8").replace("http://127.0.0.1:8080", url)
         shutil.copytree(source / "samples", tmp_path / "samples")
         target = tmp_path / "service.toml"

@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
+from contracts.checks.outcomes import Attempt, Evidence
 from contracts.evidence.outcomes import Verdict
-from contracts.judging.attempts import Attempt
-from contracts.judging.outcomes import Evidence
-from contracts.plugin.bookkeeping import Ending
-from contracts.plugin.trying import MOST_SPOILT, Tries, Try, _spoilt
-from contracts.session.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Answer, Exchange
+from contracts.plugin.case_record import Ending
+from contracts.plugin.protocol import MOST_SPOILT, Tries, Try, _spoilt
 
 EVIDENCE = Evidence("draft-get-content", "getDraft", "this", "that", ("main-1",))
 KEY = EVIDENCE.key

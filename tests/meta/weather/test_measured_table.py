@@ -6,8 +6,7 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.proving.runs import Outcome
-from contracts.proving.weather import END, START, fill
-from contracts.proving.weather_trials import markdown, trials
+from contracts.proving.weather import END, START, fill, markdown, trials
 
 
 def test_the_table_stands_between_its_marks(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from contracts.errors import UsageError
 from contracts.proving import weather
 from contracts.proving.runs import Outcome
-from contracts.proving.weather_trials import CLOSE, CLOSER, FAIR, lines, trials
+from contracts.proving.weather import CLOSE, CLOSER, FAIR, lines, trials
 from contracts.sandbox.defects import load
 from contracts.sandbox.weather import ALL, forecast
 

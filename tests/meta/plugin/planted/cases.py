@@ -2,12 +2,12 @@
 
 import pytest
 
-from contracts.generation.arrangement import Arrangement, eventually
-from contracts.generation.samples import Samples
-from contracts.judging.attempts import Attempt
-from contracts.judging.claims import Claims, Observer
-from contracts.judging.readers import Ambiguous
-from contracts.plugin.marks import contract
+from contracts.cases.arrangement import Arrangement, eventually
+from contracts.cases.marks import contract
+from contracts.cases.samples import Samples
+from contracts.checks.claims import Claims, Observer
+from contracts.checks.outcomes import Attempt
+from contracts.exchanges.readers import Ambiguous
 from contracts.plugin.worker import Worker
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence import reports
+from contracts.reports import writers
 
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: ARG001 - the hook's
     """Put what breaks in place."""
     what = os.environ["UNWRITING"]
     if what == "judging":
-        reports.judge = broken
+        writers.judge = broken
     else:
-        reports.WRITERS = MappingProxyType({**reports.WRITERS, what: broken})
+        writers.WRITERS = MappingProxyType({**writers.WRITERS, what: broken})
 
 
 def broken(*_: Any) -> Path:

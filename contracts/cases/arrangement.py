@@ -1,0 +1,393 @@
+"""The contact that updates are sent to: one for each realm, made once and reused by every later run.
+
+Attaching files and finding out their ids, whatever the service calls them.
+
+The document shows neither the answer to a created attachment nor the fields of a listed one. An id is the whole
+number that makes a check or a download under the file's name succeed.
+
+Which workflow records may not be as they were after an attempt at a case.
+
+Arrangements: what has to be there before a claim can be made. One that fails blocks the case, nothing more.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+from urllib.parse import unquote, urlsplit
+
+from contracts.cases.list_pages import Record, attachments_of, ranked_integers
+from contracts.cases.samples import Samples
+from contracts.cases.shared_state import Shelf
+from contracts.checks import errors_array
+from contracts.checks.claims import done, usable
+from contracts.checks.outcomes import Attempt, Blocked, Untested
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Exchange
+from contracts.session.actor import Actor
+from contracts.session.namespace import SUITE_PREFIX, Namespace, is_valid_uid
+
+
+def kept_contact(actor: Actor, samples: Samples, namespace: Namespace, realm: str) -> str:
+    """The identifier of a contact record of the actor's that can be updated; created where there is none yet.
+
+    Raises:
+        Blocked: it cannot be created, or not be updated under any name it was given.
+        Untested: a setting is missing.
+    """
+    identifier = f"{SUITE_PREFIX}keep-{actor.role}-contact-{realm}"
+    record = samples.contact(identifier)
+    if _updates(actor, samples, identifier, record):
+        return identifier
+    created = actor.send("createContact", query={"schema": samples.contact_schema}, json=record)
+    for candidate in _names(created, identifier):
+        namespace.claim(candidate)
+        if any(_updates(actor, samples, candidate, each) for each in _records(samples, candidate)):
+            return candidate
+    if not created.answer.success:
+        raise Blocked("createContact", f"answered {created.answer.quote()}")
+    raise Blocked(
+        "updateContact", "a contact that was just created cannot be updated under any name it was given"
+    )
+
+
+def _names(created: Exchange, identifier: str) -> list[str]:
+    """The identifier that was asked for, and those that the answer may have given instead."""
+    minted = [value for value in readers.values(usable(created).json) if is_valid_uid(value)]
+    return list(dict.fromkeys([identifier, *minted]))
+
+
+def _records(samples: Samples, identifier: str) -> list[dict[str, Any]]:
+    """Valid records; where one sort is refused wrongly, which is a finding of its own, another may be taken."""
+    return [samples.contact(identifier), samples.full_contact(identifier), samples.contact()]
+
+
+def _updates(actor: Actor, samples: Samples, identifier: str, record: dict[str, Any]) -> bool:
+    query = {"schema": samples.contact_schema}
+    exchange = actor.send("updateContact", path={"uid": identifier}, query=query, json=record)
+    return usable(exchange).success
+
+
+_MOST_GUESSES = 6
+_OTHERWISE = 2
+_PIECE = 10_000
+
+
+def create(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False) -> Exchange:
+    """Send a file as an attachment of a document; `chunked`: without announcing its length."""
+    pieces = (content[at : at + _PIECE] for at in range(0, len(content), _PIECE))
+    path = {"uid": uid, "filename": filename}
+    return actor.send("createAttachment", path=path, body=pieces if chunked else content)
+
+
+def attach(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False) -> Attachment:
+    """Create an attachment and find out its id; `chunked` as for `create`.
+
+    Raises:
+        Blocked: it was refused, or no number in the answers is an id under which it is found.
+    """
+    created = create(actor, uid, filename, content, chunked=chunked)
+    done(created)
+    return found(actor, Attachment(uid, 0, filename, content), created, len(content))
+
+
+def found(
+    actor: Actor, sought: Attachment, created: Exchange, size: int, patience: float | None = None
+) -> Attachment:
+    """An attachment that was created, with its id; a list that names it may be a moment late.
+
+    Args:
+        sought: The attachment without its id, and without content where that is too large to hold.
+        size: Bytes of the file.
+        patience: Seconds to look for it; as long as effects may take on the target by default.
+
+    Raises:
+        Blocked: no number in the answer or in the list is an id under which it is found.
+    """
+    tried: set[int] = set()
+    made: list[Attachment] = []
+
+    def look() -> bool:
+        for number in _guesses(actor, sought, created, size):
+            attachment = replace(sought, id=number)
+            if number not in tried and works(actor, attachment):
+                made.append(attachment)
+                return True
+            tried.add(number)
+        return False
+
+    if eventually(look, actor.settle_seconds if patience is None else patience):
+        return made[0]
+    raise Blocked(
+        "createAttachment", f"no number in the answers is an id under which {sought.filename} is found"
+    )
+
+
+def works(actor: Actor, attachment: Attachment) -> bool:
+    """Whether an attachment is found under its id: by the exists check, or else by a download of its bytes."""
+    if usable(actor.send("attachmentExists", path=attachment.path)).success:
+        return True
+    if not attachment.content:
+        return False
+    answer = usable(actor.send("getAttachment", path=attachment.path))
+    return answer.success and answer.content == attachment.content
+
+
+def _guesses(actor: Actor, sought: Attachment, created: Exchange, size: int) -> Iterator[int]:
+    answer = created.answer
+    yield from ids_in(answer.json, size)
+    in_location = re.search(r"/attachments/(\d{1,18})(?:/|$)", answer.headers.get("location", ""))
+    if in_location:
+        yield int(in_location[1])
+    for record in attachments_of(actor, sought.uid).walk():
+        if names_file(record, sought.filename):
+            yield from ids_in(record, size)
+
+
+def ids_in(record: Any, size: int) -> list[int]:
+    """Numbers of a record that may be its id, the likeliest first; `size` is that of the file, in bytes."""
+    ranked = ranked_integers(record)
+    likely = [number for rank, number in ranked if rank < _OTHERWISE or number != size]
+    return list(dict.fromkeys(likely))[:_MOST_GUESSES]
+
+
+def names_file(record: Record, filename: str) -> bool:
+    """Whether a record of a list names a file: as it is, or in an address."""
+    texts = [value for value in readers.values(record) if isinstance(value, str)]
+    return any(text == filename or f"/{filename}" in unquote(text) for text in texts)
+
+
+def lists(record: Record, attachment: Attachment) -> bool:
+    """Whether a record of a list is that of an attachment: by its file's name, or by its id under an id's name."""
+    ids = [number for rank, number in ranked_integers(record) if rank < _OTHERWISE]
+    return names_file(record, attachment.filename) or attachment.id in ids
+
+
+#: Operations whose path ends with the identifier of the record.
+_NAMING: Final = ("createWorkflowRecordWithIdentifier", "updateWorkflowRecord")
+
+
+def mark_of(realm: str, identifier: str) -> str:
+    """The mark that a record of a realm was disturbed."""
+    return f"disturbed {realm} {identifier}"
+
+
+def disturbed(attempt: Attempt) -> Iterator[str]:
+    """Marks of the records that took a submission, or that an attempt with contradictions had to do with.
+
+    A refused submission leaves its record as it was; where the service just broke a promise, nothing is taken for
+    granted.
+    """
+    for exchange in attempt.exchanges:
+        if exchange.operation not in _NAMING:
+            continue
+        answer = exchange.response
+        if attempt.keys or answer is None or exchange.fault or not errors_array.turned_down(answer):
+            identifier = unquote(urlsplit(exchange.url).path.rsplit("/", 1)[-1])
+            yield mark_of(exchange.realm, identifier)
+
+
+_LOOK_AGAIN_SECONDS = 0.25
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A draft that was saved: its uid, the document as it was sent, and the exchange that saved it."""
+
+    uid: str
+    document: dict[str, Any]
+    exchange: Exchange
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """An attachment that was created, with the id that makes follow-up calls work."""
+
+    uid: str
+    id: int
+    filename: str
+    content: bytes
+
+    @property
+    def path(self) -> dict[str, str]:
+        """Its path parameters."""
+        return {"uid": self.uid, "attachmentId": str(self.id), "filename": self.filename}
+
+
+class Arrangement:
+    """Arranges preconditions in one realm.
+
+    Raises (all methods):
+        Blocked: an operation that the arrangement needs did not do its part.
+        Untested: a setting is missing.
+        EnvironmentFault: the environment stood in the way.
+    """
+
+    def __init__(self, shelf: Shelf, realm: str, samples: Samples) -> None:
+        self._shelf = shelf
+        self._realm = realm
+        self._samples = samples
+
+    def draft(
+        self,
+        actor: Actor,
+        uid: str | None = None,
+        document: dict[str, Any] | None = None,
+        schema: str | None = None,
+    ) -> Draft:
+        """Save a draft under a fresh identifier, or under `uid`; of the contact schema, or of `schema`."""
+        uid = uid or self._shelf.namespace.uid()
+        document = document if document is not None else self._samples.draft(uid)
+        query = {"schema": schema or self._samples.draft_schema}
+        exchange = actor.send("saveDraft", path={"uid": uid}, query=query, json=document)
+        done(exchange)
+        return Draft(uid, document, exchange)
+
+    def keep(self, uid: str) -> None:
+        """Keep a draft that cases share until the end of the run."""
+        self._shelf.keep(uid)
+
+    def take(self, counter: str, most: int) -> int | None:
+        """The next number of a counter of the realm that all workers share, from 0; None from `most` on."""
+        number = self._shelf.shared.take(f"{counter}-{self._realm}")
+        return number if number < most else None
+
+    def shared_draft(self, actor: Actor, word: str = "", uid: str | None = None) -> Draft:
+        """A draft that cases read and never change.
+
+        Args:
+            word: Tells it from the ordinary one.
+            uid: Under which it is saved when it is not there yet; fresh by default.
+        """
+        return self._once(f"draft of {actor.role} {word}", lambda: self.kept_draft(actor, uid=uid))
+
+    def kept_draft(self, actor: Actor, word: str = "", uid: str | None = None) -> Draft:
+        """Save a draft that stays until the end of the run.
+
+        Args:
+            word: Opens the random part of its uid.
+            uid: In place of a fresh one.
+        """
+        uid = uid or self._shelf.namespace.uid()
+        uid = uid if not word else f"{self._shelf.namespace.prefix}{word}-{uid[-12:]}"
+        draft = self.draft(actor, uid)
+        self._shelf.keep(draft.uid)
+        return draft
+
+    def attachment(
+        self, actor: Actor, uid: str, filename: str = "note.txt", content: bytes = b"a note\n"
+    ) -> Attachment:
+        """Create an attachment of a document and find out its id."""
+        pass
+
+        return attach(actor, uid, filename, content)
+
+    def attachment_ids(self, actor: Actor, uid: str) -> list[int]:
+        """Every whole number in the records of a document's attachment list; ids are among them."""
+        answer = actor.send("listAttachments", path={"uid": uid}).answer
+        # Figures of an envelope, such as a total, say nothing about an attachment.
+        listed = readers.records(answer) if answer.success else None
+        return [number for record in listed or () for number in readers.integers(record)]
+
+    def shared_attachment(self, actor: Actor) -> Attachment:
+        """An attachment that cases read and never change."""
+        return self._once(
+            f"attachment of {actor.role}", lambda: self.attachment(actor, self.shared_draft(actor).uid)
+        )
+
+    def contact(self, actor: Actor) -> str:
+        """The identifier of a contact record of the actor's that can be updated; one for each realm, reused by runs."""
+        identifier = self._once(f"contact of {actor.role}", lambda: self._kept_contact(actor))
+        self._shelf.namespace.claim(identifier)  # another worker may have got it from the service
+        return identifier
+
+    def _kept_contact(self, actor: Actor) -> str:
+        return kept_contact(actor, self._samples, self._shelf.namespace, self._realm)
+
+    def submission(self, actor: Actor) -> str:
+        """The identifier of a record that was submitted through the workflow; one for each realm and run."""
+        return self._once(f"submission of {actor.role}", lambda: self.new_submission(actor))
+
+    def offer(self, name: str, value: object) -> None:
+        """Leave something of this realm's for cases that can do with what another case has made."""
+        self._shelf.shared.offer(f"{self._realm} {name}", value)
+
+    def offered(self, name: str) -> Any:
+        """What another case has left under a name; None for nothing."""
+        return self._shelf.shared.offered(f"{self._realm} {name}")
+
+    def disturbed(self, identifier: str) -> bool:
+        """Whether a workflow record may not be as it was found, for what some case of the run sent to it."""
+        return self._shelf.shared.marked(mark_of(self._realm, identifier))
+
+    def new_submission(self, actor: Actor) -> str:
+        """The identifier of a record that is submitted through the workflow now; it stays for good."""
+        identifier = self._shelf.namespace.uid()
+        self._shelf.keep(identifier)
+        path = {"schema": self._samples.workflow_schema, "identifier": identifier}
+        done(
+            actor.send(
+                "createWorkflowRecordWithIdentifier", path=path, json=self._samples.submission(identifier)
+            )
+        )
+        return identifier
+
+    def temporary_file(self) -> str:
+        """An unused temporary file id; each is given out once in a run, whichever worker asks."""
+        offered = self._samples.setting("temporary_files")
+        taken = self._shelf.shared.take(f"temporary-{self._realm}")
+        if taken >= len(offered):
+            raise Untested(f"setting realm.{self._realm}.temporary_files has no unused id left")
+        return str(offered[taken])
+
+    def unspent(self, persisted: Exchange) -> None:
+        """Block a case whose temporary file was refused when an earlier run may have used it up."""
+        if usable(persisted).refusal and not self._shelf.unused:
+            raise Blocked(
+                "persistTemporaryFile", "the file was refused; name unused ids in the setting temporary_files"
+            )
+
+    def eventually(self, look: Callable[[], bool]) -> bool:
+        """Whether an effect shows within a few seconds; looks again while it does not."""
+        return eventually(look, self._shelf.settle_seconds)
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What cases of this realm arrange once in a run and use together, under a name of its own.
+
+        Args:
+            make: Gives something that can be pickled, for the other workers.
+        """
+        return self._once(name, make)
+
+    def _once(self, name: str, make: Callable[[], T]) -> T:
+        return self._shelf.shared.once(f"{self._realm} {name}", make)
+
+
+def eventually(look: Callable[[], bool], patience: float) -> bool:
+    """Whether an effect shows within some seconds; looks again while it does not."""
+    deadline = time.monotonic() + patience
+    while not look():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_LOOK_AGAIN_SECONDS)
+    return True
+
+
+def require(condition: bool, operation: str, cause: str) -> bool:
+    """Go on only when something holds that the case relies on.
+
+    Args:
+        operation: What stands in the way when it does not.
+        cause: What that operation did, in a few words.
+
+    Raises:
+        Blocked: it does not hold.
+    """
+    if not condition:
+        raise Blocked(operation, cause)
+    return condition

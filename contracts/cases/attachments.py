@@ -1,0 +1,370 @@
+"""Documents with attachments that many cases read and none changes.
+
+What cases about attachments have in common: downloads, previews, refused uploads, and what a document holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from contracts.cases import contents
+from contracts.cases.arrangement import (
+    Arrangement,
+    Attachment,
+    attach,
+    create,
+    found,
+    ids_in,
+    lists,
+    require,
+    works,
+)
+from contracts.cases.list_pages import Lister, Record, attachments_of
+from contracts.checks.claims import Claim, done, usable
+from contracts.checks.outcomes import Blocked
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Exchange
+from contracts.session.actor import Actor
+
+#: The shared document's files, neither in rising nor in falling order of names. The last name is in use twice.
+NAMES: Final = ("delta.txt", "bravo.bin", "foxtrot.png", "alpha.txt", "echo.png", "charlie.txt")
+TWICE: Final = NAMES[-1]
+#: How the uids of these documents begin, behind the run's prefix: cut short, one would be taken for the other.
+_ALIKE: Final = "document-with-files-"
+#: An attachment id that no document of the suite's has.
+ABSENT: Final = 2_147_483_000
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A document with attachments that many cases read and none changes."""
+
+    uid: str
+    attachments: tuple[Attachment, ...]
+
+    @property
+    def texts(self) -> tuple[Attachment, ...]:
+        """Those that are no pictures."""
+        return tuple(each for each in self.attachments if not each.filename.endswith(".png"))
+
+    @property
+    def pictures(self) -> tuple[Attachment, ...]:
+        """Those that are pictures: a red one and a blue one."""
+        return tuple(each for each in self.attachments if each.filename.endswith(".png"))
+
+
+def folder(arrange: Arrangement, actor: Actor) -> Folder:
+    """The shared document with six attachments, two of them pictures."""
+    return arrange.once(f"folder of {actor.role}", lambda: _fill(arrange, actor, NAMES, "a"))
+
+
+def folder_list(arrange: Arrangement, actor: Actor) -> Lister:
+    """The list of the shared document's attachments, which holds just these.
+
+    Raises:
+        Blocked: it holds others too, or lacks one; that is a finding of its own.
+    """
+    shared = folder(arrange, actor)
+    attached = attachments_of(actor, shared.uid)
+    names = [attachment.filename for attachment in shared.attachments]
+
+    def look() -> bool:
+        page = attached.page()
+        # A page may be shorter than the list; skip is only relied on where that is so.
+        records = page.records or [] if page.size >= len(names) else list(attached.walk())
+        whole = len(records) == len(names) and all(
+            any(readers.names(record, name) for record in records) for name in names
+        )
+        return require(
+            whole, "listAttachments", f"does not list just the attachments of the document: {page.told}"
+        )
+
+    arrange.once("whole list of attachments", look)
+    return attached
+
+
+def lists_own_only(arrange: Arrangement, actor: Actor) -> None:
+    """See once that a document does not list the attachments of another, for claims that nothing was attached.
+
+    Raises:
+        Blocked: it does, which is a finding of its own.
+    """
+    mine = neighbour(arrange, actor)
+    listed = arrange.once("own list of attachments", lambda: attachments_of(actor, mine.uid).page().size)
+    require(listed <= len(mine.attachments), "listAttachments", "lists attachments of other documents")
+
+
+def lists_created(arrange: Arrangement, actor: Actor) -> None:
+    """See once that a document lists an attachment that was created, for claims about others.
+
+    Raises:
+        Blocked: it does not, which is a finding of its own.
+    """
+    single = neighbour(arrange, actor).attachments[0]
+
+    def look() -> bool:
+        found = any(
+            lists(record, single) for record in attachments_of(actor, single.uid).page().records or ()
+        )
+        return require(found, "listAttachments", "does not list an attachment that was created")
+
+    arrange.once("created attachment is listed", look)
+
+
+def gives_back(arrange: Arrangement, actor: Actor, attachment: Attachment) -> None:
+    """See once that an attachment is stored as it was sent, for claims about what is made of it.
+
+    Raises:
+        Blocked: its download differs, which is a finding of its own.
+    """
+
+    def look() -> bool:
+        answer = usable(actor.send("getAttachment", path=attachment.path))
+        same = answer.success and answer.content == attachment.content
+        return require(same, "getAttachment", f"does not give {attachment.filename} back as it was sent")
+
+    arrange.once(f"bytes of {attachment.filename}", look)
+
+
+def tells_absence(arrange: Arrangement, actor: Actor, operation: str) -> None:
+    """See once that an operation does not find an attachment that is not there.
+
+    Raises:
+        Blocked: it finds anything, so that it cannot tell whose an attachment is; that is a finding of its own.
+    """
+    path = folder(arrange, actor).pictures[0].path | {"attachmentId": str(ABSENT)}
+
+    def look() -> bool:
+        absent = not usable(actor.send(operation, path=path)).success
+        return require(absent, operation, "finds an attachment under an identifier that nothing has")
+
+    arrange.once(f"absent {operation}", look)
+
+
+def desk(arrange: Arrangement, actor: Actor) -> str:
+    """The uid of a shared document to attach files to, each under a name of its own."""
+    return arrange.once(f"desk of {actor.role}", lambda: arrange.kept_draft(actor).uid)
+
+
+def neighbour(arrange: Arrangement, actor: Actor) -> Folder:
+    """Another shared document, with one attachment of a name that the first one has too."""
+    return arrange.once(f"second folder of {actor.role}", lambda: _fill(arrange, actor, (TWICE,), "b"))
+
+
+def _fill(arrange: Arrangement, actor: Actor, names: tuple[str, ...], letter: str) -> Folder:
+    uid = arrange.kept_draft(actor, f"{_ALIKE}{letter}").uid
+    attachments = tuple(attach(actor, uid, name, _content(name, uid)) for name in names)
+    # A list may be a moment late. Whether it holds them all is for the cases to say.
+    arrange.eventually(lambda: len(list(attachments_of(actor, uid).walk())) >= len(names))
+    return Folder(uid, attachments)
+
+
+def _content(name: str, uid: str) -> bytes:
+    pictures = {"foxtrot.png": contents.RED, "echo.png": contents.BLUE}
+    return pictures.get(name) or f"{name} of {uid}\n".encode()
+
+
+def stranger(arrange: Arrangement, actor: Actor) -> tuple[Attachment, Folder]:
+    """An attachment, and a document that it does not belong to but that has one of the same name.
+
+    Raises:
+        Blocked: both documents have the same ids, so that one cannot be told from the other.
+    """
+    theirs, mine = neighbour(arrange, actor), folder(arrange, actor)
+    taken = {each.id for each in theirs.attachments}
+    for attachment in reversed(mine.attachments):
+        if attachment.id not in taken:
+            return attachment, theirs
+    raise Blocked("createAttachment", "gives the same ids in both documents")
+
+
+#: How a service that refuses an upload before it has read it ends the connection.
+_CUT_SHORT = ("closed", "reset", "broke")
+_MOST_NAMES = 4
+#: How long a file is looked for, in seconds, that may well be there under another name.
+_SHORT_PATIENCE = 2.0
+
+
+def downloads(claim: Claim, actor: Actor, attachment: Attachment) -> None:
+    """Claim that downloading an attachment gives the very bytes that were sent."""
+    exchange = actor.send("getAttachment", path=attachment.path)
+    answer = usable(exchange)
+    sent, got = attachment.content, answer.content
+    same = answer.success and got == sent
+    seen = (
+        f"{len(got)} bytes, differing from byte {_first_difference(sent, got)}"
+        if answer.success
+        else answer.quote()
+    )
+    claim.holds(same, exchange, expected=f"the {len(sent)} bytes of {attachment.filename}", seen=seen)
+
+
+def _first_difference(sent: bytes, got: bytes) -> int:
+    pairs = enumerate(zip(sent, got, strict=False))
+    return next((at for at, (here, there) in pairs if here != there), min(len(sent), len(got)))
+
+
+def listed(claim: Claim, arrange: Arrangement, actor: Actor, *attachments: Attachment) -> None:
+    """Claim that a document lists its attachments, each of them, if need be a few seconds later."""
+    attached = attachments_of(actor, attachments[0].uid)
+    page = attached.page()
+    missing = _missing(page.records, attachments)
+
+    def whole() -> bool:
+        nonlocal missing
+        missing = _missing(list(attached.walk()), attachments)
+        return not missing
+
+    if missing:
+        # The list may be a moment late, or longer than one page.
+        arrange.eventually(whole)
+    claim.holds(not missing, page.exchange, expected=f"{', '.join(missing)} in the list", seen=page.told)
+
+
+def taken(claim: Claim, arrange: Arrangement, actor: Actor, filename: str, content: bytes) -> Exchange:
+    """Claim that a file is taken: by the shared document, or else by one that has no attachment yet.
+
+    Returns:
+        The creation.
+
+    Raises:
+        Blocked: only a document without attachments takes it, which is a matter of another clause.
+    """
+    created = create(actor, desk(arrange, actor), filename, content)
+    if usable(created).success:
+        claim.accepted(created)
+        return created
+    claim.accepted(create(actor, arrange.draft(actor).uid, filename, content))
+    raise Blocked("createAttachment", f"a document with attachments answered {created.answer.quote()}")
+
+
+def takes_several(claim: Claim, arrange: Arrangement, actor: Actor) -> None:
+    """Claim that a document with an attachment takes another; that of the shared document shows it.
+
+    Raises:
+        Blocked: the shared document could not be filled for another reason.
+    """
+    try:
+        folder(arrange, actor)
+    except Blocked:
+        uid = arrange.draft(actor).uid
+        done(create(actor, uid, "first.txt", b"first\n"))
+        claim.accepted(create(actor, uid, "second.txt", b"second\n"))
+        raise
+
+
+def _missing(records: list[Record] | None, attachments: tuple[Attachment, ...]) -> list[str]:
+    return [each.filename for each in attachments if not any(lists(record, each) for record in records or ())]
+
+
+def nothing_attached(claim: Claim, arrange: Arrangement, actor: Actor, uid: str, *before: Exchange) -> None:
+    """Claim that a document still has no attachment; whether its empty list is a list is not asked.
+
+    Raises:
+        Blocked: documents list the attachments of others, so that nothing can be told.
+    """
+    page = attachments_of(actor, uid).page()
+    if page.size > 0:
+        lists_own_only(arrange, actor)
+    claim.holds(page.size <= 0, *before, page.exchange, expected="no attachment", seen=page.told)
+
+
+def turned_away(exchange: Exchange) -> bool:
+    """Whether an upload was refused: by an answer, or by a connection that was closed while it was sent."""
+    if exchange.fault is not None:
+        exchange.own = any(word in exchange.fault for word in _CUT_SHORT)
+        return exchange.own
+    return usable(exchange).refusal
+
+
+def manner(exchange: Exchange) -> str:
+    """How an upload was refused, for an observation."""
+    return exchange.fault or str(exchange.answer.status)
+
+
+def preview(arrange: Arrangement, actor: Actor, attachment: Attachment) -> Exchange:
+    """Ask for a thumbnail, if need be until it is made."""
+    latest = actor.send("getAttachmentThumbnail", path=attachment.path)
+
+    def look() -> bool:
+        nonlocal latest
+        latest = actor.send("getAttachmentThumbnail", path=attachment.path)
+        return latest.answer.success
+
+    if not latest.answer.success:
+        arrange.eventually(look)
+    if latest.answer.hollow_page:
+        latest.own = _own_page(actor, attachment)
+    return latest
+
+
+def _own_page(actor: Actor, attachment: Attachment) -> bool:
+    """Whether an HTML page in place of a thumbnail is the service's own: it comes again, and the file itself comes."""
+    file = actor.send("getAttachment", path=attachment.path).answer
+    again = actor.send("getAttachmentThumbnail", path=attachment.path).answer
+    return file.success and file.content == attachment.content and again.hollow_page
+
+
+def persisted(actor: Actor, uid: str, exchange: Exchange) -> Attachment:
+    """The only attachment of a document, made from a temporary file whose name nobody told.
+
+    Raises:
+        Blocked: no number and name in the answers lead to it.
+    """
+    records = attachments_of(actor, uid).needed(1)
+    told = [exchange.answer.json, *records]
+    ids = dict.fromkeys(number for record in told for number in ids_in(record, -1))
+    for name in _file_names(told):
+        for number in ids:
+            attachment = Attachment(uid, number, name, b"")
+            if works(actor, replace(attachment, content=b"")) or _downloads(actor, attachment):
+                return attachment
+    raise Blocked("persistTemporaryFile", "no number and name in the answers lead to the attachment")
+
+
+def _downloads(actor: Actor, attachment: Attachment) -> bool:
+    return usable(actor.send("getAttachment", path=attachment.path)).success
+
+
+def _file_names(told: list[Record]) -> list[str]:
+    texts = [text for record in told for text in readers.values(record) if isinstance(text, str)]
+    names = (text.rpartition("/")[2] for text in texts if "." in text.rpartition("/")[2][1:-1])
+    return list(dict.fromkeys(name for name in names if ":" not in name))[:_MOST_NAMES]
+
+
+def fates(claim: Claim, actor: Actor, uid: str, names: Mapping[str, str]) -> dict[str, str]:
+    """What becomes of files with unusual names: `refused`, `kept` or `renamed`; bytes that come back are the same.
+
+    Args:
+        names: File names by what they try.
+    """
+    return {what: _fate(claim, actor, uid, name) for what, name in names.items()}
+
+
+def _fate(claim: Claim, actor: Actor, uid: str, name: str) -> str:
+    content = contents.content(100, len(name))
+    created = create(actor, uid, name, content)
+    if not usable(created).success:
+        return f"refused with {created.answer.status}"
+    try:
+        attachment = found(actor, Attachment(uid, 0, name, content), created, len(content), _SHORT_PATIENCE)
+    except Blocked:
+        return "renamed"
+    downloads(claim, actor, attachment)
+    return "kept"
+
+
+def numbers_listed(actor: Actor, attachment: Attachment) -> tuple[list[int], Exchange]:
+    """Whole numbers in the record of a listed attachment that may be its id.
+
+    Raises:
+        Blocked: it is not listed under its file's name.
+    """
+    page = attachments_of(actor, attachment.uid).page()
+    done(page.exchange)
+    for record in page.records or ():
+        if lists(record, attachment):
+            return ids_in(record, len(attachment.content)), page.exchange
+    raise Blocked("listAttachments", f"does not list {attachment.filename}")

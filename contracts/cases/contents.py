@@ -1,0 +1,259 @@
+"""Contents that services tend to spoil: texts of many scripts, text at the edges of Unicode, odd structures.
+
+The interface document does not show the body of a draft. A contact record with text in its documented fields is
+safe to claim about; everything else here is for observation.
+
+Files to attach: bytes that services tend to spoil, pictures of a few lines, and bodies too large to hold.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from contracts.cases.samples import Samples
+from contracts.checks.outcomes import Untested
+
+#: Plain text in several scripts, by language code; all of it composed (NFC), so that it has one form only.
+SCRIPTS: Final[dict[str, str]] = {
+    "en": "Quotes \" ' `, slashes / \\, braces {} [] <=>, 100 % & $ref; -- # ? ~ |",
+    "fr": "L’été à Noël : cœur, façade, où, naïveté, « Çà et là »",
+    "es": "¿Qué tal, señor Muñoz? ¡Año nuevo!",
+    "ar": "السجل المشترك للوثائق ١٢٣ (abc) نهاية",
+    "zh": "文件登记处 𠜎𠮷 繁體與简体",
+    "ru": "Съешь ещё этих мягких французских булок, да выпей чаю",
+}
+#: Characters beyond the basic plane: each is two units to UTF-16 and four bytes to UTF-8.
+BEYOND_THE_BASIC_PLANE: Final = "\U0001d49c 𐍈 🌍 👩\u200d🔬 🇰🇪 𠀋 end"
+
+#: Text that may be tidied by a service that means well, by what would be lost.
+DELICATE: Final[dict[str, str]] = {
+    "decomposed": "e\u0301 and \u00e9, A\u030a and \u00c5, o\u0323\u0302, \ufb01 and fi, \u2126 and \u03a9",
+    "edges": "  two spaces before and after  ",
+    "lines": "one\r\ntwo\nthree\rfour\tfive",
+    "markup": "<b>bold</b> &amp; &#233; <script>x</script> <!-- c -->",
+    "invisible": "soft\u00adhyphen, zero\u200bwidth, mark\ufeffinside, \u202eturned\u202c, line\u2028end",
+}
+_CONTROLS: Final = "bell \x07 escape \x1b delete \x7f last \uffff"
+
+#: One object a name; what becomes of it in a draft is not shown.
+STRUCTURES: Final[dict[str, Any]] = {
+    "unknown members": {"plain": 1, "with.dot": 2, "$dollar": 3, "": 4, "__proto__": {"a": 1}},
+    "key case": {"Note": "upper", "note": "lower", "NOTE": "all upper"},
+    "empty containers": {"object": {}, "array": [], "text": "", "arrays": [[], [{}]]},
+    "null": {"nothing": None, "inside": [None, {"nothing": None}]},
+    "numbers": {
+        "whole": [0, -1, 2**31, 2**53 - 1, 2**53 + 1, 2**63],
+        "broken": [0.1, -1.5, 1e-7, 1e21, 5e-324, 1.7976931348623157e308],
+    },
+}
+_DEPTHS: Final = (20, 100)
+
+
+def changed(document: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
+    """What a document holds that the usual one does not, header aside: what a case with it is about."""
+    return {name: value for name, value in document.items() if name != "header" and usual.get(name) != value}
+
+
+def many_scripts(samples: Samples, uid: str) -> dict[str, Any]:
+    """A contact record with text in several scripts in its string and lstring fields."""
+    header = samples.header(samples.draft_schema, uid) | {"languages": list(SCRIPTS)}
+    return samples.draft(
+        uid,
+        header=header,
+        firstName="Ñandú Łukasz Þór",
+        middleName=BEYOND_THE_BASIC_PLANE,
+        lastName="O'Neill-Жуков 王",
+        organization=dict(SCRIPTS),
+        relevantInformation={"en": BEYOND_THE_BASIC_PLANE, "ar": SCRIPTS["ar"]},
+    )
+
+
+def delicate_text(samples: Samples, uid: str) -> dict[str, Any]:
+    """A contact record with text that is easily tidied away."""
+    return samples.draft(
+        uid,
+        firstName=DELICATE["decomposed"],
+        lastName=DELICATE["edges"],
+        address={"en": DELICATE["lines"]},
+        designation={"en": DELICATE["markup"]},
+        relevantInformation={"en": DELICATE["invisible"]},
+    )
+
+
+def control_characters(samples: Samples, uid: str) -> dict[str, Any]:
+    """A contact record with control characters, but not the null that some databases cannot hold."""
+    return samples.draft(uid, relevantInformation={"en": _CONTROLS})
+
+
+def long_text(samples: Samples, uid: str, length: int) -> dict[str, Any]:
+    """A contact record with one text of `length` characters; no two stretches of it are the same."""
+    text = " ".join(f"{number:06d}é" for number in range(length // 8 + 1))[:length]
+    return samples.draft(uid, relevantInformation={"en": text})
+
+
+def odd_structures(samples: Samples, uid: str) -> dict[str, dict[str, Any]]:
+    """Records with something in them that no documented field has, by name."""
+    found = {name: samples.draft(uid, extra=value) for name, value in STRUCTURES.items()}
+    deep = {f"{depth} levels": samples.draft(uid, extra=nested(depth)) for depth in _DEPTHS}
+    return found | deep | {"null character": samples.draft(uid, firstName="a\x00b")}
+
+
+def incomplete(samples: Samples, uid: str) -> dict[str, dict[str, Any]]:
+    """Records that a contact record must not be, by what is wrong with them."""
+    whole = samples.draft(uid)
+    return {
+        "empty": {},
+        "mandatory missing": {name: value for name, value in whole.items() if name != "lastName"},
+        "wrong kind": whole | {"emails": "wangari.maathai@example.test"},
+        "unknown term": whole | {"country": {"identifier": "no-such-term"}},
+    }
+
+
+def several_items(samples: Samples, uid: str) -> dict[str, Any]:
+    """A contact record whose arrays hold several items, neither in rising nor in falling order."""
+    return samples.draft(
+        uid,
+        phones=["+254 2", "+254 9", "+254 1"],
+        emails=["m@example.test", "z@example.test", "a@example.test"],
+        websites=[{"url": f"https://{name}.example.test/"} for name in ("m", "z", "a")],
+    )
+
+
+def nested(depth: int) -> Any:
+    """Objects in objects, `depth` deep."""
+    value: Any = "the bottom"
+    for level in range(depth):
+        value = {f"level{level}": value}
+    return value
+
+
+_BLOCK: Final = 64 * 1024
+
+#: Small files by what they try: one byte, every byte value, line ends and nulls, text that looks like something else.
+SMALL: Final[dict[str, bytes]] = {
+    "one.bin": b"x",
+    "every-byte.bin": bytes(range(256)) * 2,
+    "line-ends.txt": b"\x00one\r\ntwo\nthree\rfour\x00\x1a\r\n\r\n",
+    "marked.json": b'\xef\xbb\xbf{"not": "parsed", "again": 1.0}\n',
+}
+#: Names that are allowed or not, by what they try; the document does not say.
+UNUSUAL_NAMES: Final[dict[str, str]] = {
+    "script and length": "na\u00efve 文件 \U0001f30d" + "n" * 150 + ".txt",
+    "spaces, dots, reserved": "100%25 & more.. +; it's #1?.tar.gz",
+}
+
+
+def content(size: int, seed: int = 0) -> bytes:
+    """Bytes of a length, of all values; no two blocks and no two seeds are the same."""
+    return b"".join(blocks(size, seed))
+
+
+def blocks(size: int, seed: int = 0) -> Iterator[bytes]:
+    """The same bytes in pieces; sent so, a body has no announced length (chunked)."""
+    pattern = bytes(range(256)) * (_BLOCK // 256)
+    for number in range(0, size, _BLOCK):
+        block = struct.pack(">QQ", number, seed) + pattern
+        yield block[: min(_BLOCK, size - number)]
+
+
+class Announced:
+    """The same bytes in pieces, sent with their length announced (Content-Length).
+
+    Args:
+        size: Bytes.
+    """
+
+    def __init__(self, size: int, seed: int = 0) -> None:
+        self._size = size
+        self._seed = seed
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[bytes]:
+        return blocks(self._size, self._seed)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the bytes, in hexadecimal digits."""
+        found = hashlib.sha256()
+        for block in self:
+            found.update(block)
+        return found.hexdigest()
+
+
+def png(red: int, green: int, blue: int, width: int = 96, height: int = 64) -> bytes:
+    """A valid PNG picture: a frame of one colour around a white field."""
+    colour, white = bytes((red, green, blue)), b"\xff\xff\xff"
+    edge = b"\x00" + colour * width
+    side = b"\x00" + colour * (width // 4) + white * (width - 2 * (width // 4)) + colour * (width // 4)
+    rows = edge * (height // 4) + side * (height - 2 * (height // 4)) + edge * (height // 4)
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in parts)
+
+
+def _chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+#: Two pictures that no preview can take for each other.
+RED: Final = png(200, 16, 16)
+BLUE: Final = png(16, 16, 200, width=64, height=96)
+
+
+#: 1 GB is a thousand million bytes or 2 to the power of 30: the document does not say which.
+ONE_GIGABYTE: Final = (10**9, 2**30)
+#: Larger files are sent in the profile `full` only.
+LARGEST_EVERYDAY: Final = 64 * 1024**2
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Sizes around the limit for created attachments, in bytes.
+
+    Attributes:
+        within: Somewhat below it.
+        exact: The limit itself, where the settings name it; the document leaves open what a gigabyte is.
+        above: The smallest size that is above it by any reading.
+    """
+
+    within: int
+    exact: int | None
+    above: int
+
+
+def upload_limit(known: int | None, *, everything: bool) -> Limit:
+    """The limit of a target.
+
+    Args:
+        known: The setting, in bytes.
+        everything: Whether a gigabyte may be sent.
+
+    Raises:
+        Untested: the limit is not known, or too large for this profile.
+    """
+    if known is None and not everything:
+        raise Untested(
+            "setting attachments.size_limit_bytes is missing, and 1 GB is sent in the profile full only"
+        )
+    if known is not None and known > LARGEST_EVERYDAY and not everything:
+        raise Untested(f"a file of {known} bytes is sent in the profile full only")
+    low, high = (known, known) if known is not None else ONE_GIGABYTE
+    return Limit(low - low // 50, known, high + 1)
+
+
+def exactly(limit: Limit) -> int:
+    """The limit to the byte.
+
+    Raises:
+        Untested: it is not known that well.
+    """
+    if limit.exact is None:
+        raise Untested("setting attachments.size_limit_bytes is missing, and 1 GB may mean two sizes")
+    return limit.exact

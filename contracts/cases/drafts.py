@@ -1,0 +1,307 @@
+"""What cases about drafts have in common: reading one back, and telling whether it is there.
+
+The life of a draft under one uid: a control that it works at all, and the claim that it does under a special one.
+
+Claims made of the same call many times, for what goes wrong only now and then.
+
+Here nothing is waited for: what was seen once is there already, and may not be missing the next time.
+
+A draft that stands in for a valid one, where the settings do not tell what a valid record is.
+
+The document does not say that a draft has to be valid, nor which schemas there are. So a plain record is tried once
+for each realm: when the service takes it, everything about drafts can be judged by it; when not, nothing is said.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from contracts.cases import refusals
+from contracts.cases.arrangement import Arrangement, Attachment, Draft, lists
+from contracts.cases.list_pages import Lister
+from contracts.cases.list_search import look_for
+from contracts.cases.samples import Samples
+from contracts.cases.shared_state import Shelf
+from contracts.checks.claims import Claim, Claims, done, usable
+from contracts.checks.outcomes import Blocked, Untested
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Answer, Exchange
+from contracts.interface.catalogue import load_catalogue
+from contracts.session.actor import Actor
+
+_IN_USE = "workflow-identifier-taken"
+
+
+def save(actor: Actor, samples: Samples, uid: str, document: dict[str, Any]) -> Exchange:
+    """Save a contact record as the draft of `uid`."""
+    return actor.send("saveDraft", path={"uid": uid}, query={"schema": samples.draft_schema}, json=document)
+
+
+def shown(actor: Actor, draft: Draft) -> Exchange:
+    """Read a draft that has to be there as it was saved, header aside.
+
+    Raises:
+        Blocked: it is not, so that nothing can be said about what leaves it as it was.
+    """
+    exchange = actor.send("getDraft", path={"uid": draft.uid})
+    if not readers.holds_document(done(exchange), without_header(draft.document)):
+        raise Blocked("getDraft", "a draft that was just saved is not shown as it was saved")
+    return exchange
+
+
+def stays(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
+    """Claim that a draft still is as it was saved; `before` is what might have changed it."""
+    exchange = actor.send("getDraft", path={"uid": draft.uid})
+    answer = usable(exchange)
+    document = without_header(draft.document)
+    claim.holds(
+        answer.success and readers.holds_document(answer, document),
+        *before,
+        exchange,
+        expected=f"the draft {draft.uid} as it was",
+        seen=readers.difference(answer, document) if answer.success else answer.quote(),
+    )
+
+
+def nothing_of(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
+    """Claim that reading a draft does not give its document; `before` is what should have kept it out."""
+    read = actor.send("getDraft", path={"uid": draft.uid})
+    hidden = not _given(usable(read), without_header(draft.document))
+    claim.holds(
+        hidden, *(before or (draft.exchange,)), read, expected="nothing of it", seen=read.answer.quote()
+    )
+
+
+def _given(answer: Answer, document: dict[str, Any]) -> bool:
+    """Whether an answer gives a document away: as JSON, or as a text that holds the JSON."""
+    texts = (value for value in readers.values(answer.json) if isinstance(value, str))
+    return readers.holds_document(answer, document) or any(
+        readers.includes(_parsed(text), document) for text in texts
+    )
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def is_there(actor: Actor, uid: str) -> bool:
+    """Whether a draft is there by any reading: one reading that is broken is a finding of its own."""
+    return any(
+        usable(actor.send(operation, path={"uid": uid})).success for operation in ("draftExists", "getDraft")
+    )
+
+
+def stored(claim: Claim, actor: Actor, uid: str, saved: Exchange, *reads: Exchange) -> None:
+    """Claim that a draft whose first save was accepted is there by some reading; a refused save says nothing.
+
+    Args:
+        claim: About what a first save does; whether the content is right is for other claims.
+        reads: Looks at the draft that were made already. Only where none of them found it is it looked for again.
+    """
+    if usable(saved).success:
+        there = any(usable(read).success for read in reads) or is_there(actor, uid)
+        claim.holds(there, saved, *reads, expected="the saved draft is there", seen="no draft")
+
+
+def updated(claim: Claim, actor: Actor, draft: Draft, saved: Exchange) -> None:
+    """Claim that after a later save a draft is not as it was; a refused save says nothing.
+
+    Args:
+        saved: The later save, of other content. Whether this is read back right is for other claims.
+    """
+    if usable(saved).success:
+        read = actor.send("getDraft", path={"uid": draft.uid})
+        before = readers.holds_document(usable(read), without_header(draft.document))
+        claim.holds(not before, saved, read, expected="the later content", seen="the content from before")
+
+
+def deleted(actor: Actor, uid: str) -> Exchange:
+    """Delete a draft and see by the exists check that it is gone.
+
+    Raises:
+        Blocked: it was not deleted, or the check still finds it; either is a finding of another case.
+    """
+    exchange = actor.send("deleteDraft", path={"uid": uid})
+    done(exchange)
+    if usable(actor.send("draftExists", path={"uid": uid})).success:
+        raise Blocked("deleteDraft", "the exists check still finds a draft that was deleted")
+    return exchange
+
+
+def tells_absence(actor: Actor, uid: str) -> None:
+    """See that the exists check does not find a draft that nobody saved.
+
+    Raises:
+        Blocked: it does, so that it cannot tell whether a deleted one is gone.
+    """
+    if usable(actor.send("draftExists", path={"uid": uid})).success:
+        raise Blocked("draftExists", "the exists check finds a draft that nobody saved")
+
+
+def kept_when_taken(claim: Claim, saved: Exchange, read: Exchange, document: dict[str, Any]) -> str:
+    """Claim that the telling members of a document come back as they were saved, if the service took it at all.
+
+    Args:
+        document: These members; the others are for the cases about whole drafts.
+
+    Returns:
+        `refused`, or `kept`: what the document does not rule out is for the caller to observe.
+    """
+    if usable(saved).refusal:
+        return "refused"
+    claim.shows(read, document)
+    return "kept"
+
+
+def fate(actor: Actor, samples: Samples, uid: str, documents: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """What becomes of documents that need not be taken: `refused`, `kept` or `changed`, by name."""
+    return {name: _fate(actor, samples, uid, document) for name, document in documents.items()}
+
+
+def _fate(actor: Actor, samples: Samples, uid: str, document: dict[str, Any]) -> str:
+    saved = save(actor, samples, uid, document).answer
+    if not saved.success:
+        return f"refused with {saved.status}"
+    read = actor.send("getDraft", path={"uid": uid}).answer
+    return "kept" if readers.holds_document(read, document) else "changed"
+
+
+def identifier_in_use(actor: Actor, samples: Samples, identifier: str) -> Exchange:
+    """Try to create a record under an identifier, with content that no service stores."""
+    path = {"schema": samples.workflow_schema, "identifier": identifier}
+    submission = samples.faulty_submission(identifier)
+    return actor.send("createWorkflowRecordWithIdentifier", path=path, json=submission)
+
+
+def tells_in_use(exchange: Exchange) -> bool:
+    """Whether an attempt to create a record was refused because its identifier is in use."""
+    message = load_catalogue().clause(_IN_USE).message or ""
+    answer = usable(exchange)
+    return answer.refusal and readers.says(answer, message)
+
+
+def without_header(document: dict[str, Any]) -> dict[str, Any]:
+    """A document without its header, which a service may complete or put in order."""
+    return {name: value for name, value in document.items() if name != "header"}
+
+
+READS = ("draftExists", "getDraft", "getDraftInfo")
+
+
+def lives_anywhere(actor: Actor, arrange: Arrangement, uid: str | None = None) -> None:
+    """See that a draft can be saved, read and deleted under an ordinary uid; what follows is about special ones.
+
+    Args:
+        uid: The ordinary uid; a fresh one by default, and then once for all cases of a realm.
+
+    Raises:
+        Blocked: it cannot, which is a matter of the draft operations' own clauses.
+    """
+    if uid is None:
+        arrange.once("life of an ordinary draft", lambda: _live(actor, arrange, None))
+    else:
+        _live(actor, arrange, uid)
+
+
+def _live(actor: Actor, arrange: Arrangement, uid: str | None) -> bool:
+    draft = arrange.draft(actor, uid)
+    answers = {name: done(actor.send(name, path={"uid": draft.uid})) for name in READS}
+    if not readers.holds_document(answers["getDraft"], draft.document):
+        raise Blocked("getDraft", "does not give the document that was saved")
+    done(actor.send("deleteDraft", path={"uid": draft.uid}))
+    if actor.send("draftExists", path={"uid": draft.uid}).answer.success:
+        raise Blocked("deleteDraft", "leaves the draft where it was")
+    return True
+
+
+def lives(actor: Actor, samples: Samples, claim: Claims, clause: str, uid: str) -> None:
+    """Claim that a draft can be saved, seen, read and deleted under a uid."""
+    path, document = {"uid": uid}, samples.draft(uid)
+    query = {"schema": samples.draft_schema}
+    claim(clause, "saveDraft").accepted(actor.send("saveDraft", path=path, query=query, json=document))
+    claim(clause, "draftExists").accepted(actor.send("draftExists", path=path))
+    claim(clause, "getDraft").shows(actor.send("getDraft", path=path), document)
+    deleted = actor.send("deleteDraft", path=path)
+    claim(clause, "deleteDraft").accepted(deleted)
+    refusals.no_draft_under(claim(clause, "deleteDraft"), actor, [uid], deleted)
+
+
+def exists_each_time(claim: Claim, actor: Actor, uid: str, times: int) -> None:
+    """Claim that the exists check finds a draft every time."""
+    for _ in range(times):
+        claim.accepted(actor.send("draftExists", path={"uid": uid}))
+
+
+def lives_again(claim: Claims, actor: Actor, samples: Samples, uid: str) -> None:
+    """Claim of one draft that it is created, updated and deleted; each by its own clause.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: a request was refused, which is a matter of the ordinary cases.
+    """
+    first = samples.draft(uid)
+    later = first | {"firstName": "Rachel"}
+    created = save(actor, samples, uid, first)
+    done(created)
+    stored(claim("draft-save-creates"), actor, uid, created)
+    updated = save(actor, samples, uid, later)
+    done(updated)
+    read = actor.send("getDraft", path={"uid": uid})
+    stale = readers.holds_document(usable(read), without_header(first))
+    claim("draft-save-updates", "saveDraft").holds(
+        not stale, updated, read, expected="the later content", seen="the content from before"
+    )
+    gone = actor.send("deleteDraft", path={"uid": uid})
+    done(gone)
+    found = actor.send("draftExists", path={"uid": uid})
+    claim("draft-delete-removes", "deleteDraft").holds(
+        not usable(found).success, gone, found, expected="no draft any more", seen=found.answer.quote()
+    )
+
+
+def listed_each_time(claim: Claim, lister: Lister, uid: str, times: int) -> None:
+    """Claim that a list holds a draft every time."""
+    for _ in range(times):
+        sighting = look_for(lister, uid)
+        claim.holds(
+            sighting.found, *sighting.exchanges, expected=f"the draft {uid} in the list", seen=sighting.told
+        )
+
+
+def attached_each_time(claim: Claim, lister: Lister, attachment: Attachment, times: int) -> None:
+    """Claim that the list of a document's attachments holds its only one every time."""
+    for _ in range(times):
+        page = lister.page()
+        done(page.exchange)
+        there = any(lists(record, attachment) for record in page.records or ())
+        claim.holds(there, page.exchange, expected=f"{attachment.filename} in the list", seen=page.told)
+
+
+def prove(shelf: Shelf, actor: Actor, samples: Samples) -> None:
+    """See once in a run that the service takes the stand-in as a draft of a realm.
+
+    Args:
+        actor: Who saves it; the realm is this actor's.
+
+    Raises:
+        Untested: it does not; the text names the missing setting.
+    """
+    refusal = shelf.shared.once(f"{actor.realm} stand-in", lambda: _refusal(shelf, actor, samples))
+    if refusal:
+        raise Untested(f"{samples.lacking}, and a stand-in for a valid record {refusal}")
+
+
+def _refusal(shelf: Shelf, actor: Actor, samples: Samples) -> str:
+    """What became of the stand-in when it was not taken; empty when it was."""
+    uid = shelf.namespace.uid()
+    record = samples.stand_in(uid)
+    query = {"schema": record["header"]["schema"]}
+    try:
+        answer = usable(actor.send("saveDraft", path={"uid": uid}, query=query, json=record))
+    except Blocked as obstacle:
+        return obstacle.cause
+    return "" if answer.success else f"was answered {answer.quote()}"

@@ -1,0 +1,398 @@
+"""Claims about parts of a list, on a service where others add and remove items at any moment.
+
+What a part has to be is read from the list itself, before and after: only when both are the same was the list at
+rest, and only then is anything claimed. A list that will not rest is narrowed to the suite's own kept items where
+the service filters, and else the case is inconclusive.
+
+Claims about filters and orders, by a field that is learnt from the records of the list itself.
+
+Which fields can be filtered and ordered by is not shown, so of all fields that hold a known value the first one
+that the service takes is used; when it takes none, nothing can be claimed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from contracts.cases.arrangement import Arrangement, require
+from contracts.cases.attachments import folder
+from contracts.cases.list_pages import (
+    Lister,
+    Names,
+    Option,
+    Page,
+    attachments_of,
+    drafts_of,
+    equals,
+    paths_to,
+)
+from contracts.cases.list_search import kept_drafts
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Blocked
+from contracts.safe_text import cut
+from contracts.session.actor import Actor
+
+#: How often a list is looked at before it counts as never at rest.
+_LOOKS = 5
+#: Items at the start of a list that parts are compared with; what happens behind them does not matter.
+_HEAD = 12
+#: Characters of a name that a sentence tells.
+_SHOWN = 60
+
+Options = Mapping[str, Option]
+
+
+@dataclass(frozen=True)
+class AtRest:
+    """The head of a list as it was before and after some parts of it were asked for, and these parts.
+
+    Attributes:
+        items: Names of the items at the start of the list, in order.
+        parts: The items of each part, in order; None for one that was not answered with a list.
+    """
+
+    items: list[str]
+    parts: list[list[str] | None]
+    pages: list[Page]
+
+
+def at_rest(lister: Lister, *parts: Options, own: Lister | None = None, at_least: int = 4) -> AtRest:
+    """Ask for parts of a list while it is at rest.
+
+    Args:
+        own: The same list, narrowed to the suite's own items, for when it is never at rest.
+        at_least: How many items the list must hold for the claim to mean something.
+
+    Raises:
+        Blocked: the list is refused, too short, or never at rest.
+    """
+    before = lister.needed(at_least)
+    for _ in range(_LOOKS):
+        pages = [lister.page(**part) for part in parts]
+        after = lister.needed(at_least)
+        names = Names(before)
+        if names.of(before)[:_HEAD] == names.of(after)[:_HEAD]:
+            found = [None if page.records is None else names.of(page.records) for page in pages]
+            return AtRest(names.of(before)[:_HEAD], found, pages)
+        before = after
+    if own is not None:
+        return at_rest(own, *parts, at_least=at_least)
+    raise Blocked(lister.operation, f"the list changed during each of {_LOOKS} looks")
+
+
+def no_more_than(claim: Claim, page: Page, top: int) -> None:
+    """Claim that a list holds at most `top` items."""
+    claim.holds(0 <= page.size <= top, page.exchange, expected=f"no more than {top} items", seen=page.told)
+
+
+def empty(claim: Claim, page: Page) -> None:
+    """Claim that a list is one and holds nothing."""
+    claim.holds(page.size == 0, page.exchange, expected="an empty list", seen=page.told)
+
+
+def starts_later(claim: Claim, lister: Lister, *skips: int, own: Lister | None = None) -> None:
+    """Claim that with skip a list starts as many items later, and is the same list from there on."""
+    rest = at_rest(lister, *({"skip": skip} for skip in skips), own=own, at_least=max(4, *skips))
+    for skip, part, page in zip(skips, rest.parts, rest.pages, strict=True):
+        expected = rest.items[skip:]
+        _same(claim, expected, part, page, f"the list from item {skip + 1} on")
+
+
+def windows(claim: Claim, lister: Lister, *cuts: tuple[int, int], own: Lister | None = None) -> None:
+    """Claim that skip and top together give a window.
+
+    Args:
+        cuts: Pairs of skip and top.
+    """
+    options = [{"skip": skip, "top": top} for skip, top in cuts]
+    rest = at_rest(lister, *options, own=own, at_least=max(skip + top for skip, top in cuts))
+    for (skip, top), part, page in zip(cuts, rest.parts, rest.pages, strict=True):
+        _same(claim, rest.items[skip : skip + top], part, page, f"items {skip + 1} to {skip + top}")
+        no_more_than(claim, page, top)
+
+
+def pages_cover(
+    claim: Claim, lister: Lister, size: int, own: Lister | None = None, items: int = _HEAD
+) -> None:
+    """Claim that pages of `size` taken one after another neither repeat an item of the list's head nor lose one.
+
+    Args:
+        items: How many items the pages cover.
+    """
+    options = [{"skip": skip, "top": size} for skip in range(0, items, size)]
+    rest = at_rest(lister, *options, own=own, at_least=size + 1)
+    taken = [name for part in rest.parts for name in part or ()]
+    twice = [name for name, times in Counter(taken).items() if times > 1]
+    lost = set(rest.items) - set(taken)
+    exchanges = [page.exchange for page in rest.pages]
+    answered = all(part is not None for part in rest.parts)
+    claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
+    claim.holds(not twice, *exchanges, expected="no item twice", seen=f"twice: {_some(twice)}")
+    claim.holds(not lost, *exchanges, expected="every item once", seen=f"lost: {_some(sorted(lost))}")
+
+
+def pages_in_order(
+    claim: Claim, lister: Lister, size: int, own: Lister | None = None, items: int = _HEAD
+) -> None:
+    """Claim that pages of `size` taken together are the list in its order; `items` as for `pages_cover`."""
+    options = [{"skip": skip, "top": size} for skip in range(0, items, size)]
+    rest = at_rest(lister, *options, own=own, at_least=size + 1)
+    taken = [name for part in rest.parts for name in part or ()]
+    exchanges = [page.exchange for page in rest.pages]
+    claim.holds(
+        taken[: len(rest.items)] == rest.items,
+        *exchanges,
+        expected=f"pages that make up the ordered list: {_some(rest.items)}",
+        seen=_some(taken),
+    )
+
+
+def relies_on_list(arrange: Arrangement, lister: Lister) -> None:
+    """See once that a list is given at all, for claims about its options.
+
+    Raises:
+        Blocked: it is not, which is a finding of its own.
+    """
+    arrange.once(f"list of {lister.label}", lister.needed)
+
+
+def relies_on_top(arrange: Arrangement, lister: Lister) -> None:
+    """See once that top alone bounds a list, for claims about what else it does.
+
+    Raises:
+        Blocked: it does not, which is a finding of its own.
+    """
+
+    def look() -> bool:
+        return require(
+            0 <= lister.page(top=1).size <= 1, lister.operation, "top alone does not bound the list"
+        )
+
+    arrange.once(f"top of {lister.label}", look)
+
+
+def relies_on_skip(arrange: Arrangement, lister: Lister, own: Lister | None = None) -> None:
+    """See once that skip alone shifts a list, for claims about what else it does.
+
+    Raises:
+        Blocked: it does not, which is a finding of its own; or the list was never at rest.
+    """
+
+    def look() -> bool:
+        rest = at_rest(lister, {"skip": 1}, own=own)
+        shifted = _begins(rest.parts[0], rest.items[1:])
+        return require(shifted, lister.operation, "skip alone does not shift the list")
+
+    arrange.once(f"skip of {lister.label}", look)
+
+
+def relies_on_windows(arrange: Arrangement, lister: Lister, own: Lister | None = None) -> None:
+    """See once that skip and top together give a window, for claims about several of them.
+
+    Raises:
+        Blocked: they do not, which is a finding of its own; or the list was never at rest.
+    """
+
+    def look() -> bool:
+        rest = at_rest(lister, {"skip": 1, "top": 2}, own=own)
+        right = rest.parts[0] == rest.items[1:3]
+        return require(right, lister.operation, "skip and top together give no window")
+
+    arrange.once(f"window of {lister.label}", look)
+
+
+def _begins(seen: Sequence[str] | None, expected: Sequence[str]) -> bool:
+    """Whether a part begins as expected; a service may fill it up with what comes behind."""
+    return seen is not None and list(seen[: len(expected)]) == list(expected)
+
+
+def _same(claim: Claim, expected: Sequence[str], seen: Sequence[str] | None, page: Page, what: str) -> None:
+    claim.holds(
+        _begins(seen, expected),
+        page.exchange,
+        expected=f"{what}: {_some(expected)}",
+        seen=_some(seen) if seen is not None else page.told,
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(cut(name, _SHOWN) for name in names[:_HEAD])
+    return shown or "nothing"
+
+
+#: What such fields are commonly called.
+_UIDS = ("identifier", "uid", "id")
+_FILES = ("filename", "fileName", "name")
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field learnt from a list, and values of the suite's own items in it.
+
+    Attributes:
+        operation: The operation that lists it.
+        by_filter, by_order: Its OData path, as filters and orders take it; None where they take none.
+        own: The values that the suite's own kept items have, in the order of their making.
+        filters: Whether a filter by it picks exactly the suite's own items.
+    """
+
+    operation: str
+    by_filter: str | None
+    by_order: str | None
+    own: tuple[str, ...]
+    filters: bool
+
+    @property
+    def filter_path(self) -> str:
+        """The path by which the list is filtered.
+
+        Raises:
+            Blocked: filters take none of the fields that are known, and which they take is not shown.
+        """
+        return self._taken(self.by_filter, "filters")
+
+    @property
+    def order_path(self) -> str:
+        """The path by which the list is ordered.
+
+        Raises:
+            Blocked: orders take none of the fields that are known, and which they take is not shown.
+        """
+        return self._taken(self.by_order, "orders")
+
+    def _taken(self, path: str | None, what: str) -> str:
+        if path is None:
+            raise Blocked(self.operation, f"{what} take none of the fields that hold a value the suite knows")
+        return path
+
+    def narrowed(self, lister: Lister) -> Lister | None:
+        """A list narrowed to the suite's own items; None where the service does not filter rightly."""
+        return lister.with_fixed(filter=equals(self.filter_path, *self.own)) if self.filters else None
+
+    @property
+    def proven(self) -> str | None:
+        """The path, where filtering by it was seen to work."""
+        return self.by_filter if self.filters else None
+
+
+def learn(lister: Lister, own: Sequence[str], usual: Sequence[str] = ()) -> Field:
+    """Learn the field that holds these values, each of another record.
+
+    Args:
+        usual: Names tried besides, since a list may show a field under another name than filters take.
+
+    Raises:
+        Blocked: the records are not on the first page, or no field holds such a value.
+    """
+    records = [record for record in lister.needed() if paths_to(record, own[0])]
+    paths = paths_to(records[0], own[0]) if records else []
+    if not paths:
+        raise Blocked(lister.operation, "no listed item has a field that holds a value the suite knows")
+    names = list(dict.fromkeys([*paths, *usual]))
+    by_filter = next((name for name in names if lister.page(filter=equals(name, own[0])).size >= 0), None)
+    by_order = next((name for name in names if lister.page(orderby=name).size >= 0), None)
+    exact = by_filter is not None and _exact(lister.page(filter=equals(by_filter, *own)), own)
+    return Field(lister.operation, by_filter, by_order, tuple(own), exact)
+
+
+def _exact(page: Page, own: Sequence[str]) -> bool:
+    return page.size == len(own) and all(page.names(value) for value in own)
+
+
+def picks(claim: Claim, lister: Lister, expression: str, wanted: Sequence[str]) -> None:
+    """Claim that a filter gives exactly the items that carry these values."""
+    page = lister.page(filter=expression)
+    missing = [value for value in wanted if not page.names(value)]
+    strangers = page.size - len(page.order_of(wanted))
+    claim.holds(
+        page.size >= 0 and not missing and strangers == 0,
+        page.exchange,
+        expected=f"exactly {len(wanted)} items for {expression}",
+        seen=page.told,
+    )
+
+
+def ordered(claim: Claim, lister: Lister, field: Field, *, falling: bool = False) -> None:
+    """Claim that the suite's own items come in the order asked for.
+
+    Raises:
+        Blocked: they are not all on the page, and the list cannot be narrowed to them.
+    """
+    order = f"{field.order_path} desc" if falling else field.order_path
+    page = lister.page(orderby=order)
+    narrowed = field.narrowed(lister)
+    if page.size >= 0 and len(page.order_of(field.own)) < len(field.own):
+        if narrowed is None:
+            raise Blocked(lister.operation, "the suite's own items are not all on the first page")
+        page = narrowed.page(orderby=order)
+    wanted = sorted(field.own, reverse=falling)
+    claim.holds(
+        page.order_of(field.own) == wanted,
+        page.exchange,
+        expected=f"in the order {', '.join(wanted)}",
+        seen=page.told if page.size < 0 else ", ".join(page.order_of(field.own)),
+    )
+
+
+def relies_on_order(lister: Lister, field: Field) -> None:
+    """See that a list comes in rising order when asked, for claims about what else orders do.
+
+    Raises:
+        Blocked: it does not, which is a finding of its own.
+    """
+    found = lister.page(orderby=field.order_path).order_of(field.own)
+    if found != sorted(found):
+        raise Blocked(lister.operation, f"{lister.sign}orderby alone does not order the list")
+
+
+def relies_on_filter(lister: Lister, field: Field) -> None:
+    """See that a filter picks the suite's own items, for claims about what else filters do.
+
+    Raises:
+        Blocked: it does not, which is a finding of its own.
+    """
+    if not field.filters:
+        raise Blocked(lister.operation, f"{lister.sign}filter alone does not pick the suite's own items")
+
+
+def draft_field(arrange: Arrangement, actor: Actor) -> Field:
+    """The field that holds the uid in the lists of drafts, learnt from the actor's own kept ones.
+
+    Raises:
+        Blocked: it cannot be learnt.
+    """
+    own = kept_drafts(arrange, actor)
+    return arrange.once(
+        f"field of drafts of {actor.role}", lambda: learn(drafts_of(actor, "mydrafts"), own, _UIDS)
+    )
+
+
+def narrowed_drafts(arrange: Arrangement, actor: Actor, collection: str | None = None) -> Lister | None:
+    """A list of drafts narrowed to the actor's own kept ones; None where that cannot be done."""
+    try:
+        return draft_field(arrange, actor).narrowed(drafts_of(actor, collection))
+    except Blocked:
+        return None
+
+
+def proven_field(arrange: Arrangement, actor: Actor) -> str | None:
+    """The field that holds the uid, where filtering by it was seen to work."""
+    try:
+        return draft_field(arrange, actor).proven
+    except Blocked:
+        return None
+
+
+def file_field(arrange: Arrangement, actor: Actor) -> Field:
+    """The field that holds the file's name in the list of attachments of the shared document.
+
+    Raises:
+        Blocked: it cannot be learnt.
+    """
+    shared = folder(arrange, actor)
+    names = [attachment.filename for attachment in shared.attachments]
+    return arrange.once(
+        "field of attachments", lambda: learn(attachments_of(actor, shared.uid), names, _FILES)
+    )

@@ -1,0 +1,211 @@
+"""Asking for a list with OData options, and reading pages of records whose fields the document does not show.
+
+Records are told apart by the identifiers in them, and fields are learnt from a record that is known.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from contracts.checks.claims import done, usable
+from contracts.checks.outcomes import Blocked
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Exchange
+from contracts.session.actor import Actor
+from contracts.session.namespace import is_valid_uid
+
+Option = str | int
+Record = dict[str, Any]
+#: How deep in a record a field is looked for; OData writes its path with slashes.
+_DEEPEST_FIELD = 3
+#: Pages of a list that are read to find one record.
+_MOST_PAGES = 20
+#: Rank of numbers that no member's name calls an id.
+_NO_ID = 2
+
+
+@dataclass(frozen=True)
+class Page:
+    """The answer to one list request."""
+
+    exchange: Exchange
+
+    @cached_property
+    def records(self) -> list[Record] | None:
+        """The records; None when the request was not answered with a list.
+
+        Raises:
+            Blocked: a server error. Ambiguous: the envelope holds several lists.
+        """
+        answer = usable(self.exchange)
+        return readers.records(answer) if answer.success else None
+
+    @property
+    def size(self) -> int:
+        """How many records there are; -1 when the answer is no list."""
+        return -1 if self.records is None else len(self.records)
+
+    @property
+    def told(self) -> str:
+        """What was seen, for the report."""
+        count = "no list" if self.records is None else f"{self.size} items"
+        return f"{count}: {self.exchange.answer.quote()}"
+
+    def names(self, identifier: str) -> bool:
+        """Whether a record with this identifier is among them."""
+        return any(readers.names(record, identifier) for record in self.records or ())
+
+    def count(self, identifier: str) -> int:
+        """How many records carry this identifier."""
+        return sum(readers.names(record, identifier) for record in self.records or ())
+
+    def order_of(self, identifiers: Sequence[str]) -> list[str]:
+        """Those of `identifiers` that are on the page, in the order of the page."""
+        found = ((own for own in identifiers if readers.names(record, own)) for record in self.records or ())
+        return [own for match in found for own in match]
+
+
+@dataclass(frozen=True)
+class Lister:
+    """One list as one actor asks for it.
+
+    Attributes:
+        sign: What stands before the names of options: `$` for drafts, nothing for attachments.
+        fixed: Query parameters of every request.
+    """
+
+    actor: Actor
+    operation: str
+    sign: str = ""
+    path: Mapping[str, str] = field(default_factory=dict)
+    fixed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """What tells this list from others, for things that are found out once."""
+        return " ".join([self.actor.role, self.operation, *self.path.values(), *self.fixed.values()])
+
+    def page(self, **options: Option) -> Page:
+        """Ask once; options by their names without the sign: filter, orderby, top, skip."""
+        query = dict(self.fixed) | {f"{self.sign}{name}": str(value) for name, value in options.items()}
+        return Page(self.actor.send(self.operation, path=self.path, query=query))
+
+    def needed(self, at_least: int = 0, **options: Option) -> list[Record]:
+        """The records of a list that the case relies on.
+
+        Raises:
+            Blocked: it was refused, is no list, or has fewer than `at_least` records.
+        """
+        page = self.page(**options)
+        done(page.exchange)
+        records = page.records
+        if records is None:
+            raise Blocked(self.operation, f"the answer is no list: {page.exchange.answer.quote()}")
+        if len(records) < at_least:
+            raise Blocked(self.operation, f"lists {len(records)} items where there are {at_least} or more")
+        return records
+
+    def walk(self) -> Iterator[Record]:
+        """The records of the list, page after page, for as long as a page brings others than the one before.
+
+        A list that is refused or that is no list has none.
+
+        Raises:
+            Blocked: a server error. Ambiguous: the envelope holds several lists.
+        """
+        seen, before = 0, None
+        for _ in range(_MOST_PAGES):
+            records = (self.page(skip=seen) if seen else self.page()).records
+            if not records or records == before:
+                return
+            yield from records
+            seen, before = seen + len(records), records
+
+    def with_fixed(self, **options: Option) -> Lister:
+        """The same list with some options in every request."""
+        more = {f"{self.sign}{name}": str(value) for name, value in options.items()}
+        return Lister(self.actor, self.operation, self.sign, self.path, {**self.fixed, **more})
+
+
+def drafts_of(actor: Actor, collection: str | None = None) -> Lister:
+    """The list of drafts, of one collection or of none."""
+    fixed = {} if collection is None else {"collection": collection}
+    return Lister(actor, "listDrafts", "$", {}, fixed)
+
+
+def attachments_of(actor: Actor, uid: str) -> Lister:
+    """The list of attachments of one document."""
+    return Lister(actor, "listAttachments", "", {"uid": uid})
+
+
+class Names:
+    """Tells records of one list apart: by the identifiers in them where these differ, else by all they hold.
+
+    A record may carry what changes from answer to answer (a score, an age), so identifiers come first.
+    """
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        by_identifiers = Counter(_identifiers(record) for record in records)
+        self._by_identifiers = all(by_identifiers) and max(by_identifiers.values(), default=1) == 1
+
+    def of(self, records: Sequence[Record] | None) -> list[str]:
+        """The records' names, in order."""
+        return [_identifiers(record) if self._by_identifiers else _whole(record) for record in records or ()]
+
+
+def _identifiers(record: Record) -> str:
+    texts = (value for value in readers.values(record) if is_valid_uid(value))
+    numbers = (str(number) for rank, number in ranked_integers(record) if rank < _NO_ID)
+    return " ".join(sorted({*texts, *numbers}))
+
+
+def _whole(record: Record) -> str:
+    return json.dumps(record, sort_keys=True, ensure_ascii=False)
+
+
+def ranked_integers(record: Any) -> list[tuple[int, int]]:
+    """Whole numbers of a record with a rank each, best first.
+
+    0 stands for a member called id and for a number that is all there is, 1 for a member whose name ends so and for
+    an attachment's number in an address, 2 for any other.
+    """
+    if not isinstance(record, dict):
+        return [(0, number) for number in readers.integers(record) if not isinstance(record, list)]
+    found = []
+    for name, value in _members(record):
+        plain = name.lower().replace("_", "")
+        rank = 0 if plain in ("id", "attachmentid") else 1 if plain.endswith("id") else 2
+        rank = min(rank, 1) if isinstance(value, str) and not value.isdigit() else rank
+        found += [(rank, number) for number in readers.integers(value) if not isinstance(value, dict)]
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _members(record: Record, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    for name, value in record.items():
+        yield name, value
+        if isinstance(value, dict) and depth < _DEEPEST_FIELD:
+            yield from _members(value, depth + 1)
+
+
+def paths_to(record: Record, wanted: object, prefix: str = "") -> list[str]:
+    """OData paths of the fields of a record that hold a value, those nearest to the top first."""
+    here = [f"{prefix}{name}" for name, value in record.items() if value == wanted]
+    if prefix.count("/") + 1 >= _DEEPEST_FIELD:
+        return here
+    nested = [(name, value) for name, value in record.items() if isinstance(value, dict)]
+    return here + [path for name, value in nested for path in paths_to(value, wanted, f"{prefix}{name}/")]
+
+
+def quoted(text: str) -> str:
+    """A text as an OData literal: a quote inside is doubled."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def equals(path: str, *texts: str) -> str:
+    """The filter for records whose field is one of some texts."""
+    return " or ".join(f"{path} eq {quoted(text)}" for text in texts)

@@ -1,0 +1,203 @@
+"""Valid records of a realm, built from the interface document and from what the settings tell."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+from contracts.checks.outcomes import Untested
+from contracts.settings.target import RealmSettings
+
+#: The 26 fields of a contact record by kind, in the order of the interface document.
+CONTACT_FIELDS: Final[dict[str, str]] = {
+    "header": "Header",
+    "prefix": "lstring",
+    "firstName": "string",
+    "middleName": "string",
+    "lastName": "string",
+    "gender": "Term",
+    "designation": "lstring",
+    "organization": "lstring",
+    "organizationAcronym": "lstring",
+    "department": "lstring",
+    "organizationType": "Term",
+    "address": "lstring",
+    "city": "lstring",
+    "state": "lstring",
+    "postalCode": "lstring",
+    "country": "Term",
+    "phones": "array of string",
+    "faxes": "array of string",
+    "emails": "array of string",
+    "websites": "array of Link",
+    "addressType": "string",
+    "relevantInformation": "lstring",
+    "relevantDocuments": "array of Link",
+    "type": "string",
+    "government": "Term",
+    "contactOrganization": "Reference",
+}
+MANDATORY_FIELDS: Final = (
+    "firstName",
+    "lastName",
+    "organization",
+    "country",
+    "emails",
+    "type",
+    "contactOrganization",
+)
+#: What a contact record holds beside what the settings tell: mandatory fields, and then the others.
+_PLAIN: Final[dict[str, Any]] = {
+    "firstName": "Wangari",
+    "lastName": "Maathai",
+    "organization": {"en": "Green Belt Movement"},
+    "emails": ["wangari.maathai@example.test"],
+    "type": "person",
+}
+_MORE: Final[dict[str, Any]] = {
+    "prefix": {"en": "Prof."},
+    "middleName": "Muta",
+    "gender": {"identifier": "female"},
+    "designation": {"en": "Founder"},
+    "organizationAcronym": {"en": "GBM"},
+    "department": {"en": "Board"},
+    "organizationType": {"identifier": "ngo"},
+    "address": {"en": "Kilimani Lane 1"},
+    "city": {"en": "Nairobi"},
+    "state": {"en": "Nairobi County"},
+    "postalCode": {"en": "00505"},
+    "phones": ["+254 20 387 3057"],
+    "faxes": ["+254 20 387 3058"],
+    "websites": [{"url": "https://example.test/"}],
+    "addressType": "office",
+    "relevantInformation": {"en": "Available in English and French."},
+    "relevantDocuments": [{"url": "https://example.test/report.pdf"}],
+}
+_CONTACT_SETTINGS: Final = ("contact_schema", "country_terms", "contact_organization")
+#: Fields whose allowed values are not shown.
+_UNKNOWN_VALUES: Final = ("gender", "organizationType", "addressType", "type")
+#: The schema that a stand-in names where the settings name none: what the interface document calls these records.
+STAND_IN_SCHEMA: Final = "contact"
+#: A kind that no field of a record has: an array in an array.
+WRONG_KIND: Final = [[17]]
+
+
+class Samples:
+    """Valid records for one realm; each call gives a fresh copy.
+
+    Args:
+        proven: Told before a stand-in is used for a draft, where the settings do not tell what a valid record is;
+            raises Untested unless the service takes it as a draft.
+
+    Raises (all methods):
+        Untested: the settings lack what the record needs; the text names it.
+    """
+
+    def __init__(
+        self, settings: RealmSettings, realm: str, proven: Callable[[Samples], None] | None = None
+    ) -> None:
+        self._settings = settings
+        self._realm = realm
+        self._proven = proven
+
+    def setting(self, name: str) -> Any:
+        """A setting of the realm."""
+        value = getattr(self._settings, name)
+        if not value:
+            raise Untested(f"setting realm.{self._realm}.{name} is missing")
+        return value
+
+    @property
+    def contact_schema(self) -> str:
+        """Schema name of contact records."""
+        return str(self.setting("contact_schema"))
+
+    @property
+    def draft_schema(self) -> str:
+        """Schema name of the records that serve as drafts: contacts, or a stand-in that the service takes."""
+        self._told_or_proven()
+        return self._settings.contact_schema or STAND_IN_SCHEMA
+
+    def _told_or_proven(self) -> bool:
+        """Whether the settings tell what a valid contact is; where they do not, a stand-in has to be proven."""
+        told = [getattr(self._settings, name) for name in _CONTACT_SETTINGS]
+        if all(told):
+            return True
+        if self._proven is None:
+            raise Untested(self.lacking)
+        self._proven(self)
+        return False
+
+    @property
+    def lacking(self) -> str:
+        """Which settings of contacts are missing, in words."""
+        missing = [name for name in _CONTACT_SETTINGS if not getattr(self._settings, name)]
+        return f"setting realm.{self._realm}.{missing[0]} is missing" if missing else ""
+
+    @property
+    def workflow_schema(self) -> str:
+        """A schema that the realm's workflow knows."""
+        return str(self.setting("workflow_schema"))
+
+    @property
+    def tells_workflow(self) -> bool:
+        """Whether the settings hold a valid document for the workflow."""
+        return bool(self._settings.workflow_schema and self._settings.workflow_document)
+
+    def header(self, schema: str, identifier: str) -> dict[str, Any]:
+        """A record's header."""
+        return {"identifier": identifier, "schema": schema, "languages": ["en"]}
+
+    def contact(self, identifier: str | None = None) -> dict[str, Any]:
+        """A contact record with its mandatory fields and, when given, its identifier."""
+        record: dict[str, Any] = copy.deepcopy(_PLAIN) | {
+            "country": {"identifier": self.setting("country_terms")[0]},
+            "contactOrganization": {"identifier": self.setting("contact_organization")},
+        }
+        if identifier is not None:
+            record["header"] = self.header(self.contact_schema, identifier)
+        return record
+
+    def full_contact(self, identifier: str) -> dict[str, Any]:
+        """A contact record with all 26 fields."""
+        government = {"government": {"identifier": self.setting("country_terms")[0]}}
+        return self.contact(identifier) | copy.deepcopy(_MORE) | government
+
+    def draft(self, identifier: str, **members: Any) -> dict[str, Any]:
+        """A record to save as a draft: the document does not show its body, so a whole contact record serves.
+
+        Args:
+            members: Fields to replace or add.
+        """
+        whole = self.full_contact if self._told_or_proven() else self.stand_in
+        return whole(identifier) | members
+
+    def stand_in(self, identifier: str) -> dict[str, Any]:
+        """A contact record in place of a valid one: with nothing in it that only the settings can tell."""
+        schema = self._settings.contact_schema or STAND_IN_SCHEMA
+        plain = {name: value for name, value in (_PLAIN | _MORE).items() if name not in _UNKNOWN_VALUES}
+        return {"header": self.header(schema, identifier)} | copy.deepcopy(plain)
+
+    def short_draft(self, identifier: str, **members: Any) -> dict[str, Any]:
+        """A record to save as a draft that has no more than the mandatory fields; `members` as for `draft`."""
+        whole = self.draft(identifier)
+        return {name: whole[name] for name in ("header", *MANDATORY_FIELDS) if name in whole} | members
+
+    def document(self, identifier: str) -> dict[str, Any]:
+        """A valid document of the realm's workflow schema."""
+        self.setting("workflow_document")
+        return cast(dict[str, Any], self._settings.filled_document(identifier))
+
+    def submission(self, identifier: str, **members: Any) -> dict[str, Any]:
+        """A valid workflow submission; `members` are additionalInfo and batchId."""
+        return {"document": self.document(identifier), **members}
+
+    def faulty_submission(self, identifier: str) -> dict[str, Any]:
+        """A submission whose document breaks its schema: every member but the header has a wrong kind."""
+        document = self.document(identifier)
+        return {"document": {name: _spoilt(name, value) for name, value in document.items()}}
+
+
+def _spoilt(name: str, value: Any) -> Any:
+    return value if name == "header" else copy.deepcopy(WRONG_KIND)

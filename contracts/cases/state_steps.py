@@ -1,0 +1,446 @@
+"""Steps on drafts: save, delete, read, check, ask for info, and what a stranger tries.
+
+Steps on the list of drafts. A list may be a moment late, hold thousands of drafts, and be long to walk through.
+
+Steps on attachments: create, download all of a document's, list. Each is created under a name of its own.
+
+Steps on the workflow: documents that break their schema, of which nothing may be stored.
+
+They are sent where there is a draft, where there is none, and to a record that was submitted before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from contracts.cases import state_model
+from contracts.cases.list_pages import Page, drafts_of
+from contracts.cases.state_model import SUBMITTED, Document, File, Happening, Scene
+from contracts.cases.submissions import CREATE_NAMED, UPDATE, submit
+from contracts.checks.claims import done, usable
+from contracts.checks.errors_array import turned_down
+from contracts.checks.outcomes import Blocked
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Answer
+from contracts.session.actor import Actor
+
+_CURRENT = ("draft-info-current", "getDraftInfo")
+_CREATES = ("draft-save-creates", "saveDraft")
+
+
+def save(scene: Scene, document: Document) -> None:
+    """Save the next content under the document's uid."""
+    scene.versions += 1
+    version = scene.versions
+    draft = scene.cast.samples.draft(document.uid)
+    sent = state_model.content(draft, document.uid, version)
+    exchange, answer = scene.send(
+        scene.owner(document),
+        "saveDraft",
+        path={"uid": document.uid},
+        query={"schema": scene.cast.samples.draft_schema},
+        json=sent,
+    )
+    if document.version is None and document.deleted:
+        key = ("draft-save-after-delete", "saveDraft")
+        scene.should(key, answer.success, document, expected="accepted (2xx)", seen=answer.quote())
+        if not answer.success:
+            scene.renew(document.name)
+            return
+    else:
+        clause = "draft-save-creates" if document.version is None else "draft-save-updates"
+        scene.accepts(exchange, (clause, "saveDraft"))
+    document.save(version, {name: value for name, value in sent.items() if name != "header"}, answer.json)
+    scene.neighbours(document, Happening.NEIGHBOUR_SAVED)
+
+
+def delete(scene: Scene, document: Document) -> None:
+    """Delete the draft; where there is none, whatever is answered, nothing changes."""
+    exchange, answer = scene.send(scene.owner(document), "deleteDraft", path={"uid": document.uid})
+    if document.version is None:
+        return
+    if not answer.success and document.files:
+        scene.renew(document.name)  # whether a document with attachments can lose its draft is not shown
+        return
+    scene.accepts(exchange, ("draft-delete-removes", "deleteDraft"))
+    document.delete()
+    scene.neighbours(document, Happening.NEIGHBOUR_DELETED)
+
+
+def read(scene: Scene, document: Document) -> None:
+    """Read the draft: the content of the last save, or none of any."""
+    _, answer = scene.send(scene.owner(document), "getDraft", path={"uid": document.uid})
+    if document.saved is None:
+        _absent(scene, document, answer)
+        return
+    shown = document.shown_as(answer.text) if answer.success else []
+    holds = answer.success and readers.holds_document(answer, document.saved)
+    key = (
+        document.suspect()
+        if answer.success or not _never_stored(scene, document, "draftExists")
+        else _CREATES
+    )
+    if holds:
+        scene.must(key, True, expected="", seen="")
+        old = [version for version in shown if version != document.version]
+        _replaced(scene, document, old)
+        document.since = []
+        return
+    others = [
+        f"the content of {other.name}"
+        for other in scene.documents.values()
+        if other is not document and other.shown_as(answer.text)
+    ]
+    told = [f"v{version}" for version in shown if version != document.version] + others
+    seen = ", ".join(told) or (
+        readers.difference(answer, document.saved) if answer.success else answer.quote()
+    )
+    scene.must(key, False, expected=f"v{document.version}", seen=seen)
+
+
+def _replaced(scene: Scene, document: Document, old: list[int]) -> None:
+    if len(document.contents) > 1:
+        seen = ", ".join(f"members of v{version}" for version in old)
+        key = ("draft-save-replaces", "saveDraft")
+        scene.should(key, not old, document, expected=f"v{document.version} alone", seen=seen)
+
+
+def _absent(scene: Scene, document: Document, answer: Answer) -> None:
+    """There is no draft to be read: nobody saved one, it was deleted, or what was sent was refused."""
+    shown = document.shown_as(answer.text) if answer.success else []
+    if document.gone and Happening.REFUSED_CREATE not in document.since:
+        seen = ", ".join(f"v{version}" for version in shown)
+        key = ("draft-delete-content-gone", "getDraft")
+        scene.must(key, not shown, expected="nothing of the deleted draft", seen=seen)
+    key = ("draft-get-absent", "getDraft")
+    scene.should(key, answer.refusal, document, expected="refused (4xx)", seen=answer.quote())
+
+
+def _never_stored(scene: Scene, document: Document, otherwise: str) -> bool:
+    """Whether a draft that was not found is not found otherwise either, and nothing but its first save can be why."""
+    if not {*document.since} <= {Happening.CREATED, Happening.NEIGHBOUR_SAVED} or document.updated:
+        return False
+    _, answer = scene.send(scene.owner(document), otherwise, path={"uid": document.uid})
+    return Happening.CREATED in document.since and not answer.success
+
+
+def exists(scene: Scene, document: Document) -> None:
+    """Check whether the draft exists."""
+    _, answer = scene.send(scene.owner(document), "draftExists", path={"uid": document.uid})
+    if document.version is not None:
+        suspect = document.suspect()
+        key = ("draft-exists-present", "draftExists") if suspect[1] == "getDraft" else suspect
+        key = _CREATES if not answer.success and _never_stored(scene, document, "getDraft") else key
+        scene.must(key, answer.success, expected="the draft exists", seen=answer.quote())
+        return
+    key = (
+        ("draft-delete-removes", "deleteDraft")
+        if document.deleted
+        else ("draft-exists-absent", "draftExists")
+    )
+    if Happening.REFUSED_CREATE in document.since and Happening.DELETED not in document.since:
+        key = ("workflow-order-validation-before-save", "createWorkflowRecordWithIdentifier")
+    seen = f"{answer.status}, the draft exists"
+    scene.must(key, not answer.success, expected="no draft", seen=seen)
+    document.since = []
+    document.gone = document.deleted
+
+
+def info(scene: Scene, document: Document) -> None:
+    """Ask for the info of the draft."""
+    _, answer = scene.send(scene.owner(document), "getDraftInfo", path={"uid": document.uid})
+    if document.version is None:
+        key = ("draft-info-absent", "getDraftInfo")
+        scene.should(key, answer.refusal, document, expected="refused (4xx)", seen=answer.quote())
+        return
+    told = answer.success and bool(answer.json if answer.json is not None else answer.content.strip())
+    scene.must(("draft-info-present", "getDraftInfo"), told, expected="some metadata", seen=answer.quote())
+    _current(scene, document, answer)
+
+
+def _current(scene: Scene, document: Document, answer: Answer) -> None:
+    """Info after a later save does not tell what the service itself has told to be changed since."""
+    latest = answer
+
+    def current() -> bool:
+        nonlocal latest
+        _, latest = scene.send(scene.owner(document), "getDraftInfo", path={"uid": document.uid})
+        return not _stale(document, latest)
+
+    if _stale(document, answer) and not scene.cast.known(_CURRENT, document.uid):
+        scene.cast.eventually(current)
+    stale = _stale(document, latest)
+    if document.told.moved() or stale:
+        seen = "; ".join(stale)
+        scene.should(_CURRENT, not stale, document, expected=f"info of v{document.version}", seen=seen)
+    document.told.info_now = latest.json if isinstance(latest.json, dict) else {}
+
+
+def _stale(document: Document, answer: Answer) -> list[str]:
+    told = answer.json if isinstance(answer.json, dict) else {}
+    members = [f"{name} still is {told[name]!r}" for name in document.told.stale(told)]
+    shown = document.shown_as(answer.text)
+    if shown and document.version not in shown:
+        members.append(f"it shows v{max(shown)}")
+    return members
+
+
+def foreign_save(scene: Scene, document: Document) -> None:
+    """Another account saves under the uid: refused, so without effect; or accepted, and what follows is not shown."""
+    stranger = scene.stranger(document)
+    if stranger is None:
+        return
+    scene.versions += 1
+    sent = state_model.content(scene.cast.samples.draft(document.uid), document.uid, scene.versions)
+    query = {"schema": scene.cast.samples.draft_schema}
+    _, answer = scene.send(stranger, "saveDraft", path={"uid": document.uid}, query=query, json=sent)
+    document.contents[scene.versions] = {name: value for name, value in sent.items() if name != "header"}
+    if not answer.refusal:
+        scene.renew(document.name)
+
+
+def foreign_delete(scene: Scene, document: Document) -> None:
+    """Another account deletes the draft: refused, so without effect; or accepted, and what follows is not shown."""
+    stranger = scene.stranger(document)
+    if stranger is None:
+        return
+    _, answer = scene.send(stranger, "deleteDraft", path={"uid": document.uid})
+    if not answer.refusal:
+        scene.renew(document.name)
+
+
+#: Pages that are read before a list counts as too long to tell what is not in it.
+_MOST_PAGES = 30
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a collection promises: clauses for the caller's drafts, for deleted ones, for those of somebody else."""
+
+    collection: str
+    mine: str
+    mine_is_must: bool
+    theirs: str
+    theirs_is_must: bool
+    gone: str = "list-deleted-gone"
+
+
+@dataclass
+class Expected:
+    """Documents that a list has to hold and those that it must not, by clause."""
+
+    held: list[Document] = field(default_factory=list)
+    gone: list[Document] = field(default_factory=list)
+    theirs: list[Document] = field(default_factory=list)
+
+    @property
+    def uids(self) -> list[str]:
+        """Uids of all of them."""
+        return [document.uid for document in (*self.held, *self.gone, *self.theirs)]
+
+    def agrees(self, named: set[str]) -> bool:
+        """Whether a list that names these uids is as expected."""
+        must_not = (*self.gone, *self.theirs)
+        return all(document.uid in named for document in self.held) and not any(
+            document.uid in named for document in must_not
+        )
+
+
+_MY = Promise("my", "list-my-has-mine", False, "list-my-without-others", True)
+_MYDRAFTS = Promise("mydrafts", "list-mydrafts-has-mine", True, "list-mydrafts-without-others", False)
+
+
+def my(scene: Scene, document: Document) -> None:
+    """List the collection `my` of the document's owner."""
+    _list(scene, document, _MY)
+
+
+def mydrafts(scene: Scene, document: Document) -> None:
+    """List the collection `mydrafts` of the document's owner."""
+    _list(scene, document, _MYDRAFTS)
+
+
+def _list(scene: Scene, document: Document, promise: Promise) -> None:
+    actor = scene.owner(document)
+    expected = _expected(scene, document.owner, promise)
+    named: set[str] = set()
+
+    def agrees() -> bool:
+        nonlocal named
+        named = _named(scene, actor, promise.collection, expected)
+        return expected.agrees(named)
+
+    if not agrees():
+        scene.cast.eventually(agrees)
+    _judge(scene, promise.mine, promise.mine_is_must, expected.held, named, wanted=True)
+    _judge(scene, promise.gone, True, expected.gone, named, wanted=False)
+    _judge(scene, promise.theirs, promise.theirs_is_must, expected.theirs, named, wanted=False)
+
+
+def _expected(scene: Scene, role: str, promise: Promise) -> Expected:
+    """What the list is judged by; shoulds that were contradicted often enough are not waited for any more."""
+    documents = [document for document in scene.documents.values() if document.name != SUBMITTED]
+    mine = [document for document in documents if document.owner == role]
+    theirs = [each for each in documents if each.owner != role]
+
+    def due(clause: str, is_must: bool, among: list[Document]) -> list[Document]:
+        there = [each for each in among if each.version is not None]
+        return [each for each in there if is_must or not scene.cast.known((clause, "listDrafts"), each.uid)]
+
+    return Expected(
+        held=due(promise.mine, promise.mine_is_must, mine),
+        gone=[each for each in mine if each.gone and each.version is None],
+        theirs=due(promise.theirs, promise.theirs_is_must, theirs),
+    )
+
+
+def _judge(
+    scene: Scene, clause: str, is_must: bool, documents: Iterable[Document], named: set[str], *, wanted: bool
+) -> None:
+    key = (clause, "listDrafts")
+    for document in documents:
+        holds = (document.uid in named) is wanted
+        expected = f"{document.name} {'in' if wanted else 'not in'} the list"
+        seen = f"{document.name} is {'not ' if wanted else ''}listed"
+        if is_must:
+            scene.must(key, holds, expected=expected, seen=seen)
+        else:
+            scene.should(key, holds, document, expected=expected, seen=seen)
+
+
+def _named(scene: Scene, actor: Actor, collection: str, expected: Expected) -> set[str]:
+    """Which of the expected uids a list names; read page by page until those it has to hold are found.
+
+    Raises:
+        Blocked: the list is refused, is no list, or cannot be read to its end.
+    """
+    lister, named, at = drafts_of(actor, collection), set[str](), 0
+    wanted, last = {document.uid for document in expected.held}, None
+    for number in range(_MOST_PAGES):
+        page = _page(scene, lister.page(skip=at) if number else lister.page())
+        named |= {uid for uid in expected.uids if page.names(uid)}
+        if wanted <= named or page.size == 0:
+            return named
+        if page.records == last:
+            raise Blocked("listDrafts", "the list cannot be read to its end: $skip gives the same page again")
+        at, last = at + page.size, page.records
+    raise Blocked("listDrafts", f"the list goes on after {_MOST_PAGES} pages, so that absence cannot be told")
+
+
+def _page(scene: Scene, page: Page) -> Page:
+    scene.exchanges.append(page.exchange)
+    done(page.exchange)
+    if page.size < 0:
+        raise Blocked("listDrafts", f"the answer is no list: {page.exchange.answer.quote()}")
+    return page
+
+
+_OUTLIVES = "attachment-outlives-save"
+
+
+def attach(scene: Scene, document: Document) -> None:
+    """Create one more attachment of a document that has a draft."""
+    scene.cast.attachments -= 1
+    number = sum(len(each.files) for each in scene.documents.values()) + 1
+    name = f"{document.uid[-8:]}-{number}.txt"
+    content = f"file {number} of {document.uid}\n".encode() * number
+    before = len(scene.cast.attempt.exchanges)
+    attachment = scene.cast.arrange.attachment(scene.owner(document), document.uid, name, content)
+    scene.exchanges += scene.cast.attempt.exchanges[before:]
+    for each in scene.documents.values():
+        for file in each.files:
+            file.neighbour_since = True
+    document.files.append(File(attachment.path, content))
+
+
+def download(scene: Scene, document: Document) -> None:
+    """Download every attachment of a document: each gives its own bytes."""
+    for file in document.files:
+        _, answer = scene.send(scene.owner(document), "getAttachment", path=file.path)
+        if 300 <= answer.status < 400:
+            raise Blocked("getAttachment", f"answered {answer.status}, a redirect that leads nowhere")
+        if not answer.success and file.saved_since:
+            key = (_OUTLIVES, "getAttachment")
+            scene.should(key, False, document, expected=f"{file.name} still there", seen=answer.quote())
+            document.files.remove(file)
+            return
+        clause = "attachment-several" if file.neighbour_since else "attachment-download-same"
+        seen = _bytes_seen(scene, answer.content) if answer.success else answer.quote()
+        scene.must(
+            (clause, "getAttachment"),
+            answer.success and answer.content == file.content,
+            expected=f"the bytes of {file.name}",
+            seen=seen,
+        )
+        if file.saved_since:
+            scene.should((_OUTLIVES, "getAttachment"), True, document, expected="", seen="")
+        file.saved_since = file.neighbour_since = False
+
+
+def _bytes_seen(scene: Scene, content: bytes) -> str:
+    files = (file for document in scene.documents.values() for file in document.files)
+    owner = next((file for file in files if file.content == content), None)
+    return f"the bytes of {owner.name}" if owner else f"{len(content)} other bytes"
+
+
+def listed(scene: Scene, document: Document) -> None:
+    """List the attachments of a document: all of its own, none of another's."""
+    found: list[int] = []
+    names: set[str] = set()
+
+    def look() -> bool:
+        exchange, answer = scene.send(scene.owner(document), "listAttachments", path={"uid": document.uid})
+        if not usable(exchange).success:
+            raise Blocked("listAttachments", f"answered {answer.quote()}")
+        found[:] = readers.integers(answer.json)
+        names.clear()
+        names.update(value for value in readers.values(answer.json) if isinstance(value, str))
+        return all(file.id in found for file in document.files if not file.saved_since)
+
+    if not look():
+        scene.cast.eventually(look)
+    for file in document.files:
+        seen = f"{file.name} (id {file.id}) is not listed"
+        if file.saved_since:
+            continue  # whether it outlived the save is for a download to tell first
+        if file.resaved:
+            key = (_OUTLIVES, "listAttachments")
+            scene.should(key, file.id in found, document, expected=f"{file.name} listed", seen=seen)
+            continue
+        clause = "attachment-several" if len(document.files) > 1 else "attachment-create-listed"
+        scene.must((clause, "listAttachments"), file.id in found, expected=f"{file.name} listed", seen=seen)
+    strange = [
+        file.name
+        for other in scene.documents.values()
+        for file in other.files
+        if other is not document and file.name in names
+    ]
+    key = ("attachment-list-own-only", "listAttachments")
+    scene.must(key, not strange, expected=f"files of {document.name} alone", seen=", ".join(strange))
+
+
+def submit_faulty(scene: Scene, document: Document) -> None:
+    """Create where there is no draft, update where there is one; both have to be refused."""
+    actor, samples = scene.owner(document), scene.cast.samples
+    update = document.version is not None or document.name == SUBMITTED
+    faulty = samples.faulty_submission(document.uid)
+    exchange = submit(UPDATE if update else CREATE_NAMED, actor, samples, document.uid, faulty)
+    scene.exchanges.append(exchange)
+    if not turned_down(usable(exchange)):
+        scene.renew(document.name)
+        raise Blocked(exchange.operation or "", f"took a faulty document: {exchange.answer.quote()}")
+    if document.name == SUBMITTED:
+        _nothing_stored(scene, document, faulty["document"])
+        return
+    document.since.append(Happening.REFUSED_UPDATE if update else Happening.REFUSED_CREATE)
+
+
+def _nothing_stored(scene: Scene, document: Document, faulty: dict[str, Any]) -> None:
+    """The draft of a submitted record may have moved on with its workflow, but it never holds what was refused."""
+    _, answer = scene.send(scene.owner(document), "getDraft", path={"uid": document.uid})
+    spoilt = {name: value for name, value in faulty.items() if name != "header"}
+    stored = answer.success and readers.holds_document(answer, spoilt)
+    key = ("workflow-refused-update-keeps-draft", UPDATE)
+    scene.must(key, not stored, expected="nothing of the refused document", seen="the refused document")

@@ -1,0 +1,263 @@
+"""Submissions to the workflow, in the three ways to send them, with at most the things wrong that a case wants.
+
+Which identifier the answer to a submission gives its record.
+
+Refused submissions, judged by their effects: nothing is stored, nothing is started.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from contracts.cases.arrangement import Arrangement, require
+from contracts.cases.samples import Samples
+from contracts.checks.claims import Claim, usable
+from contracts.checks.outcomes import Blocked
+from contracts.checks.workflow_errors import Row, claim_free, claim_not_taken, told
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Answer, Exchange
+from contracts.session.actor import DEFAULT, Actor
+from contracts.session.namespace import is_valid_uid
+
+CREATE: Final = "createWorkflowRecord"
+CREATE_NAMED: Final = "createWorkflowRecordWithIdentifier"
+UPDATE: Final = "updateWorkflowRecord"
+
+#: The longest texts that the interface document permits, in characters.
+LONGEST_BATCH, LONGEST_INFO = 100, 1000
+#: One character, two bytes in UTF-8, one unit in UTF-16: what tells counting characters from counting bytes.
+BEYOND_ASCII: Final = "é"
+UNKNOWN_REALM: Final = "rc-no-such-realm"
+UNKNOWN_SCHEMA: Final = "contractTestUnknownSchema"
+
+#: Values that are no JSON object, by name.
+NO_OBJECTS: Final[dict[str, Any]] = {
+    "string": "document",
+    "number": 17,
+    "array": [{"title": "document"}],
+    "null": None,
+}
+#: Values that are plainly no string; a number may be read as one.
+NO_STRINGS: Final[dict[str, Any]] = {"object": {"text": "a"}, "array": ["a"]}
+
+
+def submit(
+    operation: str,
+    actor: Actor,
+    samples: Samples,
+    identifier: str,
+    json: Any = DEFAULT,
+    *,
+    schema: str | None = None,
+    body: bytes | None = None,
+    **parts: Any,
+) -> Exchange:
+    """Send a submission.
+
+    Args:
+        operation: One of the three; create without an identifier in the path leaves it to the document's header.
+        identifier: Of the record.
+        json: In place of a valid submission under the identifier.
+        schema: In place of the realm's own.
+        body: Bytes in place of a submission.
+        parts: Further parts of the request that differ: `token`, `realm`, `query`, `headers`.
+    """
+    path = {"schema": schema or samples.workflow_schema}
+    if operation != CREATE:
+        path["identifier"] = identifier
+    if json is DEFAULT and body is None:
+        json = samples.submission(identifier)
+    return actor.send(operation, path=path, json=json, body=body, **parts)
+
+
+def bodies_without_document(samples: Samples, identifier: str) -> dict[str, Any]:
+    """Submissions that lack the member document, by name."""
+    return {
+        "batch-only": {"batchId": "batch"},
+        "null": {"document": None},
+        "bare": samples.document(identifier),
+    }
+
+
+def documents_of_other_kinds() -> list[dict[str, Any]]:
+    """Submissions whose document is there and is no object."""
+    return [{"document": value} for value in NO_OBJECTS.values() if value is not None]
+
+
+def submit_faulty(
+    operation: str, actor: Actor, samples: Samples, identifier: str, **members: Any
+) -> Exchange:
+    """Send a faulty submission with further members beside the document: whatever they lead to, nothing is stored."""
+    return submit(operation, actor, samples, identifier, samples.faulty_submission(identifier) | members)
+
+
+def submit_unnamed(actor: Actor, samples: Samples, identifier: str) -> Exchange:
+    """Create under an identifier that the document's header does not repeat, so that only the path can be at fault."""
+    submission = samples.submission(identifier)
+    submission["document"].get("header", {}).pop("identifier", None)
+    return submit(CREATE_NAMED, actor, samples, identifier, submission)
+
+
+def too_long(most: int, operation: str) -> list[str]:
+    """Texts above a limit in characters: one too many, and for one of the operations ten times as many."""
+    return ["t" * (most + 1), *(["t" * (10 * most)] if operation == CREATE_NAMED else [])]
+
+
+def by_query(realm: str) -> Mapping[str, Any]:
+    """Parts of a request that gives the realm in the query alone."""
+    return {"realm": None, "query": {"Realm": realm}}
+
+
+def named_identifiers(answer: Answer, sent: Any) -> list[str]:
+    """Texts of an answer that may be the identifier of the record that was sent: its own first, then new ones.
+
+    Args:
+        sent: The JSON value that was sent; other texts that only come back from it are no candidates.
+    """
+    own = _own_identifier(sent)
+    echoed = {value for value in readers.values(sent) if isinstance(value, str)} - {own}
+    texts = [value for value in readers.values(answer.json) if isinstance(value, str)]
+    places = answer.headers.get("location", "").partition("?")[0].split("/")
+    found = [text for text in (*texts, *reversed(places)) if is_valid_uid(text) and text not in echoed]
+    first = [own] if own is not None and own in found else []
+    return list(dict.fromkeys([*first, *found]))
+
+
+def _own_identifier(sent: Any) -> str | None:
+    document = sent.get("document", sent) if isinstance(sent, dict) else None
+    header = document.get("header") if isinstance(document, dict) else None
+    own = header.get("identifier") if isinstance(header, dict) else None
+    return own if isinstance(own, str) else None
+
+
+def claim_identifier(claim: Claim, exchange: Exchange, sent: Any, known: Callable[[str], bool]) -> str:
+    """Claim that an answer carries the identifier of the new record.
+
+    Args:
+        known: Tells whether the service knows a record under an identifier.
+
+    Returns:
+        The identifier.
+
+    Raises:
+        Contradiction: no text of the answer is one.
+    """
+    answer = usable(exchange)
+    candidates = named_identifiers(answer, sent)
+    found = next((candidate for candidate in candidates if known(candidate)), None)
+    claim.holds(
+        found is not None,
+        exchange,
+        expected="the identifier of the new record in the answer",
+        seen=f"{answer.quote()}; of {', '.join(candidates) or 'nothing'} no record is known",
+    )
+    return str(found)
+
+
+def origin(exchange: Exchange, sent: Any) -> str:
+    """Where the identifier in an answer is from, for observations: `header`, `given`, or `none` where there is none."""
+    named = named_identifiers(usable(exchange), sent)
+    return "none" if not named else "header" if named[0] == _own_identifier(sent) else "given"
+
+
+def without_errors(claim: Claim, exchange: Exchange) -> None:
+    """Claim that the answer to an accepted record holds no errors array, or an empty one."""
+    answer = usable(exchange)
+    claim.holds(
+        not readers.errors(answer), exchange, expected="no errors beside the acceptance", seen=answer.quote()
+    )
+
+
+class Looking(Protocol):
+    """How the state of a record is found out without changing it."""
+
+    def look_up(self, identifier: str) -> Exchange:
+        """A valid update under an identifier that should be free."""
+
+    def try_faulty(self, identifier: str) -> Exchange:
+        """A faulty update of a record."""
+
+    def try_creating(self, identifier: str) -> Exchange:
+        """A faulty document sent to create under an identifier."""
+
+
+def each_turned_down(claim: Claim, exchanges: Iterable[Exchange]) -> None:
+    """Claim that every submission was refused; an answer without a judgement is left to the end.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: one was answered with a server error, which is a finding of its own.
+    """
+    obstacle: Blocked | None = None
+    for exchange in exchanges:
+        try:
+            usable(exchange)
+        except Blocked as problem:
+            obstacle = problem
+            continue
+        claim.turned_down(exchange)
+    if obstacle is not None:
+        raise obstacle
+
+
+def nothing_came_of(claim: Claim, looking: Looking, identifier: str, *refused: Exchange) -> None:
+    """Claim that refused submissions left a fresh identifier free, or a record that existed open for updates.
+
+    Args:
+        identifier: In the path of all of them, or for creates without one in the header.
+    """
+    if refused[-1].method == "POST":
+        claim_free(claim, refused[-1], looking.look_up(identifier))
+        return
+    found = looking.try_faulty(identifier)
+    claim.holds(
+        not told(found, Row.LOCKED),
+        *refused,
+        found,
+        expected="a record that a refused update did not lock",
+        seen=found.answer.quote(),
+    )
+
+
+def identifier_free(claim: Claim, looking: Looking, identifier: str, *refused: Exchange) -> None:
+    """Claim that creating under the identifier of refused creates is not refused because it is in use.
+
+    An update may see nothing under an identifier that is taken all the same. Other operations leave nothing to claim.
+    """
+    if refused[-1].operation == CREATE_NAMED:
+        claim_not_taken(claim, refused[-1], looking.try_creating(identifier))
+
+
+def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange, after: Exchange) -> None:
+    """Claim that a draft reads the same before and after a refused update, absent ones included.
+
+    Args:
+        before: Two readings one after the other; what already differs between them says nothing.
+    """
+    first, again, second = (usable(exchange) for exchange in (*before, after))
+    same = readers.includes(second.json, readers.common(first.json, again.json))
+    claim.holds(
+        first.success == second.success and (not first.success or same),
+        *before,
+        refused,
+        after,
+        expected=f"the draft as it was: {first.quote()}",
+        seen=second.quote(),
+    )
+
+
+def shows_drafts_of_locked_records(arrange: Arrangement, actor: Actor, samples: Samples) -> None:
+    """See once that the draft of a record that is locked for workflow can be read, which is not shown.
+
+    Raises:
+        Blocked: it cannot, so that the drafts of submitted records cannot be looked for.
+        Untested: the settings name no locked record.
+    """
+    locked = str(samples.setting("locked_identifier"))
+
+    def look() -> bool:
+        seen = usable(actor.send("draftExists", path={"uid": locked}))
+        return require(seen.success, "draftExists", "does not show the draft of a locked record")
+
+    arrange.once("draft of a locked record", look)

@@ -1,1 +1,0 @@
-"""Judges exchanges that no case has sent: by hand, replayed, recorded somewhere else (design 1, check)."""

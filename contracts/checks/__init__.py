@@ -1,0 +1,1 @@
+"""The checks: functions from exchanges to results, used by every room above."""

@@ -1,0 +1,177 @@
+"""How a case can end other than by holding; each is raised from a case and turned into a verdict by the plugin.
+
+What happened in one attempt at a case: assertions reached, evidence found, exchanges made.
+
+Confirmation: a contradiction counts when it is seen again on fresh data (design 4.6).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from contracts.exchanges.exchange import Exchange
+
+
+class Blocked(Exception):
+    """A precondition failed, so nothing can be said about the claim (design 4.5): inconclusive.
+
+    Args:
+        operation: The operation that stood in the way.
+        cause: What it did, in a few words.
+    """
+
+    def __init__(self, operation: str, cause: str) -> None:
+        super().__init__(f"{operation}: {cause}")
+        self.operation = operation
+        self.cause = cause
+
+    def __reduce__(self) -> tuple[type[Blocked], tuple[str, str]]:
+        return Blocked, (self.operation, self.cause)
+
+
+class Untested(Exception):
+    """A setting or an account is missing, so the case cannot be tried; the text names it."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What contradicts a clause, before it is confirmed.
+
+    Attributes:
+        expected, seen: Both sides of the contradiction, in words that a reader understands without the code.
+        exchanges: Ids of the exchanges that show it, in their order.
+    """
+
+    clause: str
+    operation: str
+    expected: str
+    seen: str
+    exchanges: tuple[str, ...] = ()
+    role: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What makes two pieces of evidence the same finding within one realm."""
+        return self.clause, self.operation
+
+
+class Contradiction(AssertionError):
+    """A must clause is contradicted; ends the case."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        super().__init__(
+            f"{evidence.clause} ({evidence.operation}): expected {evidence.expected}; seen: {evidence.seen}"
+        )
+        self.evidence = evidence
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What was seen at a silent point."""
+
+    clause: str
+    operation: str
+    seen: Any
+
+
+@dataclass
+class Attempt:
+    """One attempt at a case.
+
+    Attributes:
+        number: 1 for the first, higher for confirmations.
+        held, contradicted: Assertions by (clause, operation).
+        evidence: Contradictions of must and should clauses, in the order seen.
+        confirmed: Keys of evidence that the case itself replayed on fresh data already, with their rates.
+    """
+
+    number: int
+    held: Counter[tuple[str, str]] = field(default_factory=Counter)
+    contradicted: Counter[tuple[str, str]] = field(default_factory=Counter)
+    evidence: list[Evidence] = field(default_factory=list)
+    confirmed: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    observations: list[Observation] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
+
+    def note(self, evidence: Evidence) -> None:
+        """Add evidence of a contradiction."""
+        self.contradicted[evidence.key] += 1
+        self.evidence.append(evidence)
+
+    @property
+    def dismissed(self) -> set[tuple[str, str]]:
+        """Findings that the case itself looked for again and did not see."""
+        return {key for key, (reproduced, _) in self.confirmed.items() if reproduced < 2}
+
+    def forget_doubtful(self) -> None:
+        """Drop what was seen in bad weather, but for what the case itself saw again on fresh data."""
+        self.evidence = [evidence for evidence in self.evidence if evidence.key in self.confirmed]
+        for key in self.contradicted.keys() - self.confirmed.keys():
+            del self.contradicted[key]
+
+    @property
+    def clouded(self) -> bool:
+        """Whether the environment may have a hand in what was seen."""
+        return any(exchange.doubtful for exchange in self.exchanges)
+
+    @property
+    def shut_out(self) -> bool:
+        """Whether a contradiction shows in an answer that may only mean that a token is not known any more."""
+        shown = {name for evidence in self.evidence for name in evidence.exchanges}
+        answers = (exchange.response for exchange in self.exchanges if exchange.id in shown)
+        return any(answer is not None and answer.status in (401, 403) for answer in answers)
+
+    @property
+    def met_a_page(self) -> bool:
+        """Whether an HTML page came where JSON was due, which a gateway may have sent."""
+        answers = (exchange.response for exchange in self.exchanges)
+        return any(answer is not None and answer.hollow_page for answer in answers)
+
+    @property
+    def keys(self) -> set[tuple[str, str]]:
+        """The findings this attempt would make."""
+        return {evidence.key for evidence in self.evidence}
+
+
+#: Replays of a case before a contradiction that does not come back is dismissed as unconfirmed.
+MOST_REPLAYS = 3
+#: Requests of replays after which no further one is begun: a long case is played once more at most.
+MOST_REQUESTS = 120
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """Evidence with how often it was reproduced.
+
+    Attributes:
+        reproduced, attempts: The rate; 1 of n is unconfirmed.
+    """
+
+    evidence: Evidence
+    reproduced: int
+    attempts: int
+
+    @property
+    def confirmed(self) -> bool:
+        """Seen at least twice, each time on fresh data."""
+        return self.reproduced >= 2
+
+
+def confirm(attempts: Sequence[Attempt]) -> Iterator[Confirmed]:
+    """One entry for each finding of the attempts, with its rate.
+
+    The evidence is that of the attempt that saw it first; where a generator shrank its example, the last of that
+    attempt, which is the smallest.
+    """
+    first: dict[tuple[str, str], Evidence] = {}
+    for attempt in attempts:
+        smallest = {evidence.key: evidence for evidence in attempt.evidence}
+        first = smallest | first
+    for key, evidence in first.items():
+        rates = [attempt.confirmed[key] for attempt in attempts if key in attempt.confirmed]
+        seen = sum(key in attempt.keys for attempt in attempts)
+        reproduced, tried = max(rates, default=(seen, len(attempts)))
+        yield Confirmed(evidence, reproduced, tried)

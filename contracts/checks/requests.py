@@ -1,0 +1,425 @@
+"""Where a request breaks the interface, in the catalogue's notation, such as `body.firstName:missing`.
+
+What a request is, read from the exchange alone: its operation, its parts, whose it is, and its faults.
+
+What an answer to a faulty request is held to: the one fault has to be turned down, as its clause says.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+import jsonschema_rs
+
+from contracts.checks import errors_array
+from contracts.checks.claims import Claim, usable
+from contracts.checks.outcomes import Attempt, Contradiction, Observation
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.redaction import REDACTED
+from contracts.interface.catalogue import Catalogue, Clause, Level
+from contracts.interface.description import Description, Operation, load_description
+from contracts.interface.operations import follow, parameters_of
+from contracts.safe_text import cut
+from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, is_valid_uid
+from contracts.settings.target import AUTHOR
+
+#: Keyword of a schema that is not met → the catalogue's word.
+_KINDS: Final = {
+    "type": "wrong-kind",
+    "minLength": "too-short",
+    "maxLength": "too-long",
+    "pattern": "pattern",
+    "propertyNames": "pattern",
+    "enum": "unknown-value",
+}
+#: Options that are numbers, though the document lists them as strings.
+_NUMBERS: Final = frozenset({"$top", "$skip", "top", "skip"})
+_JSON: Final = "application/json"
+#: Characters of a validator's message that are told.
+_SHOWN: Final = 200
+_HALVES: Final = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class RequestFault:
+    """One fault of a request.
+
+    Attributes:
+        key: In the catalogue's notation; items by their number.
+        says: For people.
+        firm: Whether the document really rules it out: a number where a text is due, or null in place of a member,
+            are read kindly by many services, and the document does not say.
+    """
+
+    key: str
+    says: str
+    firm: bool = True
+
+    @property
+    def field(self) -> str:
+        """The last step of what is at fault: `firstName` of `body.firstName:missing`."""
+        return self.key.partition(":")[0].rpartition(".")[2]
+
+    @property
+    def kind(self) -> str:
+        """The catalogue's word for what is wrong."""
+        return self.key.rpartition(":")[2]
+
+    @property
+    def in_content(self) -> bool:
+        """Whether it lies in the content of a JSON object, and not in the request around it."""
+        return self.key.startswith("body.")
+
+
+def faults_in(
+    exchange: Exchange,
+    operation: Operation,
+    path: Mapping[str, str],
+    query: Sequence[tuple[str, str]],
+) -> Iterator[RequestFault]:
+    """Find the faults of a request; path first, then query, headers and body."""
+    for name, value in path.items():
+        yield from _in_path(operation, name, value)
+    yield from _in_query(operation, query)
+    yield from _in_headers(exchange, operation, query)
+    schema = body_schema(operation.id)
+    if schema is not None:
+        yield from _in_body(exchange, schema)
+
+
+def _in_path(operation: Operation, name: str, value: str) -> Iterator[RequestFault]:
+    key, shown = f"path.{name}", f"{name} is {value!r}"
+    if name == "uid" or (name == "identifier" and not is_valid_uid(value)):
+        if not is_valid_uid(value):
+            size = len(value)
+            kind = "too-short" if size < UID_SHORTEST else "too-long" if size > UID_LONGEST else "pattern"
+            rule = f"{UID_SHORTEST} to {UID_LONGEST} letters, digits, hyphens and underscores"
+            yield RequestFault(f"{key}:{kind}", f"{shown} ({size} characters); the rule is {rule}")
+        return
+    for error in _validators(operation.id).get(("path", name), ()):
+        yield from _of_text(error, key, shown, value)
+
+
+def _in_query(operation: Operation, query: Sequence[tuple[str, str]]) -> Iterator[RequestFault]:
+    given = dict(query)
+    for name in operation.query_parameters:
+        value = given.get(name)
+        if value is None:
+            continue
+        if name in _NUMBERS and not (value.isascii() and value.isdigit()):
+            yield RequestFault(f"query.{name}:malformed", f"{name} is {value!r}, which is no number")
+            continue
+        for validator in _validators(operation.id).get(("query", name), ()):
+            yield from _of_text(validator, f"query.{name}", f"{name} is {value!r}", value)
+    for name in given:
+        if name not in operation.query_parameters:
+            yield RequestFault("query:unknown-property", f"the query names {name!r}, which is not listed")
+
+
+def _in_headers(
+    exchange: Exchange, operation: Operation, query: Sequence[tuple[str, str]]
+) -> Iterator[RequestFault]:
+    headers = {name.lower(): value for name, value in exchange.request_headers.items()}
+    if operation.takes_realm:
+        realm = headers.get("realm")
+        elsewhere = "Realm" in operation.query_parameters and any(name == "Realm" for name, _ in query)
+        if realm is None and not elsewhere:
+            yield RequestFault("header.Realm:missing", "no realm is named")
+        elif realm == "":
+            yield RequestFault("header.Realm:empty", "the Realm header is empty")
+        elif realm is not None:
+            for validator in _validators(operation.id).get(("header", "Realm"), ()):
+                yield from _of_text(validator, "header.Realm", f"Realm is {realm!r}", realm)
+    if operation.protected and not headers.get("authorization", "").strip():
+        yield RequestFault("header.Authorization:missing", "no token is sent")
+
+
+def _of_text(
+    validator: jsonschema_rs.Draft202012Validator, key: str, shown: str, text: str
+) -> Iterator[RequestFault]:
+    """Faults of a parameter; on the wire it is text, so a number is a text of digits."""
+    value: Any = int(text) if text.lstrip("-").isdigit() and text.isascii() and len(text) < 19 else text
+    if all(not candidate_ok(validator, each) for each in (value, text)):
+        for error in validator.iter_errors(text):
+            word = _KINDS.get(_keyword(error), "unknown-value")
+            yield RequestFault(f"{key}:{word}", shown)
+            return
+
+
+def candidate_ok(validator: jsonschema_rs.Draft202012Validator, value: Any) -> bool:
+    """Whether a value keeps a schema."""
+    return bool(validator.is_valid(value))
+
+
+def _in_body(exchange: Exchange, schema: Mapping[str, Any]) -> Iterator[RequestFault]:
+    content = exchange.request_body
+    if not content:
+        yield RequestFault("body:missing", "there is no body")
+        return
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        yield RequestFault("body:malformed", "the body is not JSON")
+        return
+    if value == {} and schema.get("required"):
+        yield RequestFault("body:empty", "the body is an empty object")
+        return
+    value = _readable(value)
+    validator = _validator(json.dumps(schema, sort_keys=True))
+    for error in validator.iter_errors(value):
+        yield from _of_body(error, value)
+
+
+def _readable(value: Any) -> Any:
+    """A JSON value with half characters (lone surrogates) replaced, which validators cannot hold; lengths stay."""
+    if isinstance(value, str):
+        return _HALVES.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {_HALVES.sub("\ufffd", name): _readable(member) for name, member in value.items()}
+    return [_readable(item) for item in value] if isinstance(value, list) else value
+
+
+def _of_body(error: jsonschema_rs.ValidationError, whole: Any) -> Iterator[RequestFault]:
+    steps = [str(step) for step in error.instance_path]
+    said = cut(error.message, _SHOWN)
+    place = ".".join(["body", *steps])
+    keyword = _keyword(error)
+    if keyword == "required":
+        name = getattr(error.kind, "property", "")
+        yield RequestFault(f"{place}.{name}:missing", f"{'.'.join([*steps, name])} is missing")
+    elif keyword in ("additionalProperties", "unevaluatedProperties"):
+        yield RequestFault(f"{place}:unknown-property", said)
+    else:
+        kind = _KINDS.get(keyword, "wrong-kind")
+        yield RequestFault(
+            f"{place}:{kind}", said, firm=_is_firm(kind, error, _at(whole, error.instance_path))
+        )
+
+
+def _is_firm(kind: str, error: jsonschema_rs.ValidationError, value: Any) -> bool:
+    if kind != "wrong-kind":
+        return True
+    text_due = "string" in list(getattr(error.kind, "types", ()))
+    return value is not None and not (text_due and isinstance(value, int | float))
+
+
+def _at(value: Any, path: Sequence[Any]) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _keyword(error: jsonschema_rs.ValidationError) -> str:
+    path = [str(step) for step in error.schema_path]
+    return "propertyNames" if "propertyNames" in path else path[-1] if path else "type"
+
+
+@lru_cache(maxsize=32)
+def body_schema(operation: str) -> dict[str, Any] | None:
+    """The JSON Schema of an operation's body, references followed once; None where it takes no JSON."""
+    description = load_description()
+    found = description.operations[operation]
+    node = description.bundle["paths"][found.path][found.method.lower()]
+    content = follow(description.bundle, node.get("requestBody") or {}).get("content", {})
+    if _JSON not in content:
+        return None
+    schema: dict[str, Any] = follow(description.bundle, content[_JSON]["schema"])
+    return schema
+
+
+@lru_cache(maxsize=32)
+def _validators(operation: str) -> Mapping[tuple[str, str], tuple[jsonschema_rs.Draft202012Validator, ...]]:
+    """Validators of an operation's parameters, by place and name."""
+    description = load_description()
+    found = description.operations[operation]
+    item = description.bundle["paths"][found.path]
+    listed = parameters_of(description.bundle, item, item[found.method.lower()])
+    return {
+        (each["in"], each["name"]): (_validator(json.dumps(each["schema"], sort_keys=True)),)
+        for each in listed
+        if "schema" in each
+    }
+
+
+@lru_cache(maxsize=128)
+def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
+    components = {"schemas": load_description().bundle["components"]["schemas"]}
+    return jsonschema_rs.Draft202012Validator({**json.loads(schema), "components": components})
+
+
+#: Every path of the interface begins so, whatever prefix the base URL puts in front.
+ROOT = "/api/v"
+_SCHEME = "bearer"
+
+
+class Credentials(StrEnum):
+    """What stands in a request's Authorization header."""
+
+    NONE = "none"
+    TOKEN = "a token of the service"  # noqa: S105 - a description
+    MADE_UP = "made up"
+    UNKNOWN = "a token that nobody here knows"
+
+
+@dataclass(frozen=True)
+class RequestFacts:
+    """A request as the interface sees it.
+
+    Attributes:
+        path: Values of the placeholders, decoded.
+        query: Pairs, decoded, in their order.
+        realm: The realm it names, in the header or, where the document allows that, in the query.
+        faults: Where it breaks the interface, as far as one request shows.
+    """
+
+    operation: Operation
+    path: Mapping[str, str]
+    query: tuple[tuple[str, str], ...]
+    realm: str | None
+    credentials: Credentials
+    faults: tuple[RequestFault, ...]
+
+    @property
+    def valid(self) -> bool:
+        """Whether it keeps the interface, as far as one request shows."""
+        return not self.faults
+
+
+def read_request(
+    exchange: Exchange, description: Description, knows: Callable[[str], bool] | None = None
+) -> RequestFacts | None:
+    """Read a request.
+
+    Args:
+        knows: Whether a text is a token that the service issued; None where nobody can tell, as in traffic
+            recorded elsewhere.
+
+    Returns:
+        Its facts, or None when it is no operation of the interface.
+    """
+    parts = urlsplit(exchange.url)
+    at = parts.path.find(ROOT)
+    found = description.match(exchange.method, parts.path[max(at, 0) :])
+    if found is None:
+        return None
+    operation, path = found
+    query = tuple(parse_qsl(parts.query, keep_blank_values=True))
+    realm = realm_of(exchange.request_headers, query, operation)
+    credentials = _credentials(exchange.request_headers, knows)
+    faults = faults_in(exchange, operation, path, query)
+    return RequestFacts(operation, path, query, realm, credentials, tuple(faults))
+
+
+def realm_of(
+    headers: Mapping[str, str], query: tuple[tuple[str, str], ...], operation: Operation
+) -> str | None:
+    """The realm that a request names; the query counts only where the document lists the parameter."""
+    for name, value in headers.items():
+        if name.lower() == "realm":
+            return value
+    if "Realm" not in operation.query_parameters:
+        return None
+    return next((value for name, value in query if name == "Realm"), None)
+
+
+def _credentials(headers: Mapping[str, str], knows: Callable[[str], bool] | None) -> Credentials:
+    value = next((value for name, value in headers.items() if name.lower() == "authorization"), "")
+    scheme, _, token = value.strip().partition(" ")
+    if not value.strip():
+        return Credentials.NONE
+    if scheme.lower() != _SCHEME or not token:
+        return Credentials.MADE_UP
+    if token == REDACTED or (knows is not None and knows(token)):
+        return Credentials.TOKEN
+    return Credentials.UNKNOWN if knows is None else Credentials.MADE_UP
+
+
+_NEVER_ISSUED = RequestFault("header.Authorization:unknown-value", "the token was never issued")
+_MANDATORY = "contact-mandatory-"
+
+
+def all_faults(facts: RequestFacts) -> tuple[RequestFault, ...]:
+    """The faults of a request, a token that the service never issued among them."""
+    made_up = facts.credentials is Credentials.MADE_UP and facts.operation.protected
+    return (*facts.faults, _NEVER_ISSUED) if made_up else facts.faults
+
+
+def clauses_of(facts: RequestFacts, catalogue: Catalogue) -> Iterator[tuple[RequestFault, Clause]]:
+    """The faults of a request that a clause speaks about, each with the clause."""
+    for fault in all_faults(facts):
+        clause = catalogue.for_fault(facts.operation.id, fault.key)
+        if clause is not None:
+            yield fault, clause
+
+
+def check_faults(exchange: Exchange, facts: RequestFacts, catalogue: Catalogue, attempt: Attempt) -> None:
+    """Judge the answer to a request with faults.
+
+    With a single fault the refusal is about it, and is held to what its clause says. With several nobody knows which
+    one was refused; if all were taken, the firmest clause is contradicted.
+    """
+    spoken = list(clauses_of(facts, catalogue))
+    for fault, clause in spoken:
+        if clause.level is Level.SILENT and len(all_faults(facts)) == 1 and exchange.response is not None:
+            seen = {"fault": fault.key, "status": exchange.response.status}
+            attempt.observations.append(Observation(clause.id, facts.operation.id, seen))
+    firm = [(fault, clause) for fault, clause in spoken if fault.firm and clause.level is not Level.SILENT]
+    if not firm:
+        return
+    firm.sort(key=lambda pair: pair[1].level is not Level.MUST)
+    fault, clause = firm[0]
+    if len(all_faults(facts)) == 1:
+        _check_one(exchange, facts, fault, clause, attempt)
+        _check_errors_array(exchange, facts, fault, catalogue, attempt)
+    elif not errors_array.turned_down(usable(exchange)):
+        Claim(clause, facts.operation.id, attempt).turned_down(exchange, f"{fault.key} refused")
+
+
+def _check_one(
+    exchange: Exchange, facts: RequestFacts, fault: RequestFault, clause: Clause, attempt: Attempt
+) -> None:
+    claim = Claim(clause, facts.operation.id, attempt)
+    if clause.message is not None and clause.status is not None:
+        claim.says(exchange, facts.realm or "")
+        return
+    if clause.id.startswith("token-") and facts.operation.id == "createToken":
+        answer = usable(exchange)
+        claim.holds(not answer.success, exchange, expected="no token", seen=answer.quote())
+        return
+    claim.turned_down(exchange, f"{fault.key} refused")
+    if clause.id.startswith(_MANDATORY) and not _for_want_of_rights(exchange):
+        named = errors_array.reports(usable(exchange), fault.field, errors_array.MANDATORY)
+        claim.holds(
+            named,
+            exchange,
+            expected=f"{errors_array.MANDATORY} for {fault.field} among the errors",
+            seen=exchange.answer.quote(),
+        )
+
+
+def _check_errors_array(
+    exchange: Exchange, facts: RequestFacts, fault: RequestFault, catalogue: Catalogue, attempt: Attempt
+) -> None:
+    """Faulty content is told in an errors array; a fault of the request around it need not be."""
+    clause = catalogue.clause("errors-array")
+    if not fault.in_content or not facts.operation.id.endswith("Contact") or _for_want_of_rights(exchange):
+        return
+    try:
+        Claim(clause, facts.operation.id, attempt).content_refused(exchange)
+    except Contradiction:
+        # Accepted altogether: that is the finding of the fault's own clause.
+        if not errors_array.turned_down(exchange.answer):
+            attempt.evidence.pop()
+            del attempt.contradicted[(clause.id, facts.operation.id)]
+
+
+def _for_want_of_rights(exchange: Exchange) -> bool:
+    """Whether it may be the caller who was refused, before anybody looked at the content."""
+    return exchange.role != AUTHOR and usable(exchange).status in (401, 403)

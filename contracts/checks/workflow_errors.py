@@ -1,0 +1,156 @@
+"""The nine rows of the workflow table, as far as cases look at them without making a claim on their own clause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+
+from contracts.checks import errors_array
+from contracts.checks.claims import Claim, usable
+from contracts.checks.outcomes import Blocked
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Answer, Exchange
+from contracts.interface.catalogue import load_catalogue
+
+
+class Row(StrEnum):
+    """The rows by the clause that states status and message."""
+
+    REALM_MISSING = "workflow-realm-missing"
+    REALM_UNKNOWN = "workflow-realm-unknown"
+    SCHEMA_UNKNOWN = "workflow-schema-unknown"
+    TAKEN = "workflow-identifier-taken"
+    UNKNOWN = "workflow-identifier-unknown"
+    LOCKED = "workflow-locked-record"
+    MAY_NOT_UPDATE = "workflow-update-rights"
+    MAY_NOT_CREATE = "workflow-create-rights"
+    ANONYMOUS = "workflow-anonymous"
+
+
+def tells(answer: Answer, row: Row, realm: str = "") -> bool:
+    """Whether an answer carries a row's message, whatever its status."""
+    message = load_catalogue().clause(row).message or ""
+    return not answer.success and readers.says(answer, message.replace("${realm}", realm))
+
+
+def tells_exactly(answer: Answer, row: Row, realm: str = "") -> bool:
+    """Whether an answer carries a row's message with its status."""
+    return answer.status == load_catalogue().clause(row).status and tells(answer, row, realm)
+
+
+def told(exchange: Exchange, *rows: Row, realm: str = "") -> bool:
+    """Whether an exchange ended in one of these rows."""
+    answer = usable(exchange)
+    return any(tells(answer, row, realm) for row in rows)
+
+
+def which(exchange: Exchange, realm: str = "") -> str:
+    """The row an exchange ended in, for observations; else what became of it in a few words."""
+    answer = usable(exchange)
+    found = next((row for row in Row if tells(answer, row, realm)), None)
+    return str(found) if found else errors_array.outcome(exchange)
+
+
+def given_alone(exchange: Exchange, row: Row, realm: str = "") -> None:
+    """See to it that a row is given where its condition is the only fault, so that an order can be told.
+
+    Raises:
+        Blocked: it is not; the row's own clause holds that finding.
+    """
+    if not tells_exactly(usable(exchange), row, realm):
+        raise Blocked(
+            exchange.operation or "", f"does not give the row of {row} where nothing else is at fault"
+        )
+
+
+def both_accepted(
+    added: Claim, plain: Claim, send: Callable[[], Exchange], bare: Callable[[], Exchange]
+) -> Exchange:
+    """Claim acceptance of a submission with something added, and by it of the plain one too.
+
+    Only when it is refused is the plain one sent, to tell which of the two claims is contradicted. That keeps the
+    records few that nobody can remove.
+
+    Returns:
+        The exchange that was accepted.
+
+    Raises:
+        Blocked: the plain one is refused as well, and its claim is a should.
+    """
+    exchange = send()
+    if usable(exchange).success:
+        added.accepted(exchange)
+        plain.accepted(exchange)
+        return exchange
+    simple = bare()
+    plain.accepted(simple)
+    if not simple.answer.success:
+        raise Blocked(
+            simple.operation or "", "refuses the plain submission, so nothing is known of what was added"
+        )
+    added.accepted(exchange)
+    return simple
+
+
+def accepted_for(claim: Claim, exchange: Exchange, bare: Callable[[], Exchange]) -> None:
+    """Claim acceptance of a submission for what was added to it.
+
+    Args:
+        bare: Sends the same without the addition; only called when the submission was refused.
+
+    Raises:
+        Blocked: the plain submission is refused as well, so that the addition is not to blame.
+    """
+    if not usable(exchange).success:
+        plain = bare()
+        if not usable(plain).success:
+            raise Blocked(plain.operation or "", f"refuses the plain submission too: {plain.answer.quote()}")
+    claim.accepted(exchange)
+
+
+def claim_in_use(claim: Claim, created: Exchange, again: Exchange) -> None:
+    """Claim that creating once more under an identifier was refused, and not for its content.
+
+    A submission may lock its record at once, and which refusal comes first then is not shown; both are fine.
+    """
+    answer = usable(again)
+    claim.holds(
+        answer.refusal and not readers.errors(answer),
+        created,
+        again,
+        expected="refused, since the identifier is in use",
+        seen=answer.quote(),
+    )
+
+
+def claim_known(claim: Claim, created: Exchange, update: Exchange) -> None:
+    """Claim that an update of a record just created is not refused as of one that does not exist."""
+    claim.holds(
+        not told(update, Row.UNKNOWN),
+        created,
+        update,
+        expected="an update finds the record that was just created",
+        seen=update.answer.quote(),
+    )
+
+
+def claim_free(claim: Claim, refused: Exchange, found: Exchange) -> None:
+    """Claim that nothing stands under the identifier of a refused submission."""
+    claim.holds(
+        told(found, Row.UNKNOWN),
+        refused,
+        found,
+        expected="no record under the identifier of a refused submission",
+        seen=f"an update answers {found.answer.quote()}",
+    )
+
+
+def claim_not_taken(claim: Claim, submitted: Exchange, found: Exchange) -> None:
+    """Claim that creating under an identifier is not refused because it is in use."""
+    claim.holds(
+        not told(found, Row.TAKEN, Row.LOCKED),
+        submitted,
+        found,
+        expected="an identifier that is not in use",
+        seen=found.answer.quote(),
+    )

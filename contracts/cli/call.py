@@ -1,0 +1,201 @@
+"""`registry-contracts call`: one request, as a role in a realm."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from contracts.checks.outcomes import Blocked
+from contracts.checks.requests import body_schema
+from contracts.cli import completion, target_options
+from contracts.errors import EnvironmentFault, UsageError
+from contracts.interface.catalogue import Catalogue, load_catalogue
+from contracts.interface.description import Operation, load_description
+from contracts.manual import display
+from contracts.manual.call import Calls, Sights, call, save, sights
+from contracts.manual.manual_session import Bench, Left, known_role, open_bench, rehearse
+from contracts.manual.request_options import Wishes, known_faults, read_body, read_setting
+from contracts.manual.requests import realm_for
+from contracts.safe_text import json_text
+from contracts.settings.guard import GuardViolation
+from contracts.settings.target import AUTHOR
+from contracts.settings.toml_file import suggestion
+
+_LIST = "list"
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("operation", shell_complete=completion.operations)
+@click.option(
+    "--set", "settings", metavar="PART=VALUE", multiple=True, help="A value for one part; may be repeated."
+)
+@click.option("--body", metavar="@FILE|JSON", help="A body in place of the generated one.")
+@click.option("--without", metavar="PART", multiple=True, help="Leave a part out; may be repeated.")
+@click.option("--invalid", metavar="KIND", help="Put one fault in; 'list' shows those of the operation.")
+@click.option(
+    "--role", default=AUTHOR, show_default=True, shell_complete=completion.roles, help="Whose request it is."
+)
+@click.option(
+    "--repeat", metavar="N", default=1, type=click.IntRange(1, 100), help="Send N times, on fresh data."
+)
+@click.option("--seed", metavar="TEXT", help="The same seed, the same identifiers after the prefix.")
+@click.option("--save", "saved", metavar="NAME", help="Keep it for `replay NAME`.")
+@click.option("--baseline", metavar="FILE", type=click.Path(path_type=Path), help="Accepted observations.")
+@click.option("--dry-run", is_flag=True, help="Show the request, and send nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@target_options.options
+def command(
+    *,
+    operation: str,
+    role: str,
+    realm: str | None,
+    saved: str | None,
+    dry_run: bool,
+    as_json: bool,
+    **further: Any,
+) -> int:
+    """Call an OPERATION once: whatever is not given is made up, and valid.
+
+    A part is PLACE.NAME with a place of path, query, header or body: header.Realm=bch-dev, query.$top=5,
+    body.title.en=Seeds, body.emails.0=a@b.test, and with := for JSON, body.phones:='["+1"]'. In a value, {uid} stands
+    for a fresh identifier and {prefix} for what identifiers of this call begin with. Drafts are deleted at the end.
+
+    Exit codes: 0 nothing contradicted, 1 a finding, 4 usage (nothing was sent), 6 the environment.
+
+    \b
+    Examples:
+      registry-contracts call listDrafts --set 'query.$top=5' --realm bch-dev
+      registry-contracts call createContact --without firstName
+      registry-contracts call saveDraft --invalid path.uid:too-short --target dev
+      registry-contracts call updateWorkflowRecord --role restricted --dry-run
+      registry-contracts call createAttachment --body @picture.png --set path.filename=map.png
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    found = known_operation(operation)
+    known_role(role)
+    if further["invalid"] == _LIST:
+        return _list_faults(found, realm, as_json=as_json)
+    wishes, repeat, baseline = _wishes(found, further), further.pop("repeat"), further.pop("baseline")
+    aim, left = target_options.aim(**further), Left()
+    try:
+        with rehearse(aim) if dry_run else open_bench(aim, left) as bench:
+            place = realm_for(found, realm, bench.target.realms)
+            if not dry_run and found.id != "createToken":
+                bench.sign_in(role)
+            calls = call(bench, found, role, place, wishes, repeat, live=not dry_run)
+            seen = _sights(bench, calls, baseline)
+            where_saved = save(saved, calls.called, calls.before, bench, aim.reports) if saved else None
+    except GuardViolation as refused:
+        raise UsageError(str(refused)) from None
+    except (EnvironmentFault, Blocked) as obstacle:
+        target_options.say_left(left)
+        click.echo(f"registry-contracts: {obstacle}", err=True)
+        return target_options.INCONCLUSIVE
+    _show(calls, seen, left, as_json=as_json)
+    if where_saved:
+        click.echo(f"saved: {where_saved}; again: registry-contracts replay {where_saved}", err=True)
+    return _code(calls)
+
+
+def known_operation(name: str) -> Operation:
+    """Return the operation of a name, in any letter case.
+
+    Raises:
+        UsageError: there is none; names the nearest one.
+    """
+    operations = load_description().operations
+    for known, operation in operations.items():
+        if known.lower() == name.lower():
+            return operation
+    raise UsageError(f"unknown operation '{name}'; {suggestion(name, operations)}")
+
+
+def _wishes(operation: Operation, given: dict[str, Any]) -> Wishes:
+    """Take what is wanted of the request out of the options."""
+    body, settings = given.pop("body"), given.pop("settings")
+    file = operation.id == "createAttachment"
+    content, name = (None, None) if body is None else read_body(body, as_json=not file)
+    if content is not None and not file and body_schema(operation.id) is None:
+        raise UsageError(f"--body: {operation.id} has no body")
+    wanted = tuple(map(read_setting, settings))
+    return Wishes(wanted, content, name, given.pop("without"), given.pop("invalid"))
+
+
+def _list_faults(operation: Operation, realm: str | None, *, as_json: bool) -> int:
+    catalogue = load_catalogue()
+    place = realm_for(operation, realm, operation.realms)
+    known = known_faults(operation.id, place, catalogue)
+    rows = [(fault.key, catalogue.for_fault(operation.id, fault.key)) for fault in known]
+    if as_json:
+        listed = [{"fault": key, "clause": clause.id if clause else None} for key, clause in rows]
+        click.echo(json.dumps(listed, indent=2))
+        return target_options.CALM
+    width = max((len(key) for key, _ in rows), default=0)
+    for key, clause in rows:
+        said = f"{clause.id} ({clause.level})" if clause else "no clause speaks about it"
+        click.echo(f"{key:<{width}}  {said}")
+    return target_options.CALM
+
+
+def _sights(bench: Bench, calls: Calls, baseline: Path | None) -> Sights:
+    answered = [each.recorded for each in calls.called if each.sent and not each.spoilt]
+    if not answered:
+        return Sights((), (), None)
+    noted = [
+        (seen, each.recorded.realm) for each in calls.called if each.sent for seen in each.judged.observations
+    ]
+    return sights(answered, calls.before, noted, bench.target, baseline)
+
+
+def _show(calls: Calls, seen: Sights, left: Left, *, as_json: bool) -> None:
+    catalogue = load_catalogue()
+    if as_json:
+        click.echo(json_text(_as_data(calls, seen, left), indent=2))
+        return
+    target_options.say(_lines(calls, seen, catalogue))
+    target_options.say_left(left)
+
+
+def _lines(calls: Calls, seen: Sights, catalogue: Catalogue) -> Iterator[str]:
+    for note in calls.notes:
+        yield f"note: {note}"
+    first = calls.called[0]
+    yield from display.exchange_lines(first.recorded)
+    yield ""
+    for other in calls.called[1:]:
+        yield display.one_line(other.recorded)
+    if first.sent:
+        yield from display.judgement_lines(first.judged, catalogue)
+        yield from display.sight_lines(seen)
+    else:
+        yield from display.request_lines(first.judged)
+    if len(calls.called) > 1:
+        yield from display.rate_lines(calls.clauses, len(calls.called))
+    yield display.unwrapped("curl", first.curl)
+
+
+def _as_data(calls: Calls, seen: Sights, left: Left) -> dict[str, Any]:
+    return {
+        "calls": [display.as_data(each.judged, each.recorded, each.curl) for each in calls.called],
+        "notes": calls.notes,
+        "observed": [
+            {"clause": each.clause, "operation": each.operation, "realm": each.realm}
+            | {"point": each.name, "seen": each.seen, "accepted": each.accepted}
+            for each in seen.points
+        ],
+        "drift": [change.as_data() for change in seen.changes],
+        "left": [
+            {"what": each.what, "identifier": each.identifier, "realm": each.realm}
+            for each in (*left.drafts, *left.residue)
+        ],
+        "exit_code": _code(calls),
+    }
+
+
+def _code(calls: Calls) -> int:
+    if calls.clauses:
+        return target_options.FOUND
+    return target_options.INCONCLUSIVE if calls.spoilt else target_options.CALM

@@ -1,0 +1,179 @@
+"""`registry-contracts drift`: what a run observed at silent points, against what was accepted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from contracts.cli.default_command import DefaultCommandGroup
+from contracts.cli.run_folders import run_folder
+from contracts.errors import UsageError
+from contracts.evidence.observations import FILE_NAME, FORMAT
+from contracts.evidence.run_history import realms_of_operations
+from contracts.history import baseline as baselines
+from contracts.history.baseline import accept, chosen
+from contracts.history.drift import between_realms, compare, undealt, unknown
+from contracts.history.drift_report import told_changes, told_new, told_realms
+from contracts.history.observed_facts import Change, Facts, Severity, read_facts
+from contracts.interface.catalogue import load_catalogue
+from contracts.safe_text import json_text, many
+
+_HELP = {"help_option_names": ["-h", "--help"]}
+#: Exit codes: 0 nothing that breaks clients, 1 breaking drift, 4 usage.
+_BREAKING = 1
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run's observations beside the baseline of its target, both limited to what was asked for."""
+
+    name: str
+    target: str
+    path: Path
+    accepted: baselines.Baseline | None
+    facts: Facts
+
+    @property
+    def known(self) -> Facts:
+        """What was accepted so far."""
+        return self.accepted.facts if self.accepted else {}
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """How the run differs."""
+        return compare(self.known, self.facts)
+
+
+def _options(function: Callable[..., int]) -> Callable[..., int]:
+    for option in (
+        click.option(
+            "--realm", "realms", metavar="REALM", multiple=True, help="Only this realm; repeatable."
+        ),
+        click.option(
+            "--clause", "clauses", metavar="ID", multiple=True, help="Only this clause; repeatable."
+        ),
+        click.option("--baseline", metavar="FILE", help="By default baselines/<target>.yaml."),
+        click.option("--reports", metavar="DIR", default="reports", help="Folder of the runs: 'reports'."),
+        click.argument("run", required=False),
+    ):
+        function = option(function)
+    return function
+
+
+@click.group(cls=DefaultCommandGroup, context_settings=_HELP)
+def command() -> None:
+    """Compare what a run observed with the accepted baseline; `show` need not be named.
+
+    Exit codes: 0 nothing that breaks clients, 1 breaking drift, 4 usage.
+    """
+
+
+@command.command(context_settings=_HELP)
+@_options
+@click.option(
+    "--between-realms", "--realms", "beside", is_flag=True, help="Show what realms do not agree on."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
+def show(*, beside: bool, as_json: bool, **where: Any) -> int:
+    """Show how RUN (by default the latest) differs from the baseline of its target."""
+    seen = _load(**where)
+    if beside:
+        return _show_realms(seen, as_json=as_json)
+    if as_json:
+        click.echo(json_text([change.as_data() for change in seen.changes], indent=2))
+    elif seen.accepted is None:
+        click.echo(f"no baseline of {seen.target} yet; `registry-contracts drift accept` writes {seen.path}")
+    else:
+        _echo_changes(seen)
+    return _BREAKING if any(change.severity is Severity.BREAKING for change in seen.changes) else 0
+
+
+@command.command("accept", context_settings=_HELP)
+@_options
+def accept_command(**where: Any) -> int:
+    """Take what RUN (by default the latest) observed into the baseline; what it did not observe stays."""
+    seen = _load(**where)
+    changes, fresh = seen.changes, unknown(seen.known, seen.facts)
+    merged = accept(seen.known, seen.facts, changes)
+    if merged == seen.known:
+        click.echo(f"nothing to accept: {seen.path} says all that {seen.name} observed")
+        return 0
+    wordings = {clause.id: clause.wording for clause in load_catalogue()}
+    baselines.write(seen.path, baselines.Baseline(seen.target, merged), wordings, realms_of_operations())
+    for line in told_changes(changes):
+        click.echo(line)
+    new = sum(map(len, fresh.values()))
+    if new:
+        click.echo(f"new ({new})")
+        for line in told_new(fresh):
+            click.echo(line)
+    click.echo(
+        f"accepted {many(len(changes), 'change')} and {many(new, 'new fact')} of {seen.name}: {seen.path}"
+    )
+    return 0
+
+
+def _load(
+    *,
+    run: str | None,
+    reports: str,
+    baseline: str | None,
+    clauses: tuple[str, ...],
+    realms: tuple[str, ...],
+) -> _Run:
+    catalogue = load_catalogue()
+    wanted = [catalogue.clause(clause).id for clause in clauses]
+    folder = run_folder(Path(reports), run)
+    document = _observations(folder)
+    target = str(document["target"])
+    path = Path(baseline) if baseline else baselines.path_of(target)
+    accepted = baselines.read(path, realms_of_operations())
+    if accepted is not None and accepted.target != target:
+        raise UsageError(
+            f"{path} is the baseline of {accepted.target}, and {folder.name} was run on {target}"
+        )
+    facts = undealt(accepted.facts if accepted else {}, chosen(read_facts(document), wanted, realms))
+    return _Run(folder.name, target, path, accepted, facts)
+
+
+def _observations(folder: Path) -> dict[str, Any]:
+    path = folder / FILE_NAME
+    again = f"`python -m contracts.evidence {folder}` makes it again"
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError(f"{path} is absent; {again}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is not JSON; {again}") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise UsageError(f"{path} is of another version of the suite; {again}")
+    if not content.get("complete"):
+        raise UsageError(f"{folder.name} is not whole, so its observations cannot be relied on; run again")
+    return content
+
+
+def _echo_changes(seen: _Run) -> None:
+    changes = seen.changes
+    for line in told_changes(changes):
+        click.echo(line)
+    breaking = sum(change.severity is Severity.BREAKING for change in changes)
+    counts = f"{breaking} breaking, {len(changes) - breaking} additive" if changes else "no drift"
+    new = sum(map(len, unknown(seen.known, seen.facts).values()))
+    further = f"; {many(new, 'fact')} not accepted yet" if new else ""
+    click.echo(f"{counts}: {seen.name} against {seen.path}{further}")
+
+
+def _show_realms(seen: _Run, *, as_json: bool) -> int:
+    differences = between_realms(seen.facts)
+    if as_json:
+        click.echo(json_text([each.as_data() for each in differences], indent=2))
+        return 0
+    for line in told_realms(differences):
+        click.echo(line)
+    click.echo(f"{many(len(differences), 'point')} on which the realms of {seen.target} differ")
+    return 0

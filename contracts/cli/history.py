@@ -1,0 +1,135 @@
+"""`registry-contracts history`: what earlier runs said, of the whole target or of one clause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from contracts.cli.default_command import DefaultCommandGroup
+from contracts.errors import UsageError
+from contracts.history.runs import FILE_NAME, Entry, History, merge, read, write
+from contracts.history.trends import WINDOW, Trend, trends
+from contracts.interface.catalogue import load_catalogue
+from contracts.safe_text import many
+
+_HELP = {"help_option_names": ["-h", "--help"]}
+_LETTERS = {
+    "pass": "p",
+    "observed": "o",
+    "fail": "F",
+    "advisory": "A",
+    "deviation": "D",
+    "inconclusive": "?",
+    "error": "E",
+}
+_DEFAULT = Path("reports") / FILE_NAME
+
+
+@click.group(cls=DefaultCommandGroup, context_settings=_HELP)
+def command() -> None:
+    """Show what earlier runs said; `show` need not be named."""
+
+
+@command.command(context_settings=_HELP)
+@click.argument("clause", required=False)
+@click.option("--history", "file", type=click.Path(path_type=Path), default=_DEFAULT, metavar="FILE")
+@click.option("--target", metavar="NAME", help="By default the one that was run last.")
+@click.option("--realm", "realms", metavar="REALM", multiple=True, help="Only this realm; repeatable.")
+@click.option(
+    "--runs", default=WINDOW, show_default=True, type=click.IntRange(1), help="How far to look back."
+)
+def show(*, clause: str | None, file: Path, target: str | None, realms: tuple[str, ...], runs: int) -> int:
+    """Show the runs on a target and what is red or flaky, or the trend of one CLAUSE in each realm.
+
+    A trend reads from old to new: p pass, o observed, F fail, A advisory, D deviation, ? inconclusive, E error.
+    """
+    wanted = load_catalogue().clause(clause).id if clause else None
+    history = _read(file)
+    if not history.entries:
+        click.echo(f"no runs in {file} yet")
+        return 0
+    name = _target(history, target, file)
+    known = [
+        trend
+        for trend in trends(history, name, runs).values()
+        if (wanted is None or trend.clause == wanted) and (not realms or trend.realm in realms)
+    ]
+    lines = _of_clause(known, name, clause or "") if wanted else _of_target(history, name, known, runs)
+    for line in lines:
+        click.echo(line)
+    return 0
+
+
+@command.command("merge", context_settings=_HELP)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="By default the first file."
+)
+def merge_command(*, files: tuple[Path, ...], output: Path | None) -> int:
+    """Put the runs of several history FILES into one, each run once."""
+    for path in files:
+        if not path.exists():
+            raise UsageError(f"there is no history {path}")
+    together = merge(_read(path) for path in files)
+    write(output or files[0], together)
+    click.echo(f"{many(len(together.entries), 'run')} in {output or files[0]}")
+    return 0
+
+
+def _read(path: Path) -> History:
+    history = read(path)
+    for complaint in history.damaged:
+        click.echo(f"{complaint}; passed over", err=True)
+    return history
+
+
+def _target(history: History, asked: str | None, file: Path) -> str:
+    if asked is not None and asked not in history.targets:
+        raise UsageError(f"no runs on '{asked}' in {file}; it holds {', '.join(history.targets)}")
+    return asked or history.targets[0]
+
+
+def _of_target(history: History, target: str, known: list[Trend], runs: int) -> Iterator[str]:
+    entries = history.of(target)
+    folded = history.folded_of(target)
+    older = f", and {many(folded.runs, 'older one')} folded" if folded else ""
+    yield f"{target}: {many(len(entries), 'run')}{older}"
+    yield f"{'started':<17} {'profile':<8} {'verdict':<13} {'fail':>5} {'requests':>9} {'seconds':>8}"
+    yield from map(_row, entries[-runs:])
+    red = [trend for trend in known if trend.red_since]
+    flaky = [trend for trend in known if trend.flaky]
+    yield f"red: {len(red)}" + (":" if red else "")
+    yield from (_line(trend) for trend in red)
+    yield f"flaky over {many(runs, 'run')}: {len(flaky)}" + (":" if flaky else "")
+    yield from (_line(trend) for trend in flaky)
+
+
+def _row(entry: Entry) -> str:
+    fails = entry.counts.get("fail", 0)
+    figures = f"{fails:>5} {entry.requests:>9,} {entry.seconds:>8.1f}"
+    return f"{_minute(entry.started):<17} {entry.profile:<8} {entry.verdict:<13} {figures}"
+
+
+def _of_clause(known: list[Trend], target: str, clause: str) -> Iterator[str]:
+    yield f"{clause} on {target}"
+    if not known:
+        yield "  no run judged it"
+    for trend in known:
+        yield _line(trend)
+        yield (
+            f"      {many(trend.flips, 'flip')}; {trend.requests:.1f} requests and {trend.seconds:.2f} s a run, "
+            f"over {many(len(trend.verdicts), 'run')}"
+        )
+
+
+def _line(trend: Trend) -> str:
+    strip = "".join(_LETTERS.get(verdict, ".") for verdict in trend.verdicts)
+    green = f"last green {_minute(trend.last_green)}" if trend.last_green else "never green"
+    red = f"red since {_minute(trend.red_since)}, " if trend.red_since else ""
+    return f"  {trend.clause} · {trend.realm}  {strip}  {red}{green}"
+
+
+def _minute(moment: str) -> str:
+    return moment.replace("T", " ")[:16]

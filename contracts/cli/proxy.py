@@ -1,0 +1,161 @@
+"""`registry-contracts proxy`: stands between a client and a target, and judges both."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from contracts.cli import completion, target_options
+from contracts.cli.check import base_url_of
+from contracts.errors import EnvironmentFault, UsageError
+from contracts.evidence.run_folder import new_folder
+from contracts.manual import check_report
+from contracts.manual.traffic_findings import Feed
+from contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
+from contracts.settings.lookup import load_target
+from contracts.settings.target import Target
+
+_FOLDER: Final = "proxy"
+_PORT: Final = click.IntRange(0, 65535)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--target",
+    metavar="FILE|NAME",
+    shell_complete=completion.targets,
+    help="Where to pass on to; by default REGISTRY_… or the sandbox.",
+)
+@click.option("--base-url", metavar="URL", help="The same by its address alone.")
+@click.option(
+    "--port", metavar="N", type=_PORT, default=8462, show_default=True, help="Of the proxy; 0 for any."
+)
+@click.option(
+    "--page-port", metavar="N", type=_PORT, default=8463, show_default=True, help="Of the page; 0 for any."
+)
+@click.option("--no-page", is_flag=True, help="Serve no page.")
+@click.option("--reports", metavar="DIR", default="reports", show_default=True, help="Folder of the reports.")
+@click.option("--alone", is_flag=True, help="Nobody else writes to the target: sequences decide at once.")
+@click.option("--strict-client", is_flag=True, help="What a client only should do decides as well.")
+@click.option(
+    "--until-idle", metavar="SECONDS", type=click.FloatRange(0.1), help="Stop after so much silence."
+)
+@click.option(
+    "--sandbox-arguments",
+    metavar="TEXT",
+    default="",
+    help='More options for the embedded sandbox, as in "--defect uid-accepts-ten".',
+)
+def command(*, port: int, page_port: int, no_page: bool, until_idle: float | None, **further: Any) -> int:
+    """Stand between any client and a target: everything passes unchanged, requests and answers are judged.
+
+    Point the client at the address that is printed. Findings are told as they come; at the end (Ctrl-C is the usual
+    one) the reports folder holds traffic.har, check.json and index.html, and the exit code is the verdict's.
+
+    Exit codes: 0 nothing contradicted, 1 a finding, 4 usage, 5 no request of the interface, 6 the environment.
+
+    \b
+    Examples:
+      registry-contracts proxy
+      registry-contracts proxy --target dev --port 9000
+      registry-contracts proxy --base-url http://127.0.0.1:8080 --no-page --until-idle 10
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    try:
+        return _run(port=port, page_port=None if no_page else page_port, until_idle=until_idle, **further)
+    except EnvironmentFault as obstacle:
+        click.echo(f"registry-contracts: {obstacle}", err=True)
+        return target_options.INCONCLUSIVE
+
+
+def _run(
+    *,
+    port: int,
+    page_port: int | None,
+    until_idle: float | None,
+    target: str | None,
+    base_url: str | None,
+    reports: str,
+    alone: bool,
+    strict_client: bool,
+    sandbox_arguments: str,
+) -> int:
+    try:
+        from contracts.manual.proxy import Plan, serve  # noqa: PLC0415 - as above
+        from contracts.manual.proxy_record import Keeper  # noqa: PLC0415 - an optional extra, and slow to import
+    except ModuleNotFoundError as error:
+        raise UsageError(f"the proxy needs {error.name}: pip install 'registry-contracts[proxy]'") from error
+    settings = _settings(target, base_url, sandbox_arguments)
+    with ExitStack() as stack:
+        aimed = settings or _sandbox(stack, sandbox_arguments)
+        passing = settings is None
+        folder = new_folder(Path(reports), _FOLDER)
+        unused = stack.enter_context(ExitStack())
+        unused.callback(_remove, folder)
+        keeper = Keeper(
+            aimed,
+            folder,
+            alone=alone or passing,
+            strict_client=strict_client,
+            say=click.echo,
+        )
+        with keeper:
+            page = None if page_port is None else _page(aimed, keeper.feed, Path(reports), passing=passing)
+            plan = Plan(aimed, port, page, page_port or 0, until_idle)
+            serve(plan, keeper.hand_over, lambda proxy, page: _ready(aimed, proxy, page))
+        unused.pop_all()
+        verdict = keeper.report()
+    click.echo()
+    for line in keeper.lines:
+        click.echo(line)
+    click.echo(f"report       {folder / 'index.html'}")
+    click.echo(check_report.verdict_line(verdict))
+    return int(verdict.exit_code)
+
+
+def _settings(name: str | None, base_url: str | None, sandbox_arguments: str) -> Target | None:
+    address = base_url_of(base_url)
+    if address is not None and name is not None:
+        raise UsageError("--target and --base-url say the same thing; give one of them")
+    if address is not None:
+        settings: Target | None = Target(name="environment", base_url=address)
+    else:
+        settings = load_target(name, os.environ, Path.cwd())
+    if settings is not None and sandbox_arguments:
+        raise UsageError(
+            f"--sandbox-arguments are for the embedded sandbox, and the target is {settings.base_url}"
+        )
+    return settings
+
+
+def _sandbox(stack: ExitStack, arguments: str) -> Target:
+    served = stack.enter_context(EmbeddedSandbox(DOCUMENT_SIZE_LIMIT, shlex.split(arguments)))
+    return sandbox_target(served.base_url, DOCUMENT_SIZE_LIMIT)
+
+
+def _page(target: Target, feed: Feed, reports: Path, *, passing: bool) -> Callable[[str], Any]:
+    from contracts.page.server import page_application  # noqa: PLC0415 - as above
+
+    return lambda client_url: page_application(
+        target, feed, client_url=client_url, passing=passing, reports=reports, said=target_options.say_left
+    )
+
+
+def _remove(folder: Path) -> None:
+    """Leave nothing behind of a proxy that could not begin."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):  # others keep something in it
+        folder.parent.rmdir()
+
+
+def _ready(target: Target, proxy: str, page: str | None) -> None:
+    click.echo(f"proxy ready at {proxy}, passing on to {target.name} ({target.base_url})")
+    if page is not None:
+        click.echo(f"page at {page}")
+    click.echo("point the client's base address at the proxy; Ctrl-C ends it with a report")

@@ -1,0 +1,230 @@
+"""`registry-contracts replay`: what a finding or an archive recorded, sent once more on fresh data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import click
+
+from contracts.cli import completion, target_options
+from contracts.errors import EnvironmentFault, UsageError
+from contracts.exchanges.reproduction import curl
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.operations import ANY_REALM
+from contracts.manual import display
+from contracts.manual.manual_session import Bench, Left, open_bench
+from contracts.manual.recorded_sequence import Telling, find, read_entries, status_of
+from contracts.manual.replay import Outcome, Replayed, make_ready, replay, rounds_for, together
+from contracts.safe_text import json_text, many, printable
+from contracts.settings.guard import GuardViolation
+from contracts.settings.target import PRODUCTION_REALMS, Target
+from contracts.settings.toml_file import suggestion
+
+_COLOURS: Final = {
+    Outcome.REPRODUCED: "red",
+    Outcome.INTERMITTENT: "yellow",
+    Outcome.NOT: "green",
+    Outcome.UNDECIDED: "yellow",
+}
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("finding", shell_complete=completion.findings)
+@click.option("--finding", "chosen", metavar="ID", help="Which finding of a folder or zip with several.")
+@click.option("--entries", metavar="N-M", help="Which requests of a HAR, counted from 1.")
+@click.option(
+    "--times",
+    metavar="N",
+    type=click.IntRange(1, 100),
+    help="How often; by default 3, and 1 where a round leaves what nobody can remove.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Show every exchange in full.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@target_options.options
+def command(
+    *,
+    finding: str,
+    chosen: str | None,
+    entries: str | None,
+    times: int | None,
+    verbose: bool,
+    as_json: bool,
+    realm: str | None,
+    **where: Any,
+) -> int:
+    """Send the sequence of a FINDING again: same shape, fresh data, against the same or another target or realm.
+
+    FINDING is the id of a finding of your runs (or its beginning), a findings/<id>.json, a run folder, a zip of
+    either from another machine, a HAR, or what `call --save` kept. What the old run called its records is renamed
+    into the namespace of this one; tokens come from the accounts of the target; ids that the service gives are
+    carried over from its answers.
+
+    Exit codes: 0 it does not come back, 1 it does, sometimes or always, 4 usage (nothing was sent), 6 the environment.
+
+    \b
+    Examples:
+      registry-contracts replay 3f0c2a91bd
+      registry-contracts replay nightly-report.zip --finding 3f0c --target dev --times 5
+      registry-contracts replay reports/latest --realm bch-dev
+      registry-contracts replay session.har --entries 3-7 --target sandbox
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    aim, left = target_options.aim(**where), Left()
+    telling = find(finding, aim.reports, chosen, read_entries(entries) if entries else None)
+    try:
+        with open_bench(aim, left) as bench:
+            place = _realm(telling, realm, bench.target)
+            make_ready(bench, telling)
+            rounds = [replay(bench, telling, place, n) for n in range(rounds_for(telling, times))]
+            data = _as_data(bench, telling, place, rounds)
+            lines = list(_lines(bench, telling, place, rounds, verbose=verbose))
+    except GuardViolation as refused:
+        raise UsageError(str(refused)) from None
+    except EnvironmentFault as fault:
+        target_options.say_left(left)
+        click.echo(f"registry-contracts: {fault}", err=True)
+        return target_options.INCONCLUSIVE
+    if as_json:
+        click.echo(json_text(data, indent=2))
+    else:
+        target_options.say(lines)
+    target_options.say_left(left)
+    return int(data["exit_code"])
+
+
+def _realm(telling: Telling, asked: str | None, target: Target) -> str:
+    if asked in PRODUCTION_REALMS:
+        raise UsageError(f"'{asked}' is a production realm, which is refused; use {asked}-dev")
+    if asked is not None and telling.realm == ANY_REALM:
+        raise UsageError(
+            f"{telling.what}: the sequence names no realm of its own, or several; leave --realm out"
+        )
+    place = asked or telling.realm
+    if place != ANY_REALM and place not in target.realms:
+        raise UsageError(f"{target.name} has no realm '{place}'; {suggestion(place, target.realms)}")
+    return place
+
+
+def _lines(
+    bench: Bench, telling: Telling, realm: str, rounds: list[Replayed], *, verbose: bool
+) -> Iterator[str]:
+    found = telling.found
+    yield click.style(telling.what, bold=True)
+    yield display.labelled(
+        "from", f"{telling.source}{f', recorded on {telling.target}' if telling.target else ''}"
+    )
+    yield display.labelled(
+        "to", f"{bench.target.name} ({bench.target.base_url}){f', {realm}' if realm != ANY_REALM else ''}"
+    )
+    if found is not None:
+        yield display.labelled("expected", found.expected)
+        yield display.labelled("seen then", printable(found.seen))
+    if telling.left_out:
+        yield display.labelled(
+            "left out",
+            f"{many(telling.left_out, 'request')} of the suite's own, or no operation of the interface",
+        )
+    for number, each in enumerate(rounds, 1):
+        yield ""
+        yield from _round(bench, each, number, rounds[: number - 1], verbose=verbose)
+    yield ""
+    yield _verdict(rounds, telling)
+    if found is not None and found.command:
+        yield display.unwrapped("by cases", found.command)
+
+
+def _round(
+    bench: Bench, done: Replayed, number: int, before: list[Replayed], *, verbose: bool
+) -> Iterator[str]:
+    yield (
+        click.style(f"round {number}: ", bold=True)
+        + click.style(done.outcome, fg=_COLOURS[done.outcome])
+        + f", {done.why}"
+    )
+    for pair in done.pairs:
+        recorded = bench.notes.of(pair.new)
+        then = f" (was {status_of(pair.old)})" if status_of(pair.old) is not None else ""
+        mark = "  " if pair.decisive else "  first: "
+        yield f"{mark}{display.one_line(recorded)}{then}"
+        if verbose:
+            yield from (f"    {line}" for line in list(display.exchange_lines(recorded))[1:])
+    if verbose or not any(_shows(done) == _shows(each) for each in before):
+        yield from _shown(done)
+
+
+def _shows(done: Replayed) -> tuple[object, ...]:
+    """What a round shows, so that the same is not told twice."""
+    clauses = tuple(found.clause for judged in done.judgements for found in judged.findings)
+    return clauses, tuple((label, said.partition(",")[0]) for label, said in done.differences)
+
+
+def _shown(done: Replayed) -> Iterator[str]:
+    for label, said in done.differences:
+        yield display.unwrapped("  differs", f" {label}: {said}")
+    catalogue = load_catalogue()
+    for judged in done.judgements:
+        for finding in judged.findings:
+            yield from display.finding_lines(finding, catalogue)
+
+
+def _verdict(rounds: list[Replayed], telling: Telling) -> str:
+    outcome, again, told = together(rounds)
+    rate = (
+        f" in {many(told, 'round')}"
+        if outcome is Outcome.NOT
+        else f" in {again} of {many(told, 'round')}"
+        if told
+        else ""
+    )
+    spoilt = len(rounds) - told
+    rest = f"; {many(spoilt, 'round')} could not tell: {_last_why(rounds)}" if spoilt else ""
+    before = telling.found.rate if telling.found else None
+    then = f" (then: {before[0]} of {before[1]})" if before else ""
+    return click.style(str(outcome), fg=_COLOURS[outcome], bold=True) + f"{rate}{then}{rest}"
+
+
+def _last_why(rounds: list[Replayed]) -> str:
+    return next(each.why for each in reversed(rounds) if each.outcome is Outcome.UNDECIDED)
+
+
+def _as_data(bench: Bench, telling: Telling, realm: str, rounds: list[Replayed]) -> dict[str, Any]:
+    outcome, again, told = together(rounds)
+    return {
+        "source": telling.source,
+        "finding": telling.found.id if telling.found else None,
+        "clause": telling.found.clause if telling.found else None,
+        "target": bench.target.name,
+        "realm": realm,
+        "outcome": str(outcome),
+        "rate": [again, told],
+        "rounds": [
+            {
+                "outcome": str(each.outcome),
+                "why": each.why,
+                "differences": [f"{label}: {said}" for label, said in each.differences],
+                "exchanges": [
+                    {
+                        "operation": pair.new.operation,
+                        "decisive": pair.decisive,
+                        "was": status_of(pair.old),
+                        "is": pair.new.response.status if pair.new.response else None,
+                        "curl": curl(pair.new, bench.redactor),
+                    }
+                    for pair in each.pairs
+                ],
+                "contradicted": [found.clause for judged in each.judgements for found in judged.findings],
+            }
+            for each in rounds
+        ],
+        "exit_code": _code(telling, rounds),
+    }
+
+
+def _code(telling: Telling, rounds: list[Replayed]) -> int:
+    outcome, _, _ = together(rounds)
+    if outcome is Outcome.UNDECIDED:
+        return target_options.INCONCLUSIVE
+    if telling.found is not None:
+        return target_options.CALM if outcome is Outcome.NOT else target_options.FOUND
+    found = any(judged.findings for each in rounds for judged in each.judgements)
+    return target_options.FOUND if found else target_options.CALM

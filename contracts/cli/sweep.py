@@ -1,0 +1,112 @@
+"""`registry-contracts sweep`: removes what earlier runs left behind."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import click
+
+from contracts.errors import EnvironmentFault
+from contracts.exchanges.redaction import Redactor
+from contracts.session.private_folder import private_folders_of_the_dead, remove_private_folders
+from contracts.session.sweep import Orphans, Sweeper, Swept, entrance, find_orphans, tokens_at_work
+from contracts.settings.lookup import load_target
+from contracts.settings.target import Target
+
+#: Exit codes of design section 3.
+_DONE: Final = 0
+_INCONCLUSIVE: Final = 6
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--target", metavar="FILE|NAME", help="Target settings; by default REGISTRY_….")
+@click.option(
+    "--reports", metavar="DIR", default="reports", show_default=True, type=click.Path(path_type=Path)
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
+@click.option(
+    "--older-than",
+    metavar="HOURS",
+    type=click.FloatRange(0),
+    default=24.0,
+    show_default=True,
+    help="Drafts without a ledger are removed from this age on.",
+)
+@click.option(
+    "--all-of-mine",
+    is_flag=True,
+    help="Also drafts that only start like the suite's (rc-), of any age; no run may be going on elsewhere.",
+)
+def command(*, target: str | None, reports: Path, dry_run: bool, older_than: float, all_of_mine: bool) -> int:
+    """Remove drafts and private folders that killed runs left behind.
+
+    By the ledgers in the reports folder, then by listing the accounts' own drafts. Contacts, submissions and
+    attachments cannot be removed through the interface; they are counted.
+
+    Exit codes: 0 nothing is left, 4 usage, 6 something could not be removed or looked at.
+    """
+    settings = load_target(target, os.environ, Path.cwd())
+    folders = len(list(private_folders_of_the_dead())) if dry_run else remove_private_folders()
+    if folders:
+        click.echo(f"private folders of killed runs: {folders}{' to be' if dry_run else ''} removed")
+    if settings is None:
+        click.echo("the embedded sandbox goes with its run; name a --target to sweep a service")
+        return _DONE
+    try:
+        return _sweep(settings, reports, timedelta(hours=older_than), dry=dry_run, all_of_mine=all_of_mine)
+    except EnvironmentFault as fault:
+        click.echo(f"registry-contracts: {fault}", err=True)
+        return _INCONCLUSIVE
+
+
+def _sweep(target: Target, reports: Path, older_than: timedelta, *, dry: bool, all_of_mine: bool) -> int:
+    with entrance(target) as way:
+        told = _Told(way.redactor)
+        if dry:
+            told.line("dry run: nothing is removed")
+        sweeper = Sweeper(way.actor, way.namespace, target, dry=dry)
+        done = [told.swept(swept) for swept in sweeper.runs(reports)]
+        at_work = tokens_at_work(reports)
+        orphans = find_orphans(
+            way.actor, target, at_work=at_work, older_than=older_than, all_of_mine=all_of_mine
+        )
+        known = {(draft.realm, draft.identifier) for swept in done for draft in swept.removed}
+        lost = [draft for draft in orphans.found if (draft.realm, draft.identifier) not in known]
+        for draft in lost:
+            way.namespace.claim(draft.identifier)
+        done.append(told.swept(sweeper.drafts("drafts without a ledger", lost)))
+        told.orphans(orphans)
+    left = sum(len(swept.left) for swept in done)
+    return _INCONCLUSIVE if left or orphans.troubles else _DONE
+
+
+class _Told:
+    """Says what is done, line by line, without a secret.
+
+    Args:
+        redactor: Knows the secrets of the sweep.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+
+    def line(self, text: str) -> None:
+        """Say one thing."""
+        click.echo(self._redactor.text(text))
+
+    def swept(self, swept: Swept) -> Swept:
+        """Say what a sweep did, or would do, and hand it on."""
+        self.line(swept.sentence)
+        for draft in swept.removed if swept.dry else ():
+            self.line(f"    {draft.identifier} in {draft.realm}, the {draft.role}'s")
+        return swept
+
+    def orphans(self, orphans: Orphans) -> None:
+        """Say what was left alone, and what could not be looked at."""
+        for draft, why in orphans.spared:
+            self.line(f"left alone: {draft.identifier} in {draft.realm}: {why}")
+        for trouble in orphans.troubles:
+            self.line(f"could not be looked at: {trouble}")

@@ -1,0 +1,1 @@
+"""One request and its response: the model, redaction, readers, HAR files and transcripts."""

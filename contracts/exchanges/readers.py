@@ -1,0 +1,230 @@
+"""Tolerant readers: they find what the document promises wherever a service chose to put it (design 4.3).
+
+Response records are not shown in the interface document, so extra members, envelopes and nesting are all fine.
+A reader that finds two candidates says so by raising `Ambiguous`; the case is then inconclusive, not failed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from contracts.exchanges.exchange import Answer
+from contracts.safe_text import cut
+
+#: Deeper than any answer of a service in its right mind; keeps hostile nesting from costing us.
+_DEEPEST = 64
+_NO_CONTENT = 204
+#: Characters of a value that a sentence tells.
+_SHOWN = 80
+#: Names under which envelopes are known to hold their records, and what stands beside these.
+_ITEMS = re.compile(
+    "items?|values?|records|results?|data|docs|documents|drafts|attachments|rows|hits|entries|content|list|elements"
+    "|resources|edges|nodes|files"
+)
+_ASIDE = re.compile("_?links|curies|facets|aggregations|warnings|messages|errors|included|columns|sort")
+#: How deep in an envelope its records are looked for: usually at the top or one object down.
+_USUAL, _RARE = 2, 4
+_IN_ADDRESS = re.compile(r"/attachments/([0-9]{1,18})(?:[/?#]|$)")
+_EDGE = " \t\r\n\"'.,;:!?()[]{}<>“”‘’`"
+
+
+class Ambiguous(Exception):
+    """An answer can be read in two ways; the text says which."""
+
+
+def values(value: Any, depth: int = 0) -> Iterator[Any]:
+    """Every value inside a JSON value, itself first, breadth of members before depth not guaranteed."""
+    yield value
+    if depth >= _DEEPEST:
+        return
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for member in members:
+        yield from values(member, depth + 1)
+
+
+def carries_identifier(answer: Answer, identifier: str) -> bool:
+    """Whether an answer names this identifier as a word: anywhere in the body, or in its Location header."""
+    word = re.compile(rf"(?<![\w-]){re.escape(identifier)}(?![\w-])", re.ASCII)
+    body = answer.json
+    texts = [answer.text] if body is None else [*_texts(body), *_keys(body)]
+    return any(word.search(text) for text in [answer.headers.get("location", ""), *texts])
+
+
+def _texts(body: Any) -> Iterator[str]:
+    return (value for value in values(body) if isinstance(value, str))
+
+
+def _keys(body: Any) -> Iterator[str]:
+    return (name for value in values(body) if isinstance(value, dict) for name in value)
+
+
+def says(answer: Answer, message: str) -> bool:
+    """Whether a message stands anywhere in the body, white space and surrounding punctuation aside."""
+    wanted = _plain(message)
+    body = answer.json
+    return any(wanted in _plain(text) for text in [*_texts(body), answer.text])
+
+
+def _plain(text: str) -> str:
+    """A text as it reads: white space folded, punctuation at its ends and curly quotes aside."""
+    folded = unicodedata.normalize("NFC", text).replace("’", "'").replace("‘", "'")
+    return re.sub(r"\s+", " ", folded).strip(_EDGE)
+
+
+def errors(answer: Answer) -> list[Any] | None:
+    """The `errors` array: a member of the body, or of an object in it; None when there is none.
+
+    Of several, those that stand inside another and empty ones do not count beside one that says something.
+
+    Raises:
+        Ambiguous: several members called `errors` hold different arrays, and it is not one alone that names codes.
+    """
+    found = list(_errors_in(answer.json))
+    telling = [array for number, array in enumerate(found) if array and array not in found[:number]]
+    if len(telling) > 1:
+        coded = [
+            array for array in telling if all(isinstance(each, dict) and "code" in each for each in array)
+        ]
+        if len(coded) != 1:
+            raise Ambiguous("the answer holds several different errors arrays")
+        return coded[0]
+    return telling[0] if telling else [] if found else None
+
+
+def _errors_in(value: Any, depth: int = 0) -> Iterator[list[Any]]:
+    """Every `errors` array, but none that stands in another."""
+    if depth >= _DEEPEST:
+        return
+    if isinstance(value, dict) and isinstance(value.get("errors"), list):
+        yield value["errors"]
+        value = {name: member for name, member in value.items() if name != "errors"}
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for member in members:
+        yield from _errors_in(member, depth + 1)
+
+
+def records(answer: Answer) -> list[dict[str, Any]] | None:
+    """The records of a list: a bare array, or the only array of objects in an envelope; None when there is none.
+
+    An answer that says it has no content is a list without records. Beside the records an envelope may hold other
+    arrays under names that speak for themselves, such as its links.
+
+    Raises:
+        Ambiguous: the envelope holds several arrays of objects, and their names do not tell which one is meant.
+    """
+    body = answer.json
+    if answer.status == _NO_CONTENT and not answer.content:
+        return []
+    if isinstance(body, list):
+        return body if all(isinstance(item, dict) for item in body) else None
+    if not isinstance(body, dict):
+        return None
+    arrays = list(_arrays(body, _USUAL)) or list(_arrays(body, _RARE))
+    named = [array for name, array in arrays if _ITEMS.fullmatch(name.lower())]
+    others = [array for name, array in arrays if not _ASIDE.fullmatch(name.lower())]
+    return _only(named or others or [array for _, array in arrays])
+
+
+def _only(arrays: list[list[Any]]) -> list[Any] | None:
+    filled = [array for array in arrays if array]
+    if len(filled) > 1:
+        raise Ambiguous("the list answer holds several arrays of objects")
+    return filled[0] if filled else arrays[0] if arrays else None
+
+
+def _arrays(envelope: dict[str, Any], depth: int) -> Iterator[tuple[str, list[Any]]]:
+    """Arrays of objects, and empty ones, among the members of an envelope and of objects inside it, with names."""
+    for name, member in envelope.items():
+        if isinstance(member, list) and all(isinstance(item, dict) for item in member):
+            yield name, member
+        elif isinstance(member, dict) and depth > 1:
+            yield from _arrays(member, depth - 1)
+
+
+def names(record: dict[str, Any], identifier: str) -> bool:
+    """Whether a record of a list is the one with this identifier, under whatever member it stands."""
+    return any(value == identifier for value in values(record) if isinstance(value, str))
+
+
+def holds_document(answer: Answer, document: dict[str, Any]) -> bool:
+    """Whether a document stands in the body: at the top, or nested under any member; extra members are fine."""
+    return any(includes(value, document) for value in values(answer.json) if isinstance(value, dict))
+
+
+def includes(seen: Any, wanted: Any) -> bool:
+    """Whether `seen` holds everything in `wanted`: objects may have more members, all else is equal.
+
+    Numbers are compared by value (1 and 1.0 are one number in JSON); booleans are no numbers.
+    """
+    if isinstance(wanted, dict):
+        return isinstance(seen, dict) and all(
+            name in seen and includes(seen[name], member) for name, member in wanted.items()
+        )
+    if isinstance(wanted, list):
+        return (
+            isinstance(seen, list)
+            and len(seen) == len(wanted)
+            and all(includes(there, here) for there, here in zip(seen, wanted, strict=True))
+        )
+    if isinstance(wanted, bool) or isinstance(seen, bool):
+        return seen is wanted
+    return bool(seen == wanted)
+
+
+def common(first: Any, second: Any) -> Any:
+    """What two readings of one thing have in common: members of objects that differ are left out."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        both = {name: (first[name], second[name]) for name in first if name in second}
+        return {
+            name: common(*pair)
+            for name, pair in both.items()
+            if includes(*pair) or all(isinstance(member, dict) for member in pair)
+        }
+    return first
+
+
+def left_over(answer: Answer, document: dict[str, Any], members: Collection[str]) -> set[str]:
+    """Which of `members` stand beside a document in the body: things that were meant to be gone."""
+    found = [value for value in values(answer.json) if isinstance(value, dict) and includes(value, document)]
+    return {name for value in found for name in members if name in value}
+
+
+def difference(answer: Answer, document: dict[str, Any]) -> str:
+    """Where the best candidate in the body first departs from a document, for the `seen` side of a finding."""
+    candidates = [value for value in values(answer.json) if isinstance(value, dict)]
+    if not candidates:
+        return f"no JSON object in the answer ({answer.quote()})"
+    best = max(candidates, key=lambda value: len(value.keys() & document.keys()))
+    return _first_difference(best, document, "document") or "nothing differs"
+
+
+def _first_difference(seen: Any, wanted: Any, place: str) -> str | None:
+    if isinstance(wanted, dict) and isinstance(seen, dict):
+        for name, member in wanted.items():
+            if name not in seen:
+                return f"{place}.{name} is missing"
+            found = _first_difference(seen[name], member, f"{place}.{name}")
+            if found:
+                return found
+        return None
+    if includes(seen, wanted):
+        return None
+    return f"{place} is {_short(seen)} where {_short(wanted)} was saved"
+
+
+def _short(value: Any) -> str:
+    return cut(repr(value), _SHOWN)
+
+
+def integers(value: Any) -> Iterator[int]:
+    """Every whole number inside a JSON value: also one written as text, and an attachment's number in an address."""
+    for inner in values(value):
+        if isinstance(inner, int) and not isinstance(inner, bool):
+            yield inner
+        elif isinstance(inner, str) and inner.isascii() and inner.isdigit() and len(inner) <= 18:
+            yield int(inner)
+        elif isinstance(inner, str):
+            yield from map(int, _IN_ADDRESS.findall(inner))

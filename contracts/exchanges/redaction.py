@@ -1,0 +1,231 @@
+"""The disguises a secret may wear in a text: percent signs, escapes, entities, Base64, hexadecimal.
+
+Secrets never leave the session: passwords and tokens are blanked out before anything is written down.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+from urllib.parse import quote, quote_plus, unquote_plus
+
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+#: Disguises one over the other; nobody wears more by accident.
+_LAYERS: Final = 2
+#: A shorter secret stands in the codes of other things by chance.
+_SHORTEST_CODED: Final = 6
+
+
+class Disguises:
+    """Looks for secrets in texts, whatever they wear.
+
+    What can be taken off (percent signs, escapes, entities) is taken off the text; codes that depend on where a secret
+    stands (Base64) are made of the secret, once.
+    """
+
+    def __init__(self) -> None:
+        self._plain: set[str] = set()
+        self._coded: set[str] = set()
+
+    def add(self, secret: str) -> None:
+        """Look for one more secret."""
+        raw = secret.encode("utf-8", "surrogatepass")
+        self._plain |= {secret.lower(), raw.decode("latin-1").lower()}
+        if len(secret) >= _SHORTEST_CODED:
+            self._plain.add(raw.hex())
+            self._coded |= {code.lower() for code in in_base64(raw)}
+
+    def seen_in(self, text: str) -> bool:
+        """Whether any secret stands in a text, in any letter case."""
+        return any(self._stands_in(view.lower()) for view in _views(text))
+
+    def _stands_in(self, lowered: str) -> bool:
+        if any(secret in lowered for secret in self._plain):
+            return True
+        signs = lowered.replace("-", "+").replace("_", "/")  # as Base64 is written where a URL may hold it
+        return any(code in signs for code in self._coded)
+
+
+def in_base64(raw: bytes) -> Iterator[str]:
+    """The signs that stand for some bytes wherever they stand in a longer text, for each of three places."""
+    for before in range(3):
+        coded = base64.b64encode(b"\0" * before + raw).decode("ascii").rstrip("=")
+        # The first and the last signs depend on the neighbours.
+        yield coded[(0, 2, 3)[before] : len(coded) - 1]
+
+
+def _views(text: str) -> Iterator[str]:
+    """A text, and what it says with one and with two layers taken off."""
+    yield text
+    layer = [text]
+    for _ in range(_LAYERS):
+        layer = [view for each in layer for view in _uncovered(each)]
+        yield from layer
+
+
+def _uncovered(text: str) -> Iterator[str]:
+    if "%" in text:
+        yield unquote_plus(text, errors="replace")
+        yield unquote_plus(text, encoding="latin-1")
+    if "&" in text:
+        yield html.unescape(text)
+    if "\\" in text:
+        yield _ESCAPE.sub(_unescaped, text)
+    if "\0" in text:
+        yield text.replace("\0", "")
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    code = escape.group(1) or escape.group(2)
+    return chr(int(code, 16)) if code else escape.group(3)
+
+
+REDACTED = "[redacted]"
+#: Stands for a text in which a secret shows under a disguise that cannot be taken out by itself.
+WITHHELD = "[redacted: it held a secret in another form]"
+#: Headers whose value is a credential whatever it holds.
+SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+#: Ends a text that was cut to fit a sentence.
+_CUT = "…"
+#: A shorter beginning of a secret tells nothing.
+_SHORTEST_BEGINNING = 4
+#: The first half of so long a secret is one as well: cases send it to see that it opens nothing.
+_HALVED_FROM = 24
+_SHORTEST_ENCODED_SECRET = 6
+
+
+class Redactor:
+    """Knows the run's secrets, in the forms they take on the wire, and blanks them out of texts."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._secrets: set[str] = set()
+        self._disguises = Disguises()
+        #: Longest first, so that a secret inside another one does not leave the rest of it.
+        self._forms: list[str] = []
+        self._codes: list[str] = []
+        for secret in secrets:
+            self.learn(secret)
+
+    def learn(self, secret: str) -> None:
+        """Add a secret; as written, in any letter case, and as it stands in JSON, a URL, HTML, Base64 and the like."""
+        if secret and secret not in self._secrets:
+            self._secrets.add(secret)
+            # The half stands in the whole, so that looking for it finds both.
+            self._disguises.add(_half(secret) if len(secret) >= _HALVED_FROM else secret)
+            self._forms = _longest_first({*self._forms, *_forms(secret)})
+            self._codes = _longest_first({*self._codes, *_codes(secret)})
+
+    def knows(self, secret: str) -> bool:
+        """Whether a text is one of the run's secrets."""
+        return secret in self._secrets
+
+    def stands_in(self, texts: Iterable[str]) -> bool:
+        """Whether a secret stands in any of some texts, in whatever form."""
+        return self._disguises.seen_in("\n".join(texts))
+
+    def begins(self, text: str) -> bool:
+        """Whether a text is the beginning of one of the run's secrets, cut short."""
+        return len(text) >= _SHORTEST_BEGINNING and any(
+            secret != text and secret.startswith(text) for secret in self._secrets
+        )
+
+    def text(self, text: str) -> str:
+        """The text with every known secret replaced, also one that the end of a quotation cuts in two."""
+        if self._disguises.seen_in(text):
+            text = self._blanked(text)
+        return self._without_beginnings(text) if _CUT in text else text
+
+    def bytes(self, content: bytes) -> bytes:
+        """Bytes that are no text, with every known secret replaced."""
+        return self.text(content.decode("latin-1")).encode("latin-1", "replace")
+
+    def beginning(self, text: str, most: int) -> str:
+        """At most the first `most` characters of a text; a secret astride the end leaves no half of it."""
+        longest = max((len(form) for form in (*self._forms, *self._codes)), default=0)
+        if len(text) <= most + longest:
+            return self.text(text)[:most]
+        window = self.text(text[: most + longest])
+        # What the window's own end may have cut in two goes, however much shorter the rest has become.
+        return window[: max(0, len(window) - longest)][:most]
+
+    def value(self, value: Any) -> Any:
+        """A JSON value with every known secret replaced, in member names too."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {self.text(str(name)): self.value(member) for name, member in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.value(member) for member in value]
+        return value
+
+    def headers(self, headers: Iterable[tuple[str, str]]) -> list[list[str]]:
+        """Header pairs with credentials blanked; the scheme of an Authorization value stays readable."""
+        return [[self.text(name), self._header(name, value)] for name, value in headers]
+
+    def _header(self, name: str, value: str) -> str:
+        if name.lower() not in SECRET_HEADERS:
+            return self.text(value)
+        scheme, space, _ = value.partition(" ")
+        return f"{scheme} {REDACTED}" if space and scheme.isalpha() else REDACTED
+
+    def _blanked(self, text: str) -> str:
+        for form in (*self._forms, *self._codes):
+            if form.lower() in text.lower():
+                text = re.sub(re.escape(form), REDACTED, text, flags=re.IGNORECASE)
+        return WITHHELD if self._disguises.seen_in(text) else text
+
+    def _without_beginnings(self, text: str) -> str:
+        """A quotation may end in the middle of a secret, which is then no known one any more."""
+        pieces = text.split(_CUT)
+        return _CUT.join([*map(self._without_beginning, pieces[:-1]), pieces[-1]])
+
+    def _without_beginning(self, piece: str) -> str:
+        for form in self._forms:
+            longest = min(len(form) - 1, len(piece))
+            for length in range(longest, _SHORTEST_BEGINNING - 1, -1):
+                if piece.endswith(form[:length]):
+                    return piece[: len(piece) - length] + REDACTED
+        return piece
+
+
+def _longest_first(forms: Iterable[str]) -> list[str]:
+    return sorted(forms, key=lambda form: (-len(form), form))
+
+
+def _as_bytes(secret: str) -> str:
+    """A secret as its bytes look where they are read one by one."""
+    return secret.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
+def _half(secret: str) -> str:
+    return secret[: len(secret) // 2]
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """A secret as it is written, and as the usual notations write it."""
+    in_json = json.dumps(secret)[1:-1]
+    yield from (secret, in_json, json.dumps(in_json)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+    yield from (html.escape(secret), repr(secret)[1:-1], _as_bytes(secret))
+    yield quote(secret, safe="", errors="replace")
+    yield quote(secret, errors="replace")
+    yield quote_plus(secret, errors="replace")
+    if len(secret) >= _HALVED_FROM:
+        yield _half(secret)
+
+
+def _codes(secret: str) -> Iterator[str]:
+    """A secret in codes that hide it from the eye and from nothing else."""
+    if len(secret) < _SHORTEST_ENCODED_SECRET:
+        return
+    raw = secret.encode("utf-8", "surrogatepass")
+    yield raw.hex()
+    yield "".join(f"%{byte:02x}" for byte in raw)
+    yield "".join(f"\\u{ord(character):04x}" for character in secret)
+    yield "\0".join(secret)
+    halves = [raw] if len(secret) < _HALVED_FROM else [raw, _half(secret).encode("utf-8", "surrogatepass")]
+    for code in (code for part in halves for code in in_base64(part)):
+        yield from {code, code.replace("+", "-").replace("/", "_")}

@@ -1,1 +1,0 @@
-"""What is sent: valid samples, single-fault values, Hypothesis strategies, arrangements; never a judgement."""

@@ -1,0 +1,320 @@
+"""How one value differs from another: by status, by set, by number or by word.
+
+What a run observed against what was accepted: changes, and what no baseline speaks of yet.
+
+Differences between realms: the same silent point, answered otherwise from one application to the next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from contracts.history.observed_facts import (
+    BODY,
+    FAULT,
+    OR,
+    Change,
+    Facts,
+    Kind,
+    Place,
+    Value,
+    alternatives,
+    parent_of,
+    status_of,
+)
+
+#: `201`, `400 errors`, `400 errors for batchId`: what became of a request.
+_STATUS: Final = re.compile(r"(?P<status>[1-5]\d\d)(?P<errors> errors.*)?")
+_NUMBER: Final = re.compile(r"(?P<number>\d+)(?P<more> or more)?")
+#: Words that cases use for a request that was taken, and how those begin for one that was not: rows of the
+#: workflow table are told by their clause.
+_TAKEN: Final = frozenset({"kept", "changed", "renamed"})
+_TURNED_DOWN: Final = ("refused", "workflow-")
+#: Facts whose value is a quantity; all other numbers are statuses.
+_QUANTITIES: Final = ("seconds", "items")
+#: Silent clauses about reading without a token.
+_ANONYMOUS: Final = frozenset(
+    {"attachment-exists-token", "attachment-get-token", "attachment-thumbnail-token"}
+)
+
+
+def kind_of_shape_change(was: str, now: str) -> Kind | None:
+    """Tell how a member, a body or a media type differs; None when what is seen was accepted.
+
+    Fewer alternatives than accepted are no difference: a run sees a sample of what there is.
+    """
+    before, could_miss = alternatives(was)
+    after, may_miss = alternatives(now)
+    added = after - before
+    if not added:
+        return Kind.MAY_BE_MISSING if may_miss and not could_miss else None
+    if added == {"integer"} and "number" in before:
+        return None
+    if not before - after:
+        return Kind.FURTHER_KIND
+    bare = {_bare(each) for each in before - after}
+    return Kind.FORM_CHANGED if {_bare(each) for each in added} <= bare else Kind.KIND_CHANGED
+
+
+def kind_of_value_change(clause: str, point: str, was: Value, now: Value) -> Kind | None:
+    """Tell how the value of a fact differs; None when what is seen was accepted."""
+    if isinstance(was, tuple) or isinstance(now, tuple):
+        return _sets(clause, _listed(was), _listed(now))
+    if point.rpartition(".")[2] in _QUANTITIES:
+        return _quantities(was, now)
+    before, after = set(was.split(OR)), set(now.split(OR))
+    added = after - before
+    if not added:
+        return None
+    kinds = {_words(clause, old, new) for old in (before - after or before) for new in added}
+    return min(kinds, key=list(Kind).index)
+
+
+def shown(value: Value | None) -> str | None:
+    """Return a value as people read it."""
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
+    return value.replace(OR, " or ") if value is not None else None
+
+
+def _bare(kind: str) -> str:
+    return kind.partition(" ")[0]
+
+
+def _listed(value: Value) -> set[str]:
+    return set(value) if isinstance(value, tuple) else set(value.split(OR))
+
+
+def _sets(clause: str, before: set[str], after: set[str]) -> Kind | None:
+    gone, added = before - after, after - before
+    if gone and added:
+        kinds = {_words(clause, old, new) for old in gone for new in added}
+        return min(kinds, key=list(Kind).index)
+    if gone:
+        return Kind.VALUE_GONE
+    if not added:
+        return None
+    return Kind.STATUS_CHANGED if all(map(_STATUS.fullmatch, added)) else Kind.VALUE_ADDED
+
+
+def _quantities(was: str, now: str) -> Kind | None:
+    before, after = _NUMBER.fullmatch(was), _NUMBER.fullmatch(now)
+    if before is None or after is None:
+        return Kind.BEHAVIOUR_CHANGED if was != now else None
+    old, new = int(before["number"]), int(after["number"])
+    if new < old and not after["more"]:
+        return Kind.LESS
+    return Kind.MORE if new > old and not before["more"] else None
+
+
+def _words(clause: str, was: str, now: str) -> Kind:
+    before, after = _taken(was), _taken(now)
+    if before is not None and after is not None and before != after:
+        if clause in _ANONYMOUS:
+            return Kind.NOW_OPEN if after else Kind.NOW_CLOSED
+        return Kind.NOW_ACCEPTED if after else Kind.NOW_REFUSED
+    both = _STATUS.fullmatch(was), _STATUS.fullmatch(now)
+    if both[0] and both[1] and both[0]["status"] != both[1]["status"]:
+        return Kind.STATUS_CHANGED
+    return Kind.BEHAVIOUR_CHANGED
+
+
+def _taken(word: str) -> bool | None:
+    """Tell whether a request was taken; None where the word says nothing of it."""
+    match = _STATUS.fullmatch(word)
+    if match is not None:
+        return match["status"] < "400" and not match["errors"]
+    return True if word in _TAKEN else False if word.startswith(_TURNED_DOWN) else None
+
+
+_Known = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    kind: Kind
+    point: str
+    was: Value | None
+    now: Value | None
+
+
+def compare(accepted: Facts, seen: Facts) -> tuple[Change, ...]:
+    """Compare what a run saw with what was accepted.
+
+    Only places that both know are compared: what a run did not observe has not changed, and what was never
+    accepted cannot have (see `unknown`).
+
+    Returns:
+        The changes, breaking ones first, realms that differ alike put together.
+    """
+    alike: dict[tuple[str, str, _Difference], list[str]] = defaultdict(list)
+    for place, facts in seen.items():
+        for difference in _differences(place, accepted.get(place, {}), facts):
+            alike[place.clause, place.operation, difference].append(place.realm)
+    changes = [
+        Change(each.kind, clause, operation, tuple(realms), each.point, shown(each.was), shown(each.now))
+        for (clause, operation, each), realms in alike.items()
+    ]
+    return tuple(sorted(changes, key=_rank))
+
+
+def unknown(accepted: Facts, seen: Facts) -> Facts:
+    """Return what a run saw that the baseline has no word on, changes of known answers left out."""
+    new: Facts = {}
+    for place, facts in seen.items():
+        known = accepted.get(place, {})
+        fresh = {path: value for path, value in facts.items() if path not in known and _apart(path, known)}
+        if fresh:
+            new[place] = fresh
+    return new
+
+
+def undealt(accepted: Facts, seen: Facts) -> Facts:
+    """Return what a run saw but for generated faults that another realm is known to answer alike.
+
+    A run deals these faults out among its realms: with other realms they fall to others, and nothing has changed.
+    """
+    known = {
+        (place.clause, place.operation, path, value)
+        for place, facts in accepted.items()
+        for path, value in facts.items()
+        if path.startswith(FAULT)
+    }
+    return {
+        place: {
+            path: value
+            for path, value in facts.items()
+            if path in accepted.get(place, {}) or (place.clause, place.operation, path, value) not in known
+        }
+        for place, facts in seen.items()
+    }
+
+
+def _rank(change: Change) -> tuple[bool, int, str, str, str]:
+    order = list(Kind).index(change.kind)
+    return change.severity != Kind.MEMBER_GONE.severity, order, change.clause, change.operation, change.point
+
+
+def _differences(place: Place, known: _Known, facts: _Known) -> Iterator[_Difference]:
+    for path, now in facts.items():
+        if status_of(path) is None:
+            yield from _of_value(place.clause, path, known.get(path), now)
+    for status in sorted({status for path in facts if (status := status_of(path))}):
+        yield from _of_answer(_likened(known, status), _told(facts, status))
+
+
+def _of_value(clause: str, path: str, was: Value | None, now: Value) -> Iterator[_Difference]:
+    kind = kind_of_value_change(clause, path, was, now) if was is not None else None
+    if kind is not None:
+        yield _Difference(kind, path, was, now)
+
+
+def _of_answer(known: Mapping[str, str], facts: Mapping[str, str]) -> Iterator[_Difference]:
+    """Yield how the shape of an answer with one status differs; nothing when no such answer was accepted."""
+    if not known:
+        return
+    for path, now in facts.items():
+        was = known.get(path)
+        if was is not None:
+            kind = kind_of_shape_change(was, now)
+            if kind is not None:
+                yield _Difference(kind, path, was, now)
+        elif _is_member(path, known):
+            yield _Difference(Kind.MEMBER_ADDED, path, None, now)
+    for path, was in known.items():
+        if path not in facts and _is_member(path, facts) and not alternatives(was)[1]:
+            yield _Difference(Kind.MEMBER_GONE, path, was, None)
+
+
+def _told(facts: _Known, status: str) -> dict[str, str]:
+    return {path: str(value) for path, value in facts.items() if status_of(path) == status}
+
+
+def _likened(known: _Known, status: str) -> dict[str, str]:
+    """Return what was accepted of a status; for a success never seen before, that of its nearest neighbour.
+
+    A success that changes its status keeps its shape, or it does not: clients care about both.
+    """
+    own = _told(known, status)
+    if own or status >= "400":
+        return own
+    others = sorted({other for path in known if (other := status_of(path)) and other < "400"})
+    for other in others:
+        told = _told(known, other)
+        if told.get(f"{other} {BODY}") != "empty":
+            return {path.replace(other, status, 1): value for path, value in told.items()}
+    return {}
+
+
+def _is_member(path: str, facts: _Known) -> bool:
+    """Tell whether an object stands at the path around a member, so that the member's absence means something.
+
+    Items are no members: an empty list says nothing of them.
+    """
+    parent = parent_of(path)
+    value = facts.get(parent) if parent is not None and not path.endswith("[]") else None
+    return isinstance(value, str) and "object" in alternatives(value)[0]
+
+
+def _apart(path: str, known: _Known) -> bool:
+    """Tell whether a fact is no part of an answer that the baseline knows already."""
+    status = status_of(path)
+    return status is None or not _likened(known, status)
+
+
+#: What stands for a member that a realm does not give.
+ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class RealmDifference:
+    """One fact that realms do not agree on; `values` maps realm to value in words."""
+
+    clause: str
+    operation: str
+    point: str
+    values: Mapping[str, str]
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        return {
+            "clause": self.clause,
+            "operation": self.operation,
+            "point": self.point,
+            "values": dict(self.values),
+        }
+
+
+def between_realms(facts: Facts) -> tuple[RealmDifference, ...]:
+    """Return what realms do not agree on, sorted; a realm that did not observe a point has no say in it."""
+    by_operation: dict[tuple[str, str], dict[str, dict[str, Value]]] = defaultdict(dict)
+    for place, values in facts.items():
+        by_operation[place.clause, place.operation][place.realm] = values
+    return tuple(
+        RealmDifference(clause, operation, point, values)
+        for (clause, operation), realms in sorted(by_operation.items())
+        if len(realms) > 1
+        for point, values in _differing(realms)
+    )
+
+
+def _differing(realms: Mapping[str, Mapping[str, Value]]) -> Iterator[tuple[str, dict[str, str]]]:
+    for point in sorted({point for values in realms.values() for point in values}):
+        said = {realm: _said(values, point) for realm, values in sorted(realms.items())}
+        told = {realm: text for realm, text in said.items() if text is not None}
+        if len(set(told.values())) > 1:
+            yield point, told
+
+
+def _said(values: Mapping[str, Value], point: str) -> str | None:
+    """Return what a realm says of a point: its value, that the member is absent, or nothing."""
+    if point in values:
+        return shown(values[point])
+    parent = parent_of(point)
+    around = values.get(parent) if parent is not None else None
+    holds = isinstance(around, str) and "object" in alternatives(around)[0] and not point.endswith("[]")
+    return ABSENT if holds else None

@@ -1,0 +1,379 @@
+"""The kinds of change that drift is told in, and which of them break clients.
+
+A response shape, inferred as JSON Schema, told as one fact a line: `200 body.identifier: string`.
+
+What follows the name is a set of alternatives, `null | string date-time`; a member that was not always there is
+marked `optional`.
+
+Which silent clause speaks of an answer: the place where its status and its shape are noted.
+
+Observations as flat facts: for each clause, operation and realm, named values that compare one by one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+#: The name of a fact that has none of its own.
+SEEN: Final = "seen"
+
+
+class Severity(StrEnum):
+    """What a change does to a client that relies on what was accepted."""
+
+    BREAKING = "breaking"
+    ADDITIVE = "additive"
+
+
+class Kind(StrEnum):
+    """What changed; the text is how people read it."""
+
+    MEMBER_GONE = "member gone"
+    MAY_BE_MISSING = "member may be missing"
+    KIND_CHANGED = "kind changed"
+    FURTHER_KIND = "further kind"
+    FORM_CHANGED = "form changed"
+    STATUS_CHANGED = "status changed"
+    NOW_REFUSED = "now refused"
+    NOW_CLOSED = "anonymous read closed"
+    VALUE_GONE = "value gone"
+    LESS = "less than before"
+    BEHAVIOUR_CHANGED = "behaviour changed"
+    MEMBER_ADDED = "member added"
+    NOW_ACCEPTED = "now accepted"
+    NOW_OPEN = "anonymous read opened"
+    VALUE_ADDED = "value added"
+    MORE = "more than before"
+
+    @property
+    def severity(self) -> Severity:
+        """Whether clients may break."""
+        return Severity.ADDITIVE if self in _ADDITIVE else Severity.BREAKING
+
+
+_ADDITIVE = frozenset({Kind.MEMBER_ADDED, Kind.NOW_ACCEPTED, Kind.NOW_OPEN, Kind.VALUE_ADDED, Kind.MORE})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One observation that differs from the accepted baseline, with every realm in which it differs alike.
+
+    Attributes:
+        point: name of the fact within clause and operation, such as `200 body.createdOn`.
+        was, now: values in words; None for a member that was not there, or is not any more.
+    """
+
+    kind: Kind
+    clause: str
+    operation: str
+    realms: tuple[str, ...]
+    point: str
+    was: str | None
+    now: str | None
+
+    @property
+    def severity(self) -> Severity:
+        """Whether clients may break."""
+        return self.kind.severity
+
+    @property
+    def says(self) -> str:
+        """Was and now in a few words."""
+        name = "" if self.point == SEEN else f"{self.point}: "
+        if self.was is None:
+            return f"{name}{self.now}, new"
+        return f"{name}{self.was}, now {self.now or 'gone'}"
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the change as JSON can hold it, the way `verdict.json` shows it."""
+        data = asdict(self)
+        kind = data.pop("kind")
+        return {"severity": str(self.severity), "change": str(kind), **data, "realms": list(self.realms)}
+
+
+BODY: Final = "body"
+#: Between alternatives in the text of a value.
+OR: Final = " | "
+OPTIONAL: Final = "optional"
+#: Keywords that hold alternatives or types in the schemas that are inferred.
+_ANY_OF: Final = "anyOf"
+
+
+def facts_of(answers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Tell the answers of one operation, by status, as facts.
+
+    Args:
+        answers: status → `types` (media types), `bodies` (words for bodies that are no JSON) and `schema`.
+
+    Returns:
+        Path → alternatives; a path begins with the status.
+    """
+    facts: dict[str, str] = {}
+    for status, answer in answers.items():
+        if answer.get("types"):
+            facts[f"{status} type"] = OR.join(sorted(answer["types"]))
+        schema = answer.get("schema")
+        kinds = {*answer.get("bodies", ()), *(_kinds(schema) if schema else ())}
+        if kinds:
+            facts[f"{status} {BODY}"] = OR.join(sorted(kinds))
+        if schema:
+            facts.update(_inside(schema, f"{status} {BODY}"))
+    return facts
+
+
+def alternatives(value: str) -> tuple[frozenset[str], bool]:
+    """Cut the text of a value into its alternatives and whether the member may be missing."""
+    text = value.removesuffix(f", {OPTIONAL}")
+    return frozenset(text.split(OR)), text != value
+
+
+def parent_of(path: str) -> str | None:
+    """Return the path of the object or array that a member stands in, or None for what is no member."""
+    if path.endswith("[]"):
+        return path.removesuffix("[]")
+    head, dot, _ = path.rpartition(".")
+    return head if dot and f" {BODY}" in head else None
+
+
+def status_of(path: str) -> str | None:
+    """Return the status that a fact about an answer's shape begins with, or None for any other fact."""
+    status, _, rest = path.partition(" ")
+    is_shape = rest == "type" or rest.startswith(BODY)
+    return status if is_shape and len(status) == 3 and status.isdigit() else None
+
+
+def _inside(schema: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
+    """Yield the facts below a schema: members of its objects, items of its arrays."""
+    for variant in _variants(schema):
+        required = set(variant.get("required", ()))
+        for name, member in sorted(variant.get("properties", {}).items()):
+            yield from _member(member, f"{path}.{_named(name)}", optional=name not in required)
+        if variant.get("items"):
+            yield from _member(variant["items"], f"{path}[]", optional=False)
+
+
+def _member(schema: Mapping[str, Any], path: str, *, optional: bool) -> Iterator[tuple[str, str]]:
+    kinds = OR.join(sorted(_kinds(schema)))
+    yield path, f"{kinds}, {OPTIONAL}" if optional else kinds
+    yield from _inside(schema, path)
+
+
+def _kinds(schema: Mapping[str, Any]) -> set[str]:
+    kinds: set[str] = set()
+    for variant in _variants(schema):
+        types = variant.get("type", [])
+        form = f" {variant['format']}" if "format" in variant else ""
+        kinds |= {f"{kind}{form}" for kind in ([types] if isinstance(types, str) else types)}
+    return kinds
+
+
+def _variants(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return list(schema[_ANY_OF]) if _ANY_OF in schema else [schema]
+
+
+def _named(name: str) -> str:
+    """Return a member's name as a path can hold it: dots and brackets in it stay readable, but cut nothing."""
+    return name.translate({ord("."): "·", ord("["): "(", ord("]"): ")", ord("|"): "/"})
+
+
+_DRAFTS: Final = ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft")
+_UPLOADS: Final = ("createAttachment", "persistTemporaryFile", "listAttachments")
+_DOWNLOADS: Final = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")
+_CONTACTS: Final = ("createContact", "updateContact")
+_WORKFLOW: Final = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier", "updateWorkflowRecord")
+
+#: Operation → the silent clause about the status of its success.
+SUCCESS_STATUS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "createToken": "token-success-status",
+        "listDrafts": "list-success-status",
+        **dict.fromkeys(_CONTACTS, "contact-success-status"),
+        **dict.fromkeys(_DRAFTS, "draft-success-status"),
+        **dict.fromkeys((*_UPLOADS, *_DOWNLOADS), "attachment-success-status"),
+        **dict.fromkeys(_WORKFLOW, "workflow-success-status"),
+    }
+)
+
+#: Operation → the silent clause about the body of its success, where it is not the one about the status.
+_SUCCESS_BODY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "createContact": "contact-create-answer",
+        "updateContact": "contact-update-answer",
+        "saveDraft": "draft-save-answer",
+        "getDraft": "draft-get-answer",
+        "getDraftInfo": "draft-info-answer",
+        "deleteDraft": "draft-delete-answer",
+        "listDrafts": "list-fields",
+        "listAttachments": "attachment-fields",
+        "createAttachment": "attachment-create-answer",
+        "persistTemporaryFile": "attachment-persist-answer",
+        **dict.fromkeys(_WORKFLOW, "workflow-answer"),
+    }
+)
+
+_REFUSAL: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "createToken": "token-failure-answer",
+        "listDrafts": "list-failure-status",
+        **dict.fromkeys(_CONTACTS, "errors-status"),
+        **dict.fromkeys(_DRAFTS, "draft-failure-status"),
+        **dict.fromkeys((*_UPLOADS, *_DOWNLOADS), "attachment-failure-status"),
+        **dict.fromkeys(_WORKFLOW, "workflow-message-place"),
+    }
+)
+#: Operations whose refusal for want of a token has a silent clause of its own.
+_CLOSED: Final = frozenset({*_CONTACTS, *_DRAFTS, "listDrafts", *_UPLOADS})
+_UID_RULED: Final = frozenset({"updateContact", *_DRAFTS, *_UPLOADS, *_DOWNLOADS})
+
+
+def success_clause(operation: str) -> str:
+    """Return the id of the silent clause about the body that an accepted request is answered with."""
+    return _SUCCESS_BODY.get(operation, SUCCESS_STATUS[operation])
+
+
+def refusal_clause(operation: str, *, tokenless: bool, uid_valid: bool) -> str:
+    """Return the id of the silent clause about a refusal.
+
+    Args:
+        tokenless: no valid token came with the request.
+        uid_valid: the uid in the path obeys the uid rule, or there is none.
+    """
+    if not uid_valid and operation in _UID_RULED:
+        return "uid-refusal-answer"
+    if tokenless and operation in _CLOSED:
+        return "token-missing-answer"
+    return _REFUSAL[operation]
+
+
+def operations() -> tuple[str, ...]:
+    """Return every operation that has a place for its answers."""
+    return tuple(SUCCESS_STATUS)
+
+
+Value = str | tuple[str, ...]
+"""Alternatives as text, or a closed set of texts: of these nothing may go."""
+
+#: How the names of facts about generated faults begin.
+FAULT: Final = "fault "
+_SHAPE: Final = frozenset({"status", "type", "body"})
+#: How the words for a body begin, where its members are told by inferred shapes as well.
+_WORDS: Final = ("object of ", "array of ")
+
+
+class Place(NamedTuple):
+    """Where something was observed."""
+
+    clause: str
+    operation: str
+    realm: str
+
+
+Facts = dict[Place, dict[str, Value]]
+
+
+def read_facts(document: Mapping[str, Any]) -> Facts:
+    """Read the facts out of the content of `observations.json`.
+
+    Args:
+        document: members `observations` and `answers`, as the run wrote them.
+
+    Returns:
+        Place → name of the fact → value. What could not be told in the run (null) is no fact.
+    """
+    answered = _answered(document.get("answers", ()))
+    collected: dict[Place, dict[str, set[str] | tuple[str, ...]]] = defaultdict(dict)
+    for each in document["observations"]:
+        place = _place(each)
+        for path, value in _flat(each["seen"], told=place in answered):
+            _add(collected[place], path, value)
+    statuses = _statuses(document.get("answers", ()))
+    for place, seen in statuses.items():
+        if place not in collected:
+            collected[place]["status"] = seen
+    for place, shapes in answered.items():
+        collected[place].update({path: {text} for path, text in shapes.items()})
+    return {
+        place: {path: _settled(value) for path, value in sorted(facts.items())}
+        for place, facts in sorted(collected.items())
+        if facts
+    }
+
+
+def text_of(value: object) -> str:
+    """Return a scalar as the text that facts hold: `201`, `true`, `header`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return " ".join(str(value).split())
+
+
+def _leaf(value: object) -> str:
+    """Return an observed scalar as text that no separator of alternatives cuts in two."""
+    return text_of(value).replace(OR, " / ")
+
+
+def _place(entry: Mapping[str, Any]) -> Place:
+    return Place(entry["clause"], entry["operation"] or "", entry["realm"])
+
+
+def _answered(answers: Any) -> dict[Place, dict[str, str]]:
+    shapes = {_place(each): facts_of(each["answers"]) for each in answers}
+    return {place: facts for place, facts in shapes.items() if facts}
+
+
+def _statuses(answers: Any) -> dict[Place, set[str]]:
+    """Return the statuses of success by the place that speaks of them."""
+    found: dict[Place, set[str]] = defaultdict(set)
+    for each in answers:
+        successes = {status for status in each["answers"] if status < "400"}
+        if successes:
+            found[Place(SUCCESS_STATUS[each["operation"]], each["operation"], each["realm"])] |= successes
+    return found
+
+
+def _add(facts: dict[str, set[str] | tuple[str, ...]], path: str, value: str | tuple[str, ...]) -> None:
+    known = facts.get(path)
+    if isinstance(value, tuple) or isinstance(known, tuple):
+        several = value if isinstance(value, tuple) else (value,)
+        facts[path] = tuple(sorted({*several, *(known or ())}))
+    else:
+        facts[path] = {value, *(known or ())}
+
+
+def _settled(value: set[str] | tuple[str, ...]) -> Value:
+    return value if isinstance(value, tuple) else OR.join(sorted(value))
+
+
+def _flat(seen: Any, *, told: bool, path: str = "") -> Iterator[tuple[str, str | tuple[str, ...]]]:
+    """Yield the facts of one observation; `told`: its body is told by an inferred shape as well."""
+    if isinstance(seen, dict) and set(seen) == {"fault", "status"}:
+        yield f"{FAULT}{seen['fault']}", _leaf(seen["status"])
+    elif isinstance(seen, dict) and set(seen) == _SHAPE:
+        yield from _shape(seen, told=told)
+    elif isinstance(seen, dict):
+        for name, value in seen.items():
+            yield from _flat(value, told=told, path=f"{path}.{name}" if path else str(name))
+    elif isinstance(seen, list | tuple):
+        if not (told and not path):
+            yield path or SEEN, tuple(sorted({_leaf(each) for each in seen if each is not None}))
+    elif isinstance(seen, str) and seen.startswith(_WORDS):
+        if not told:
+            yield path or SEEN, _leaf(seen)
+    elif seen is not None:
+        yield path or SEEN, _leaf(seen)
+
+
+def _shape(seen: Mapping[str, Any], *, told: bool) -> Iterator[tuple[str, str]]:
+    """Yield the facts of an answer put into words; its body only where no inferred shape says more."""
+    success = int(seen["status"]) < 400
+    if not (told and success):
+        yield "status", _leaf(seen["status"])
+    if not told:
+        yield f"{seen['status']} type", _leaf(seen["type"]) or "none"
+        yield f"{seen['status']} body", _leaf(seen["body"])

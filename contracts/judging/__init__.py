@@ -1,1 +1,0 @@
-"""Judging: claims, tolerant readers, universal checks and confirmation; functions from exchanges to findings."""

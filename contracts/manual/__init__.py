@@ -1,0 +1,1 @@
+"""Work by hand: one request, a replay, recorded traffic, and the proxy."""

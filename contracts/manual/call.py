@@ -1,0 +1,307 @@
+"""What one answer shows at silent points, and how that compares with what was accepted of the target.
+
+One operation called by hand, once or some times, and judged each time.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from contracts.checks.outcomes import Observation
+from contracts.checks.single import Judge, Judgement
+from contracts.errors import UsageError
+from contracts.evidence.observations import answers_of
+from contracts.evidence.outcomes import Verdict
+from contracts.evidence.record import Case, RecordedExchange, RunFacts, RunRecord
+from contracts.evidence.run_history import realms_of_operations
+from contracts.exchanges.reproduction import curl
+from contracts.history import baseline as baselines
+from contracts.history.drift import compare, shown
+from contracts.history.observed_facts import Change, Facts, Kind, read_facts
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import Operation
+from contracts.manual.manual_session import Bench
+from contracts.manual.recorded_sequence import SAVED
+from contracts.manual.request_options import Wishes
+from contracts.manual.requests import Prepared, Preparer
+from contracts.safe_text import json_text
+from contracts.session.actor import Actor
+from contracts.session.session import UNSENT
+from contracts.settings.target import Target
+
+#: Answers are read from steady cases that went well; what is sent by hand counts as one.
+_CASE: Final = "scenario/by-hand"
+_MOST_POINTS: Final = 12
+_NEED_A_RUN: Final = (Kind.VALUE_GONE, Kind.LESS)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One fact that was seen at a silent point.
+
+    Attributes:
+        accepted: What the baseline says; None where it has no word on it.
+    """
+
+    clause: str
+    operation: str
+    realm: str
+    name: str
+    seen: str
+    accepted: str | None
+
+
+@dataclass(frozen=True)
+class Sights:
+    """What was seen, and how it differs from the baseline.
+
+    Attributes:
+        baseline: The baseline's file; None when the target has none.
+    """
+
+    points: tuple[Point, ...]
+    changes: tuple[Change, ...]
+    baseline: Path | None
+
+
+def sights(
+    exchanges: Iterable[RecordedExchange],
+    before: Iterable[RecordedExchange],
+    noted: Iterable[tuple[Observation, str]],
+    target: Target,
+    baseline: Path | None = None,
+) -> Sights:
+    """Read what exchanges show at silent points.
+
+    Args:
+        exchanges: What was sent by hand.
+        before: What was sent to arrange it, so that what was saved is told from what the service added.
+        noted: What checks observed, each with its realm.
+        baseline: File of the baseline; by default that of the target.
+
+    Raises:
+        UsageError: the baseline's file cannot be used.
+    """
+    meant = list(exchanges)
+    facts = _facts([*before, *meant], list(noted), target)
+    wanted = {each.operation for each in meant}
+    facts = {place: values for place, values in facts.items() if place.operation in wanted}
+    path = baseline or baselines.path_of(target.name)
+    accepted = baselines.read(path, realms_of_operations())
+    known = accepted.facts if accepted else {}
+    # One answer cannot show that a value, or an alternative to it, is gone.
+    changes = [change for change in compare(known, facts) if change.kind not in _NEED_A_RUN]
+    return Sights(tuple(_points(facts, known))[:_MOST_POINTS], tuple(changes), path if accepted else None)
+
+
+def _points(facts: Facts, known: Facts) -> Iterator[Point]:
+    for place, values in facts.items():
+        for name, value in values.items():
+            before = known.get(place, {}).get(name)
+            yield Point(place.clause, place.operation, place.realm, name, shown(value) or "", shown(before))
+
+
+def _facts(exchanges: list[RecordedExchange], noted: list[tuple[Observation, str]], target: Target) -> Facts:
+    own = {each.id: _as_of_a_case(each) for each in exchanges}
+    record = _record(own, target)
+    observations = [
+        {"clause": each.clause, "operation": each.operation, "realm": realm, "seen": each.seen}
+        for each, realm in noted
+    ]
+    return read_facts({"observations": observations, "answers": answers_of(record)})
+
+
+def _as_of_a_case(exchange: RecordedExchange) -> RecordedExchange:
+    return RecordedExchange(**(asdict(exchange) | {"case": _CASE}))
+
+
+def _record(exchanges: dict[str, RecordedExchange], target: Target) -> RunRecord:
+    clauses = tuple(clause.id for clause in load_catalogue())
+    run = RunFacts(
+        target=target.name,
+        target_kind=target.kind,
+        base_url=target.base_url,
+        profile="by hand",
+        seed=None,
+        realms=target.realms,
+        clauses=clauses,
+        started="2000-01-01T00:00:00+00:00",
+        finished=None,
+        workers=1,
+        command="",
+        versions={"python": platform.python_version()},
+        environment={},
+        interrupted=False,
+        expected_workers=(),
+    )
+    case = Case(
+        id=_CASE,
+        name="by hand",
+        doc="",
+        realm="any",
+        clauses=(),
+        operations=(),
+        profile=None,
+        outcome=Verdict.OBSERVED,
+        reason=None,
+        blocked_by=None,
+        attempts=1,
+        started=None,
+        seconds=0.0,
+        requests=len(exchanges),
+        assertions=(),
+        worker="main",
+    )
+    return RunRecord(run, (case,), (), (), exchanges, (), (), (), (), ())
+
+
+_FORMAT: Final = 1
+_NAME: Final = re.compile(r"[\w.-]+")
+
+
+@dataclass(frozen=True)
+class Called:
+    """One call: what was recorded, what it shows, and a line to send it without the suite."""
+
+    recorded: RecordedExchange
+    judged: Judgement
+    curl: str
+
+    @property
+    def sent(self) -> bool:
+        """Whether it left; a rehearsal does not."""
+        return self.recorded.fault != UNSENT
+
+    @property
+    def spoilt(self) -> bool:
+        """Whether the environment stood in the way."""
+        return self.sent and self.recorded.fault is not None
+
+
+@dataclass
+class Calls:
+    """Some calls of the same operation.
+
+    Attributes:
+        before: What was sent to arrange them.
+        notes: What the person may want to know, each once.
+    """
+
+    called: list[Called] = field(default_factory=list)
+    before: list[RecordedExchange] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def clauses(self) -> Counter[str]:
+        """In how many calls each clause was contradicted."""
+        return Counter(
+            clause for each in self.called for clause in {found.clause for found in each.judged.findings}
+        )
+
+    @property
+    def spoilt(self) -> bool:
+        """Whether the environment stood in the way of a call."""
+        return any(each.spoilt for each in self.called)
+
+
+def call(
+    bench: Bench, operation: Operation, role: str, realm: str, wishes: Wishes, times: int, *, live: bool
+) -> Calls:
+    """Call an operation.
+
+    Args:
+        times: Each on fresh data.
+        live: Whether what the request is about may be arranged first.
+
+    Raises:
+        UsageError: a wish names what the operation does not have, or the request must not be sent.
+        Blocked, EnvironmentFault: what it is about cannot be arranged.
+    """
+    calls, judge = Calls(), Judge(bench.redactor.knows)
+    actor = bench.actor(role, realm)
+    for _ in range(times):
+        prepared = Preparer(bench, operation, role, realm, live=live).prepare(wishes)
+        calls.notes += [note for note in prepared.notes if note not in calls.notes]
+        refuse_foreign(bench, operation, prepared.request.path)
+        start = len(bench.exchanges)
+        calls.before += [bench.notes.of(each) for each in bench.exchanges[_counted(calls) : start]]
+        calls.called.append(send(bench, actor, prepared, judge))
+    return calls
+
+
+def send(bench: Bench, actor: Actor, prepared: Prepared, judge: Judge) -> Called:
+    """Send one prepared request, and judge the exchange.
+
+    Raises:
+        GuardViolation: the request must not be sent.
+    """
+    exchange = prepared.send(actor)
+    judged = judge.judge(exchange, right=prepared.right)
+    return Called(bench.notes.of(exchange), judged, curl(exchange, bench.redactor))
+
+
+def _counted(calls: Calls) -> int:
+    return len(calls.before) + len(calls.called)
+
+
+def refuse_foreign(bench: Bench, operation: Operation, path: dict[str, str]) -> None:
+    """Say what is wrong with a write to somebody else's record before the door does.
+
+    Raises:
+        UsageError: it is none of the suite's.
+    """
+    named = [path[name] for name in ("uid", "identifier") if path.get(name)]
+    foreign = [name for name in named if not bench.namespace.owns(name)]
+    if foreign and not operation.safe:
+        raise UsageError(
+            f"{operation.id} would write to '{foreign[0]}', which is none of the suite's; write {{uid}} for a fresh "
+            "identifier, {prefix}-… for one of your own making, or name the record under spare_identifiers "
+            "in the settings"
+        )
+
+
+def save(
+    name: str, calls: Iterable[Called], before: list[RecordedExchange], bench: Bench, reports: Path
+) -> Path:
+    """Keep calls for `replay`.
+
+    Args:
+        name: A path that ends in .json, or a name in the folder of saved calls.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    called = [each.recorded for each in calls]
+    path = Path(name) if name.endswith(".json") else reports / SAVED / f"{name}.json"
+    if not name.endswith(".json") and not _NAME.fullmatch(name):
+        raise UsageError(
+            f"--save '{name}' is no name: use letters, digits, - _ . or a path that ends in .json"
+        )
+    realm = called[0].realm
+    content: dict[str, Any] = {
+        "format": _FORMAT,
+        "saved": datetime.now(UTC).isoformat(),
+        "target": {"name": bench.target.name, "kind": bench.target.kind, "base_url": bench.target.base_url},
+        "realm": realm,
+        "settings": _settings(bench, realm),
+        "arranged": [asdict(each) for each in before],
+        "sequence": [asdict(each) for each in called],
+    }
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json_text(content, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot save to '{path}': {error.strerror}") from None
+    return path
+
+
+def _settings(bench: Bench, realm: str) -> dict[str, Any]:
+    known = asdict(bench.target.realm_settings(realm))
+    return {name: value for name, value in known.items() if value}

@@ -1,0 +1,98 @@
+"""How a clause stands: what the last run said of it, what the runs before said, and what is accepted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from contracts.errors import UsageError
+from contracts.evidence.terms import Deviation
+from contracts.evidence.terms_files import FOLDER as DEVIATIONS
+from contracts.evidence.terms_files import read_deviations
+from contracts.history import runs
+from contracts.history.trends import Trend, trends
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import load_description
+from contracts.reports.verdict_json import FILE_NAME as VERDICT
+from contracts.reports.writers import LATEST
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """The latest run in a reports folder.
+
+    Attributes:
+        cells: Clause id → realm → verdict, assertions, findings, reason, as `verdict.json` holds them.
+        findings: As `verdict.json` holds them.
+    """
+
+    name: str
+    target: str
+    started: str
+    profile: str
+    verdict: str
+    cells: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    findings: tuple[Mapping[str, Any], ...] = ()
+
+    def verdict_of(self, clause: str, realm: str) -> str | None:
+        """The verdict on a clause in a realm; None when the run did not judge it."""
+        cell = self.cells.get(clause, {}).get(realm)
+        return str(cell["verdict"]) if cell else None
+
+
+def last_run(reports: Path, run: str | None = None) -> LastRun | None:
+    """Read the latest run of a reports folder; None when there is none.
+
+    Args:
+        run: Another run's name, or the path of its folder.
+
+    Raises:
+        UsageError: its `verdict.json` cannot be read, or a run that was named is not there.
+    """
+    folder = (
+        reports / LATEST if run is None else next((p for p in (Path(run), reports / run) if p.is_dir()), None)
+    )
+    if folder is None:
+        raise UsageError(f"no run '{run}': neither a folder, nor one in '{reports}'")
+    path = folder / VERDICT
+    if not path.is_file():
+        return None
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return LastRun(
+            name=folder.resolve().name,
+            target=content["target"]["name"],
+            started=content["started"],
+            profile=content["profile"],
+            verdict=content["verdict"],
+            cells={entry["id"]: entry["realms"] for entry in content["clauses"]},
+            findings=tuple(content["findings"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{path} cannot be read: {error}; `python -m contracts.evidence {folder}` makes it again"
+        ) from None
+
+
+def history_of(reports: Path, target: str | None) -> dict[tuple[str, str], Trend]:
+    """The trends of a target, by clause and realm; of the target that was run last by default."""
+    history = runs.read(reports / runs.FILE_NAME)
+    name = target or next(iter(history.targets), None)
+    return trends(history, name) if name is not None else {}
+
+
+def deviations(search: Path) -> list[tuple[str, Deviation]]:
+    """Accepted contradictions of every target below a folder, each with the target's name.
+
+    Raises:
+        UsageError: a file cannot be used; one line.
+    """
+    found = []
+    for path in sorted((search / DEVIATIONS).glob("*.toml")):
+        shown = str(path.relative_to(search))
+        entries = read_deviations(path, shown, load_catalogue(), load_description())
+        found += [(path.stem, entry) for entry in entries]
+    return found

@@ -1,0 +1,198 @@
+"""Bodies as people read them in a terminal: a member of the outermost object on one line where it fits.
+
+What a person sees of an exchange: plain text, with colours that a terminal shows and everything else leaves out.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import click
+
+from contracts.checks.outcomes import Evidence
+from contracts.checks.single import Judgement
+from contracts.evidence.record import RecordedExchange
+from contracts.exchanges.transcript import body_text, heading, request_text, response_text
+from contracts.history.observed_facts import SEEN
+from contracts.interface.catalogue import Catalogue
+from contracts.manual.call import Sights
+from contracts.safe_text import json_text, many, printable
+from contracts.session.session import UNSENT
+
+_WIDTH: Final = 110
+
+
+def compact(text: str) -> str:
+    """Return a JSON text with a line for each member that fits on one, indented where it does not.
+
+    Args:
+        text: Any text; what is no JSON object or array comes back as it is.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return "\n".join(_lines(value, "")) if isinstance(value, dict | list) else text
+
+
+def _lines(value: Any, indent: str, name: str = "", comma: str = "") -> Iterator[str]:
+    start = f"{indent}{json_text(name)}: " if name else indent
+    short = json_text(value)
+    if not isinstance(value, dict | list) or not value or (indent and len(start + short) < _WIDTH):
+        yield f"{start}{short}{comma}"
+        return
+    opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
+    yield start + opening
+    members = list(value.items()) if isinstance(value, dict) else [("", item) for item in value]
+    for number, (key, member) in enumerate(members, 1):
+        yield from _lines(member, indent + "  ", key, "," if number < len(members) else "")
+    yield f"{indent}{closing}{comma}"
+
+
+_LABEL: Final = 12
+_LINE_WIDTH: Final = 118
+_BODY: Final = 4000
+
+
+def exchange_lines(exchange: RecordedExchange) -> Iterator[str]:
+    """Yield an exchange as it went over the wire, secrets blanked."""
+    if exchange.fault == UNSENT:
+        yield click.style(f"{exchange.operation} as {exchange.role} in {exchange.realm}: {UNSENT}", bold=True)
+    else:
+        yield click.style(heading(exchange), bold=True)
+    yield ""
+    head = request_text(replace(exchange, request={**exchange.request, "body": None}))
+    yield from _marked("> ", head, exchange.request["body"])
+    if exchange.fault == UNSENT:
+        return
+    yield ""
+    response = exchange.response
+    head = response_text(replace(exchange, response={**response, "body": None} if response else None))
+    yield from _marked("< ", head, response["body"] if response else None)
+
+
+def _marked(mark: str, head: str, body: Mapping[str, Any] | None) -> Iterator[str]:
+    whole = body is not None and body.get("text") is not None and not body.get("truncated")
+    text = printable(compact(body["text"])) if body and whole else body_text(body, _BODY)
+    if len(text) > _BODY:
+        text = f"{text[:_BODY]}\n(cut; {len(text)} characters in all; --json shows more)"
+    for line in [*head.splitlines(), *(["", *text.splitlines()] if text else [])]:
+        yield click.style(mark if line else mark.rstrip(), dim=True) + line
+
+
+def one_line(exchange: RecordedExchange) -> str:
+    """An exchange in one line, for those that are shown in full no more."""
+    return f"{heading(exchange)}" + (f" ({exchange.fault})" if exchange.fault else "")
+
+
+def request_lines(judged: Judgement) -> Iterator[str]:
+    """Yield where a request breaks the interface, as far as it shows before it is sent."""
+    for fault in judged.request_faults:
+        yield labelled("request", click.style(f"breaks the interface: {fault}", fg="yellow"))
+
+
+def rate_lines(clauses: Mapping[str, int], times: int) -> Iterator[str]:
+    """Yield how often each clause was contradicted."""
+    for clause, number in clauses.items():
+        yield labelled("rate", f"{clause}: {number} of {times}")
+
+
+def unwrapped(label: str, text: str) -> str:
+    """A text behind a label that is left in one piece, to be copied."""
+    return f"{label:<{_LABEL}}{text}"
+
+
+def judgement_lines(judged: Judgement, catalogue: Catalogue) -> Iterator[str]:
+    """Yield which clauses an exchange touched, and what contradicts one."""
+    if judged.facts is None:
+        yield labelled("request", "no operation of the interface, so nothing is judged")
+        return
+    yield from request_lines(judged)
+    yield labelled("clauses", _touched(judged))
+    for obstacle in judged.obstacles:
+        yield labelled("not judged", printable(obstacle))
+    for finding in judged.findings:
+        yield from finding_lines(finding, catalogue)
+    if not judged.findings:
+        yield labelled("findings", click.style("none", fg="green"))
+
+
+def _touched(judged: Judgement) -> str:
+    held = f"{many(len(judged.held), 'clause')} held" + (f": {', '.join(judged.held)}" if judged.held else "")
+    seen = list(dict.fromkeys(each.clause for each in judged.observations))
+    told = f"; observed: {', '.join(seen)}" if seen else ""
+    return held + told
+
+
+def finding_lines(finding: Evidence, catalogue: Catalogue) -> Iterator[str]:
+    """Yield one contradiction: the clause, what it says, and both sides."""
+    clause = catalogue.clause(finding.clause)
+    colour = "red" if clause.level == "must" else "yellow"
+    yield labelled("finding", click.style(f"{clause.id} ({clause.level})", fg=colour, bold=True))
+    yield labelled("", clause.wording)
+    yield unwrapped("", f"expected {printable(finding.expected)}")
+    yield unwrapped("", f"seen     {printable(finding.seen)}")
+
+
+def sight_lines(sights: Sights) -> Iterator[str]:
+    """Yield what was seen at silent points, with what was accepted of it."""
+    label = "observed"
+    for point in sights.points:
+        name = "" if point.name == SEEN else f" {point.name}"
+        if sights.baseline is None:
+            said = ""
+        elif point.accepted is None:
+            said = " (new: the baseline has no word on it)"
+        elif point.accepted == point.seen:
+            said = " (as accepted)"
+        else:
+            said = f" (accepted was: {point.accepted})"
+        yield labelled(label, printable(f"{point.clause}{name}: {point.seen}{said}"))
+        label = ""
+    for change in sights.changes:
+        at = f"{change.clause} · {change.operation}: {change.point}"
+        line = f"{change.kind} at {at}: was {change.was or 'nothing'}, is {change.now or 'nothing'}"
+        yield labelled("drift", click.style(line, fg="yellow"))
+    if sights.points and sights.baseline is None:
+        yield labelled(
+            "", "no baseline of this target yet; `registry-contracts drift accept` makes one of a run"
+        )
+
+
+def labelled(label: str, text: str) -> str:
+    """A text behind a label, wrapped and indented."""
+    indent = " " * _LABEL
+    lines = textwrap.wrap(
+        click.unstyle(text), _LINE_WIDTH - _LABEL, break_long_words=False, break_on_hyphens=False
+    ) or [""]
+    if len(lines) == 1:
+        return f"{label:<{_LABEL}}{text}"
+    return f"{label:<{_LABEL}}" + f"\n{indent}".join(lines)
+
+
+def as_data(judged: Judgement, exchange: RecordedExchange, curl: str) -> dict[str, Any]:
+    """An exchange and what it shows, for a machine."""
+    return {
+        "id": exchange.id,
+        "operation": exchange.operation,
+        "role": exchange.role,
+        "realm": exchange.realm,
+        "seconds": exchange.seconds,
+        "fault": exchange.fault,
+        "request": dict(exchange.request),
+        "response": dict(exchange.response) if exchange.response else None,
+        "request_faults": list(judged.request_faults),
+        "clauses": {name: judged.levels[name] for name in judged.touched},
+        "held": list(judged.held),
+        "findings": [
+            {"clause": each.clause, "level": judged.levels[each.clause], "operation": each.operation}
+            | {"expected": each.expected, "seen": each.seen}
+            for each in judged.findings
+        ],
+        "obstacles": list(judged.obstacles),
+        "curl": curl,
+    }

@@ -1,0 +1,493 @@
+"""A recorded sequence to be sent again: what was sent, what came back, and what was found by it.
+
+Parts of a recorded exchange, wherever it was recorded.
+
+Requests of a HAR file as a sequence to be sent again, whoever recorded it.
+
+Finds the sequence that somebody means: a finding's id, its file, a run folder, a zip of one, a HAR, a saved call.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from contracts.checks.requests import ROOT, realm_of
+from contracts.errors import UsageError
+from contracts.evidence.record import RecordedExchange
+from contracts.exchanges.har_file import har_entries
+from contracts.interface.description import load_description
+from contracts.interface.operations import ANY_REALM
+from contracts.reports.finding_files import FOLDER_NAME
+from contracts.reports.writers import LATEST
+from contracts.settings.target import ANONYMOUS, AUTHOR
+from contracts.settings.toml_file import is_file, suggestion
+
+
+@dataclass(frozen=True)
+class Found:
+    """The finding that a sequence shows.
+
+    Attributes:
+        rate: How often it came back when it was found: times and tries.
+    """
+
+    id: str
+    clause: str
+    operation: str
+    expected: str
+    seen: str
+    rate: tuple[int, int]
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A recorded sequence.
+
+    Attributes:
+        source: Where it was read, for sentences.
+        target: Name of the target it was recorded on; empty when nobody knows.
+        realm: Where it was recorded; `any` for several or none.
+        arranged: Exchanges that only prepare the others.
+        shown: The exchanges that matter; their answers are compared.
+        settings: Settings of the realm that stand in the requests.
+        left_out: Requests that are no operation of the interface.
+    """
+
+    source: str
+    target: str
+    base_url: str
+    realm: str
+    shown: tuple[RecordedExchange, ...]
+    arranged: tuple[RecordedExchange, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    found: Found | None = None
+    left_out: int = 0
+
+    @property
+    def steps(self) -> tuple[RecordedExchange, ...]:
+        """Everything that is sent, in order."""
+        decisive = {exchange.id for exchange in self.shown}
+        before = [exchange for exchange in self.arranged if exchange.id not in decisive]
+        return (*before, *self.shown)
+
+    @property
+    def what(self) -> str:
+        """The sequence in a few words."""
+        if self.found is None:
+            return f"{len(self.shown)} requests of {self.source}"
+        return f"{self.found.clause} ({self.found.operation}) in {self.realm}"
+
+
+def from_data(content: Any, source: str) -> Telling:
+    """Make a telling of the content of `findings/<id>.json`, or of what `call --save` wrote.
+
+    Raises:
+        UsageError: it is none of these; one line.
+    """
+    try:
+        target = content["target"]
+        shown = tuple(_exchange(each) for each in content["sequence"])
+        arranged = tuple(_exchange(each) for each in content.get("arranged", ()))
+        found = _found(content) if "clause" in content else None
+        telling = Telling(
+            source,
+            str(target["name"]),
+            str(target["base_url"]),
+            str(content["realm"]),
+            shown,
+            arranged,
+            content.get("settings") or {},
+            found,
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise UsageError(
+            f"{source}: is no finding: it lacks what findings/<id>.json of a run holds"
+        ) from None
+    if not shown:
+        raise UsageError(f"{source}: holds no exchange, so there is nothing to send again")
+    return telling
+
+
+def _found(content: Mapping[str, Any]) -> Found:
+    times, tries = content["rate"]
+    return Found(
+        id=str(content["id"]),
+        clause=str(content["clause"]),
+        operation=str(content["operation"]),
+        expected=str(content["expected"]),
+        seen=str(content["seen"]),
+        rate=(int(times), int(tries)),
+        command=str(content.get("reproduce", {}).get("command", "")),
+    )
+
+
+def _exchange(fields: Mapping[str, Any]) -> RecordedExchange:
+    names = RecordedExchange.__dataclass_fields__
+    exchange = RecordedExchange(**{name: fields[name] for name in names if name in fields})
+    _ = exchange.request["method"], exchange.request["url"], exchange.request["headers"]
+    return exchange
+
+
+#: A longer body was never kept, and is not made up again.
+MOST_FILLED: Final = 64 * 1024**2
+
+
+def path_of(url: str) -> str:
+    """The raw path from the interface's root on."""
+    path = urlsplit(url).path
+    return path[max(path.find(ROOT), 0) :]
+
+
+def text_of(body: Mapping[str, Any] | None) -> str | None:
+    """The text of a body; bytes that are no text one character each; None for no body."""
+    if not body:
+        return None
+    if body.get("text") is not None:
+        return str(body["text"])
+    if body.get("base64") is not None:
+        try:
+            return base64.b64decode(str(body["base64"])).decode("latin-1")
+        except (binascii.Error, ValueError):
+            return ""
+    return None
+
+
+def content_of(body: Mapping[str, Any] | None, text: str | None) -> bytes | None:
+    """The bytes to send for a body whose text may have been changed; what was cut off is filled up to its size."""
+    if not body or text is None:
+        return None
+    content = text.encode("latin-1") if body.get("text") is None else text.encode("utf-8", "surrogatepass")
+    size = int(body.get("size") or 0)
+    if body.get("truncated") and len(content) < size <= MOST_FILLED:
+        content = _completed(content, size)
+    return content
+
+
+def _completed(content: bytes, size: int) -> bytes:
+    """A body that was cut, filled up to its size; JSON that was cut within a text is JSON again."""
+    closing = _closing(content)
+    if closing is None:
+        return content + b"x" * (size - len(content))
+    return content + b"x" * max(0, size - len(content) - len(closing)) + closing
+
+
+def _closing(content: bytes) -> bytes | None:
+    """What closes JSON that ends within a text; None for anything else."""
+    if content[:1] not in (b"{", b"["):
+        return None
+    closers: list[bytes] = []
+    at, end, inside = 0, len(content), False
+    while at < end:
+        sign = content[at : at + 1]
+        if inside and sign == b"\\":
+            at += 1
+        elif sign == b'"':
+            inside = not inside
+        elif not inside and sign in (b"{", b"["):
+            closers.append(b"}" if sign == b"{" else b"]")
+        elif not inside and sign in (b"}", b"]") and closers:
+            closers.pop()
+        at += 1
+    # A text cut behind a backslash, or in the middle of a character, would not be the same text.
+    return b'"' + b"".join(reversed(closers)) if inside and at == end else None
+
+
+def json_of(body: Mapping[str, Any] | None) -> Any:
+    """A body as JSON; None when it is none."""
+    text = text_of(body)
+    try:
+        return json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def header_of(exchange: RecordedExchange, name: str) -> str | None:
+    """A header of the request, its name in any case."""
+    found = (value for key, value in exchange.request["headers"] if key.lower() == name.lower())
+    return next(found, None)
+
+
+def status_of(exchange: RecordedExchange) -> int | None:
+    """The status of the answer; None for none."""
+    return int(exchange.response["status"]) if exchange.response else None
+
+
+Entries = tuple[int, int]
+"""First and last request of a HAR, counted from 1."""
+
+#: More requests are a whole run, and nobody means to send that again by hand.
+MOST: Final = 200
+#: How the suite's own archives say who sent a request.
+_SENDER: Final = re.compile(r"; (?P<role>\w+) in (?P<realm>[\w-]+); attempt \d+ of (?P<case>.+?)(?:;|$)")
+_HOUSEKEEPING: Final = "["
+
+
+def read_entries(text: str) -> Entries:
+    """Read `--entries`: `3`, `3-7`.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())
+    first = int(found[1]) if found else 0
+    last = int(found[2] or first) if found else 0
+    if not 0 < first <= last:
+        raise UsageError(f"--entries must be a number or a range such as 3-7, counted from 1, not '{text}'")
+    return first, last
+
+
+def read_archive(path: Path, shown: str, entries: Entries | None) -> Telling:
+    """Read the requests of a HAR that are operations of the interface.
+
+    Raises:
+        UsageError: it cannot be read, holds none, or holds too many to be meant; one line.
+    """
+    everything = har_entries(path, shown)
+    first, last = entries or (1, len(everything))
+    if first > len(everything):
+        raise UsageError(f"{shown}: holds {len(everything)} requests, so there is no request {first}")
+    read = [_har_exchange(number, entry) for number, entry in enumerate(everything[first - 1 : last], first)]
+    found = [each for each in read if each is not None and not each.case.startswith(_HOUSEKEEPING)]
+    if not found:
+        raise UsageError(f"{shown}: no request in it is an operation of the interface")
+    if len(found) > MOST:
+        raise UsageError(
+            f"{shown}: holds {len(found)} requests of the interface; choose up to {MOST} with --entries FIRST-LAST"
+        )
+    realms = {each.realm for each in found} - {ANY_REALM}
+    return Telling(
+        source=shown,
+        target="",
+        base_url=_base_url(str(found[0].request["url"])),
+        realm=realms.pop() if len(realms) == 1 else ANY_REALM,
+        shown=tuple(found),
+        left_out=len(read) - len(found),
+    )
+
+
+def _har_exchange(number: int, entry: Any) -> RecordedExchange | None:
+    request = entry.get("request") if isinstance(entry, dict) else None
+    if not isinstance(request, dict):
+        return None
+    method, url = str(request.get("method", "")).upper(), str(request.get("url", ""))
+    at = urlsplit(url).path.find(ROOT)
+    match = load_description().match(method, urlsplit(url).path[at:]) if at >= 0 else None
+    if match is None:
+        return None
+    headers = list(_pairs(request.get("headers")))
+    named = dict(headers)
+    query = tuple(_pairs(request.get("queryString")))
+    sender = _SENDER.search(str(entry.get("comment", "")))
+    carries = any(name.lower() == "authorization" and value.strip() for name, value in headers)
+    realm = realm_of(named, query, match[0]) or ANY_REALM
+    return RecordedExchange(
+        id=f"entry {number}",
+        case=sender["case"] if sender else "recorded",
+        attempt=1,
+        realm=sender["realm"] if sender else realm,
+        role=sender["role"] if sender else AUTHOR if carries or match[0].id == "createToken" else ANONYMOUS,
+        operation=match[0].id,
+        started=str(entry.get("startedDateTime", "")),
+        seconds=float(entry.get("time") or 0) / 1000,
+        request={
+            "method": method,
+            "url": url,
+            "headers": [[name, value] for name, value in headers],
+            "body": _sent(request.get("postData")),
+        },
+        response=_answered(entry.get("response")),
+        fault=None,
+        retries=0,
+        authorization="Bearer $TOKEN" if carries else None,
+    )
+
+
+def _pairs(listed: Any) -> Iterator[tuple[str, str]]:
+    for each in listed if isinstance(listed, list) else ():
+        if isinstance(each, dict) and not str(each.get("name", "")).startswith(":"):
+            yield str(each.get("name")), str(each.get("value", ""))
+
+
+def _sent(data: Any) -> dict[str, Any] | None:
+    if not isinstance(data, dict) or not data.get("text"):
+        return None
+    text, comment = str(data["text"]), str(data.get("comment", ""))
+    key = "base64" if comment.startswith("base64") else "text"
+    return _body(text, key, truncated="cut;" in comment)
+
+
+def _answered(response: Any) -> dict[str, Any] | None:
+    if not isinstance(response, dict) or not response.get("status"):
+        return None
+    content = response.get("content")
+    known: Mapping[str, Any] = content if isinstance(content, dict) else {}
+    key = "base64" if known.get("encoding") == "base64" else "text"
+    return {
+        "status": int(response["status"]),
+        "reason": str(response.get("statusText", "")),
+        "headers": [[name, value] for name, value in _pairs(response.get("headers"))],
+        "body": _body(str(known.get("text") or ""), key, truncated="cut;" in str(known.get("comment", ""))),
+    }
+
+
+def _body(text: str, key: str, *, truncated: bool) -> dict[str, Any]:
+    raw = text.encode("utf-8", "surrogatepass")
+    digest = hashlib.sha256(raw).hexdigest()
+    return {key: text, "size": len(raw), "truncated": truncated, "sha256": digest}
+
+
+def _base_url(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path[: parts.path.find(ROOT)]}"
+
+
+SAVED: Final = "saved"
+_LARGEST: Final = 64 * 1024**2
+#: How archives are packed; other ways bring failures of their own.
+_PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+#: What a zip fails with that is locked or damaged. RuntimeError is what `zipfile` raises for a member with a password;
+#: the last three come from members that were altered on the way.
+_NOT_UNPACKED: Final = (OSError, zipfile.BadZipFile, RuntimeError, EOFError, ValueError, zlib.error)
+
+#: Name of a finding or saved call → content and where it was read.
+Known = dict[str, tuple[bytes, str]]
+
+
+def find(asked: str, reports: Path, chosen: str | None, entries: Entries | None) -> Telling:
+    """Find and read a sequence.
+
+    Args:
+        asked: Id of a finding in the reports, a file, a folder or a zip.
+        reports: Folder of the runs.
+        chosen: Which finding of a folder or zip with several; its id or the beginning of it.
+        entries: Which requests of a HAR.
+
+    Raises:
+        UsageError: there is none, or it cannot be read; one line.
+    """
+    path = Path(asked)
+    if is_file(path) and path.suffix.lower() == ".har":
+        return read_archive(path, asked, entries)
+    if is_file(path) and zipfile.is_zipfile(path):
+        return _chosen(_in_zip(path), chosen, asked)
+    if is_file(path):
+        return _of_file(path, asked, entries)
+    if path.is_dir():
+        return _chosen(_in_folder(path), chosen, asked)
+    if path.suffix or "/" in asked:
+        raise UsageError(
+            f"no file or folder '{asked}'; name a finding's id, its file, a run folder, a zip or a HAR"
+        )
+    return _by_id(asked, reports)
+
+
+def _of_file(path: Path, shown: str, entries: Entries | None) -> Telling:
+    content = _parsed(path.read_bytes(), shown)
+    if isinstance(content, dict) and "log" in content:
+        return read_archive(path, shown, entries)
+    return from_data(content, shown)
+
+
+def _by_id(asked: str, reports: Path) -> Telling:
+    known: set[str] = set()
+    for folder in _newest_first(reports):
+        found = _in_folder(folder)
+        matching = [name for name in found if name.startswith(asked)]
+        if len(matching) == 1:
+            content, where = found[matching[0]]
+            return from_data(_parsed(content, where), where)
+        known |= found.keys()
+    if not known:
+        raise UsageError(
+            f"no finding '{asked}': the runs in '{reports}' have none; --reports names another folder"
+        )
+    raise UsageError(f"no finding '{asked}' in '{reports}'; {suggestion(asked, sorted(known)[:20])}")
+
+
+def _newest_first(reports: Path) -> Iterator[Path]:
+    """The latest run, what was saved, and then the others."""
+    latest = reports / LATEST
+    if latest.is_dir():
+        yield latest
+    others = [path for path in reports.glob("*/") if not path.is_symlink() and path.name != LATEST]
+    yield from sorted(others, key=lambda path: path.name, reverse=True)
+
+
+def _in_folder(folder: Path) -> Known:
+    """Findings below a folder: a run folder, its `findings`, or one that holds an unpacked artifact."""
+    for place in (folder / FOLDER_NAME, folder):
+        paths = sorted(place.glob("*.json"))
+        found = {path.stem: path for path in paths if place.name == FOLDER_NAME or _looks_like_one(path)}
+        if found:
+            return {name: (path.read_bytes(), str(path)) for name, path in found.items()}
+    paths = sorted(folder.glob(f"*/{FOLDER_NAME}/*.json"))
+    return {path.stem: (path.read_bytes(), str(path)) for path in paths}
+
+
+def _looks_like_one(path: Path) -> bool:
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(content, dict) and "sequence" in content
+
+
+def _in_zip(path: Path) -> Known:
+    found: Known = {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                name = PurePosixPath(member.filename)
+                if name.suffix == ".json" and name.parent.name == FOLDER_NAME and member.file_size < _LARGEST:
+                    if member.compress_type not in _PACKED:
+                        raise UsageError(f"{path}: cannot be unpacked: {name} is not deflated; pack it again")
+                    found[name.stem] = archive.read(member), f"{path}:{member.filename}"
+    except _NOT_UNPACKED as error:
+        raise UsageError(f"{path}: cannot be unpacked: {error}") from None
+    return found
+
+
+def _chosen(found: Known, chosen: str | None, shown: str) -> Telling:
+    if not found:
+        raise UsageError(f"{shown}: holds no finding; a run that found something has a folder {FOLDER_NAME}")
+    matching = [name for name in found if name.startswith(chosen or "")]
+    if len(matching) != 1:
+        listed = ", ".join(f"{name} ({_says(found[name][0])})" for name in (matching or list(found))[:6])
+        more = "" if len(matching or found) <= 6 else f" and {len(matching or found) - 6} more"
+        raise UsageError(f"{shown}: name one of its findings with --finding: {listed}{more}")
+    content, where = found[matching[0]]
+    return from_data(_parsed(content, where), where)
+
+
+def _says(content: bytes) -> str:
+    try:
+        finding = json.loads(content)
+        return f"{finding['clause']} in {finding['realm']}"
+    except (ValueError, KeyError, TypeError):
+        return "unreadable"
+
+
+def _parsed(content: bytes, shown: str) -> Any:
+    try:
+        return json.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise UsageError(f"{shown}: is neither JSON nor a zip") from None
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(content.decode("utf-8-sig").rstrip()) or "Unterminated" in error.msg
+        if cut:
+            raise UsageError(f"{shown}: was cut short, at line {error.lineno}; fetch it again") from None
+        raise UsageError(f"{shown}:{error.lineno}: is not JSON: {error.msg}") from None
+    except RecursionError:
+        raise UsageError(f"{shown}: nests too deep") from None

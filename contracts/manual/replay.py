@@ -1,0 +1,494 @@
+"""Whether an exchange still contradicts what a finding expected, read from the finding's own words.
+
+Most claims word their expectation in one of a few ways (`contracts.checks.claims`); those can be judged again on a
+new answer. For all others the answers themselves are compared.
+
+How a new answer differs from the old one to the same request, names and what changes by itself aside.
+
+One round of a replay: every request of the sequence, in order, on fresh data.
+
+Sends a sequence again, some times, and says whether what was found comes back.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from contracts.checks import errors_array
+from contracts.checks.single import Judge, Judgement
+from contracts.errors import EnvironmentFault, UsageError
+from contracts.evidence.record import RecordedExchange
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.redaction import REDACTED
+from contracts.interface.operations import ANY_REALM
+from contracts.manual.manual_session import ROLES, Bench
+from contracts.manual.recorded_sequence import (
+    Found,
+    Telling,
+    content_of,
+    header_of,
+    json_of,
+    path_of,
+    status_of,
+    text_of,
+)
+from contracts.manual.substitution import Carried, Names, Settled
+from contracts.safe_text import cut, json_text
+from contracts.session.ledger import LEAVES, REMOVABLE, named
+from contracts.session.namespace import KEPT_PREFIX
+from contracts.session.recording import SWAPPED, TOKEN, UNKNOWN
+from contracts.settings.target import ANONYMOUS, AUTHOR
+
+_PLAIN: Final[dict[str, Callable[[Answer], bool]]] = {
+    "accepted (2xx)": lambda answer: answer.success,
+    "refused (4xx)": lambda answer: answer.refusal,
+    "an answer below 500, whatever was sent": lambda answer: answer.status < 500,
+    "a JSON body labelled as JSON": lambda answer: answer.json is None or "json" in answer.media_type,
+    "an errors array with at least one element": lambda answer: bool(readers.errors(answer)),
+    "refused, with at least one element in the errors array": lambda answer: bool(readers.errors(answer)),
+    "no content": lambda answer: not answer.content,
+    "an empty body or JSON": lambda answer: not answer.content.strip() or answer.json is not None,
+    "no token": lambda answer: (
+        not any(
+            isinstance(value, dict) and value.get("authenticationToken")
+            for value in readers.values(answer.json)
+        )
+    ),
+}
+_MESSAGE: Final = re.compile(r"(?P<status>[1-5]\d\d) (?P<message>['\"].*['\"])", re.DOTALL)
+_NAMED: Final = re.compile(
+    r"(?:errors with )?(?P<code>Error\.\w+) for (?P<field>[\w.]+)(?: among the errors)?"
+)
+_AT_MOST: Final = re.compile(r"(?:no more than|at most) (\d+) items")
+_IDENTIFIER: Final = re.compile(r"the identifier ([\w-]{11,128}) in the answer")
+_STATUS: Final = re.compile(r"[1-5]\d\d")
+
+
+def meets(expected: str, answer: Answer) -> bool | None:
+    """Tell whether an answer is what a finding expected.
+
+    Args:
+        expected: The finding's words, with the names of the new run in them.
+
+    Returns:
+        None where the words do not say how to tell, or the answer can be read in two ways.
+    """
+    try:
+        return _meets(expected.strip(), answer)
+    except (readers.Ambiguous, ValueError, SyntaxError):
+        return None
+
+
+def _meets(expected: str, answer: Answer) -> bool | None:
+    if expected in _PLAIN:
+        return _PLAIN[expected](answer)
+    if found := _MESSAGE.fullmatch(expected):
+        message = str(ast.literal_eval(found["message"]))
+        return answer.status == int(found["status"]) and readers.says(answer, message)
+    if found := _NAMED.fullmatch(expected):
+        return errors_array.reports(answer, found["field"], found["code"])
+    return _meets_short(expected, answer)
+
+
+def _meets_short(expected: str, answer: Answer) -> bool | None:
+    if _STATUS.fullmatch(expected):
+        return answer.status == int(expected)
+    if found := _AT_MOST.fullmatch(expected):
+        records = readers.records(answer)
+        return records is not None and len(records) <= int(found[1])
+    if expected == "refused" or expected.endswith(" refused") or expected.startswith("refused, since"):
+        return errors_array.turned_down(answer)
+    if found := _IDENTIFIER.fullmatch(expected):
+        return readers.carries_identifier(answer, found[1])
+    return None
+
+
+#: What is another one each time: moments, and what a service mints or counts.
+_MOMENT: Final = re.compile(r"\d{4}-?\d\d-?\d\dT\d\d:?\d\d.*|\w{3}, \d\d \w{3} \d{4} .*")
+_MINTED: Final = re.compile(r"[0-9a-fA-F]{16,}|[0-9a-fA-F-]{32,40}|[A-Za-z0-9_-]{40,}\.?[A-Za-z0-9_.-]*")
+_OWN_NUMBERS: Final = re.compile(
+    r"_?id|.*(Id|ID|_id)|_?rev|.*[rR]evision|version|etag|total|count|size|created.*|updated.*"
+)
+_MOST: Final = 6
+_SHOWN: Final = 80
+_OURS: Final = re.compile(r"rc-[a-z0-9]{4}")
+
+
+def differences(old: RecordedExchange, new: Answer, translated: Callable[[str], str]) -> list[str]:
+    """Say how an answer differs from the recorded one; empty when they are alike.
+
+    Args:
+        translated: Puts the new names into a text of the old answer.
+    """
+    status = status_of(old)
+    if status is None:
+        return [f"had no answer, is {new.status}"]
+    if (status < 400) is not new.success:
+        return [f"was {status}, is {new.quote()}"]
+    found = [] if status == new.status else [f"status was {status}, is {new.status}"]
+    body = (old.response or {}).get("body") or {}
+    text = text_of(body)
+    if body.get("truncated") or text is None or body.get("text") is None:
+        return [*found, *_by_size(int(body.get("size") or 0), len(new.content))]
+    before, after = _read(translated(text)), new.json if new.json is not None else new.text
+    return [*found, *_all_or_some(before, after)]
+
+
+def _all_or_some(before: Any, after: Any) -> list[str]:
+    found = list(_between(before, after, "body"))
+    more = len(found) - _MOST
+    return [*found[:_MOST], *([f"and {more} more differences"] if more > 0 else [])]
+
+
+def _by_size(before: int, after: int) -> list[str]:
+    return [] if before == after else [f"body was {before} bytes, is {after}"]
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _between(before: Any, after: Any, place: str) -> Iterator[str]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in [*before, *(name for name in after if name not in before)]:
+            at = f"{place}.{name}"
+            if name not in after:
+                yield f"{at} was there, is gone"
+            elif name not in before:
+                yield f"{at} was not there, is {_short(after[name])}"
+            elif not (_OWN_NUMBERS.fullmatch(name) and _are_numbers(before[name], after[name])):
+                yield from _between(before[name], after[name], at)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _of_lists(before, after, place)
+    elif not _alike(before, after):
+        yield f"{place} was {_short(before)}, is {_short(after)}"
+
+
+def _of_lists(before: list[Any], after: list[Any], place: str) -> Iterator[str]:
+    """Differences of arrays; in a list of records only those that name a record of the sequence are compared."""
+    ours = [item for item in before if _is_ours(item)]
+    if ours and all(isinstance(item, dict) for item in before):
+        theirs = [item for item in after if _is_ours(item)]
+        if len(ours) != len(theirs):
+            yield f"{place} held {len(ours)} of our records, holds {len(theirs)}"
+            return
+        before, after = ours, theirs
+    if len(before) != len(after):
+        yield f"{place} had {len(before)} items, has {len(after)}"
+        return
+    for number, (one, other) in enumerate(zip(before, after, strict=True)):
+        yield from _between(one, other, f"{place}[{number}]")
+
+
+def _is_ours(item: Any) -> bool:
+    return isinstance(item, dict) and _OURS.search(json.dumps(item)) is not None
+
+
+def _are_numbers(before: Any, after: Any) -> bool:
+    return all(isinstance(value, int | float) for value in (before, after))
+
+
+def _alike(before: Any, after: Any) -> bool:
+    if before == after and isinstance(before, bool) == isinstance(after, bool):
+        return True
+    if not (isinstance(before, str) and isinstance(after, str)):
+        return False
+    if REDACTED in before:
+        return True
+    return any(pattern.fullmatch(before) and pattern.fullmatch(after) for pattern in (_MOMENT, _MINTED))
+
+
+def _short(value: Any) -> str:
+    return cut(json_text(value), _SHOWN)
+
+
+_DOCUMENTED: Final = ("Accept", "Content-Type", "Realm", "Authorization")
+_LEFT_OUT: Final = frozenset(
+    {"host", "content-length", "connection", "accept-encoding", "user-agent", "cookie", "transfer-encoding"}
+    | {"origin", "referer", "authorization", "proxy-authorization", "te", "priority"}
+)
+#: Operations after which the service may name the record itself.
+_MINTING: Final = ("createContact", "createWorkflowRecord")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An exchange of the old sequence with the new one."""
+
+    old: RecordedExchange
+    new: Exchange
+    decisive: bool
+
+
+class Round:
+    """Sends a sequence once.
+
+    Args:
+        realm: In place of the one it was recorded in.
+        number: From 0; each round is on data of its own.
+
+    Raises:
+        UsageError: the target lacks what the sequence needs; nothing was sent.
+    """
+
+    def __init__(self, bench: Bench, telling: Telling, realm: str, number: int) -> None:
+        self._bench = bench
+        self._telling = telling
+        self._realm = realm
+        self.settled = Settled(telling, bench.target, realm, number)
+        self.names = Names(telling.steps, self.settled.given, bench.namespace, bench.description)
+        self.carried = Carried()
+
+    def send(self) -> Iterator[Pair]:
+        """Send the requests one after another; what an answer makes up is carried into those that follow."""
+        decisive = {exchange.id for exchange in self._telling.shown}
+        for old in self._telling.steps:
+            new = self._send(old)
+            yield Pair(old, new, old.id in decisive)
+            if new.response is not None and old.response is not None:
+                self.carried.learn(json_of(old.response.get("body")), new.response.json)
+                if new.operation in _MINTING and (identifier := named(new.response)):
+                    self._bench.namespace.claim(identifier)
+
+    def translated(self, text: str) -> str:
+        """A text of an old answer as the new one would have it."""
+        text = self._elsewhere(self.names(self.settled.body(text)))
+        return text.replace(json.dumps(self._telling.realm), json.dumps(self._realm))
+
+    def _send(self, old: RecordedExchange) -> Exchange:
+        request = old.request
+        match = self._bench.description.match(request["method"], path_of(request["url"]))
+        if match is None:
+            raise UsageError(
+                f"{request['method']} {path_of(request['url'])[:80]} is no operation of the interface"
+            )
+        operation = match[0]
+        realm = self._place(old.realm)
+        role = old.role if old.role in ROLES else AUTHOR
+        url = self._url(request["url"])
+        known = self._bench.description.match(request["method"], path_of(url))
+        text = text_of(request.get("body"))
+        body = request.get("body")
+        content = content_of(body, self._body(operation.id, role, text)) if text is not None else None
+        actor = self._bench.actor(str(role), realm)
+        headers = self._headers(old, str(role), realm)
+        return actor.send(
+            operation.id,
+            path=known[1] if known else match[1],
+            query=parse_qsl(urlsplit(url).query, keep_blank_values=True),
+            body=content,
+            headers=headers,
+            address=lambda _: url,
+        )
+
+    def _place(self, realm: str) -> str:
+        """The realm of an exchange: the one asked for, where it was in the one of the finding."""
+        return self._realm if realm == self._telling.realm and realm != ANY_REALM else realm
+
+    def _url(self, old: str) -> str:
+        parts = urlsplit(old)
+        path = "/".join(self._segment(part) for part in path_of(old).split("/"))
+        query = "&".join(self._parameter(part) for part in parts.query.split("&")) if parts.query else ""
+        return f"{self._bench.target.base_url.rstrip('/')}{path}" + (f"?{query}" if query else "")
+
+    def _segment(self, raw: str) -> str:
+        text = unquote(raw)
+        settled = self.settled.values.get(text) or self.carried.segment(text)
+        return quote(settled, safe="") if settled != text else self._elsewhere(self.names(raw))
+
+    def _parameter(self, raw: str) -> str:
+        name, equals, value = raw.partition("=")
+        text = unquote(value)
+        if text == self._telling.realm:
+            return f"{name}{equals}{quote(self._realm, safe='')}"
+        settled = self.settled.values.get(text) or self.carried.segment(text)
+        return f"{name}{equals}{quote(settled, safe='') if settled != text else self.names(value)}"
+
+    def _elsewhere(self, text: str) -> str:
+        """A text in which records that all runs use again, whose names hold their realm, are those of the new one."""
+        old, new = self._telling.realm, self._realm
+        if old in (new, ANY_REALM):
+            return text
+        pattern = rf"({re.escape(KEPT_PREFIX)}[A-Za-z0-9_-]*-){re.escape(old)}(?![\w-])"
+        return re.sub(pattern, lambda found: found[1] + new, text)
+
+    def _body(self, operation: str, role: str | None, text: str) -> str:
+        text = self._elsewhere(self.names(self.settled.body(text)))
+        if operation == "createToken":
+            return self._credentials(text, str(role))
+        return text.replace(REDACTED, self._bench.actor(str(role), ANY_REALM).token() or "")
+
+    def _credentials(self, text: str, role: str) -> str:
+        """A sign-in with the role's own password; with its e-mail too where the recording is another target's."""
+        accounts = self._bench.target.accounts
+        account = accounts.get(role) or accounts[AUTHOR]
+        anywhere = not self._telling.target
+        if anywhere or (self._telling.target != self._bench.target.name and REDACTED in text):
+            try:
+                content = json.loads(text)
+            except ValueError:
+                return text
+            if isinstance(content, dict) and isinstance(content.get("password"), str):
+                password = REDACTED if anywhere else content["password"]
+                content |= {"email": account.email, "password": password}
+                text = json_text(content)
+        return text.replace(REDACTED, account.password.reveal())
+
+    def _headers(self, old: RecordedExchange, role: str, realm: str) -> dict[str, str | None]:
+        headers: dict[str, str | None] = dict.fromkeys(_DOCUMENTED)
+        for name, value in old.request["headers"]:
+            lowered = name.lower()
+            if lowered in _LEFT_OUT or lowered.startswith(("sec-", ":")):
+                continue
+            known = next((each for each in _DOCUMENTED if each.lower() == lowered), name)
+            headers[known] = realm if known == "Realm" and value == self._telling.realm else value
+        template = old.authorization
+        if template is None and header_of(old, "Authorization") is not None:
+            template = f"Bearer {TOKEN}"
+        if template == f"Bearer {TOKEN}" and role != ANONYMOUS:
+            del headers["Authorization"]  # the actor's own, which is renewed when it ends
+        elif template is not None:
+            headers["Authorization"] = self._filled(template, role)
+        return headers
+
+    def _filled(self, template: str, role: str) -> str:
+        if TOKEN not in template:
+            return template
+        token = self._bench.actor(AUTHOR if role == ANONYMOUS else role, ANY_REALM).token() or ""
+        if f"{TOKEN}{UNKNOWN}" in template:
+            raise UsageError("a request held its token in a form that was not kept; run the case instead")
+        if f"{TOKEN}{SWAPPED}" in template:
+            return template.replace(f"{TOKEN}{SWAPPED}", token.swapcase())
+        before, _, after = template.partition(f"{TOKEN}[:")
+        if after:
+            return before + token[: int(after.rstrip("]") or 0)]
+        return template.replace(TOKEN, token)
+
+
+#: Rounds where nobody said how many, when nothing stays behind for good.
+ROUNDS: Final = 3
+
+
+class Outcome(StrEnum):
+    """What a replay, or one round of it, shows."""
+
+    REPRODUCED = "reproduced"
+    NOT = "not reproduced"
+    INTERMITTENT = "intermittent"
+    UNDECIDED = "undecided"
+
+
+@dataclass
+class Replayed:
+    """One round.
+
+    Attributes:
+        why: How the outcome was told, or why it could not be.
+        differences: How the decisive answers differ from the recorded ones, each with its exchange.
+    """
+
+    pairs: list[Pair]
+    outcome: Outcome
+    why: str
+    differences: list[tuple[str, str]] = field(default_factory=list)
+    judgements: list[Judgement] = field(default_factory=list)
+
+
+def rounds_for(telling: Telling, asked: int | None) -> int:
+    """How often to send: as asked; otherwise once where a round leaves what nobody can remove, and thrice elsewhere."""
+    if asked is not None:
+        return asked
+    lasting = any(
+        LEAVES.get(step.operation or "", REMOVABLE) != REMOVABLE and (status_of(step) or 500) < 400
+        for step in telling.steps
+    )
+    return 1 if lasting else ROUNDS
+
+
+def make_ready(bench: Bench, telling: Telling) -> None:
+    """Look at the target before a sequence is sent, unless signing in is what the sequence is about.
+
+    Where a token is sent in part or in another form, it is used as it is once before, as in the run that recorded it:
+    a service may know only tokens that somebody has used.
+
+    Raises:
+        EnvironmentFault: the target cannot be reached, or gives no token; one line.
+    """
+    if all(step.operation == "createToken" for step in telling.steps):
+        return
+    bench.sign_in(AUTHOR)
+    if any(step.authorization not in (None, f"Bearer {TOKEN}") for step in telling.steps):
+        bench.actor(AUTHOR, bench.target.realms[0]).send("listDrafts")
+
+
+def replay(bench: Bench, telling: Telling, realm: str, number: int) -> Replayed:
+    """Send a sequence once.
+
+    Raises:
+        UsageError: the target lacks what the sequence needs.
+    """
+    again = Round(bench, telling, realm, number)
+    pairs: list[Pair] = []
+    try:
+        for pair in again.send():
+            pairs.append(pair)
+            obstacle = _obstacle(pair)
+            if obstacle:
+                return Replayed(pairs, Outcome.UNDECIDED, obstacle)
+    except EnvironmentFault as fault:
+        return Replayed(pairs, Outcome.UNDECIDED, str(fault))
+    judge = Judge(bench.redactor.knows)
+    shown = [pair for pair in pairs if pair.decisive]
+    done = Replayed(pairs, Outcome.NOT, "", judgements=[judge.judge(pair.new) for pair in shown])
+    for pair in shown:
+        for said in differences(pair.old, pair.new.answer, again.translated):
+            done.differences.append((pair.new.label, said))
+    done.outcome, done.why = _decide(telling.found, shown, done, again)
+    return done
+
+
+def together(rounds: list[Replayed]) -> tuple[Outcome, int, int]:
+    """What some rounds show together: the outcome, how many reproduced it, and how many could tell."""
+    told = [each for each in rounds if each.outcome is not Outcome.UNDECIDED]
+    again = sum(each.outcome is Outcome.REPRODUCED for each in told)
+    if not told:
+        return Outcome.UNDECIDED, 0, 0
+    if again == len(told):
+        return Outcome.REPRODUCED, again, again
+    return (Outcome.INTERMITTENT if again else Outcome.NOT), again, len(told)
+
+
+def _obstacle(pair: Pair) -> str | None:
+    """What keeps a round from telling anything: the weather, or a preparation that went another way."""
+    new = pair.new
+    if new.fault is not None or new.response is None:
+        return f"{new.label}: {new.fault or 'no answer'}"
+    before = status_of(pair.old)
+    if not pair.decisive and before is not None and (before < 400) is not new.response.success:
+        return f"{new.label}, which prepares it, was answered {new.response.quote()[:200]}, not {before} as before"
+    return None
+
+
+def _decide(found: Found | None, shown: list[Pair], done: Replayed, again: Round) -> tuple[Outcome, str]:
+    last = shown[-1]
+    if found is not None:
+        told = meets(again.translated(found.expected), last.new.answer)
+        if told is not None:
+            said = "is" if told else "is not"
+            return (Outcome.NOT if told else Outcome.REPRODUCED), f"the answer {said} what was expected"
+        if any(each.clause == found.clause for judged in done.judgements for each in judged.findings):
+            return Outcome.REPRODUCED, f"a check of {found.clause} fails again"
+    if done.differences:
+        return Outcome.NOT, "the answers differ from the recorded ones"
+    return Outcome.REPRODUCED, "the answers are the recorded ones again"

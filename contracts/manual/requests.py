@@ -1,0 +1,336 @@
+"""Requests made up without sending anything: for a rehearsal, and for targets whose settings lack something.
+
+Prepares one request: valid in everything that nobody asked for, as asked in the rest.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.generated_faults import ABSENT
+from contracts.cases.requests import CONTENT, Bases, Ordinary, Request, graft
+from contracts.cases.samples import STAND_IN_SCHEMA, Samples
+from contracts.checks.outcomes import Untested
+from contracts.errors import UsageError
+from contracts.exchanges.exchange import Exchange
+from contracts.interface.description import Operation
+from contracts.interface.operations import ANY_REALM
+from contracts.manual.manual_session import Bench
+from contracts.manual.request_options import HEADERS, Setting, Wishes, choose, find_part, walk
+from contracts.safe_text import json_text
+from contracts.session.actor import DEFAULT, Actor
+from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace
+from contracts.settings.target import AUTHOR, PRODUCTION_REALMS, Account
+from contracts.settings.toml_file import suggestion
+
+#: Operations about something that has to be there before.
+ON_SOMETHING: Final = frozenset(
+    {
+        "updateContact",
+        "getDraft",
+        "getDraftInfo",
+        "draftExists",
+        "deleteDraft",
+        "createAttachment",
+        "persistTemporaryFile",
+        "listAttachments",
+        "attachmentExists",
+        "getAttachment",
+        "getAttachmentThumbnail",
+        "updateWorkflowRecord",
+    }
+)
+_CONTACTS: Final = ("createContact", "updateContact", "saveDraft")
+
+
+class Inventor:
+    """Makes up requests of one realm.
+
+    Attributes:
+        lacking: Settings that were missing, in words; what they would have told is made up.
+    """
+
+    def __init__(self, samples: Samples, fresh: Namespace, account: Account) -> None:
+        self._samples = samples
+        self._fresh = fresh
+        self._account = account
+        self.lacking: list[str] = []
+
+    def request(self, operation: str, names: tuple[str, ...], given: Mapping[str, str]) -> Request:
+        """Make up a request.
+
+        Args:
+            names: The operation's path parameters.
+            given: Path parameters that are settled already; the body names the same record.
+        """
+        path = {name: str(given.get(name) or self._path(operation, name)) for name in names}
+        identifier = path.get("uid") or path.get("identifier") or self._fresh.uid()
+        if operation == "createToken":
+            email, password = self._account.email, self._account.password.reveal()
+            return Request(operation, body={"email": email, "password": password})
+        if operation in _CONTACTS:
+            query = {"schema": self._tell("contact_schema", STAND_IN_SCHEMA)}
+            return Request(operation, path, query, body=self._contact(identifier))
+        if "schema" in names:
+            return Request(operation, path, body=self._submission(identifier))
+        return Request(operation, path)
+
+    def _path(self, operation: str, name: str) -> str:
+        if name == "identifier" and operation == "updateWorkflowRecord":
+            found = self._tell("existing_identifier", ())
+            return str(found[0]) if found else self._fresh.uid()
+        if name == "schema":
+            return str(self._tell("workflow_schema", STAND_IN_SCHEMA))
+        if name == "tempFileId":
+            found = self._tell("temporary_files", ())
+            return str(found[0]) if found else self._fresh.uid()
+        plain = {"attachmentId": "1", "filename": "note.txt"}
+        return plain.get(name) or self._fresh.uid()
+
+    def _tell(self, setting: str, otherwise: Any) -> Any:
+        try:
+            return self._samples.setting(setting)
+        except Untested as missing:
+            self._note(missing)
+            return otherwise
+
+    def _contact(self, identifier: str) -> dict[str, Any]:
+        try:
+            return self._samples.full_contact(identifier)
+        except Untested as missing:
+            self._note(missing)
+            return self._samples.stand_in(identifier)
+
+    def _submission(self, identifier: str) -> dict[str, Any]:
+        try:
+            return self._samples.submission(identifier)
+        except Untested as missing:
+            self._note(missing)
+            return {"document": self._samples.stand_in(identifier)}
+
+    def _note(self, missing: Untested) -> None:
+        if str(missing) not in self.lacking:
+            self.lacking.append(str(missing))
+
+
+#: Roles that own what they are given to work on, so that nothing stands in the way of a right request.
+_OWNERS: Final = (AUTHOR,)
+_RULED: Final = ("uid", "identifier")
+_EDGES: Final = {"too-short": UID_SHORTEST - 1, "too-long": UID_LONGEST + 1}
+_HELPED: Final = ("anonymous", "restricted")
+#: Note of a request whose subject was made up, because nothing was to be sent for it.
+UNARRANGED: Final = "a real call would first arrange what the request is about"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A request that is ready to be sent.
+
+    Attributes:
+        content: Bytes in place of a JSON body.
+        right: Nothing about it is wrong, so it has to be accepted.
+        notes: What the person may want to know: settings that are missing, the fault that was chosen.
+    """
+
+    request: Request
+    content: bytes | None = None
+    right: bool = False
+    notes: tuple[str, ...] = field(default=())
+
+    def send(self, actor: Actor) -> Exchange:
+        """Send it, or rehearse it where the actor's door sends nothing."""
+        request = self.request
+        absent = self.content is not None or request.body is ABSENT
+        return actor.send(
+            request.operation,
+            path=request.path,
+            query=request.query,
+            headers=request.headers,
+            json=DEFAULT if absent else request.body,
+            body=self.content,
+        )
+
+
+class Preparer:
+    """Prepares requests of one operation, as one role in one realm.
+
+    Args:
+        live: Whether something may be sent to arrange what the request is about.
+    """
+
+    def __init__(self, bench: Bench, operation: Operation, role: str, realm: str, *, live: bool) -> None:
+        self._bench = bench
+        self._operation = operation
+        self._role = role
+        self._realm = realm
+        self._live = live
+        owner = AUTHOR if role in _HELPED else role
+        self._owner = bench.actor(owner, realm)
+        self._account = bench.target.accounts[owner]
+        self._samples = Samples(bench.target.realm_settings(realm), realm)
+
+    def prepare(self, wishes: Wishes) -> Prepared:
+        """Prepare a request, on fresh data.
+
+        Raises:
+            UsageError: a wish names what the operation does not have.
+            Blocked, EnvironmentFault: what it is about cannot be arranged.
+        """
+        path = {name: self._filled(value) for name, value in wishes.given("path").items()}
+        self._refuse_unknown(path)
+        request, notes = self._base(path)
+        content = self._content(wishes)
+        if wishes.body is not None and content is None:
+            request = replace(request, body=json.loads(wishes.body))
+        if wishes.body_name and "filename" in request.path and "filename" not in path:
+            request = replace(request, path={**request.path, "filename": wishes.body_name})
+        if wishes.invalid is not None:
+            request, content, note = self._faulty(request, content, wishes.invalid)
+            notes.append(note)
+        request = self._set(request, wishes)
+        for name in wishes.without:
+            request, content = self._without(request, content, name)
+        right = wishes.none and self._role in _OWNERS and not notes
+        return Prepared(request, content, right, tuple(notes))
+
+    def spoil(self, prepared: Prepared, asked: str) -> Prepared:
+        """The same request with one fault in it.
+
+        Raises:
+            UsageError: the operation has no such fault.
+        """
+        request, content, note = self._faulty(prepared.request, prepared.content, asked)
+        return Prepared(request, content, False, (*prepared.notes, note))
+
+    def _refuse_unknown(self, path: dict[str, str]) -> None:
+        for name in path:
+            if name not in self._operation.path_parameters:
+                known = self._operation.path_parameters
+                advice = suggestion(name, known) if known else "it has none"
+                raise UsageError(
+                    f"--set path.{name}: {self._operation.id} has no such path parameter; {advice}"
+                )
+
+    def _base(self, path: dict[str, str]) -> tuple[Request, list[str]]:
+        """A valid request; arranged where that is possible and nobody named the record it is about."""
+        operation = self._operation.id
+        named = bool(path.keys() - {"filename", "schema"})
+        if self._live and not named:
+            try:
+                request = self._arranged(operation)
+                return replace(request, path={**request.path, **path}), []
+            except Untested:
+                pass  # the inventor says which settings are missing
+        inventor = Inventor(self._samples, self._bench.namespace, self._account)
+        request = inventor.request(operation, self._operation.path_parameters, path)
+        notes = [f"{lack}: made up" for lack in inventor.lacking]
+        if not self._live and operation in ON_SOMETHING and not named:
+            notes.append(UNARRANGED)
+        return request, notes
+
+    def _arranged(self, operation: str) -> Request:
+        arrange = Arrangement(self._bench, self._realm, self._samples)
+        bases = Bases(self._owner, arrange, self._samples, self._bench.namespace, self._account)
+        return Ordinary(bases, arrange, self._samples, self._owner).request(operation)
+
+    def _content(self, wishes: Wishes) -> bytes | None:
+        if self._operation.id == "createAttachment":
+            return CONTENT if wishes.body is None else wishes.body
+        return None
+
+    def _faulty(
+        self, request: Request, content: bytes | None, asked: str
+    ) -> tuple[Request, bytes | None, str]:
+        fault = choose(self._operation.id, self._realm, asked)
+        note = f"fault: {fault.key}"
+        if fault.key == "body:malformed":
+            return request, json_text(request.body).encode()[:-1] + b",", note
+        if fault.place == "path" and fault.name in _RULED and fault.kind in _EDGES:
+            # The nearest miss shows most, and each on an identifier of its own.
+            missed = self._bench.namespace.uid(_EDGES[fault.kind])
+            return replace(request, path={**request.path, fault.name: missed}), content, note
+        try:
+            return graft(request, fault, self._bench.namespace), content, note
+        except (KeyError, IndexError, TypeError, StopIteration):
+            raise UsageError(
+                f"--invalid {asked}: the request that was made up has no {fault.key.partition(':')[0]}; "
+                "give it with --set or --body"
+            ) from None
+
+    def _set(self, request: Request, wishes: Wishes) -> Request:
+        query = {name: self._filled(value) for name, value in wishes.given("query").items()}
+        headers = {name: self._filled(value) for name, value in wishes.given("header").items()}
+        body = request.body
+        for setting in wishes.settings:
+            if setting.part.place == "body":
+                body = self._put({} if body is ABSENT else copy.deepcopy(body), setting)
+        return replace(
+            request, query={**request.query, **query}, headers={**request.headers, **headers}, body=body
+        )
+
+    def _put(self, body: Any, setting: Setting) -> Any:
+        value = self._filled(setting.value) if isinstance(setting.value, str) else setting.value
+        *way, last = setting.part.steps
+        holder = body
+        try:
+            for step in way:
+                if isinstance(holder, dict) and step not in holder:
+                    holder[step] = {}
+                holder = walk(holder, [step])
+            if isinstance(holder, list) and int(last) == len(holder):
+                holder.append(value)
+            else:
+                holder[int(last) if isinstance(holder, list) else last] = value
+        except (TypeError, ValueError, IndexError, KeyError):
+            raise UsageError(
+                f"--set body.{setting.part.name}: there is no such place in the body; "
+                "members are named, items numbered from 0"
+            ) from None
+        return body
+
+    def _without(self, request: Request, content: bytes | None, name: str) -> tuple[Request, bytes | None]:
+        part = find_part(name, request.body, list(request.query))
+        if part.place == "header":
+            known = next((each for each in HEADERS if each.lower() == part.name.lower()), part.name)
+            return replace(request, headers={**request.headers, known: None}), content
+        if part.place == "query":
+            kept = {each: value for each, value in request.query.items() if each != part.name}
+            return replace(request, query=kept), content
+        if not part.steps:
+            return replace(request, body=ABSENT), None
+        body = copy.deepcopy(request.body)
+        holder = walk(body, part.steps[:-1])
+        del holder[int(part.steps[-1]) if isinstance(holder, list) else part.steps[-1]]
+        return replace(request, body=body), content
+
+    def _filled(self, text: str) -> str:
+        """A value with `{uid}` for a fresh identifier and `{prefix}` for what the bench's identifiers begin with."""
+        if "{uid}" in text:
+            text = text.replace(
+                "{uid}", self._bench.shared.once("the uid of --set", self._bench.namespace.uid)
+            )
+        return text.replace("{prefix}", self._bench.namespace.prefix)
+
+
+def realm_for(operation: Operation, asked: str | None, realms: tuple[str, ...]) -> str:
+    """The realm to send an operation in: the one asked for, or the target's first that has it.
+
+    Raises:
+        UsageError: the operation or the target does not have it.
+    """
+    if operation.realms == (ANY_REALM,):
+        return ANY_REALM
+    has = [realm for realm in realms if realm in operation.realms]
+    if asked is None and has:
+        return has[0]
+    if asked in PRODUCTION_REALMS:
+        raise UsageError(f"'{asked}' is a production realm, which is refused; use {asked}-dev")
+    if asked not in has:
+        there = f"realm '{asked}'" if asked else "any realm"
+        raise UsageError(f"{operation.id} is not in {there} of the target; {suggestion(asked or '', has)}")
+    return str(asked)

@@ -1,1 +1,0 @@
-"""Tells a webhook how a run ended; a door of its own, which never leads to a target."""

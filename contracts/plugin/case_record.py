@@ -1,0 +1,186 @@
+"""What is written down of a case: that it begins, what it found, how it ended. Secrets are taken out here.
+
+How the terminal shows a contradiction that is accepted, or that lies outside the consumer: said, not failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from contracts.checks.outcomes import Attempt, Blocked, Confirmed, Evidence
+from contracts.evidence.findings import Bearing, weigh
+from contracts.evidence.outcomes import Verdict
+from contracts.exchanges import reproduction
+from contracts.interface.catalogue import Level
+from contracts.plugin.collection import case_of, clauses_of, marks, operations_of, realm_of
+from contracts.plugin.worker import Worker
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How one attempt ended: a verdict before confirmation, and why."""
+
+    verdict: Verdict
+    reason: str | None = None
+    blocked: Blocked | None = None
+
+
+def announce(item: pytest.Item, worker: Worker) -> None:
+    """Say which case is about to run, for the case that a worker dies in it."""
+    worker.journal.write("begin", **_identity(item, worker))
+
+
+def _identity(item: pytest.Item, worker: Worker) -> dict[str, Any]:
+    function = getattr(item, "function", None)
+    return {
+        "case": case_of(item),
+        "name": getattr(item, "originalname", item.name).removeprefix("test_").replace("_", " "),
+        "doc": " ".join((getattr(function, "__doc__", None) or "").split()),
+        "realm": realm_of(item),
+        "clauses": list(clauses_of(item)),
+        "operations": list(operations_of(item, worker.catalogue)),
+    }
+
+
+def _spoken_of(item: pytest.Item, ending: Ending) -> dict[str, Any]:
+    """The clauses that an ending speaks of.
+
+    A case that covers whatever is said about generated faults tells nothing of these clauses when it could not be
+    tried; what their own cases found then stands.
+    """
+    if ending.verdict is not Verdict.UNTESTED:
+        return {}
+    return {"clauses": [clause for mark in marks(item) for clause in mark.kwargs["clauses"]]}
+
+
+def write_findings(
+    item: pytest.Item, worker: Worker, attempts: list[Attempt], findings: list[Confirmed]
+) -> None:
+    """Write the findings of a case, with the exchanges that show them and how to see them again."""
+    exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
+    realm = realm_of(item)
+    for finding in findings:
+        evidence = finding.evidence
+        worker.journal.write(
+            "finding",
+            clause=evidence.clause,
+            realm=realm,
+            operation=evidence.operation,
+            case=case_of(item),
+            role=evidence.role,
+            expected=worker.redactor.text(evidence.expected),
+            seen=worker.redactor.text(evidence.seen),
+            confirmed=finding.confirmed,
+            rate=[finding.reproduced, finding.attempts],
+            exchanges=list(evidence.exchanges),
+            curl=reproduction.curls(exchanges, evidence.exchanges, worker.redactor),
+            command=reproduction.command(
+                target=worker.selection.target or worker.target.name,
+                realm=realm,
+                clause=evidence.clause,
+                profile=str(worker.selection.profile),
+                seed=worker.selection.seed,
+            ),
+        )
+
+
+def write_case(
+    item: pytest.Item,
+    worker: Worker,
+    attempts: list[Attempt],
+    ending: Ending,
+    started: datetime,
+    seconds: float,
+    *,
+    set_aside: Sequence[Attempt] = (),
+) -> None:
+    """Write how a case ended, and what it observed.
+
+    Args:
+        seconds: What all attempts took together.
+        set_aside: Further attempts, which the weather spoilt.
+    """
+    # The assertions of the attempt that the ending speaks of: a dismissed first attempt must not count.
+    counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
+    keys = sorted(counted.held.keys() | counted.contradicted.keys())
+    realm, blocked = realm_of(item), ending.blocked
+    for observation in counted.observations:
+        worker.journal.write(
+            "observation",
+            clause=observation.clause,
+            realm=realm,
+            operation=observation.operation,
+            case=case_of(item),
+            seen=worker.redactor.value(observation.seen),
+        )
+    worker.journal.write(
+        "case",
+        **_identity(item, worker) | _spoken_of(item, ending),
+        profile=str(worker.selection.profile),
+        outcome=str(ending.verdict),
+        reason=worker.redactor.text(ending.reason) if ending.reason else None,
+        blocked_by={
+            "operation": blocked.operation,
+            "realm": realm,
+            "cause": worker.redactor.text(blocked.cause),
+        }
+        if blocked
+        else None,
+        attempts=len(attempts) + len(set_aside),
+        started=started.isoformat(),
+        seconds=seconds,
+        requests=sum(len(attempt.exchanges) for attempt in (*attempts, *set_aside)),
+        assertions=[
+            {
+                "clause": clause,
+                "operation": operation,
+                "held": counted.held[(clause, operation)],
+                "contradicted": counted.contradicted[(clause, operation)],
+            }
+            for clause, operation in keys
+        ],
+    )
+
+
+#: Key of the case's verdict among a report's user properties.
+VERDICT_PROPERTY = "contract"
+
+
+def bearing(worker: Worker, realm: str, contradictions: Iterable[Evidence]) -> Bearing:
+    """Weigh what was contradicted in a realm; a should that nobody accepted says nothing beside a must."""
+    terms = worker.selection.terms
+    day = datetime.fromisoformat(worker.plan.started).date()
+    weights = []
+    for each in contradictions:
+        accepted = terms.accepted(each.clause, realm, each.operation, day) is not None
+        if accepted or worker.catalogue.clause(each.clause).level is Level.MUST:
+            weights.append((terms.counts(each.clause, realm, each.operation), accepted))
+    return weigh(weights)
+
+
+def tone_down(
+    item: pytest.Item,
+    reports: list[pytest.TestReport],
+    verdict: Verdict,
+    contradictions: list[Evidence],
+    worker: Worker,
+) -> None:
+    """Show a contradicted case as what it is to the run; the journal keeps what was seen."""
+    weight = bearing(worker, realm_of(item), contradictions)
+    if weight is Bearing.COUNTS or verdict not in (Verdict.FAIL, Verdict.ADVISORY):
+        return
+    for report in reports:
+        report.user_properties.append((VERDICT_PROPERTY, str(weight)))
+        if report.failed:
+            soften(item, report, f"{weight}: {'; '.join(each.clause for each in contradictions)}")
+
+
+def soften(item: pytest.Item, report: pytest.TestReport, reason: str) -> None:
+    """Turn a failed report into one that pytest does not count as a failure."""
+    path, line, _ = item.location
+    report.outcome, report.longrepr = "skipped", (path, line or 0, reason)

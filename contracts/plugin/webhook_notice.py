@@ -1,0 +1,69 @@
+"""Tells a webhook how the run ended: beside the last words of the run, and without any say in its verdict."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import RegistryContractsError
+from contracts.plugin.options import TARGET
+from contracts.plugin.session_finish import PLAN, VERDICT
+from contracts.reports import verdict_json
+from contracts.reports.webhook import OPTION, REPORT_OPTION, REPORT_VARIABLE, VARIABLE, Notice, Wish, wish_of
+
+_WISH = pytest.StashKey[Wish]()
+NOTICE = pytest.StashKey[Notice]()
+#: Set by a command that has a last word of its own, after which it says what became of the notice.
+AWAITED_BY_COMMAND = pytest.StashKey[bool]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options about the webhook."""
+    add = parser.getgroup("contract", "registry contracts").addoption
+    add(OPTION, metavar="URL", help=f"webhook that is told how the run ended; better: variable {VARIABLE}")
+    add(
+        REPORT_OPTION,
+        metavar="URL",
+        help=f"where people find the report, for the webhook; or {REPORT_VARIABLE}",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """See that the webhook can be used, before anything is sent."""
+    if hasattr(config, "workerinput"):
+        return
+    target = config.stash[TARGET]
+    asked = config.getoption(OPTION), config.getoption(REPORT_OPTION)
+    try:
+        found = wish_of(*asked, target.base_url if target else None)
+    except RegistryContractsError as error:
+        raise pytest.UsageError(str(error)) from None
+    if found is not None:
+        config.stash[_WISH] = found
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Send the summary on its way as soon as the run is judged."""
+    stash = session.config.stash
+    if VERDICT not in stash or _WISH not in stash:
+        return
+    path = Path(stash[PLAN].folder) / verdict_json.FILE_NAME
+    if path.exists():
+        stash[NOTICE] = stash[_WISH].send(path)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Say at the very end whether it arrived; the verdict stands in the terminal already."""
+    if not config.stash.get(AWAITED_BY_COMMAND, False):
+        tell(config)
+
+
+def tell(config: pytest.Config) -> None:
+    """Wait for the notice, if there is one, and say on standard error what became of it."""
+    if NOTICE in config.stash:
+        sys.stdout.flush()
+        sys.stderr.write(f"{config.stash[NOTICE].outcome()}\n")

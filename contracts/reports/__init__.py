@@ -1,0 +1,1 @@
+"""The reports of a run: HTML, JUnit, Allure, HAR, summary, questions and the webhook."""

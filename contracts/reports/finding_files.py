@@ -1,0 +1,276 @@
+"""What a finding's exchanges rely on: the earlier writes that have to be sent again before they mean the same.
+
+`findings/<id>.json` and `findings/<id>.md`: one finding each, ready to be attached to a ticket.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from contracts.evidence.findings import Finding, Standing
+from contracts.evidence.record import RecordedExchange, RunRecord
+from contracts.evidence.verdicts import RunVerdict
+from contracts.exchanges.transcript import heading, json_of, request_text, response_text
+from contracts.interface.catalogue import Clause
+from contracts.reports.verdict_json import describe
+from contracts.safe_text import fenced, inline
+
+#: Identifiers of documents and temporary files as they stand in paths and bodies; longer than words and schema names.
+_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{11,128}")
+_NUMBER: Final = re.compile(r"/attachments/(\d+)(?:/|$)")
+_WRITES: Final = frozenset({"POST", "PUT", "DELETE"})
+#: A shared record may have been written to by hundreds of cases.
+_MOST: Final = 12
+#: Enough to tell one page of a list from the next.
+_IN_A_LIST: Final = 5
+_ATTACHING: Final = ("createAttachment", "persistTemporaryFile")
+_ATTACHMENT: Final = "attachment "
+#: Operations that list, with those that put something into the list.
+_LISTS: Final = {"listDrafts": ("saveDraft",), "listAttachments": _ATTACHING}
+#: Segments of the interface's own paths.
+_WORDS: Final = frozenset({"authentication", "attachments", "persist-temporary", "document-drafts"})
+
+
+def arranged(record: RunRecord, shown: Sequence[RecordedExchange]) -> tuple[RecordedExchange, ...]:
+    """Return the earlier writes that exchanges rely on, in the order they were sent.
+
+    Args:
+        shown: the exchanges of a finding.
+
+    Returns:
+        Writes in the same realm that were accepted and name one of the records that the exchanges, or a write that is
+        needed for them, speak of; of another case only what made the record. Before a list, what may stand in it. At
+        most a dozen, the latest.
+    """
+    if not shown:
+        return ()
+    taken = {exchange.id for exchange in shown}
+    wanted = {name for exchange in shown for name in _named(exchange)}
+    lists = {str(exchange.operation) for exchange in shown} & _LISTS.keys()
+    found: list[RecordedExchange] = []
+    for exchange in reversed(_before(record, shown)):
+        if exchange.id in taken or not _was_done(exchange) or len(found) == _MOST:
+            continue
+        fills = len(found) < _IN_A_LIST and any(_fills(exchange, name, wanted, shown) for name in lists)
+        if fills or _is_needed(exchange, wanted, shown):
+            wanted |= _named(exchange)
+            found.append(exchange)
+    return tuple(reversed(found))
+
+
+def settings_in(
+    settings: Mapping[str, Mapping[str, Any]], realm: str, shown: Sequence[RecordedExchange]
+) -> dict[str, Any]:
+    """Return the settings of the realm that exchanges use, so that another target's can take their place.
+
+    Args:
+        settings: realm to setting to value, as `run.json` holds them.
+    """
+    text = json.dumps([asdict(exchange)["request"] for exchange in shown], ensure_ascii=False)
+    known = settings.get(realm, {})
+    used = {name for name, value in known.items() if any(each in text for each in _texts(value))}
+    used |= {"workflow_document"} if "workflow_schema" in used and known.get("workflow_document") else set()
+    return {name: value for name, value in known.items() if name in used}
+
+
+def _before(record: RunRecord, shown: Sequence[RecordedExchange]) -> list[RecordedExchange]:
+    """The exchanges of the realm that were sent before the last one shown."""
+    ids = {exchange.id for exchange in shown}
+    everything = [each for each in record.exchanges.values() if each.realm == shown[0].realm]
+    last = max((place for place, each in enumerate(everything) if each.id in ids), default=0)
+    return everything[:last]
+
+
+def _was_done(exchange: RecordedExchange) -> bool:
+    """Whether a request wrote something, by its answer."""
+    response = exchange.response
+    writes = exchange.request["method"] in _WRITES and exchange.operation not in (None, "createToken")
+    # One that was taken without a right token is a finding itself, and prepares nothing on a service without it.
+    proper = exchange.authorization in (None, "Bearer $TOKEN")
+    return writes and proper and response is not None and response["status"] < 400
+
+
+def _is_needed(exchange: RecordedExchange, wanted: set[str], shown: Sequence[RecordedExchange]) -> bool:
+    """Whether a write made, or changed in the same attempt, something that is wanted."""
+    if exchange.operation in _ATTACHING:
+        return bool(wanted & {name for name in _answered(exchange) if name.startswith(_ATTACHMENT)})
+    makes = exchange.request["method"] == "PUT" or exchange.operation == "createContact"
+    return (makes or _of_the_attempt(exchange, shown)) and bool(
+        wanted & (_named(exchange) | _answered(exchange))
+    )
+
+
+def _fills(
+    exchange: RecordedExchange, name: str, wanted: set[str], shown: Sequence[RecordedExchange]
+) -> bool:
+    """Whether a write put something into a list that is shown: a draft of the same role's, a document's attachment."""
+    cut = bool((exchange.request.get("body") or {}).get("truncated"))
+    if exchange.operation not in _LISTS[name] or cut:
+        return False
+    if name == "listDrafts":
+        return exchange.role in {each.role for each in shown}
+    return _of_the_attempt(exchange, shown) and bool(wanted & _named(exchange))
+
+
+def _of_the_attempt(exchange: RecordedExchange, shown: Sequence[RecordedExchange]) -> bool:
+    return (exchange.case, exchange.attempt) in {(each.case, each.attempt) for each in shown}
+
+
+def _named(exchange: RecordedExchange) -> set[str]:
+    """Identifiers and attachment numbers that a request names."""
+    path = urlsplit(exchange.request["url"]).path
+    segments = {unquote(part) for part in path.split("/")} - _WORDS
+    names = {part for part in segments if _IDENTIFIER.fullmatch(part)}
+    names |= {f"{_ATTACHMENT}{number}" for number in _NUMBER.findall(path)}
+    header = _header(exchange.request.get("body"))
+    return names | ({header} if header else set())
+
+
+def _answered(exchange: RecordedExchange) -> set[str]:
+    """Identifiers and numbers that an answer to a write gives."""
+    body = (exchange.response or {}).get("body") or {}
+    found = set(_scalars(json_of(body)))
+    return {each for each in found if isinstance(each, str) and _IDENTIFIER.fullmatch(each)} | {
+        f"{_ATTACHMENT}{each}" for each in found if isinstance(each, int) or str(each).isdigit()
+    }
+
+
+def _header(body: Mapping[str, Any] | None) -> str | None:
+    value = json_of(body)
+    record = value.get("document", value) if isinstance(value, dict) else None
+    header = record.get("header") if isinstance(record, dict) else None
+    name = header.get("identifier") if isinstance(header, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _scalars(value: Any) -> Iterator[str | int]:
+    if isinstance(value, dict | list):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _scalars(member)
+    elif isinstance(value, str | int) and not isinstance(value, bool):
+        yield value
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list | tuple) else []
+
+
+FOLDER_NAME = "findings"
+
+SAYS = {
+    Standing.FAIL: "a statement of the interface document is contradicted; this fails the run",
+    Standing.ADVISORY: "a reasonable reading of the document is contradicted; this does not fail a run",
+    Standing.DEVIATION: "contradicted, known and accepted until a day; this does not fail a run",
+    Standing.UNCONFIRMED: "seen, but it did not come back on fresh data; this does not fail a run",
+    Standing.OBSERVED: "the interface document is silent here; this does not fail a run",
+}
+
+
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+    """Write two files per finding and remove those of an earlier rendering.
+
+    Returns:
+        The folder `findings`, which is there even when nothing was found.
+    """
+    target = folder / FOLDER_NAME
+    target.mkdir(exist_ok=True)
+    for stale in (*target.glob("*.json"), *target.glob("*.md")):
+        stale.unlink()
+    clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
+    for finding in verdict.findings:
+        clause = clauses.get(finding.clause)
+        content = build(record, finding, clause)
+        text = json.dumps(content, indent=2, ensure_ascii=False)
+        (target / f"{finding.id}.json").write_text(text + "\n", "utf-8")
+        (target / f"{finding.id}.md").write_text(markdown(record, finding, clause), "utf-8")
+    return target
+
+
+def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[RecordedExchange, ...]:
+    """Return the exchanges of a finding that the record holds, in the order of the sequence."""
+    return tuple(record.exchanges[key] for key in finding.exchanges if key in record.exchanges)
+
+
+def build(record: RunRecord, finding: Finding, clause: Clause | None) -> dict[str, Any]:
+    """Return a finding with its clause, target and exchanges as plain data."""
+    run = record.run
+    shown = shown_exchanges(record, finding)
+    before = arranged(record, shown)
+    return {
+        **describe(finding),
+        "level": str(clause.level) if clause else None,
+        "wording": clause.wording if clause else None,
+        "source": clause.source if clause else None,
+        "target": {"name": run.target, "kind": run.target_kind, "base_url": run.base_url},
+        "seed": run.seed,
+        "started": run.started,
+        "versions": dict(run.versions),
+        "case_names": _case_names(record, finding),
+        "settings": settings_in(run.settings, finding.realm, (*before, *shown)),
+        "arranged": [asdict(exchange) for exchange in before],
+        "sequence": [asdict(exchange) for exchange in shown],
+    }
+
+
+def markdown(record: RunRecord, finding: Finding, clause: Clause | None) -> str:
+    """Return a finding as a Markdown page."""
+    place = f"{finding.operation or 'the service'} in {finding.realm}"
+    lines = [
+        f"# {inline(finding.clause)}: {inline(place)}",
+        "",
+        f"**{finding.standing}** — {SAYS[finding.standing]}.",
+        "",
+        *_facts(record, finding, clause),
+        "",
+        *_quoted("Expected", finding.expected),
+        *_quoted("Seen", finding.seen),
+        "## Reproduce",
+        "",
+        fenced(finding.command, "sh"),
+        "",
+    ]
+    if finding.curl:
+        lines += [fenced("\n".join(finding.curl), "sh"), ""]
+    for number, exchange in enumerate(shown_exchanges(record, finding), start=1):
+        lines += [f"## Exchange {number}: {inline(heading(exchange))}", ""]
+        lines += [fenced(request_text(exchange), "http"), "", fenced(response_text(exchange), "http"), ""]
+    return "\n".join(lines)
+
+
+def _facts(record: RunRecord, finding: Finding, clause: Clause | None) -> list[str]:
+    accepted, outside = finding.accepted, "no: outside what the consumer uses"
+    facts: Mapping[str, str] = {
+        "Clause": clause.wording if clause else finding.clause,
+        "Level": str(clause.level) if clause else "unknown to the catalogue",
+        "Source": clause.source if clause else "unknown to the catalogue",
+        "Role": finding.role or "any",
+        "Confirmed": "yes" if finding.confirmed else "no",
+        "Rate": finding.rate,
+        "Counts": "yes" if finding.counted else outside,
+        **({"Methods": ", ".join(finding.methods)} if finding.methods else {}),
+        **(
+            {"Accepted": f"{accepted.reason} ({accepted.issue}, until {accepted.expires})"}
+            if accepted
+            else {}
+        ),
+        "Cases": "; ".join(_case_names(record, finding)),
+        "Target": f"{record.run.target} ({record.run.base_url}), {record.run.started}",
+    }
+    return ["| | |", "|---|---|", *(f"| {name} | {inline(value, 2000)} |" for name, value in facts.items())]
+
+
+def _quoted(title: str, text: str) -> list[str]:
+    return [f"## {title}", "", fenced(text, "text"), ""]
+
+
+def _case_names(record: RunRecord, finding: Finding) -> list[str]:
+    names = {case.id: case.name for case in record.cases}
+    return list(dict.fromkeys(names.get(case, case) for case in finding.cases))

@@ -1,0 +1,159 @@
+"""`index.html`: the run for people, one page that asks nothing of the network."""
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+from jinja2 import Environment
+
+from contracts.evidence import observations
+from contracts.evidence.outcomes import Verdict
+from contracts.evidence.record import RunRecord
+from contracts.evidence.verdicts import RunVerdict
+from contracts.history.trends import Past, read_past
+from contracts.reports.html_page import LARGEST, TRIES, Limits, inlined, template_environment, template_text
+from contracts.reports.html_sections import (
+    beside,
+    cards,
+    clauses_of,
+    differences,
+    families,
+    realms_of,
+    scope,
+    sights,
+    trends,
+)
+from contracts.reports.questions import ask
+from contracts.reports.summary import counts_per_realm, deviation_groups, lamps, wanting
+from contracts.safe_text import printable
+
+FILE_NAME = "index.html"
+_PACKAGE = "contracts.reports"
+_CASES_AT_MOST = 6
+_THINNEST = 0.012
+#: Verdict of a run → the verdict of a clause whose mark and colour it takes.
+_KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        **{str(verdict): str(verdict) for verdict in Verdict},
+        "interrupted": "inconclusive",
+        "nothing tested": "untested",
+    }
+)
+
+
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+    """Write `index.html` and return its path.
+
+    Raises:
+        UsageError: what the folder keeps of earlier runs was altered.
+    """
+    path = folder / FILE_NAME
+    page = render(record, verdict, read_past(folder), folder.resolve().name)
+    path.write_text(page, "utf-8", newline="\n")
+    return path
+
+
+def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None, name: str = "") -> str:
+    """Return the page: what came over the wire is escaped, and no script but the page's own may run.
+
+    Args:
+        record: the run.
+        verdict: its verdict.
+        past: the runs before it.
+        name: of its folder.
+    """
+    past, page = past or Past(), ""
+    grid, silent = _grid(record, verdict), _silent(record, verdict)
+    for limits in TRIES:
+        page = _render(record, verdict, limits, past, name, {**grid, **silent})
+        if len(page.encode()) < LARGEST:
+            break
+    return page
+
+
+def _render(
+    record: RunRecord, verdict: RunVerdict, limits: Limits, past: Past, name: str, more: Mapping[str, Any]
+) -> str:
+    realms = realms_of(record, verdict)
+    style = f":root {{ --realms: {len(realms)}; --cell: 106px; }}\n{template_text(_PACKAGE, 'report.css')}"
+    script = template_text(_PACKAGE, "report.js")
+    shown = list(cards(record, verdict, past, limits))
+    return (
+        _environment(limits)
+        .get_template("report.html.j2")
+        .render(
+            record=record,
+            run=record.run,
+            verdict=verdict,
+            verdicts=list(Verdict),
+            kinds=_KINDS,
+            lamps=lamps(record, verdict),
+            realms=realms,
+            cards=shown,
+            carded={card.finding.id for card in shown},
+            deviations=deviation_groups(verdict),
+            scope=scope(record, verdict),
+            trends=trends(record, verdict, past, name),
+            broken=[case for case in record.cases if case.outcome is Verdict.ERROR],
+            wanting=wanting(verdict.cells),
+            limits=limits,
+            cases_at_most=_CASES_AT_MOST,
+            **inlined(style, script),
+            **more,
+        )
+    )
+
+
+def _grid(record: RunRecord, verdict: RunVerdict) -> dict[str, Any]:
+    return {
+        "families": families(record, verdict),
+        "operations": sorted({name for cell in verdict.cells for name in cell.clause.operations}),
+        "totals": Counter(cell.verdict for cell in verdict.cells),
+        "levels": Counter(str(clause.level) for clause in clauses_of(verdict).values()),
+        "per_realm": counts_per_realm(verdict.cells),
+        "judged": any(cell.assertions for cell in verdict.cells),
+    }
+
+
+def _silent(record: RunRecord, verdict: RunVerdict) -> dict[str, Any]:
+    seen, clauses, realms = observations.build(record), clauses_of(verdict), realms_of(record, verdict)
+    apart = differences(seen, clauses, realms)
+    return {
+        "sights": sights(seen, clauses, realms),
+        "differences": apart,
+        "beside": partial(beside, lines=apart),
+        "asked": ask(record, verdict, seen),
+    }
+
+
+def _environment(limits: Limits) -> Environment:
+    environment = template_environment(_PACKAGE)
+    environment.filters["bar"] = _bar
+    environment.filters["cut"] = limits.cut
+    environment.tests["web"] = _is_web
+    return environment
+
+
+def _is_web(address: str) -> bool:
+    """Tell whether an address may be made a link: nothing that could run, or that is not shown as it is."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.netloc) and printable(address) == address
+
+
+def _bar(counts: Mapping[Verdict, int]) -> list[tuple[Verdict, float, float]]:
+    """Return a bar as verdict, start and width in hundredths, the worst first, none too thin to see."""
+    present = [(verdict, counts[verdict]) for verdict in Verdict if counts.get(verdict)]
+    shares = [max(_THINNEST, number / sum(counts.values())) for _, number in present]
+    pieces, start = [], 0.0
+    for (verdict, _), share in zip(present, shares, strict=True):
+        width = 100 * share / sum(shares)
+        pieces.append((verdict, round(start, 3), round(width, 3)))
+        start += width
+    return pieces

@@ -1,0 +1,145 @@
+"""`junit.xml`: one suite per realm, for the test tabs of build servers."""
+
+from pathlib import Path
+
+from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
+from junitparser.junitparser import FinalResult
+
+from contracts.evidence.findings import Bearing, Finding
+from contracts.evidence.outcomes import Verdict
+from contracts.evidence.record import Case, RunRecord
+from contracts.evidence.verdicts import RunVerdict
+from contracts.history.drift_report import DriftReport, Mode
+from contracts.history.observed_facts import Severity
+from contracts.safe_text import printable
+
+FILE_NAME = "junit.xml"
+
+
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+    """Write `junit.xml`.
+
+    A case that failed is a failure, one that broke an error; inconclusive and untested cases are skipped,
+    with the reason as message, and so are accepted deviations and what lies outside the consumer; an advisory
+    passes and says so in its output. What has to be changed in the deviations' file is a failure of its own suite,
+    and so is breaking drift where it fails the run; other drift passes there.
+    Format: the Ant JUnit schema as `junitparser` writes it.
+    """
+    xml = JUnitXml(f"registry-contracts: {printable(record.run.target)}")
+    for realm in dict.fromkeys([*record.run.realms, *(case.realm for case in record.cases)]):
+        suite = TestSuite(printable(realm))
+        suite.timestamp = record.run.started
+        suite.add_property("target", printable(record.run.target))
+        suite.add_property("base_url", printable(record.run.base_url))
+        suite.add_property("profile", printable(record.run.profile))
+        suite.add_property("seed", printable(str(record.run.seed)))
+        suite.add_property("verdict", printable(verdict.sentence))
+        suite.add_testcases([_case(case, verdict) for case in record.cases if case.realm == realm])
+        xml.add_testsuite(suite)
+    if verdict.deviations:
+        xml.add_testsuite(_deviations(verdict))
+    if verdict.drift.changes:
+        xml.add_testsuite(_drift(verdict.drift))
+    if verdict.problems:
+        xml.add_testsuite(_incomplete(verdict))
+    xml.update_statistics()  # type: ignore[no-untyped-call]
+    path = folder / FILE_NAME
+    path.write_bytes(b'<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring())  # type: ignore[no-untyped-call]
+    return path
+
+
+def _case(case: Case, verdict: RunVerdict) -> TestCase:
+    module, _, name = case.id.partition("::")
+    entry = TestCase(
+        name=printable(name or case.id),
+        classname=printable(module.removesuffix(".py").replace("/", ".")),
+        time=round(case.seconds, 3),
+    )
+    result = _result(case, verdict)
+    if result is not None:
+        entry.result = result
+    entry.system_out = printable(_output(case))
+    return entry
+
+
+def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
+    reason = case.reason or (case.blocked_by.cause if case.blocked_by else "no reason was given")
+    mine, bearing = verdict.findings_of(case), verdict.bearing(case)
+    if case.outcome in {Verdict.FAIL, Verdict.ADVISORY} and bearing is not Bearing.COUNTS:
+        return Skipped(printable(f"{bearing}: {'; '.join(map(_accepted, mine)) or reason}"), str(bearing))
+    if case.outcome is Verdict.FAIL:
+        message = "; ".join(f"{each.clause} ({each.operation}): {each.seen}" for each in mine) or reason
+        failure = Failure(printable(message), "contradiction")
+        failure.text = printable("\n\n".join(map(_finding, mine)))
+        return failure
+    if case.outcome is Verdict.ERROR:
+        return Error(printable(reason), "suite error")
+    if case.outcome in {Verdict.INCONCLUSIVE, Verdict.UNTESTED}:
+        blocking = verdict.blocked.get(case.id)
+        note = f" (blocked by finding {blocking})" if blocking else ""
+        return Skipped(printable(f"{case.outcome}: {reason}{note}"), str(case.outcome))
+    return None
+
+
+def _finding(finding: Finding) -> str:
+    lines = [
+        f"finding {finding.id}: {finding.clause} in {finding.realm} ({finding.operation}), {finding.rate}",
+        f"expected: {finding.expected}",
+        f"seen: {finding.seen}",
+        *finding.curl,
+        finding.command,
+    ]
+    return "\n".join(lines)
+
+
+def _output(case: Case) -> str:
+    lines = [f"{case.outcome}: {case.name}", case.doc, f"clauses: {', '.join(case.clauses)}"]
+    if case.outcome is Verdict.ADVISORY and case.reason:
+        lines.append(case.reason)
+    return "\n".join(line for line in lines if line)
+
+
+def _accepted(finding: Finding) -> str:
+    place = f"{finding.clause} ({finding.operation}): {finding.seen}"
+    entry = finding.accepted
+    if entry is None:
+        return place
+    return f"{place}; accepted until {entry.expires}: {entry.reason} ({entry.owner}, {entry.issue}, {entry.place})"
+
+
+def _deviations(verdict: RunVerdict) -> TestSuite:
+    suite = TestSuite("deviations")
+    entries = []
+    for outcome in verdict.deviations:
+        entry = TestCase(
+            name=printable(outcome.deviation.clause), classname=printable(outcome.deviation.place)
+        )
+        if outcome.fails:
+            entry.result = Failure(printable(outcome.line), str(outcome.course))
+        entry.system_out = printable(outcome.line)
+        entries.append(entry)
+    suite.add_testcases(entries)
+    return suite
+
+
+def _drift(drift: DriftReport) -> TestSuite:
+    suite = TestSuite("drift")
+    entries = []
+    for change in drift.changes:
+        place = f"{change.clause} ({change.operation}) in {', '.join(change.realms)}: {change.kind}"
+        said = f"{change.severity}: {change.says}"
+        entry = TestCase(name=printable(place), classname=printable(drift.baseline or "baseline"))
+        if drift.mode is Mode.FAIL and change.severity is Severity.BREAKING and change not in drift.outside:
+            entry.result = Failure(printable(said), str(change.kind))
+        entry.system_out = printable(said)
+        entries.append(entry)
+    suite.add_testcases(entries)
+    return suite
+
+
+def _incomplete(verdict: RunVerdict) -> TestSuite:
+    suite = TestSuite("the run itself")
+    entry = TestCase(name="the evidence is whole", classname="registry-contracts")
+    entry.result = Error(printable("; ".join(verdict.problems)), "suite error")
+    suite.add_testcases([entry])
+    return suite

@@ -1,0 +1,163 @@
+"""Writes the reports of a run folder, from its journals, and points `latest` at it."""
+
+import os
+import shutil
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+
+from contracts.errors import RegistryContractsError, UsageError
+from contracts.evidence import observations, run_history
+from contracts.evidence.record import RunRecord
+from contracts.evidence.run_folder import collect
+from contracts.evidence.run_history import drift_of
+from contracts.evidence.verdicts import RunVerdict, judge
+from contracts.history.drift_report import NO_DRIFT, DriftReport
+from contracts.history.trends import read_past
+from contracts.interface.catalogue import Clause, load_catalogue
+from contracts.reports import allure, finding_files, har, html, junit, questions, summary, verdict_json
+from contracts.safe_text import plain_line
+
+Writer = Callable[[RunRecord, RunVerdict, Path], Path]
+
+WRITERS: Mapping[str, Writer] = MappingProxyType(
+    {
+        "verdict": verdict_json.write,
+        "html": html.write,
+        "findings": finding_files.write,
+        "junit": junit.write,
+        "har": har.write,
+        "allure": allure.write,
+        "observations": observations.write,
+        "questions": questions.write,
+        "summary": summary.write,
+        "history": run_history.write,
+    }
+)
+ALL = tuple(WRITERS)
+LATEST = "latest"
+_PLACES: Mapping[str, str] = MappingProxyType(
+    {
+        "verdict": verdict_json.FILE_NAME,
+        "html": html.FILE_NAME,
+        "findings": finding_files.FOLDER_NAME,
+        "junit": junit.FILE_NAME,
+        "har": har.FILE_NAME,
+        "allure": allure.FOLDER_NAME,
+        "observations": observations.FILE_NAME,
+        "questions": questions.FILE_NAME,
+        "summary": summary.FILE_NAME,
+        "history": run_history.FILE_NAME,
+    }
+)
+
+
+def write_all(
+    run_folder: Path,
+    formats: Iterable[str] = ALL,
+    catalogue: Iterable[Clause] | None = None,
+) -> RunVerdict:
+    """Judge a run folder and write its reports into it.
+
+    A report that cannot be written costs no other: the verdict names it, and the others say so too.
+
+    Args:
+        run_folder: `reports/<run>/`, holding `run.json` and the journals.
+        formats: keys of `WRITERS`.
+        catalogue: the clauses; those of the interface description unless given.
+
+    Returns:
+        The run's verdict. Rendering the same folder again gives the same one.
+
+    Raises:
+        UsageError: an unknown format, or a folder that is no whole run folder (see `collect`).
+    """
+    wanted = list(formats)
+    for name in wanted:
+        if name not in WRITERS:
+            raise UsageError(f"no report format '{name}'; known: {', '.join(ALL)}")
+    record = collect(run_folder)
+    read_past(run_folder)
+    clauses = list(load_catalogue() if catalogue is None else catalogue)
+    missing: dict[str, str] = {}
+    drift = _drift(record, run_folder, missing)
+    _lead(run_folder, missing)
+    while True:
+        verdict = judge(record, clauses, drift, tuple(missing.values()))
+        before = len(missing)
+        for name in wanted:
+            if name not in missing:
+                _write(name, record, verdict, run_folder, missing)
+        # After a failure once more, so that no report says pass beside one that is missing.
+        if len(missing) == before:
+            return verdict
+
+
+def _drift(record: RunRecord, run_folder: Path, missing: dict[str, str]) -> DriftReport:
+    try:
+        return drift_of(record, run_folder)
+    except RegistryContractsError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the comparison reads what a service answered, as the writers do
+        missing["drift"] = unwritten("the comparison with the baseline", error)
+        return NO_DRIFT
+
+
+def _write(
+    name: str, record: RunRecord, verdict: RunVerdict, run_folder: Path, missing: dict[str, str]
+) -> None:
+    """Write one report; put into `missing` why it is not there, and leave no half of it behind."""
+    try:
+        WRITERS[name](record, verdict, run_folder)
+    except Exception as error:  # noqa: BLE001 - whatever a service's text does to one writer costs no other report
+        missing[name] = unwritten(_PLACES[name], error)
+        path = run_folder / _PLACES[name]
+        with suppress(OSError):
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+
+
+def _lead(run_folder: Path, missing: dict[str, str]) -> None:
+    try:
+        point_latest(run_folder)
+    except OSError as error:
+        missing[LATEST] = unwritten(LATEST, error)
+
+
+def unwritten(what: str, error: Exception) -> str:
+    """Return one line on what could not be written, why, and where in the suite it failed."""
+    places = [frame for frame in traceback.extract_tb(error.__traceback__) if "contracts" in frame.filename]
+    at = f" ({Path(places[-1].filename).name}, line {places[-1].lineno})" if places else ""
+    return f"{what} could not be written: {type(error).__name__}: {plain_line(str(error))}{at}"
+
+
+def point_latest(run_folder: Path) -> Path:
+    """Make `latest`, beside the run folder, lead to it.
+
+    Returns:
+        The symbolic link, or where the file system has none, a text file that holds the folder's name.
+
+    Raises:
+        OSError: neither can be made; then there is no `latest`, rather than one that leads to an older run.
+    """
+    latest = run_folder.resolve().parent / LATEST
+    try:
+        return _pointed(latest, run_folder)
+    except OSError:
+        latest.unlink(missing_ok=True)
+        raise
+
+
+def _pointed(latest: Path, run_folder: Path) -> Path:
+    fresh = latest.with_name(f".{LATEST}-{os.getpid()}")
+    fresh.unlink(missing_ok=True)
+    try:
+        fresh.symlink_to(run_folder.resolve().name, target_is_directory=True)
+    except OSError:
+        fresh.write_text(run_folder.resolve().name + "\n", "utf-8")
+    fresh.replace(latest)
+    return latest

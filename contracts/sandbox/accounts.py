@@ -1,0 +1,180 @@
+"""The sandbox's one source of time, and the written form of it.
+
+Accounts, tokens and rights (Authentication).
+
+The document shows how a token is got and sent; how long it lives is ours to choose. Accounts are
+the published ones of the sandbox.
+"""
+
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from starlette.requests import Request
+
+from contracts.sandbox.http_requests import header_value
+from contracts.sandbox.refusals import Reason, Refusal
+
+
+class Clock:
+    """Tells the time; a test or a defect may put another clock in its place.
+
+    Args:
+        digits: digits of fractional seconds in the written form, 1 to 6.
+
+    """
+
+    def __init__(self, digits: int = 3) -> None:
+        self.digits = digits
+
+    def now(self) -> datetime:
+        """Return the present moment in UTC, without offset, no finer than its written form."""
+        moment = datetime.now(UTC).replace(tzinfo=None)
+        # What a client reads is what it can ask for again in a filter.
+        return moment.replace(microsecond=moment.microsecond - moment.microsecond % 10 ** (6 - self.digits))
+
+    def written(self, moment: datetime) -> str:
+        """Return a moment as "ISO 8601 UTC timestamp with fractional seconds".
+
+        Args:
+            moment: UTC without offset.
+
+        Returns:
+            For example ``2026-01-31T08:15:00.250Z``.
+
+        """
+        fraction = f"{moment.microsecond:06d}"[: self.digits]
+        return f"{moment:%Y-%m-%dT%H:%M:%S}.{fraction}Z"
+
+
+@dataclass(frozen=True)
+class Account:
+    """One registered account.
+
+    Attributes:
+        name: what the sandbox calls it in metadata (owner).
+        email: what it signs in with.
+        password: its password.
+        may_write: it may create records and update its own.
+        holds_nau: it holds the NAU role (Workflow submission body, additionalInfo).
+
+    """
+
+    name: str
+    email: str
+    password: str
+    may_write: bool = True
+    holds_nau: bool = False
+
+
+ACCOUNTS = (
+    Account("author", "author@sandbox.test", "sandbox-author"),
+    Account("other", "other@sandbox.test", "sandbox-other"),
+    Account("restricted", "restricted@sandbox.test", "sandbox-restricted", may_write=False),
+    Account("nau", "nau@sandbox.test", "sandbox-nau", holds_nau=True),
+)
+
+
+@dataclass(frozen=True)
+class Token:
+    """A bearer token and the moment (UTC, without offset) it stops being valid."""
+
+    text: str
+    account: Account
+    expires: datetime
+
+
+class TokenBook:
+    """Issues tokens and knows their holders; kept in memory, so a restart asks for new ones.
+
+    Args:
+        clock: source of time.
+        lifetime: seconds a token stays valid.
+
+    """
+
+    def __init__(self, clock: Clock, lifetime: float) -> None:
+        self.clock = clock
+        self.lifetime = timedelta(seconds=lifetime)
+        self._issued: dict[str, Token] = {}
+
+    def issue(self, account: Account) -> Token:
+        """Return a new token for an account."""
+        now = self.clock.now()
+        self._forget_expired(now)
+        token = Token(secrets.token_urlsafe(32), account, now + self.lifetime)
+        self._issued[token.text] = token
+        return token
+
+    def holder(self, text: str) -> Account | None:
+        """Return the account of a valid token, or ``None``."""
+        token = self._issued.get(text)
+        if token is None or token.expires <= self.clock.now():
+            return None
+        return token.account
+
+    def _forget_expired(self, now: datetime) -> None:
+        # Tokens are issued in order and live equally long: the oldest stand first.
+        for text, token in list(self._issued.items()):
+            if token.expires > now:
+                return
+            del self._issued[text]
+
+
+class Identity:
+    """Knows who is calling.
+
+    Args:
+        tokens: the issued tokens.
+        accounts: the registered accounts.
+
+    """
+
+    def __init__(self, tokens: TokenBook, accounts: tuple[Account, ...] = ACCOUNTS) -> None:
+        self.tokens = tokens
+        self.accounts = accounts
+
+    def sign_in(self, email: str, password: str) -> Account:
+        """Return the account with this e-mail and password.
+
+        Raises:
+            Refusal: no such account, or another password; the two are not told apart.
+
+        """
+        for account in self.accounts:
+            same = hmac.compare_digest(account.password.encode(), password.encode())
+            if account.email == email and same:
+                return account
+        raise Refusal(Reason.WRONG_CREDENTIALS, "the e-mail or the password is wrong")
+
+    def caller(self, request: Request) -> Account | None:
+        """Return who sent the request (Authentication 3), or ``None`` without a valid token."""
+        scheme, _, token = (header_value(request, "authorization") or "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        return self.tokens.holder(token.strip())
+
+    def require(self, request: Request) -> Account:
+        """Return who sent the request to a protected operation (Authentication 4).
+
+        Raises:
+            Refusal: the Authorization header holds no valid token.
+
+        """
+        account = self.caller(request)
+        if account is None:
+            raise Refusal(Reason.UNAUTHENTICATED, "the Authorization header must hold a valid bearer token")
+        return account
+
+
+class Rights:
+    """Who may do what: authors create, and update what is their own; restricted accounts do neither."""
+
+    def may_create(self, account: Account) -> bool:
+        """Tell whether an account may create a record."""
+        return account.may_write
+
+    def may_update(self, account: Account, owner: str) -> bool:
+        """Tell whether an account may update or delete a record of ``owner`` (an account's name)."""
+        return account.may_write and account.name == owner

@@ -1,0 +1,179 @@
+"""Variants of attachments: names, empty files, previews, rights, documents that are not there."""
+
+import re
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from contracts.sandbox.accounts import Account
+from contracts.sandbox.attachments import AttachmentOperations
+from contracts.sandbox.database import ATTACHMENTS, Attachment, Records
+from contracts.sandbox.files import StoredFile, Thumbnails
+from contracts.sandbox.refusals import Reason, Refusal, bad_request, forbidden, not_found
+from contracts.sandbox.variants.model import Variant
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+
+
+class _NoEmptyFiles(AttachmentOperations):
+    """A file without bytes is refused."""
+
+    def add(
+        self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
+    ) -> Attachment:
+        if stored.size == 0:
+            raise bad_request("the file is empty")
+        return super().add(records, caller, uid, filename, stored)
+
+
+class _PlainNamesOnly(AttachmentOperations):
+    """A file name with more than letters, digits, dot, hyphen and underscore is refused."""
+
+    def add(
+        self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
+    ) -> Attachment:
+        if _PLAIN_NAME.fullmatch(filename) is None:
+            raise bad_request("the file name holds characters that are not allowed, or too many")
+        return super().add(records, caller, uid, filename, stored)
+
+
+class _Renaming(AttachmentOperations):
+    """Unusual signs in a file name become underscores."""
+
+    def add(
+        self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
+    ) -> Attachment:
+        plain = re.sub(r"[^A-Za-z0-9._-]", "_", filename)[-64:]
+        return super().add(records, caller, uid, plain, stored)
+
+
+class _NumberOnly(AttachmentOperations):
+    """The number alone finds an attachment of the document; the name in the path is for people."""
+
+    def found(self, request: Request) -> Attachment:
+        try:
+            return super().found(request)
+        except Refusal as refusal:
+            if refusal.reason is not Reason.NOT_FOUND:
+                raise
+            return self._of_number(request, refusal)
+
+    def _of_number(self, request: Request, refusal: Refusal) -> Attachment:
+        uid, number = self.service.identifiers.from_path(request), int(request.path_params["attachmentId"])
+        here = (ATTACHMENTS.c.id == number % 2**63, ATTACHMENTS.c.identifier == uid)
+        with self.service.storage.transaction() as records:
+            row = records.connection.execute(ATTACHMENTS.select().where(*here)).one_or_none()
+        if row is None:
+            raise refusal
+        return Attachment(**row._mapping)
+
+
+class _NamesUnique(AttachmentOperations):
+    """A document has no two attachments of one name."""
+
+    def add(
+        self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
+    ) -> Attachment:
+        here = (ATTACHMENTS.c.identifier == uid, ATTACHMENTS.c.filename == filename)
+        if records.connection.execute(ATTACHMENTS.select().where(*here)).first() is not None:
+            raise Refusal(Reason.CONFLICT, "an attachment of this name exists")
+        return super().add(records, caller, uid, filename, stored)
+
+
+class _AnyDocument(AttachmentOperations):
+    """A document need not exist to have attachments."""
+
+    def require_right(self, records: Records, caller: Account, uid: str) -> None:
+        if records.owners_anywhere(uid):
+            super().require_right(records, caller, uid)
+        elif not self.service.rights.may_create(caller):
+            raise forbidden("this account may not add attachments")
+
+    async def list(self, request: Request) -> Response:
+        try:
+            return await super().list(request)
+        except Refusal as refusal:
+            if refusal.reason is not Reason.NOT_FOUND:
+                raise
+            return self.service.answers.listed([])
+
+
+class _PicturesOnly(AttachmentOperations):
+    """There are previews of pictures, and of nothing else."""
+
+    async def thumbnail(self, request: Request) -> Response:
+        if not self.found(request).content_type.startswith("image/"):
+            raise not_found("there is no preview of this file")
+        return await super().thumbnail(request)
+
+
+class _Jpeg(AttachmentOperations):
+    """Previews are JPEG pictures."""
+
+    async def thumbnail(self, request: Request) -> Response:
+        answer = await super().thumbnail(request)
+        return Response(answer.body, media_type="image/jpeg")
+
+
+class _JpegThumbnails(Thumbnails):
+    """Draws previews as JPEG pictures."""
+
+    def draw(self, path: Path, filename: str) -> bytes:
+        from PIL import Image  # noqa: PLC0415 - loaded when the first preview is asked for
+
+        with Image.open(BytesIO(super().draw(path, filename))) as image:
+            buffer = BytesIO()
+            image.convert("RGB").save(buffer, "JPEG")
+            return buffer.getvalue()
+
+
+def _parts(layer: type[AttachmentOperations], **more: Any) -> dict[str, type]:
+    return {"attachments": layer, **more}
+
+
+VARIANTS = (
+    Variant(
+        "empty-file-refused",
+        "An attachment without bytes is not shown: it is refused.",
+        parts=_parts(_NoEmptyFiles),
+    ),
+    Variant(
+        "file-names-plain",
+        "Spaces, letters beyond ASCII and long file names are not shown: they are refused.",
+        parts=_parts(_PlainNamesOnly),
+    ),
+    Variant(
+        "file-names-changed",
+        "Spaces, letters beyond ASCII and long file names are not shown: the file is given a plain name.",
+        parts=_parts(_Renaming),
+    ),
+    Variant(
+        "file-names-unread",
+        "A file name that does not go with the attachment identifier is not shown: it is not looked at.",
+        parts=_parts(_NumberOnly),
+    ),
+    Variant(
+        "file-names-unique",
+        "A second attachment of the same name is not shown: it is refused.",
+        parts=_parts(_NamesUnique),
+    ),
+    Variant(
+        "attachments-of-anything",
+        "Attachments of a document that does not exist are not shown: they are taken, and listed as none before.",
+        parts=_parts(_AnyDocument),
+    ),
+    Variant(
+        "thumbnails-of-pictures",
+        "The thumbnail of a file that is no image is not shown: there is none.",
+        parts=_parts(_PicturesOnly),
+    ),
+    Variant(
+        "thumbnails-jpeg",
+        "The format of a thumbnail is not shown: JPEG.",
+        parts=_parts(_Jpeg, thumbnails=_JpegThumbnails),
+    ),
+)
+"""Each treats files otherwise."""

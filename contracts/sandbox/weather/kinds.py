@@ -1,0 +1,303 @@
+"""Weathers of the answer: it comes late, or something else comes in its place.
+
+Weathers of the connection: resets before and after the work is done, and answers that break off.
+
+Weathers in which the service is gone for a while, for good, or in one place; and tokens that do not last.
+"""
+
+import asyncio
+import time
+from datetime import timedelta
+
+from starlette.types import Message, Receive, Scope, Send
+
+from contracts.errors import UsageError
+from contracts.sandbox.accounts import TokenBook
+from contracts.sandbox.weather import model
+from contracts.sandbox.weather.model import STANDS_IN_THE_WAY, Overhead, Weather
+
+
+class _Latency(Overhead):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.sleep(self.figure("seconds"))
+        await self.app(scope, receive, send)
+
+
+class _Jitter(Overhead):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        usual = self.chance.uniform(0, self.figure("seconds"))
+        await asyncio.sleep(self.figure("longest") if self.strikes() else usual)
+        await self.app(scope, receive, send)
+
+
+def _retry_after(seconds: float) -> tuple[bytes, bytes]:
+    return b"retry-after", f"{seconds:.0f}".encode()
+
+
+class _Sporadic503(Overhead):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self.strikes():
+            await self.app(scope, receive, send)
+            return
+        again = _retry_after(self.figure("retry_after"))
+        if self.chance.random() < 0.5:
+            await model.page(send, 503, "Service Temporarily Unavailable", again)
+        else:
+            await model.reply(send, 503, b"application/json", b'{"message":"try again later"}', again)
+
+
+class _RateLimit(Overhead):
+    def prepare(self) -> None:
+        self._left = self.figure("burst")
+        self._since = time.monotonic()
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        now = time.monotonic()
+        gained = (now - self._since) * self.figure("per_second")
+        self._left, self._since = min(self.figure("burst"), self._left + gained), now
+        if self._left >= 1:
+            self._left -= 1
+            await self.app(scope, receive, send)
+            return
+        again = _retry_after(self.figure("retry_after"))
+        await model.reply(send, 429, b"application/json", b'{"message":"too many requests"}', again)
+
+
+class _GatewayHtml(Overhead):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self.strikes():
+            await self.app(scope, receive, send)
+            return
+        if self.chance.random() < 0.5:
+            # The gateway lost the answer, not the request.
+            await self.app(scope, receive, model.nobody)
+        if self.chance.random() < 0.5:
+            await model.page(send, 502, "502 Bad Gateway")
+        else:
+            await model.page(send, 504, "504 Gateway Time-out")
+
+
+class _LostRoute(Overhead):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.strikes():
+            await model.page(send, 404, "404 Not Found")
+        else:
+            await self.app(scope, receive, send)
+
+
+class _Maintenance(Overhead):
+    def prepare(self) -> None:
+        self._until: float | None = None
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._until is None and self.met >= self.figure("from_request"):
+            self._until = time.monotonic() + self.figure("seconds")
+        if self._until is not None and time.monotonic() < self._until:
+            await model.page(send, 200, "We are down for maintenance and will be back in a moment")
+        else:
+            await self.app(scope, receive, send)
+
+
+ANSWER_WEATHERS = (
+    Weather("latency", "Every answer takes a while longer.", _Latency, {"seconds": 0.05}),
+    Weather(
+        "jitter",
+        "Answers take now more, now less time, and a few take long.",
+        _Jitter,
+        {"seconds": 0.06, "share": 0.01, "longest": 1.0},
+    ),
+    Weather(
+        "sporadic-503",
+        "Now and then a request is answered 503 with Retry-After and reaches nobody.",
+        _Sporadic503,
+        {"share": 0.02, "retry_after": 1},
+    ),
+    Weather(
+        "rate-limit",
+        "Requests above a rate are answered 429 with Retry-After.",
+        _RateLimit,
+        {"per_second": 60, "burst": 60, "retry_after": 1},
+    ),
+    Weather(
+        "gateway-html",
+        "Now and then a gateway answers with an HTML page, 502 or 504, before or after the request was done.",
+        _GatewayHtml,
+        {"share": 0.02},
+    ),
+    Weather(
+        "lost-route",
+        "Now and then a gateway knows no route and answers with an HTML page, 404.",
+        _LostRoute,
+        {"share": 0.01},
+    ),
+    Weather(
+        "maintenance",
+        "From some request on, everything is answered 200 with a maintenance page, for a few seconds.",
+        _Maintenance,
+        {"from_request": 100, "seconds": 6},
+    ),
+)
+"""Each lets a request or its answer come late, or not through."""
+
+
+_BODY = "http.response.body"
+
+
+class _Resets(Overhead):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self.strikes():
+            await self.app(scope, receive, send)
+            return
+        if self.strikes("after"):
+            await self.app(scope, receive, model.nobody)
+        await model.reset(scope, receive)
+
+
+class _Truncated(Overhead):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "HEAD" or not self.strikes():
+            await self.app(scope, receive, send)
+            return
+        cut = False
+
+        async def halved(message: Message) -> None:
+            nonlocal cut
+            if message["type"] != _BODY or not message.get("body"):
+                await send(message)
+                return
+            if not cut:
+                cut = True
+                body = message["body"]
+                await send({"type": _BODY, "body": body[: len(body) // 2], "more_body": True})
+                transport = model.transport_of(scope)
+                if transport is not None:
+                    transport.close()
+
+        await self.app(scope, receive, halved)
+        if cut:
+            await model.gone(receive)
+
+
+BREAK_WEATHERS = (
+    Weather(
+        "resets",
+        "Now and then the connection is reset, before the request was done or after.",
+        _Resets,
+        {"share": 0.02, "after": 0.5},
+    ),
+    Weather(
+        "truncated",
+        "Now and then the body of an answer breaks off in its middle.",
+        _Truncated,
+        {"share": 0.02},
+    ),
+)
+"""Each breaks connections."""
+
+
+_REFUSED, _GATEWAY, _SILENT = "refused", "gateway", "silent"
+_KINDS = (_REFUSED, _GATEWAY, _SILENT)
+_FOREVER = 0
+
+
+class _Outage(Overhead):
+    """Refused connections, a gateway's 503 in place of every answer, or no answer at all, as `as` says."""
+
+    def prepare(self) -> None:
+        if self.word("as") not in _KINDS:
+            raise UsageError(f"an outage is known as {', '.join(_KINDS)}, not '{self.word('as')}'")
+        self._until: float | None = None
+        if self.figure("from_request") == 0:
+            self.sky.at_once.append(self._begin)
+
+    def _begin(self) -> None:
+        seconds = self.figure("seconds") or None
+        self._until = time.monotonic() + seconds if seconds else float("inf")
+        if self.word("as") == _REFUSED:
+            self.sky.gate.shut(seconds)
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._until is None and self.met >= self.figure("from_request"):
+            self._begin()
+        if self._until is None or time.monotonic() >= self._until:
+            await self.app(scope, receive, send)
+        elif self.word("as") == _GATEWAY:
+            await model.page(send, 503, "503 Service Unavailable")
+        elif self.word("as") == _SILENT:
+            await model.gone(receive)
+        else:
+            await model.reset(scope, receive)
+
+
+class _Restart(Overhead):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.met % self.figure("every"):
+            await self.app(scope, receive, send)
+            return
+        if self.word("tokens") == "forgotten":
+            old = self.sky.service.identity.tokens
+            fresh = TokenBook(old.clock, old.lifetime.total_seconds())
+            self.sky.service.identity.tokens = fresh
+        self.sky.gate.shut(self.figure("seconds"))
+        await model.reset(scope, receive)
+
+
+class _Hanging(Overhead):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.met >= self.figure("from_request") and self.sky.operation(scope) == self.word("operation"):
+            await model.gone(receive)
+        else:
+            await self.app(scope, receive, send)
+
+
+class _ShortTokens(Overhead):
+    def prepare(self) -> None:
+        self.sky.service.identity.tokens.lifetime = timedelta(seconds=self.figure("seconds"))
+
+
+OUTAGE_WEATHERS = (
+    Weather(
+        "outage-from-start",
+        "The service is down from the start.",
+        _Outage,
+        {"from_request": 0, "seconds": _FOREVER, "as": _REFUSED},
+        STANDS_IN_THE_WAY,
+    ),
+    Weather(
+        "outage-midway",
+        "From some request on the service is down for good.",
+        _Outage,
+        {"from_request": 300, "seconds": _FOREVER, "as": _REFUSED},
+        STANDS_IN_THE_WAY,
+    ),
+    Weather(
+        "outage-ten-seconds",
+        "From some request on the service is down for ten seconds.",
+        _Outage,
+        {"from_request": 100, "seconds": 10, "as": _REFUSED},
+    ),
+    Weather(
+        "restart",
+        "Every so often the server restarts: connections drop, new ones are refused for a moment, tokens are "
+        "forgotten, data is kept.",
+        _Restart,
+        {"every": 400, "seconds": 1.5, "tokens": "forgotten"},
+    ),
+    Weather(
+        "short-tokens",
+        "Tokens die, as their expiration says, after five seconds.",
+        _ShortTokens,
+        {"seconds": 5},
+    ),
+    Weather(
+        "hanging-operation",
+        "One operation never answers.",
+        _Hanging,
+        {"operation": "getDraftInfo", "from_request": 0},
+        STANDS_IN_THE_WAY,
+    ),
+)
+"""Each takes the service, or a part of it, away."""
+
+
+WEATHERS = (*ANSWER_WEATHERS, *BREAK_WEATHERS, *OUTAGE_WEATHERS)

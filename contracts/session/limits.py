@@ -1,0 +1,325 @@
+"""How many requests a run may send in all: a number for all workers together, with some kept back for cleaning.
+
+Requests per second, concurrency, and rest when the service asks for it: held by all workers of a run together.
+
+How many records a run may create that nobody can remove again: few, and the same few for all workers together.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from contracts.errors import EnvironmentFault
+
+#: Share of the budget that only signing in, cleaning and sweeping may use, and its least number of requests.
+_KEPT_BACK = 20
+_LEAST_KEPT_BACK = 20
+#: A worker takes places in blocks, so that few requests have to look at the shared file.
+_LARGEST_BLOCK = 25
+_FILE = "requests"
+
+
+class BudgetSpent(EnvironmentFault):
+    """The run has sent as many requests as its settings allow; this one was not sent."""
+
+
+class RequestBudget:
+    """The requests of a run, counted in its private folder.
+
+    Args:
+        folder: Private folder that all workers of the run see.
+        most: Requests that the run may send, repetitions included; None for as many as it likes.
+    """
+
+    def __init__(self, folder: Path, most: int | None) -> None:
+        self._most = most
+        self._path = folder / _FILE
+        self._lock = FileLock(folder / "requests.lock")
+        self._block = max(1, min(_LARGEST_BLOCK, (most or 0) // 400))
+        self._left = 0
+        self._threads = threading.Lock()
+
+    @property
+    def for_cases(self) -> int | None:
+        """What of the budget the cases may use."""
+        if self._most is None:
+            return None
+        return self._most - max(min(_LEAST_KEPT_BACK, self._most // 4), self._most // _KEPT_BACK)
+
+    def take(self, *, essential: bool = False) -> None:
+        """Count one request before it is sent.
+
+        Args:
+            essential: It signs in, cleans or sweeps, and may use what is kept back.
+
+        Raises:
+            BudgetSpent: it would be one too many.
+        """
+        if self._most is None or self.for_cases is None:
+            return
+        if essential:
+            if not self._reserve(1, self._most):
+                raise self._spent(self._most)
+            return
+        with self._threads:
+            self._left = self._left or self._reserve(self._block, self.for_cases)
+            if not self._left:
+                raise self._spent(self.for_cases)
+            self._left -= 1
+
+    def _reserve(self, wanted: int, limit: int) -> int:
+        """Take up to `wanted` places below a limit."""
+        with self._lock:
+            try:
+                used = int(self._path.read_text(encoding="utf-8"))
+            except FileNotFoundError:
+                used = 0
+            taken = max(0, min(wanted, limit - used))
+            if taken:
+                fresh = self._path.with_suffix(".new")
+                fresh.write_text(str(used + taken), encoding="utf-8")
+                fresh.replace(self._path)
+        return taken
+
+    def _spent(self, limit: int) -> BudgetSpent:
+        kept = f", {limit:,} of them for cases" if limit != self._most else ""
+        return BudgetSpent(
+            f"the request budget of this run is spent: {self._most:,}{kept} (setting pace.request_budget)"
+        )
+
+
+def requests_counted(folder: Path) -> int:
+    """Return how many requests the workers of a run have sent or are about to send; 0 before the first.
+
+    Args:
+        folder: The run's private folder.
+    """
+    try:
+        return int((folder / _FILE).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return 0
+
+
+#: How long a worker waits before it looks again for a free place.
+_LOOK_AGAIN_SECONDS = 0.005
+#: The longest rest that one answer can impose on everybody; a service that asks for more is not asked again at all.
+LONGEST_REST_SECONDS = 30.0
+
+
+class Pace:
+    """A request rate and a number of requests under way, shared through files in the run's private folder.
+
+    Moments are those of the monotonic clock, which the processes of one machine share and nobody sets back.
+
+    Args:
+        folder: Private folder that all workers of the run see.
+        requests_per_second: Highest rate; None for no limit.
+        concurrency: Most requests under way at once; None for no limit.
+        budget: Requests that the run may send in all; None for no limit.
+        on_spent: Called with the reason when the budget of the cases is spent.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        requests_per_second: float | None,
+        concurrency: int | None,
+        budget: RequestBudget | None = None,
+        on_spent: Callable[[str], None] | None = None,
+    ) -> None:
+        self._interval = 1.0 / requests_per_second if requests_per_second else 0.0
+        self._budget = budget
+        self._on_spent = on_spent
+        self._clock = folder / "pace"
+        self._rest = folder / "rest"
+        self._clock_lock = FileLock(folder / "pace.lock")
+        self._places = [FileLock(folder / f"place-{n}.lock") for n in range(concurrency or 0)]
+
+    def count(self, *, essential: bool = False) -> None:
+        """Count a request against the budget before it is sent.
+
+        Args:
+            essential: It signs in, cleans, sweeps or repeats, and may use what is kept back.
+
+        Raises:
+            BudgetSpent: it would be one too many.
+        """
+        if self._budget is None:
+            return
+        try:
+            self._budget.take(essential=essential)
+        except BudgetSpent as spent:
+            if self._on_spent and not essential:
+                self._on_spent(str(spent))
+            raise
+
+    def affords(self) -> bool:
+        """Count a repetition, if the budget has room for it."""
+        try:
+            self.count(essential=True)
+        except BudgetSpent:
+            return False
+        return True
+
+    def hop(self) -> bool:
+        """Count a request that follows a redirect and wait for its moment; False when the budget has no room for it."""
+        if not self.affords():
+            return False
+        self._wait_for_the_clock()
+        return True
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for this request's turn and hold a place while it is under way."""
+        # The place first: whoever waited for one after its moment had come would go out in a bunch with others.
+        place = self._take_a_place()
+        try:
+            self._wait_for_the_clock()
+            yield
+        finally:
+            if place is not None:
+                place.release()
+
+    def rest(self, seconds: float) -> None:
+        """Let no worker send anything for some seconds, because the service asked for it (Retry-After)."""
+        if seconds <= 0:
+            return
+        until = time.monotonic() + min(seconds, LONGEST_REST_SECONDS)
+        with self._clock_lock:
+            if until > _moment(self._rest):
+                # In one piece: it is read without the lock.
+                fresh = self._rest.with_suffix(".new")
+                fresh.write_text(repr(until), encoding="utf-8")
+                fresh.replace(self._rest)
+
+    def _wait_for_the_clock(self) -> None:
+        """Wait until a moment of this request's own, outside every rest, has come."""
+        while True:
+            _pause(min(_moment(self._rest) - time.monotonic(), LONGEST_REST_SECONDS))
+            _pause(self._next_moment() - time.monotonic())
+            if _moment(self._rest) <= time.monotonic():
+                return
+
+    def _next_moment(self) -> float:
+        if not self._interval:
+            return 0.0
+        with self._clock_lock:
+            start = max(time.monotonic(), _moment(self._clock))
+            self._clock.write_text(repr(start + self._interval), encoding="utf-8")
+        return start
+
+    def _take_a_place(self) -> FileLock | None:
+        while self._places:
+            for place in self._places:
+                try:
+                    place.acquire(blocking=False)
+                except Timeout:
+                    continue
+                return place
+            time.sleep(_LOOK_AGAIN_SECONDS)
+        return None
+
+
+def _pause(seconds: float) -> None:
+    if seconds > 0:
+        time.sleep(seconds)
+
+
+def _moment(path: Path) -> float:
+    """A moment from a file; long past when there is none, or when a kill cut it short."""
+    try:
+        return float(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return 0.0
+
+
+#: What the budget counts; an attachment goes with its document and is listed, not counted.
+PERMANENT = frozenset({"contact", "submission"})
+#: How long a write waits for others under way, which may yet turn out to create nothing.
+_PATIENCE_SECONDS = 5.0
+_RECORD_POLL_SECONDS = 0.02
+
+
+class ResidueSpent(EnvironmentFault):
+    """A write could create one permanent record more than the settings allow; it was not sent."""
+
+
+class ResidueBudget:
+    """The permanent records of a run in each realm, counted in its private folder.
+
+    A record is counted once, however often it is written. A write that the service refuses gives its place back;
+    one whose outcome is unknown keeps it.
+
+    Args:
+        folder: Private folder that all workers of the run see.
+        most: Permanent records that the run may create in one realm.
+        is_given: Whether an identifier is one of the settings, whose record exists already.
+    """
+
+    def __init__(self, folder: Path, most: int, is_given: Callable[[str], bool]) -> None:
+        self._folder = folder
+        self._most = most
+        self._is_given = is_given
+
+    def reserve(self, realm: str, record: str) -> None:
+        """Take a place for a record before it is written.
+
+        Raises:
+            ResidueSpent: there is none left.
+        """
+        if self._is_given(record):
+            return
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while not self._take(realm, record):
+            full = len(self._read(realm)[0]) >= self._most
+            if full or time.monotonic() > deadline:
+                raise ResidueSpent(
+                    f"the run has created the {self._most} permanent records it may create in {realm} "
+                    "(setting pace.permanent_records)"
+                )
+            time.sleep(_RECORD_POLL_SECONDS)
+
+    def settle(self, realm: str, record: str, *, kept: bool) -> None:
+        """Say what became of a write whose place was reserved."""
+        if self._is_given(record):
+            return
+        with self._locked(realm):
+            there, under_way = self._read(realm)
+            under_way -= Counter([record])
+            self._write(realm, there | ({record} if kept else set()), under_way)
+
+    def created(self, realm: str) -> int:
+        """How many permanent records the run has created in a realm, or may have created."""
+        return len(self._read(realm)[0])
+
+    def _take(self, realm: str, record: str) -> bool:
+        with self._locked(realm):
+            there, under_way = self._read(realm)
+            if record not in there and len(there | under_way.keys() | {record}) > self._most:
+                return False
+            self._write(realm, there, under_way + Counter([record]))
+            return True
+
+    def _locked(self, realm: str) -> FileLock:
+        return FileLock(self._folder / f"residue-{realm}.lock")
+
+    def _read(self, realm: str) -> tuple[set[str], Counter[str]]:
+        path = self._folder / f"residue-{realm}.json"
+        if not path.exists():
+            return set(), Counter()
+        there, under_way = json.loads(path.read_text(encoding="utf-8"))
+        return set(there), Counter(under_way)
+
+    def _write(self, realm: str, there: set[str], under_way: Counter[str]) -> None:
+        path = self._folder / f"residue-{realm}.json"
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps([sorted(there), under_way]), encoding="utf-8")
+        fresh.replace(path)

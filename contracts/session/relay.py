@@ -1,0 +1,227 @@
+"""Lets somebody else's requests through to a target, unchanged: the door for traffic that the suite did not make.
+
+Nothing is paced, repeated, or written into the ledger here, since the requests are not the suite's; the guard against
+production looks at each of them before its first byte all the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final, Self
+from urllib.parse import urlsplit
+
+import aiohttp
+import certifi
+from multidict import CIMultiDict
+from requests.utils import get_environ_proxies
+from yarl import URL
+
+from contracts.errors import EnvironmentFault
+from contracts.session.transport import LONGEST_CONNECT_SECONDS
+from contracts.settings.guard import refuse_request
+from contracts.settings.target import Target
+
+#: Headers that concern one connection only (RFC 9110, 7.6.1), and those that the connection itself decides.
+HOP_BY_HOP: Final = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+#: Decided here: the target has another name, and the body is asked for by whoever listens.
+_OURS: Final = frozenset({"host", "expect"})
+_AUTOMATIC: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+#: Many services close what was idle for five seconds; a request on a closed connection would be lost.
+_IDLE_SECONDS: Final = 3.0
+_LONGEST_LINE: Final = 64 * 1024
+_BUFFER: Final = 128 * 1024
+
+Pairs = list[tuple[str, str]]
+
+
+class PassageFault(Exception):
+    """The target gave no answer; the text says how in a few words."""
+
+
+@dataclass(frozen=True)
+class Onward:
+    """The target's answer as it comes in.
+
+    Attributes:
+        headers: As they came, in their order, letter case and number, but for those of the connection.
+        body: Pieces of the body as they arrive, as they were packed; raises `PassageFault` where it breaks off.
+    """
+
+    status: int
+    reason: str
+    headers: Pairs
+    body: AsyncIterator[bytes]
+
+
+class Passage:
+    """A way to one target; use it as an asynchronous context."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._client: aiohttp.ClientSession | None = None
+        proxies = get_environ_proxies(target.base_url)
+        self._proxy = proxies.get(urlsplit(target.base_url).scheme) or proxies.get("all")
+
+    async def __aenter__(self) -> Self:
+        """Open it; nothing is sent yet."""
+        self._client = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ssl=self._tls(), keepalive_timeout=_IDLE_SECONDS),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=False,
+            skip_auto_headers=_AUTOMATIC,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=LONGEST_CONNECT_SECONDS),
+            max_line_size=_LONGEST_LINE,
+            max_field_size=_LONGEST_LINE,
+            read_bufsize=_BUFFER,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close every connection."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    async def reach(self) -> None:
+        """See that somebody listens at the target, without sending anything.
+
+        Raises:
+            EnvironmentFault: nobody does; one line.
+        """
+        if self._proxy:
+            return
+        parts = urlsplit(self._target.base_url)
+        secure = parts.scheme == "https"
+        port = parts.port or (443 if secure else 80)
+        try:
+            opening = asyncio.open_connection(parts.hostname, port, ssl=self._tls() if secure else None)
+            _, writer = await asyncio.wait_for(opening, LONGEST_CONNECT_SECONDS)
+        except (OSError, TimeoutError) as error:
+            why = "no connection within the time limit" if isinstance(error, TimeoutError) else _words(error)
+            raise EnvironmentFault(
+                f"{self._target.base_url} cannot be reached: {why}; is the service up, and is the address right?"
+            ) from None
+        writer.close()
+
+    @asynccontextmanager
+    async def send(
+        self,
+        method: str,
+        raw_target: str,
+        headers: Iterable[tuple[str, str]],
+        body: AsyncIterator[bytes] | None,
+    ) -> AsyncIterator[Onward]:
+        """Send a request on, and give its answer while it comes in.
+
+        Args:
+            raw_target: Path and query below the base URL, as the client wrote them.
+            headers: As the client wrote them; those of its connection are left out here.
+            body: Its pieces as they arrive; None for no body.
+
+        Raises:
+            GuardViolation: it must not be sent; nothing was.
+            PassageFault: the target did not answer.
+        """
+        if self._client is None:
+            raise PassageFault("the passage is closed")
+        address = self._target.base_url + raw_target
+        kept = end_to_end(headers)
+        refuse_request(method, address, kept, self._target)
+        try:
+            async with self._client.request(
+                method,
+                URL(address, encoded=True),
+                headers=CIMultiDict(kept),
+                data=body,
+                proxy=self._proxy,
+                allow_redirects=False,
+            ) as response:
+                yield Onward(
+                    response.status,
+                    response.reason or "",
+                    end_to_end(decoded(response.raw_headers)),
+                    _pieces(response),
+                )
+        except aiohttp.ClientError as error:
+            raise PassageFault(_words(error)) from error
+        except TimeoutError as error:
+            raise PassageFault("no connection within the time limit") from error
+        except (UnicodeEncodeError, ValueError) as error:
+            raise PassageFault(f"the request cannot be sent on: {error}") from error
+
+    def _tls(self) -> ssl.SSLContext:
+        bundle = self._target.tls.ca_bundle
+        return ssl.create_default_context(cafile=str(bundle) if bundle else certifi.where())
+
+
+def end_to_end(headers: Iterable[tuple[str, str]]) -> Pairs:
+    """The headers that are for the other end, in their order; those that Connection names are for this one."""
+    known = list(headers)
+    named = {
+        word.strip().lower()
+        for name, value in known
+        if name.lower() == "connection"
+        for word in value.split(",")
+    }
+    dropped = HOP_BY_HOP | _OURS | (named - {"close", "keep-alive"})
+    return [(name, value) for name, value in known if name.lower() not in dropped]
+
+
+async def _pieces(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    try:
+        async for piece in response.content.iter_any():
+            yield piece
+    except aiohttp.ClientError as error:
+        raise PassageFault(f"the answer broke off ({_words(error)})") from error
+
+
+def decoded(headers: Iterable[tuple[bytes, bytes]]) -> Pairs:
+    """Header lines as text; bytes that are not UTF-8 are read as Latin-1, as older services mean them."""
+    return [(_text(name), _text(value)) for name, value in headers]
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+#: What went wrong, in a few words, the most telling kinds first.
+_WORDS: Final[tuple[tuple[type[BaseException], str], ...]] = (
+    (aiohttp.ServerDisconnectedError, "the connection was closed without an answer"),
+    (aiohttp.ClientSSLError, "the TLS certificate or handshake was not accepted"),
+    (ssl.SSLError, "the TLS certificate or handshake was not accepted"),
+    (aiohttp.ClientConnectorDNSError, "the host name does not resolve"),
+    (socket.gaierror, "the host name does not resolve"),
+    (ConnectionRefusedError, "the connection was refused"),
+    (ConnectionResetError, "the connection was reset"),
+    (BrokenPipeError, "the connection was reset"),
+    (aiohttp.ClientPayloadError, "it ended too early"),
+    (aiohttp.ClientResponseError, "it is no HTTP"),
+)
+
+
+def _words(error: BaseException) -> str:
+    for kind, words in _WORDS:
+        if isinstance(error, kind) or isinstance(error.__cause__, kind):
+            return words
+    return "the connection failed"

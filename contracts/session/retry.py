@@ -1,0 +1,290 @@
+"""Looks whether a write happened whose answer was lost, where the interface gives a means to look (design 4.7).
+
+Tries a request until the service answers, the environment wins, or a repetition would not be safe (design 4.7).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from time import sleep
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+
+import requests
+
+from contracts.exchanges.exchange import Answer, Exchange
+from contracts.session.breaker import LONGEST_OUTAGE_SECONDS, Breaker, pause_after
+from contracts.session.environment_faults import (
+    MOST_TRIES,
+    asked_wait,
+    environment_fault,
+    harmless,
+    may_be_a_gateways,
+    may_repeat,
+    page_words,
+    wait_before,
+)
+from contracts.session.limits import Pace
+from contracts.session.transport import TIMED_OUT, Transport, TransportFault
+
+#: Writes whose record can be read at the address they were sent to.
+_READABLE: Final = frozenset({"saveDraft", "deleteDraft"})
+_ABSENT: Final = (404, 410)
+#: The operation that looks.
+LOOKING: Final = "getDraft"
+_OF_A_BODY: Final = frozenset({"content-type", "content-length", "transfer-encoding"})
+
+
+class Outcome(StrEnum):
+    """What became of a write whose answer was lost."""
+
+    UNDONE = "it did not happen"
+    #: Saying the same thing again about the same draft does no harm.
+    MAYBE_DONE = "it may have happened, and may be sent again"
+    DONE = "it happened"
+    UNKNOWN = "it cannot be told"
+
+
+@dataclass(frozen=True)
+class Look:
+    """The request that looks: GET at this address with these headers."""
+
+    url: str
+    headers: Mapping[str, str]
+
+
+def look_for(operation: str | None, url: str, headers: Mapping[str, str]) -> Look | None:
+    """How to look whether a write happened; None where its record cannot be read through the interface."""
+    if operation not in _READABLE:
+        return None
+    plain = urlunsplit(urlsplit(url)._replace(query=""))
+    kept = {name: value for name, value in headers.items() if name.lower() not in _OF_A_BODY}
+    return Look(plain, kept)
+
+
+def outcome_of(operation: str | None, seen: Answer | None) -> Outcome:
+    """What became of a write, by what stands at its address now.
+
+    Args:
+        seen: The answer to the look; None when there was none.
+    """
+    if seen is None or seen.page or not (seen.success or seen.status in _ABSENT):
+        return Outcome.UNKNOWN
+    if operation == "saveDraft":
+        return Outcome.MAYBE_DONE if seen.success else Outcome.UNDONE
+    # A deletion that would be sent again finds nothing to delete, so its answer is lost for good.
+    return Outcome.UNDONE if seen.success else Outcome.DONE
+
+
+#: A time-out costs the whole time limit, so that it is not tried more often.
+_MOST_TIME_OUTS = 2
+#: A page in place of a refusal that comes back as often as this is the service's own.
+_MOST_PAGES = 2
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of one try: an answer or a fault, or both where a gateway answered.
+
+    Attributes:
+        received: The service may have received the request.
+    """
+
+    answer: Answer | None
+    fault: str | None
+    received: bool
+
+
+class Retrying:
+    """Sends requests through a transport, each as often as is polite and safe.
+
+    Args:
+        may_look: Raises when a look must not leave.
+        noted: Called with each fault and its exchange.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        pace: Pace,
+        breaker: Breaker,
+        may_look: Callable[[str, str, Any], None],
+        noted: Callable[[str, Exchange], None],
+    ) -> None:
+        self._transport = transport
+        self._pace = pace
+        self._breaker = breaker
+        self._may_look = may_look
+        self._noted = noted
+        self._refusing_in_json: set[str | None] = set()
+        self._without_pages: set[str | None] = set()
+        self._deadline: float | None = None
+        self.counts: Counter[str] = Counter()
+        #: What was spent on sending, on waiting for the pace, and on waiting for better weather.
+        self.seconds: dict[str, float] = {"sending": 0.0, "pace": 0.0, "weather": 0.0}
+
+    @contextmanager
+    def hurried(self, seconds: float) -> Iterator[None]:
+        """Let nothing take longer than some seconds in all, tries and waits included."""
+        self._deadline = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._deadline = None
+
+    def left(self) -> float | None:
+        """Seconds left in a hurry; None without one."""
+        return None if self._deadline is None else self._deadline - time.monotonic()
+
+    def pause(self, spoilt: int = 0) -> None:
+        """Wait a little when the request before this one met bad weather, or attempts in a row were spoilt by it."""
+        self._wait(max(self._breaker.pause(), pause_after(spoilt)))
+
+    def send(
+        self, exchange: Exchange, prepared: requests.PreparedRequest, *, summed: bool, once: bool
+    ) -> None:
+        """Send a request and put the answer, or the fault that stood in its way, into the exchange.
+
+        Args:
+            summed: Keep only the beginning of the answer's body, and the digest of all of it.
+            once: The body can be read only once.
+        """
+        spent = 0.0
+        for number in range(1, MOST_TRIES + 1):
+            tried = self._try(exchange, prepared, number, summed=summed)
+            spent += exchange.seconds
+            if tried.fault is None:
+                exchange.response = tried.answer
+                self._heard(exchange, tried.answer)
+                return
+            self._noted(tried.fault, exchange)
+            if tried.fault in TIMED_OUT:
+                attempt = f"{exchange.case} {exchange.attempt}"
+                self._breaker.timed_out(exchange.operation, attempt, self._transport.timeout)
+            wait = self._before_another(number, tried, exchange.operation)
+            if wait is not None:
+                self._pace.rest(asked_wait(tried.answer))
+            again = wait is not None and not (once and tried.received) and self._safe_again(exchange, tried)
+            if not again or wait is None or not self._pace.affords():
+                exchange.response, exchange.fault = tried.answer, tried.fault
+                self._breaker.missed(exchange.operation, tried.fault, spent + _patience_asked(tried.answer))
+                return
+            exchange.retries += 1
+            self.counts["retries"] += 1
+            self._wait(wait, polite=tried.answer is not None and tried.answer.status == 429)
+
+    def _try(
+        self, exchange: Exchange, prepared: requests.PreparedRequest, number: int, *, summed: bool
+    ) -> Tried:
+        self.counts["requests"] += 1
+        asked = time.perf_counter()
+        with self._pace.turn():
+            started = time.perf_counter()
+            try:
+                answer = self._transport.send(prepared, summed=summed, limit=self._limit())
+            except TransportFault as lost:
+                return Tried(None, str(lost), lost.sent)
+            finally:
+                exchange.seconds = time.perf_counter() - started
+                self.seconds["pace"] += started - asked
+                self.seconds["sending"] += exchange.seconds
+        fault = environment_fault(answer, exchange.operation) or self._doubted_page(exchange, answer, number)
+        return Tried(answer, fault, received=True)
+
+    def _doubted_page(self, exchange: Exchange, answer: Answer, number: int) -> str | None:
+        """A page where refusals have come as JSON: a gateway's, unless it comes again and again.
+
+        Of a page in answer to HEAD only the headers are seen; it is one where other answers have come without them,
+        or where pages have just come.
+        """
+        pages = exchange.operation in self._without_pages or self._breaker.pause() > 0
+        if exchange.operation == "draftExists" and answer.success and answer.hollow_page and pages:
+            return page_words(answer)
+        known = exchange.operation in self._refusing_in_json
+        if number > _MOST_PAGES or not may_be_a_gateways(
+            answer, exchange.method, exchange.operation, refuses_in_json=known
+        ):
+            return None
+        return page_words(answer)
+
+    def _heard(self, exchange: Exchange, answer: Answer | None) -> None:
+        self._breaker.answered(exchange.operation)
+        if answer is None or answer.hollow_page:
+            return
+        if answer.success:
+            self._without_pages.add(exchange.operation)
+        elif answer.refusal and answer.json_labelled:
+            self._refusing_in_json.add(exchange.operation)
+
+    def _before_another(self, number: int, tried: Tried, operation: str | None) -> float | None:
+        """Seconds to wait before another try; None when there is to be none."""
+        wait = wait_before(number + 1, tried.answer)
+        most = MOST_TRIES
+        if tried.fault in TIMED_OUT:
+            most = 1 if self._breaker.silent(operation) else _MOST_TIME_OUTS
+        left = self.left()
+        if number >= most or wait is None or (left is not None and wait >= left):
+            return None
+        return wait
+
+    def _safe_again(self, exchange: Exchange, tried: Tried) -> bool:
+        """Whether the request may be sent again, after a look at what became of it where that is needed."""
+        known = may_repeat(exchange.method, exchange.operation, received=tried.received, answer=tried.answer)
+        if known and (harmless(exchange.method, exchange.operation) or not tried.received):
+            return True
+        if known:
+            # A limiter does nothing; that a 503 did nothing is only likely.
+            exchange.unsettled += tried.answer is None or tried.answer.status != 429
+            return True
+        outcome = self._look(exchange)
+        exchange.notes["looked up"] = str(outcome)
+        exchange.unsettled += outcome is not Outcome.UNDONE
+        return outcome in (Outcome.UNDONE, Outcome.MAYBE_DONE)
+
+    def _look(self, exchange: Exchange) -> Outcome:
+        look = look_for(exchange.operation, exchange.url, exchange.request_headers)
+        if look is None:
+            return Outcome.UNKNOWN
+        self._may_look("GET", look.url, look.headers)
+        answer = None
+        for number in range(1, _MOST_TIME_OUTS + 1):
+            if answer is None and self._pace.affords():
+                self._wait(wait_before(number + 1, None) or 0.0)
+                answer = self._glance(look)
+        return outcome_of(exchange.operation, answer)
+
+    def _glance(self, look: Look) -> Answer | None:
+        request = requests.Request("GET", look.url, headers=dict(look.headers))
+        prepared = self._transport.http.prepare_request(request)
+        prepared.url = look.url
+        self.counts["requests"] += 1
+        with self._pace.turn():
+            try:
+                answer = self._transport.send(prepared, limit=self._limit())
+            except TransportFault:
+                return None
+        return None if environment_fault(answer, LOOKING) else answer
+
+    def _limit(self) -> float | None:
+        left = self.left()
+        return None if left is None else max(0.5, left)
+
+    def _wait(self, seconds: float, *, polite: bool = False) -> None:
+        """Wait for better weather; a rate limit is no bad weather."""
+        if seconds <= 0:
+            return
+        if not polite:
+            self._breaker.waited(seconds)
+        self.seconds["weather"] += seconds
+        sleep(seconds)
+
+
+def _patience_asked(answer: Answer | None) -> float:
+    """What a service that asks for more patience than there is costs, in seconds: nobody waits that long."""
+    asks = answer is not None and wait_before(2, answer) is None
+    return LONGEST_OUTAGE_SECONDS if asks else 0.0

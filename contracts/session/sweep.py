@@ -1,0 +1,446 @@
+"""Which runs in a reports folder are over without having cleaned up, and what their ledgers still hold.
+
+Deletes the drafts of earlier runs, as the accounts that saved them.
+
+A door for a sweep that is no run: the same guard, pace and redaction, and no report.
+
+Drafts of runs whose ledgers are lost, found by listing the accounts' own drafts.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from contracts.errors import EnvironmentFault
+from contracts.evidence.run_folder import RUN_FILE
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.redaction import Redactor
+from contracts.interface.description import load_description
+from contracts.session.actor import Actor
+from contracts.session.ledger import Entry, Ledger, append_removed, read_entries, removable, residue
+from contracts.session.namespace import (
+    SUITE_PREFIX,
+    TOKEN_LENGTH,
+    Namespace,
+    is_signed,
+    new_run_token,
+    starts_like_ours,
+)
+from contracts.session.private_folder import PRIVATE_PREFIX, Alive, anybody_alive
+from contracts.session.session import Context, namespace_of, open_door, pace_of, proxy_passwords
+from contracts.session.tokens import TokenStore, read_timestamp, token_issuer
+from contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALMS, Target
+
+#: What a sweep found in a run's folder, written beside its ledger.
+SWEPT_FILE: Final = "swept.json"
+#: A run of another machine cannot be asked whether it is alive; one this old, in hours, is taken to be over.
+LONGEST_RUN_HOURS: Final = 24.0
+#: How long workers whose controller was killed take to notice it.
+_LAST_BREATH_SECONDS: Final = 20.0
+_LOOK_AGAIN_SECONDS: Final = 0.1
+
+
+@dataclass(frozen=True)
+class EarlierRun:
+    """A run that is over.
+
+    Attributes:
+        token: The run's part of its identifiers' prefix.
+        base_url: The target it wrote to.
+        entries: The latest state of each of its writes.
+    """
+
+    folder: Path
+    token: str
+    base_url: str
+    entries: tuple[Entry, ...]
+
+    @property
+    def drafts(self) -> list[Entry]:
+        """Drafts that are there or may be there, newest first."""
+        return removable(self.entries)
+
+    @property
+    def residue(self) -> list[Entry]:
+        """What nobody can remove."""
+        return list(residue(self.entries))
+
+    @property
+    def ledgers(self) -> list[Path]:
+        """Its ledger files."""
+        return sorted(self.folder.glob("ledger*.jsonl"))
+
+
+def earlier_runs(reports: Path, base_url: str) -> Iterator[EarlierRun]:
+    """The runs on a target that are over and whose ledgers may still hold drafts.
+
+    Args:
+        reports: Folder of run folders; one that is not there holds none.
+        base_url: The target; runs on others are none of our business.
+    """
+    folders = sorted(path for path in reports.glob("*/") if not path.is_symlink())
+    for folder in folders:
+        facts = _facts(folder)
+        if facts.get("base_url") == base_url and facts.get("token") and _to_be_swept(folder, facts):
+            entries = tuple(read_entries(sorted(folder.glob("ledger*.jsonl"))))
+            yield EarlierRun(folder, str(facts["token"]), base_url, entries)
+
+
+def tokens_at_work(reports: Path) -> set[str]:
+    """Tokens of the runs in a reports folder that are not over, whatever they aim at."""
+    folders = [path for path in reports.glob("*/") if not path.is_symlink()]
+    return {str(_facts(folder).get("token")) for folder in folders if anybody_alive(folder)}
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    try:
+        facts = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}  # no run folder of ours, or one that was killed before it wrote anything to a service
+    return facts if isinstance(facts, dict) else {}
+
+
+def _to_be_swept(folder: Path, facts: dict[str, Any]) -> bool:
+    if facts.get("finished") and not facts.get("left"):
+        return False
+    return _unswept(folder) and _over(folder, facts)
+
+
+def _unswept(folder: Path) -> bool:
+    try:
+        return bool(json.loads((folder / SWEPT_FILE).read_text(encoding="utf-8"))["left"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return True
+
+
+def _over(folder: Path, facts: dict[str, Any]) -> bool:
+    if facts.get("finished"):
+        return True
+    process = facts.get("process") or {}
+    if process.get("host") != platform.node():
+        return _age(str(facts.get("started"))) > timedelta(hours=LONGEST_RUN_HOURS)
+    deadline = time.monotonic() + _LAST_BREATH_SECONDS
+    while anybody_alive(folder):
+        if _controller_alive(folder) or time.monotonic() > deadline:
+            return False
+        time.sleep(_LOOK_AGAIN_SECONDS)
+    return True
+
+
+def _controller_alive(folder: Path) -> bool:
+    return anybody_alive(folder, "main")
+
+
+def _age(started: str) -> timedelta:
+    try:
+        moment = datetime.fromisoformat(started)
+    except ValueError:
+        return timedelta()
+    return datetime.now(UTC) - (moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+
+
+#: The case on whose behalf a sweep sends; it may use what the request budget keeps back.
+CASE: Final = "[sweeping]"
+_GONE: Final = (404, 410)
+_MOST_NAMED: Final = 5
+
+MakeActor = Callable[[str, str], Actor]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A draft to be removed: where, under which identifier, and as whom."""
+
+    realm: str
+    identifier: str
+    role: str
+
+
+@dataclass
+class Swept:
+    """What a sweep did.
+
+    Attributes:
+        what: Whose drafts these were, for a sentence.
+        removed: Drafts that are gone now.
+        left: Drafts that are still there, each with the reason.
+        residue: What nobody can remove.
+        dry: Nothing was removed; `removed` is what would have been.
+    """
+
+    what: str
+    removed: list[Draft] = field(default_factory=list)
+    left: list[tuple[Draft, str]] = field(default_factory=list)
+    residue: list[Entry] = field(default_factory=list)
+    dry: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """One line for the terminal."""
+        said = [f"{_drafts(len(self.removed))} {'to be removed' if self.dry else 'removed'}"]
+        if self.left:
+            named = ", ".join(f"{draft.identifier} in {draft.realm}" for draft, _ in self.left[:_MOST_NAMED])
+            more = len(self.left) - _MOST_NAMED
+            said.append(
+                f"{_drafts(len(self.left))} left: {named}{f' and {more} more' if more > 0 else ''} "
+                f"({self.left[0][1]})"
+            )
+        if self.residue:
+            said.append(f"{len(self.residue)} records and attachments that nobody can remove")
+        return f"{self.what}: {'; '.join(said)}"
+
+
+class Sweeper:
+    """Deletes drafts through the door of a run, or of the command.
+
+    Args:
+        actor: Makes somebody of a role in a realm.
+        namespace: The door's; takes in what is to be deleted, and nothing else.
+        target: Says which accounts there are.
+        dry: Say what would be deleted, and delete nothing.
+    """
+
+    def __init__(self, actor: MakeActor, namespace: Namespace, target: Target, *, dry: bool = False) -> None:
+        self._actor = actor
+        self._namespace = namespace
+        self._target = target
+        self._dry = dry
+
+    def runs(self, reports: Path) -> Iterator[Swept]:
+        """Delete what earlier runs on the target left, by their ledgers; runs that are alive are left alone."""
+        for run in earlier_runs(reports, self._target.base_url):
+            self._namespace.adopt(run.token)
+            swept = self.drafts(f"run {run.folder.name}", (_draft(entry) for entry in run.drafts))
+            swept.residue = run.residue
+            if not self._dry:
+                _write_down(run, swept)
+            yield swept
+
+    def drafts(self, what: str, drafts: Iterable[Draft]) -> Swept:
+        """Delete drafts that the namespace owns."""
+        swept = Swept(what, dry=self._dry)
+        for draft in drafts:
+            why = self._why_not(draft)
+            if why is None:
+                swept.removed.append(draft)
+            else:
+                swept.left.append((draft, why))
+        return swept
+
+    def _why_not(self, draft: Draft) -> str | None:
+        """Delete one draft; None when it is gone, else what stands in the way."""
+        if draft.role not in self._target.accounts:
+            return f"the settings have no account {draft.role}"
+        if not self._namespace.owns(draft.identifier):
+            return "its identifier is not one of the suite's"
+        if self._dry:
+            return None
+        try:
+            sent = self._actor(draft.role, draft.realm).send("deleteDraft", path={"uid": draft.identifier})
+            answer = sent.answer
+        except EnvironmentFault as fault:
+            return str(fault)
+        return None if answer.success or answer.status in _GONE else f"deleteDraft answered {answer.status}"
+
+
+def _draft(entry: Entry) -> Draft:
+    return Draft(entry.realm, entry.identifier, AUTHOR if entry.role == ANONYMOUS else entry.role)
+
+
+def _write_down(run: EarlierRun, swept: Swept) -> None:
+    """Note in the run's folder what became of its drafts, so that the next sweep need not ask again."""
+    gone = {(draft.realm, draft.identifier) for draft in swept.removed}
+    entries = [entry for entry in run.entries if (entry.realm, entry.identifier) in gone]
+    if run.ledgers:
+        append_removed(run.ledgers[0], [entry for entry in entries if entry.what == "draft"])
+    facts = {
+        "at": datetime.now(UTC).isoformat(),
+        "removed": [asdict(draft) for draft in swept.removed],
+        "left": [{**asdict(draft), "why": why} for draft, why in swept.left],
+        "residue": [asdict(entry) for entry in swept.residue],
+    }
+    (run.folder / SWEPT_FILE).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+
+def _drafts(count: int) -> str:
+    return f"{count} draft" if count == 1 else f"{count} drafts"
+
+
+class _Silent:
+    """Keeps nothing of what is sent."""
+
+    def exchange(self, exchange: Exchange, context: Context) -> None:
+        """Pass over an exchange."""
+
+    def fault(self, fault: str, context: Context) -> None:
+        """Pass over a fault."""
+
+
+@dataclass(frozen=True)
+class Entrance:
+    """What a sweep needs of a target.
+
+    Attributes:
+        actor: Makes somebody of a role in a realm.
+        namespace: The door's.
+        redactor: Knows the secrets of the sweep; whatever is said goes through it.
+    """
+
+    actor: MakeActor
+    namespace: Namespace
+    redactor: Redactor
+
+
+@contextmanager
+def entrance(target: Target) -> Iterator[Entrance]:
+    """A way into a target, for as long as the `with` block lasts.
+
+    Raises:
+        EnvironmentFault: the author cannot sign in.
+    """
+    with ExitStack() as stack:
+        private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX)))
+        stack.callback(Alive(private, "sweep").end)
+        ledger = Ledger(private / "ledger-sweep.jsonl")
+        stack.callback(ledger.close)
+        namespace = namespace_of(target, new_run_token())
+        door = open_door(
+            target,
+            pace=pace_of(target, private, budget=None, unhurried=False),
+            ledger=ledger,
+            namespace=namespace,
+            recorder=_Silent(),
+            name="sweep",
+            on_break=lambda _: None,
+        )
+        passwords = (account.password.reveal() for account in target.accounts.values())
+        redactor = Redactor([*passwords, *proxy_passwords()])
+        description = load_description()
+        tokens = TokenStore(private, token_issuer(door, target, description), redactor.learn)
+        author = tokens.token(AUTHOR)
+        if not author.value:
+            raise EnvironmentFault(f"{target.base_url} gave the author no token: {author.refusal}")
+
+        def actor(role: str, realm: str) -> Actor:
+            return Actor(
+                role=role,
+                realm=realm,
+                door=door,
+                description=description,
+                tokens=tokens,
+                target=target,
+                case=CASE,
+                attempt=1,
+                exchanges=[],
+            )
+
+        yield Entrance(actor, namespace, redactor)
+
+
+_PAGE: Final = 100
+#: A service whose pages never end is not read to the end.
+_MOST_PAGES: Final = 200
+#: Shorter texts are numbers or years, not moments.
+_SHORTEST_MOMENT: Final = len("2026-01-01T00:00")
+
+
+@dataclass(frozen=True)
+class Orphans:
+    """What a listing of the accounts' drafts gave.
+
+    Attributes:
+        found: Drafts to be removed.
+        spared: Drafts that look like the suite's and are left alone, each with the reason.
+        troubles: Lists that could not be read, each with the reason.
+    """
+
+    found: list[Draft]
+    spared: list[tuple[Draft, str]]
+    troubles: list[str]
+
+
+def find_orphans(
+    actor: MakeActor, target: Target, *, at_work: set[str], older_than: timedelta, all_of_mine: bool
+) -> Orphans:
+    """Look through the drafts of every account of a target.
+
+    A draft is taken for an orphan when its identifier is signed by the suite, its run is not one that is at work on
+    this machine, and everything the list says about its age is older than asked for.
+
+    Args:
+        at_work: Tokens of runs that are going on.
+        older_than: Younger ones are left alone: a run on another machine may be at work on them.
+        all_of_mine: Take every draft that starts like the suite's, whatever its age and signature.
+    """
+    orphans = Orphans([], [], [])
+    for role in target.accounts:
+        for realm in (name for name in target.realms if name in DOCUMENT_REALMS):
+            try:
+                for draft, record in _listed(actor, role, realm):
+                    why = _why_spared(draft, record, at_work, older_than, all_of_mine=all_of_mine)
+                    if why is None:
+                        orphans.found.append(draft)
+                    else:
+                        orphans.spared.append((draft, why))
+            except (EnvironmentFault, readers.Ambiguous) as trouble:
+                orphans.troubles.append(f"the drafts of the {role} in {realm}: {trouble}")
+    return orphans
+
+
+def _listed(actor: MakeActor, role: str, realm: str) -> Iterator[tuple[Draft, dict[str, Any]]]:
+    """Drafts whose identifier starts like the suite's, page by page, until one is empty or comes again."""
+    somebody, seen, before = actor(role, realm), set[str](), b""
+    for page in range(_MOST_PAGES):
+        query = {"collection": "my", "$top": str(_PAGE), "$skip": str(page * _PAGE)}
+        answer = somebody.send("listDrafts", query=query).answer
+        records = readers.records(answer) if answer.success else None
+        if records is None:
+            raise EnvironmentFault(f"listDrafts answered {answer.quote()}")
+        if not records or answer.content == before:
+            return
+        before = answer.content
+        for record in records:
+            for identifier in sorted(_identifiers(record) - seen):
+                yield Draft(realm, identifier, role), record
+            seen |= _identifiers(record)
+
+
+def _identifiers(record: dict[str, Any]) -> set[str]:
+    texts = (value for value in readers.values(record) if isinstance(value, str))
+    return {text for text in texts if starts_like_ours(text) and " " not in text}
+
+
+def _why_spared(
+    draft: Draft, record: dict[str, Any], at_work: set[str], older_than: timedelta, *, all_of_mine: bool
+) -> str | None:
+    if draft.identifier[len(SUITE_PREFIX) :][:TOKEN_LENGTH] in at_work:
+        return "its run is going on"
+    if all_of_mine:
+        return None
+    if not is_signed(draft.identifier):
+        return "it may be somebody's own; --all-of-mine takes it"
+    age = _run_age(record)
+    if age is None:
+        return "the list does not say how old it is; --all-of-mine takes it"
+    return None if age >= older_than else f"it is younger than {older_than.total_seconds() / 3600:g} hours"
+
+
+def _run_age(record: dict[str, Any]) -> timedelta | None:
+    """How long ago anything happened to a draft, by the latest moment in its record."""
+    texts = (value for value in readers.values(record) if isinstance(value, str))
+    moments = [
+        moment
+        for text in texts
+        if len(text) >= _SHORTEST_MOMENT and (moment := read_timestamp(text)) is not None
+    ]
+    return datetime.now(UTC) - max(moments) if moments else None

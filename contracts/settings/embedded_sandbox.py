@@ -1,0 +1,224 @@
+"""The embedded sandbox as a target: its published accounts, realms and records.
+
+Starts the embedded sandbox as its own process, and stops it whatever happens to the run.
+"""
+
+import atexit
+import os
+import queue
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from contracts.errors import RegistryContractsError, SuiteError, UsageError
+from contracts.settings.settings_file import read_target
+from contracts.settings.target import ACCOUNT_ROLES, SANDBOX, AttachmentSettings, Target
+
+SANDBOX_SETTINGS = Path(__file__).with_name("sandbox.toml")
+
+
+def sandbox_target(base_url: str, size_limit: int) -> Target:
+    """Return the target that describes a sandbox started by this suite.
+
+    Args:
+        base_url: where it answers.
+        size_limit: the upload limit it was started with, in bytes.
+
+    """
+    target = read_target(SANDBOX_SETTINGS, _published_accounts())
+    return replace(
+        target,
+        name=SANDBOX,
+        base_url=base_url.rstrip("/"),
+        attachments=AttachmentSettings(size_limit_bytes=size_limit),
+    )
+
+
+def _published_accounts() -> dict[str, str]:
+    """Return the sandbox's accounts under the variables its settings file names; they protect nothing."""
+    variables = {}
+    for role in ACCOUNT_ROLES:
+        variables[f"SANDBOX_{role.upper()}_EMAIL"] = f"{role}@sandbox.test"
+        variables[f"SANDBOX_{role.upper()}_PASSWORD"] = f"sandbox-{role}"
+    return variables
+
+
+__all__ = ["DEFAULT_SIZE_LIMIT", "DOCUMENT_SIZE_LIMIT", "EmbeddedSandbox", "require_extra", "sandbox_target"]
+
+DEFAULT_SIZE_LIMIT = 6 * 1024 * 1024
+"""Upload limit in bytes that makes the limit's clauses cheap to judge."""
+
+DOCUMENT_SIZE_LIMIT = 1024**3
+"""The interface document's 1 GB in bytes, for the profile `full`."""
+
+#: It starts in about a second; on a machine that has much else to do it may take many times that.
+READY_SECONDS = 60.0
+STOP_SECONDS = 5.0
+_STDERR_LINES = 3
+_USAGE = 4
+_READY = re.compile(r"sandbox ready at (http://127\.0\.0\.1:\d+)\s*$")
+_EXTRA = ("starlette", "uvicorn", "sqlalchemy", "odata_query", "PIL", "swagger_ui_bundle")
+
+
+class EmbeddedSandbox:
+    """A sandbox in a process of its own, for as long as the `with` block lasts.
+
+    Args:
+        size_limit: largest upload it takes, in bytes.
+        arguments: more options for `python -m contracts.sandbox`, such as `--defect` or `--variant`.
+        command: what to start instead, for tests.
+        ready_seconds: patience for its first line.
+
+    """
+
+    def __init__(
+        self,
+        size_limit: int = DEFAULT_SIZE_LIMIT,
+        arguments: Sequence[str] = (),
+        command: Sequence[str] | None = None,
+        ready_seconds: float = READY_SECONDS,
+    ) -> None:
+        self.size_limit = size_limit
+        self._command = list(command) if command else _sandbox_command(size_limit, arguments)
+        self._ready_seconds = ready_seconds
+        self._process: subprocess.Popen[str] | None = None
+        self._reader: threading.Thread | None = None
+        self._stderr: IO[bytes] | None = None
+        self._base_url = ""
+
+    @property
+    def base_url(self) -> str:
+        """Where it answers, such as `http://127.0.0.1:40123`; only inside the `with` block.
+
+        Raises:
+            SuiteError: the sandbox is not running.
+
+        """
+        if not self._base_url:
+            raise SuiteError("the embedded sandbox is not running; use it inside its with block")
+        return self._base_url
+
+    def __enter__(self) -> Self:
+        """Start it and wait until it is ready.
+
+        Raises:
+            UsageError: the `sandbox` extra is not installed, or its options cannot be used.
+            SuiteError: it ended for another reason or stayed silent; one line with the end of what it wrote to stderr.
+
+        """
+        require_extra()
+        # A file takes any amount; a pipe that nobody reads would stop the sandbox once it is full.
+        self._stderr = tempfile.TemporaryFile()
+        atexit.register(self.stop)
+        try:
+            self._process = self._start(self._stderr)
+            self._base_url = self._wait_until_ready(self._process)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the process, first politely, then for good; a second call does nothing."""
+        atexit.unregister(self.stop)
+        process, self._process, self._base_url = self._process, None, ""
+        if process is not None:
+            _end(process)
+            if self._reader is not None:
+                self._reader.join(STOP_SECONDS)
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    stream.close()
+        if self._stderr is not None:
+            self._stderr.close()
+            self._stderr = None
+
+    def _start(self, stderr: IO[bytes]) -> subprocess.Popen[str]:
+        # A session of its own: Ctrl-C must reach the run alone, which still needs the sandbox to clean up.
+        return subprocess.Popen(  # noqa: S603 (our own interpreter and options, no shell)
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            env=_child_environment(),
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+
+    def _wait_until_ready(self, process: subprocess.Popen[str]) -> str:
+        found: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=_read_lines, args=(process.stdout, found), daemon=True)
+        self._reader.start()
+        try:
+            base_url = found.get(timeout=self._ready_seconds)
+        except queue.Empty:
+            raise self._not_ready(f"is not ready after {self._ready_seconds:g} s") from None
+        if base_url is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(STOP_SECONDS)
+            raise self._not_ready("ended before it was ready")
+        return base_url
+
+    def _not_ready(self, what: str) -> RegistryContractsError:
+        lines: list[str] = []
+        if self._stderr is not None:
+            self._stderr.seek(0)
+            text = self._stderr.read().decode("utf-8", "replace")
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+        said = " | ".join(lines[-_STDERR_LINES:]) or "nothing"
+        if self._process is not None and self._process.poll() == _USAGE:
+            return UsageError(said)
+        return SuiteError(f"the embedded sandbox {what}; its last words: {said}")
+
+
+def _sandbox_command(size_limit: int, arguments: Sequence[str]) -> list[str]:
+    options = ["--port", "0", "--size-limit", str(size_limit), *arguments]
+    return [sys.executable, "-m", "contracts.settings.sandbox_process", *options]
+
+
+def require_extra() -> None:
+    """See that the sandbox can be started.
+
+    Raises:
+        UsageError: the extra `sandbox` is not installed; the line says what to install.
+    """
+    if any(find_spec(name) is None for name in _EXTRA):
+        raise UsageError("the embedded sandbox needs the extra: pip install 'registry-contracts[sandbox]'")
+
+
+def _child_environment() -> dict[str, str]:
+    """Return the environment without the credentials of live targets, which the sandbox has no use for."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("REGISTRY_")}
+    return {**kept, "PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
+
+
+def _read_lines(stream: IO[str] | None, found: "queue.SimpleQueue[str | None]") -> None:
+    """Put the address from the ready line, then read on so that the pipe never fills; None at the end."""
+    for line in stream or ():
+        if match := _READY.search(line):
+            found.put(match.group(1))
+    found.put(None)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

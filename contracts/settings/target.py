@@ -1,0 +1,299 @@
+"""A value that must never be shown: passwords on their way from the environment to the token operation.
+
+What a target is: a service at a base URL, with its realms, accounts and data (design section 6).
+
+Each field carries its meaning as metadata; the reader takes its known keys and kinds from there, and so does
+the table of settings in `docs/live.md`.
+"""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+from contracts.errors import SuiteError
+
+
+class Secret:
+    """Holds one secret text; every way of showing or storing it gives a fixed mask instead.
+
+    Args:
+        value: the secret itself.
+
+    """
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """Return the secret itself; only the token operation and redaction have a use for it."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return "<secret>"
+
+    def __format__(self, spec: str) -> str:
+        return format(repr(self), spec)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and self._value == other._value
+
+    def __hash__(self) -> int:
+        return hash((Secret, self._value))
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        # A pickle would carry the plain text to a file or another process.
+        raise TypeError("a secret cannot be pickled; read it from the environment again")
+
+
+DOCUMENT_REALMS = ("abs-dev", "bch-dev", "chm-dev")
+DEVELOPMENT_REALMS = (*DOCUMENT_REALMS, "ort-dev")
+PRODUCTION_REALMS = ("abs", "bch", "chm", "ort")
+ANY_REALM = "any"
+"""Pseudo-realm of the token operation, which carries no realm."""
+
+AUTHOR = "author"
+ANONYMOUS = "anonymous"
+ACCOUNT_ROLES = (AUTHOR, "restricted", "nau", "other")
+
+SANDBOX = "sandbox"
+
+
+class Kind(Enum):
+    """The kinds of value a setting may have; the value is how a message calls it."""
+
+    TEXT = "a text"
+    TEXTS = "a list of texts"
+    IDENTIFIER = "an identifier"
+    IDENTIFIERS = "a list of identifiers"
+    IDENTIFIER_OR_IDENTIFIERS = "an identifier or a list of identifiers"
+    NUMBER = "a number above 0"
+    RATE = "a number above 0, or inf for no limit"
+    WHOLE = "a whole number above 0"
+    JSON_FILE = "the path of a JSON file"
+    FILE = "the path of a file"
+
+
+def about(kind: Kind, meaning: str) -> dict[str, Any]:
+    """Return the metadata of one setting: its kind, and what it means to a reader of the documentation."""
+    return {"kind": kind, "meaning": meaning}
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast and how patiently the suite talks to a target; without a rate there is no limit."""
+
+    requests_per_second: float | None = field(
+        default=20.0, metadata=about(Kind.RATE, "highest request rate, summed over all workers")
+    )
+    concurrency: int = field(default=8, metadata=about(Kind.WHOLE, "requests under way at the same time"))
+    timeout_seconds: float = field(
+        default=30.0, metadata=about(Kind.NUMBER, "patience for one answer; longer is a hang")
+    )
+    settle_seconds: float = field(
+        default=8.0,
+        metadata=about(
+            Kind.NUMBER, "how long an effect may take to show, in a list for instance; longer is a loss"
+        ),
+    )
+    request_budget: int | None = field(
+        default=None,
+        metadata=about(
+            Kind.WHOLE,
+            "requests that a run may send in all; without it the profile decides (docs/manners.md)",
+        ),
+    )
+    permanent_records: int = field(
+        default=12,
+        metadata=about(
+            Kind.WHOLE,
+            "contacts and submissions, which nobody can remove, that a run may create in each realm",
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Account:
+    """Credentials of one role; the password is shown by nothing but `password.reveal()`."""
+
+    role: str
+    email: str = field(repr=False)
+    password: Secret
+
+
+@dataclass(frozen=True)
+class RealmSettings:
+    """What the interface document cannot tell about one realm; everything is optional.
+
+    A missing setting leaves the clauses that need it untested, never failed.
+    """
+
+    contact_schema: str | None = field(
+        default=None, metadata=about(Kind.TEXT, "schema name of contact records")
+    )
+    contact_organization: str | None = field(
+        default=None, metadata=about(Kind.TEXT, "identifier of an organization, for contactOrganization")
+    )
+    country_terms: tuple[str, ...] = field(
+        default=(), metadata=about(Kind.TEXTS, "valid identifiers for country")
+    )
+    workflow_schema: str | None = field(
+        default=None, metadata=about(Kind.TEXT, "schema configured for the workflow in this realm")
+    )
+    workflow_document: dict[str, Any] | None = field(
+        default=None,
+        hash=False,
+        metadata=about(
+            Kind.JSON_FILE,
+            "valid document for workflow_schema, beside the settings; header.identifier is filled in",
+        ),
+    )
+    locked_identifier: str | None = field(
+        default=None, metadata=about(Kind.IDENTIFIER, "record that is locked for workflow")
+    )
+    existing_identifier: tuple[str, ...] = field(
+        default=(),
+        metadata=about(
+            Kind.IDENTIFIER_OR_IDENTIFIERS, "record or records of the author that exist and are not locked"
+        ),
+    )
+    others_identifier: str | None = field(
+        default=None, metadata=about(Kind.IDENTIFIER, "record of somebody else")
+    )
+    published_identifier: str | None = field(
+        default=None, metadata=about(Kind.IDENTIFIER, "record with a published version beside its draft")
+    )
+    temporary_files: tuple[str, ...] = field(
+        default=(), metadata=about(Kind.TEXTS, "unused ids of temporary files; each is used up")
+    )
+    spare_identifiers: tuple[str, ...] = field(
+        default=(),
+        metadata=about(
+            Kind.IDENTIFIERS,
+            "identifiers outside the suite's prefix that it may write: hyphens, underscores or digits only",
+        ),
+    )
+
+    def filled_document(self, identifier: str | None) -> dict[str, Any] | None:
+        """Return a fresh copy of `workflow_document` with `header.identifier` set, or taken out for None.
+
+        Returns None when the setting is missing.
+        """
+        if self.workflow_document is None:
+            return None
+        document = copy.deepcopy(self.workflow_document)
+        header = document.setdefault("header", {})
+        if identifier is None:
+            header.pop("identifier", None)
+        else:
+            header["identifier"] = identifier
+        return document
+
+
+@dataclass(frozen=True)
+class AttachmentSettings:
+    """Limits of the attachment operations."""
+
+    size_limit_bytes: int | None = field(
+        default=None,
+        metadata=about(
+            Kind.WHOLE,
+            "largest upload the target takes, where it is below the 1 GB of the interface document",
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class TlsSettings:
+    """How the target's certificate is checked; it always is."""
+
+    ca_bundle: Path | None = field(
+        default=None, metadata=about(Kind.FILE, "PEM file of authorities to trust instead of the usual ones")
+    )
+
+
+@dataclass(frozen=True)
+class Target:
+    """A service at a base URL, with its realms, accounts and data.
+
+    Args:
+        name: how reports call it: the settings file's stem, `sandbox`, or `environment`.
+        base_url: scheme, host, port and path prefix, without a trailing slash.
+        kind: `development`; anything else is refused by the guard.
+        realms: the realms to judge, in order.
+        pace: request rate, concurrency, patience.
+        accounts: role → account, only for roles whose credentials are known; the author is always there.
+        realm: realm → its settings; use `realm_settings` to read, which never misses.
+        attachments: limits of the attachment operations.
+        tls: certificate checks.
+        absent: role → why its account is missing, where more is known than that.
+
+    """
+
+    name: str
+    base_url: str
+    kind: str = "development"
+    realms: tuple[str, ...] = DEVELOPMENT_REALMS
+    pace: Pace = Pace()
+    accounts: Mapping[str, Account] = field(default_factory=dict, hash=False)
+    realm: Mapping[str, RealmSettings] = field(default_factory=dict, hash=False)
+    attachments: AttachmentSettings = AttachmentSettings()
+    tls: TlsSettings = TlsSettings()
+    absent: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether this is a sandbox on this machine; a file of that name may describe anything."""
+        return self.name == SANDBOX and self.base_url.startswith("http://127.0.0.1:")
+
+    def realm_settings(self, realm: str) -> RealmSettings:
+        """Return the settings of `realm`, all empty when the target has none for it."""
+        return self.realm.get(realm, RealmSettings())
+
+    def missing(self, need: str, realm: str = ANY_REALM) -> str | None:
+        """Say which setting a clause lacks in `realm`, or None when it lacks nothing.
+
+        Args:
+            need: a name from the catalogue's `needs`: `realm.<setting>`, `account.<role>` or
+                `attachments.size_limit_bytes`.
+            realm: the realm the clause is judged in; in `any`, a `realm.` need is met when one realm has it.
+
+        Returns:
+            One sentence such as `setting realm.abs-dev.locked_identifier is missing`.
+
+        Raises:
+            SuiteError: the catalogue names a need that no setting meets.
+
+        """
+        group, _, key = need.partition(".")
+        if group == "realm" and key in RealmSettings.__dataclass_fields__:
+            return self._missing_in_realm(key, realm)
+        if group == "account" and key in (*ACCOUNT_ROLES, ANONYMOUS):
+            return self._missing_account(key)
+        if group == "attachments" and key in AttachmentSettings.__dataclass_fields__:
+            known = getattr(self.attachments, key) is not None
+            return None if known else f"setting attachments.{key} is missing"
+        raise SuiteError(f"the need {need!r} names no setting of a target")
+
+    def _missing_in_realm(self, key: str, realm: str) -> str | None:
+        candidates = self.realms if realm == ANY_REALM else (realm,)
+        if any(getattr(self.realm_settings(name), key) for name in candidates):
+            return None
+        place = "<realm>" if realm == ANY_REALM else realm
+        return f"setting realm.{place}.{key} is missing"
+
+    def _missing_account(self, role: str) -> str | None:
+        if role == ANONYMOUS or role in self.accounts:
+            return None
+        reason = self.absent.get(role)
+        return f"setting accounts.{role} is missing" + (f": {reason}" if reason else "")
