@@ -13,7 +13,7 @@ from contracts.checks.claims import Claim, usable
 from contracts.checks.outcomes import Blocked
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.settings.target import DOCUMENT_REALMS
 
 
@@ -102,13 +102,13 @@ def treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:
     taken_alike(claim, changed, usual)
 
 
-def outcome(answer: Answer) -> tuple[object, ...]:
+def outcome(answer: Response) -> tuple[object, ...]:
     """What an answer amounts to: status, faults in whatever order, and whether it got past the realm."""
     faults = readers.errors(answer) or []
     return answer.status, sorted(map(repr, faults)), _beyond_the_realm(answer)
 
 
-def _beyond_the_realm(answer: Answer) -> bool:
+def _beyond_the_realm(answer: Response) -> bool:
     """Whether an answer speaks of what comes after the realm: success, content, the workflow's first step."""
     return (
         answer.success or bool(readers.errors(answer)) or any(map(partial(readers.says, answer), _STEP_ONE))
@@ -127,7 +127,7 @@ _STEP_ONE = (
 _SCHEMA_UNKNOWN = "Schema not configured for the given realm"
 
 
-def refused_as(answer: Answer, pattern: Answer) -> bool:
+def refused_as(answer: Response, pattern: Response) -> bool:
     """Whether an answer is the same refusal as another: status and text, whatever the order of its members."""
     same_text = answer.json == pattern.json if answer.json is not None else answer.text == pattern.text
     return answer.refusal and answer.status == pattern.status and same_text

@@ -26,7 +26,7 @@ from contracts.cases.shared_state import Shelf
 from contracts.checks.claims import Claim, Claims, done, usable
 from contracts.checks.outcomes import Blocked, Untested
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
 from contracts.session.actor import Actor
 
@@ -73,7 +73,7 @@ def nothing_of(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> N
     )
 
 
-def _given(answer: Answer, document: dict[str, Any]) -> bool:
+def _given(answer: Response, document: dict[str, Any]) -> bool:
     """Whether an answer gives a document away: as JSON, or as a text that holds the JSON."""
     texts = (value for value in readers.values(answer.json) if isinstance(value, str))
     return readers.holds_document(answer, document) or any(

@@ -15,7 +15,7 @@ from typing import Any, Final
 from contracts.cases import sign_in
 from contracts.cases.list_pages import Lister, Page
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 
 
 def shape(exchange: Exchange) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def status(exchange: Exchange) -> int:
     return exchange.answer.status
 
 
-def _body(answer: Answer) -> str:
+def _body(answer: Response) -> str:
     if not answer.content:
         return "empty"
     return described(answer.json) if answer.json is not None else "not JSON"
@@ -52,7 +52,7 @@ def described(value: Any) -> str:
     return "text" if isinstance(value, str) else "null" if value is None else type(value).__name__
 
 
-def place_of(answer: Answer, document: dict[str, Any]) -> str:
+def place_of(answer: Response, document: dict[str, Any]) -> str:
     """Where a document stands in a body: `the body itself`, the path of a member, or `nowhere`."""
     return next(
         (path for path, value in _objects(answer.json, "") if readers.includes(value, document)), "nowhere"

@@ -13,7 +13,7 @@ from typing import Any, Final
 from contracts.checks.claims import Claim, usable
 from contracts.checks.outcomes import Blocked, Untested
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.session.actor import Actor
 from contracts.settings.target import Target
 
@@ -98,7 +98,7 @@ EXPIRATION_MEMBER: Final = "expiration"
 _UNAUTHENTICATED: Final = 401
 
 
-def token_in(answer: Answer) -> str | None:
+def token_in(answer: Response) -> str | None:
     """The token of a sign-in answer, where the document says it stands; None when there is none."""
     value = answer.json.get(TOKEN_MEMBER) if answer.success and isinstance(answer.json, dict) else None
     return value if isinstance(value, str) and value else None
@@ -178,7 +178,7 @@ def no_token_from(claim: Claim, exchanges: Iterable[Exchange]) -> None:
         claim.holds(not tokens, exchange, expected="no token", seen=f"{exchange.answer.status} with a token")
 
 
-def _tokens(answer: Answer) -> Iterable[str]:
+def _tokens(answer: Response) -> Iterable[str]:
     """Every text that stands under the name of a token, however deep, whatever the status."""
     for value in readers.values(answer.json):
         found = value.get(TOKEN_MEMBER) if isinstance(value, dict) else None
@@ -186,14 +186,14 @@ def _tokens(answer: Answer) -> Iterable[str]:
             yield found
 
 
-def _without_secrets(answer: Answer) -> str:
+def _without_secrets(answer: Response) -> str:
     kinds = (
         {name: type(value).__name__ for name, value in answer.json.items()} if _is_object(answer) else None
     )
     return f"{answer.status} with members {kinds}" if kinds is not None else answer.quote()
 
 
-def _is_object(answer: Answer) -> bool:
+def _is_object(answer: Response) -> bool:
     return isinstance(answer.json, dict) and TOKEN_MEMBER in answer.json
 
 

@@ -24,7 +24,7 @@ from contracts.cases.arrangement import Arrangement
 from contracts.cases.samples import Samples
 from contracts.checks.claims import Claims, usable
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Evidence
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 
@@ -388,7 +388,7 @@ class Scene:
         """The account that a document does not belong to."""
         return self.cast.actor("other" if document.owner == "author" else "author")
 
-    def send(self, actor: Actor, operation: str, **parts: Any) -> tuple[Exchange, Answer]:
+    def send(self, actor: Actor, operation: str, **parts: Any) -> tuple[Exchange, Response]:
         """Send a request and note it.
 
         Raises:

@@ -23,7 +23,7 @@ from contracts.checks.claims import done, usable
 from contracts.checks.errors_array import turned_down
 from contracts.checks.outcomes import Blocked
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Answer
+from contracts.exchanges.exchange import Response
 from contracts.session.actor import Actor
 
 _CURRENT = ("draft-info-current", "getDraftInfo")
@@ -107,7 +107,7 @@ def _replaced(scene: Scene, document: Document, old: list[int]) -> None:
         scene.should(key, not old, document, expected=f"v{document.version} alone", seen=seen)
 
 
-def _absent(scene: Scene, document: Document, answer: Answer) -> None:
+def _absent(scene: Scene, document: Document, answer: Response) -> None:
     """There is no draft to be read: nobody saved one, it was deleted, or what was sent was refused."""
     shown = document.shown_as(answer.text) if answer.success else []
     if document.gone and Happening.REFUSED_CREATE not in document.since:
@@ -160,7 +160,7 @@ def info(scene: Scene, document: Document) -> None:
     _current(scene, document, answer)
 
 
-def _current(scene: Scene, document: Document, answer: Answer) -> None:
+def _current(scene: Scene, document: Document, answer: Response) -> None:
     """Info after a later save does not tell what the service itself has told to be changed since."""
     latest = answer
 
@@ -178,7 +178,7 @@ def _current(scene: Scene, document: Document, answer: Answer) -> None:
     document.told.info_now = latest.json if isinstance(latest.json, dict) else {}
 
 
-def _stale(document: Document, answer: Answer) -> list[str]:
+def _stale(document: Document, answer: Response) -> list[str]:
     told = answer.json if isinstance(answer.json, dict) else {}
     members = [f"{name} still is {told[name]!r}" for name in document.told.stale(told)]
     shown = document.shown_as(answer.text)

@@ -16,7 +16,7 @@ from contracts.checks.claims import Claim, usable
 from contracts.checks.outcomes import Blocked
 from contracts.checks.workflow_errors import Row, claim_free, claim_not_taken, told
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.session.actor import DEFAULT, Actor
 from contracts.session.namespace import is_valid_uid
 
@@ -109,7 +109,7 @@ def by_query(realm: str) -> Mapping[str, Any]:
     return {"realm": None, "query": {"Realm": realm}}
 
 
-def named_identifiers(answer: Answer, sent: Any) -> list[str]:
+def named_identifiers(answer: Response, sent: Any) -> list[str]:
     """Texts of an answer that may be the identifier of the record that was sent: its own first, then new ones.
 
     Args:

@@ -12,14 +12,14 @@ from typing import Any, Final
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Evidence, Observation
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import Catalogue, Clause, Level
 from contracts.session.environment_faults import page_words
 
 _STEPS: Final = re.compile(r"[./\[\]]+")
 
 
-def usable(exchange: Exchange) -> Answer:
+def usable(exchange: Exchange) -> Response:
     """The answer of an exchange, when it can be judged.
 
     Raises:
@@ -33,7 +33,7 @@ def usable(exchange: Exchange) -> Answer:
     return answer
 
 
-def done(exchange: Exchange) -> Answer:
+def done(exchange: Exchange) -> Response:
     """The answer of a request that had to succeed.
 
     Raises:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from contracts.checks.claims import usable
 from contracts.checks.outcomes import Blocked
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 
 MANDATORY: Final = "Error.Mandatory"
 INVALID_VALUE: Final = "Error.InvalidValue"
@@ -36,12 +36,12 @@ CODES: Final = frozenset(
 _STEPS: Final = re.compile(r"[^./\[\]\"'$#:\s]+")
 
 
-def turned_down(answer: Answer) -> bool:
+def turned_down(answer: Response) -> bool:
     """Whether a record was refused: 4xx, or an errors array with any status below 500 (design 4.2)."""
     return answer.refusal or (answer.status < 500 and bool(readers.errors(answer)))
 
 
-def elements(answer: Answer) -> Iterator[tuple[str, str]]:
+def elements(answer: Response) -> Iterator[tuple[str, str]]:
     """Code and property of each well-formed element of the errors array."""
     for element in readers.errors(answer) or ():
         if well_formed(element):
@@ -60,14 +60,14 @@ def names_field(path: str, field: str) -> bool:
     return field in _STEPS.findall(path)
 
 
-def reports(answer: Answer, field: str, code: str | None = None) -> bool:
+def reports(answer: Response, field: str, code: str | None = None) -> bool:
     """Whether the errors array names a field, and with this code where one is given."""
     return any(
         names_field(path, field) and (code is None or found == code) for found, path in elements(answer)
     )
 
 
-def holds_code(answer: Answer, code: str) -> bool:
+def holds_code(answer: Response, code: str) -> bool:
     """Whether some element has this code."""
     return any(found == code for found, _ in elements(answer))
 

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 from contracts.checks.outcomes import Blocked
-from contracts.exchanges.exchange import Answer
+from contracts.exchanges.exchange import Response
 from contracts.session.tokens import read_timestamp
 
 _EXTENDED: Final = re.compile(
@@ -57,7 +57,7 @@ def moment_of(value: object) -> datetime | None:
     return read_timestamp(value.replace(",", ".")) if isinstance(value, str) else None
 
 
-def service_time(answer: Answer) -> datetime:
+def service_time(answer: Response) -> datetime:
     """The service's own time by its Date header, or ours when it sends none that can be read."""
     try:
         said = parsedate_to_datetime(answer.headers.get("date", ""))
@@ -66,7 +66,7 @@ def service_time(answer: Answer) -> datetime:
     return said if said.tzinfo else said.replace(tzinfo=UTC)
 
 
-def ahead(moment: datetime | None, answer: Answer) -> float:
+def ahead(moment: datetime | None, answer: Response) -> float:
     """Seconds from the time of an answer to a moment; negative when it has passed.
 
     Raises:

@@ -13,7 +13,7 @@ from typing import Final
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Attempt, Evidence
 from contracts.errors import EnvironmentFault
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import Catalogue
 from contracts.session.environment_faults import GATEWAY_STATUSES
 from contracts.session.transport import TIMED_OUT
@@ -59,7 +59,7 @@ UNIVERSAL: Final = frozenset(_EXPECTED)
 
 
 def _checked(
-    exchange: Exchange, answer: Answer, knows: Callable[[str], bool]
+    exchange: Exchange, answer: Response, knows: Callable[[str], bool]
 ) -> Iterator[tuple[str, tuple[bool, str]]]:
     own = answer.status not in GATEWAY_STATUSES
     if own:
@@ -74,7 +74,7 @@ def _checked(
         yield "json-labelled-json", (labelled, f"Content-Type {answer.headers.get('content-type', 'absent')}")
 
 
-def _errors(answer: Answer) -> object:
+def _errors(answer: Response) -> object:
     """The errors of a refusal, which the document shows as JSON; what else a refusal holds is not shown."""
     body = answer.json
     return body.get("errors") if answer.refusal and isinstance(body, dict) else None

@@ -9,7 +9,7 @@ from contracts.checks import errors_array
 from contracts.checks.claims import Claim, usable
 from contracts.checks.outcomes import Blocked
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
 
 
@@ -27,13 +27,13 @@ class Row(StrEnum):
     ANONYMOUS = "workflow-anonymous"
 
 
-def tells(answer: Answer, row: Row, realm: str = "") -> bool:
+def tells(answer: Response, row: Row, realm: str = "") -> bool:
     """Whether an answer carries a row's message, whatever its status."""
     message = load_catalogue().clause(row).message or ""
     return not answer.success and readers.says(answer, message.replace("${realm}", realm))
 
 
-def tells_exactly(answer: Answer, row: Row, realm: str = "") -> bool:
+def tells_exactly(answer: Response, row: Row, realm: str = "") -> bool:
     """Whether an answer carries a row's message with its status."""
     return answer.status == load_catalogue().clause(row).status and tells(answer, row, realm)
 

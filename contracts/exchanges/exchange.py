@@ -108,7 +108,7 @@ _PAGE_BEGINNING = 256
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """What the service sent back: status, headers by lower-case name, and the body's bytes.
 
     Attributes:
@@ -213,13 +213,13 @@ class Exchange:
     seconds: float = 0.0
     retries: int = 0
     fault: str | None = None
-    response: Answer | None = None
+    response: Response | None = None
     unsettled: int = 0
     own: bool = False
     notes: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> Response:
         """The service's answer.
 
         Raises:

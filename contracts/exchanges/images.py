@@ -7,7 +7,7 @@ import struct
 import zlib
 from xml.etree import ElementTree
 
-from contracts.exchanges.exchange import Answer
+from contracts.exchanges.exchange import Response
 
 #: The root of a drawing, which may carry a prefix for its namespace.
 _SVG = re.compile(rb"<(?:[\w.-]+:)?svg[\s/>]")
@@ -18,7 +18,7 @@ _DENYING = ("json", "html")
 _IN_TEXTS = frozenset("\t\n\f\r")
 
 
-def is_image(answer: Answer) -> bool:
+def is_image(answer: Response) -> bool:
     """Whether a body is an image: of a known format, whole and not denied, or at least called one and not text."""
     body, label = answer.content, answer.media_type
     known = kind(body)

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from contracts.exchanges.exchange import Answer
+from contracts.exchanges.exchange import Response
 from contracts.safe_text import cut
 
 #: Deeper than any answer of a service in its right mind; keeps hostile nesting from costing us.
@@ -45,7 +45,7 @@ def values(value: Any, depth: int = 0) -> Iterator[Any]:
         yield from values(member, depth + 1)
 
 
-def carries_identifier(answer: Answer, identifier: str) -> bool:
+def carries_identifier(answer: Response, identifier: str) -> bool:
     """Whether an answer names this identifier as a word: anywhere in the body, or in its Location header."""
     word = re.compile(rf"(?<![\w-]){re.escape(identifier)}(?![\w-])", re.ASCII)
     body = answer.json
@@ -61,7 +61,7 @@ def _keys(body: Any) -> Iterator[str]:
     return (name for value in values(body) if isinstance(value, dict) for name in value)
 
 
-def says(answer: Answer, message: str) -> bool:
+def says(answer: Response, message: str) -> bool:
     """Whether a message stands anywhere in the body, white space and surrounding punctuation aside."""
     wanted = _plain(message)
     body = answer.json
@@ -74,7 +74,7 @@ def _plain(text: str) -> str:
     return re.sub(r"\s+", " ", folded).strip(_EDGE)
 
 
-def errors(answer: Answer) -> list[Any] | None:
+def errors(answer: Response) -> list[Any] | None:
     """The `errors` array: a member of the body, or of an object in it; None when there is none.
 
     Of several, those that stand inside another and empty ones do not count beside one that says something.
@@ -106,7 +106,7 @@ def _errors_in(value: Any, depth: int = 0) -> Iterator[list[Any]]:
         yield from _errors_in(member, depth + 1)
 
 
-def records(answer: Answer) -> list[dict[str, Any]] | None:
+def records(answer: Response) -> list[dict[str, Any]] | None:
     """The records of a list: a bare array, or the only array of objects in an envelope; None when there is none.
 
     An answer that says it has no content is a list without records. Beside the records an envelope may hold other
@@ -149,7 +149,7 @@ def names(record: dict[str, Any], identifier: str) -> bool:
     return any(value == identifier for value in values(record) if isinstance(value, str))
 
 
-def holds_document(answer: Answer, document: dict[str, Any]) -> bool:
+def holds_document(answer: Response, document: dict[str, Any]) -> bool:
     """Whether a document stands in the body: at the top, or nested under any member; extra members are fine."""
     return any(includes(value, document) for value in values(answer.json) if isinstance(value, dict))
 
@@ -186,13 +186,13 @@ def common(first: Any, second: Any) -> Any:
     return first
 
 
-def left_over(answer: Answer, document: dict[str, Any], members: Collection[str]) -> set[str]:
+def left_over(answer: Response, document: dict[str, Any], members: Collection[str]) -> set[str]:
     """Which of `members` stand beside a document in the body: things that were meant to be gone."""
     found = [value for value in values(answer.json) if isinstance(value, dict) and includes(value, document)]
     return {name for value in found for name in members if name in value}
 
 
-def difference(answer: Answer, document: dict[str, Any]) -> str:
+def difference(answer: Response, document: dict[str, Any]) -> str:
     """Where the best candidate in the body first departs from a document, for the `seen` side of a finding."""
     candidates = [value for value in values(answer.json) if isinstance(value, dict)]
     if not candidates:

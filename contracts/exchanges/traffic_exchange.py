@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -94,7 +94,7 @@ class Passed:
         answer = None
         if self.status and self.fault is None:
             body = self.answer_body
-            answer = Answer(
+            answer = Response(
                 self.status,
                 self.reason,
                 dict(_joined((name.lower(), value) for name, value in self.answer_headers)),

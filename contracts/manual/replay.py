@@ -26,7 +26,7 @@ from contracts.checks.single import Judge, Judgement
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.evidence.record import RecordedExchange
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.redaction import REDACTED
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.manual_session import ROLES, Bench
@@ -47,7 +47,7 @@ from contracts.session.namespace import KEPT_PREFIX
 from contracts.session.recording import SWAPPED, TOKEN, UNKNOWN
 from contracts.settings.target import ANONYMOUS, AUTHOR
 
-_PLAIN: Final[dict[str, Callable[[Answer], bool]]] = {
+_PLAIN: Final[dict[str, Callable[[Response], bool]]] = {
     "accepted (2xx)": lambda answer: answer.success,
     "refused (4xx)": lambda answer: answer.refusal,
     "an answer below 500, whatever was sent": lambda answer: answer.status < 500,
@@ -72,7 +72,7 @@ _IDENTIFIER: Final = re.compile(r"the identifier ([\w-]{11,128}) in the answer")
 _STATUS: Final = re.compile(r"[1-5]\d\d")
 
 
-def meets(expected: str, answer: Answer) -> bool | None:
+def meets(expected: str, answer: Response) -> bool | None:
     """Tell whether an answer is what a finding expected.
 
     Args:
@@ -87,7 +87,7 @@ def meets(expected: str, answer: Answer) -> bool | None:
         return None
 
 
-def _meets(expected: str, answer: Answer) -> bool | None:
+def _meets(expected: str, answer: Response) -> bool | None:
     if expected in _PLAIN:
         return _PLAIN[expected](answer)
     if found := _MESSAGE.fullmatch(expected):
@@ -98,7 +98,7 @@ def _meets(expected: str, answer: Answer) -> bool | None:
     return _meets_short(expected, answer)
 
 
-def _meets_short(expected: str, answer: Answer) -> bool | None:
+def _meets_short(expected: str, answer: Response) -> bool | None:
     if _STATUS.fullmatch(expected):
         return answer.status == int(expected)
     if found := _AT_MOST.fullmatch(expected):
@@ -122,7 +122,7 @@ _SHOWN: Final = 80
 _OURS: Final = re.compile(r"rc-[a-z0-9]{4}")
 
 
-def differences(old: RecordedExchange, new: Answer, translated: Callable[[str], str]) -> list[str]:
+def differences(old: RecordedExchange, new: Response, translated: Callable[[str], str]) -> list[str]:
     """Say how an answer differs from the recorded one; empty when they are alike.
 
     Args:

@@ -27,7 +27,7 @@ from contracts.checks import errors_array
 from contracts.checks.requests import Credentials, RequestFacts
 from contracts.checks.workflow_errors import Row, tells
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Answer
+from contracts.exchanges.exchange import Response
 from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.traffic_exchange import Body, Passed, first
 from contracts.interface.catalogue import Catalogue, Level
@@ -59,7 +59,7 @@ class Step:
 
     passed: Passed
     facts: RequestFacts
-    answer: Answer | None
+    answer: Response | None
     site: str
     realm: str
     who: str | None
@@ -90,7 +90,7 @@ class Step:
         """Whether nobody can tell what it did."""
         return not (self.taken or (self.answer is not None and self.answer.refusal)) or self.passed.crossed
 
-    def _turned_down(self, answer: Answer) -> bool:
+    def _turned_down(self, answer: Response) -> bool:
         try:
             return errors_array.turned_down(answer)
         except Ambiguous:
@@ -295,7 +295,7 @@ class DraftTrail:
             content = (step.sent if step.right else None) if saved else was
             self._drafts.put(key, _Draft(saved, step.passed.number, str(step.who), content))
 
-    def _read(self, step: Step, answer: Answer) -> Iterator[Suspicion]:
+    def _read(self, step: Step, answer: Response) -> Iterator[Suspicion]:
         uid = step.facts.path["uid"]
         known = self._drafts.get(_key(step, uid))
         if known is None or known.who != step.who or not (step.taken or step.refused):
@@ -310,7 +310,7 @@ class DraftTrail:
             said = "not the content of the draft that was deleted"
             yield _suspicion("draft-delete-content-gone", uid, said, answer, known, holds=not given)
 
-    def _there(self, step: Step, answer: Answer, known: _Draft, uid: str) -> Suspicion:
+    def _there(self, step: Step, answer: Response, known: _Draft, uid: str) -> Suspicion:
         clause = _PRESENT[step.operation]
         said = "the draft that was saved before"
         if step.operation != "getDraft" or not step.taken or not isinstance(known.content, dict):
@@ -319,7 +319,7 @@ class DraftTrail:
         seen = answer.quote() if same else readers.difference(answer, known.content)
         return Suspicion(clause, uid, "the draft as it was saved", seen, known.entry, same)
 
-    def _listed(self, step: Step, answer: Answer) -> Iterator[Suspicion]:
+    def _listed(self, step: Step, answer: Response) -> Iterator[Suspicion]:
         try:
             records = readers.records(answer)
         except Ambiguous:
@@ -350,7 +350,7 @@ def _key(step: Step, uid: str) -> tuple[str, str, str]:
 
 
 def _suspicion(
-    clause: str, uid: str, expected: str, answer: Answer, known: _Draft, *, holds: bool
+    clause: str, uid: str, expected: str, answer: Response, known: _Draft, *, holds: bool
 ) -> Suspicion:
     return Suspicion(clause, uid, expected, answer.quote(), known.entry, holds)
 
@@ -413,7 +413,7 @@ class AttachmentTrail:
                 yield from self._own(step, step.answer, known)
                 yield from self._foreign(step, step.answer, known, key)
 
-    def _own(self, step: Step, answer: Answer, known: _Document) -> Iterator[Suspicion]:
+    def _own(self, step: Step, answer: Response, known: _Document) -> Iterator[Suspicion]:
         upload = _meant(step, known)
         if upload is None or step.operation == "getAttachmentThumbnail":
             return
@@ -435,7 +435,7 @@ class AttachmentTrail:
             yield Suspicion("attachment-download-same", subject, expected, seen, upload.entry, same)
 
     def _foreign(
-        self, step: Step, answer: Answer, known: _Document, key: tuple[str, str]
+        self, step: Step, answer: Response, known: _Document, key: tuple[str, str]
     ) -> Iterator[Suspicion]:
         """An attachment of one document under another one that was seen to have none."""
         if (
@@ -455,7 +455,7 @@ class AttachmentTrail:
                 return
 
     def _listed(
-        self, step: Step, answer: Answer, known: _Document, key: tuple[str, str]
+        self, step: Step, answer: Response, known: _Document, key: tuple[str, str]
     ) -> Iterator[Suspicion]:
         try:
             records = readers.records(answer)

@@ -23,7 +23,7 @@ from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Evidence
 from contracts.checks.requests import RequestFacts, RequestFault, check_faults
 from contracts.checks.workflow_errors import Row, tells
 from contracts.errors import EnvironmentFault
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.traffic_exchange import Passed
 from contracts.interface.catalogue import Catalogue, Clause, Level
@@ -148,7 +148,7 @@ def row_faults(
 
 
 def _contradictions(
-    answer: Answer, facts: RequestFacts, catalogue: Catalogue, *, in_header: bool
+    answer: Response, facts: RequestFacts, catalogue: Catalogue, *, in_header: bool
 ) -> Iterator[tuple[str, str, Standing]]:
     named = facts.realm or ""
     told = [row for row in Row if tells(answer, row, named)]
@@ -246,7 +246,7 @@ def judge_answer(
 
 def _checks(
     exchange: Exchange,
-    answer: Answer,
+    answer: Response,
     facts: RequestFacts,
     mistakes: Mistakes,
     catalogue: Catalogue,
@@ -261,11 +261,11 @@ def _checks(
         yield lambda: check_faults(exchange, usual, catalogue, attempt)
 
 
-def _accepted(answer: Answer) -> bool:
+def _accepted(answer: Response) -> bool:
     return answer.success and not errors_array.turned_down(answer)
 
 
-def _explained(exchange: Exchange, answer: Answer, facts: RequestFacts) -> bool:
+def _explained(exchange: Exchange, answer: Response, facts: RequestFacts) -> bool:
     """Whether a refusal plainly has another reason than the fault that shows."""
     if _accepted(answer) or answer.status >= 500:
         return False

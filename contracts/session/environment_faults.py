@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-from contracts.exchanges.exchange import Answer
+from contracts.exchanges.exchange import Response
 
 #: Statuses that a gateway, a limiter or a service under maintenance gives, whatever was asked.
 GATEWAY_STATUSES = frozenset({429, 502, 503, 504})
@@ -21,7 +21,7 @@ _DOWNLOADS = frozenset({"getAttachment", "getAttachmentThumbnail", "attachmentEx
 _SAFE = ("GET", "HEAD")
 
 
-def environment_fault(answer: Answer, operation: str | None) -> str | None:
+def environment_fault(answer: Response, operation: str | None) -> str | None:
     """What the environment did in place of the service, in a few words, or None when the service answered.
 
     A page with status 500 is the service's own (design 4.7: a lone 500). A page with a 4xx status may come from
@@ -36,7 +36,7 @@ def environment_fault(answer: Answer, operation: str | None) -> str | None:
     return None
 
 
-def _broken_off(answer: Answer) -> bool:
+def _broken_off(answer: Response) -> bool:
     """Whether JSON ends in its middle although nothing told where it should end, as a lost connection leaves it."""
     told = "content-length" in answer.headers or "chunked" in answer.headers.get("transfer-encoding", "")
     if told or answer.digest is not None or "json" not in answer.media_type or answer.json is not None:
@@ -45,12 +45,12 @@ def _broken_off(answer: Answer) -> bool:
     return text[:1] in ("{", "[") and text[-1:] not in ("}", "]")
 
 
-def page_words(answer: Answer) -> str:
+def page_words(answer: Response) -> str:
     """What is said of an HTML page in place of an answer."""
     return f"an HTML page with status {answer.status} where JSON is due"
 
 
-def may_be_a_gateways(answer: Answer, method: str, operation: str | None, *, refuses_in_json: bool) -> bool:
+def may_be_a_gateways(answer: Response, method: str, operation: str | None, *, refuses_in_json: bool) -> bool:
     """Whether a 4xx page is worth asking again, since the service's own refusals look different.
 
     Args:
@@ -64,7 +64,7 @@ def may_be_a_gateways(answer: Answer, method: str, operation: str | None, *, ref
     )
 
 
-def may_repeat(method: str, operation: str | None, *, received: bool, answer: Answer | None) -> bool:
+def may_repeat(method: str, operation: str | None, *, received: bool, answer: Response | None) -> bool:
     """Whether a request may be sent again without looking first whether it happened.
 
     Args:
@@ -79,14 +79,14 @@ def harmless(method: str, operation: str | None) -> bool:
     return method in _SAFE or operation == _SIGN_IN
 
 
-def turned_away(answer: Answer | None) -> bool:
+def turned_away(answer: Response | None) -> bool:
     """Whether an answer says that nothing was done: 429, or 503 with the invitation to come again later."""
     return answer is not None and (
         answer.status == 429 or (answer.status == 503 and "retry-after" in answer.headers)
     )
 
 
-def wait_before(try_number: int, answer: Answer | None) -> float | None:
+def wait_before(try_number: int, answer: Response | None) -> float | None:
     """Seconds to wait before try `try_number` (2, 3, …), at least what Retry-After asks for.
 
     Returns:
@@ -98,7 +98,7 @@ def wait_before(try_number: int, answer: Answer | None) -> float | None:
     return wait if wait <= _LONGEST_WAIT_SECONDS else None
 
 
-def asked_wait(answer: Answer | None) -> float:
+def asked_wait(answer: Response | None) -> float:
     """Seconds for which an answer asks to be left alone (Retry-After); 0 when it asks for nothing."""
     asked = _retry_after(answer.headers.get("retry-after", "")) if answer else None
     return max(asked or 0.0, 0.0)

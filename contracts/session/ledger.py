@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from contracts.exchanges.exchange import Answer
+from contracts.exchanges.exchange import Response
 from contracts.session.limits import PERMANENT, ResidueBudget
 from contracts.session.namespace import is_valid_uid
 
@@ -152,7 +152,7 @@ def residue(entries: Iterable[Entry]) -> Iterator[Entry]:
             yield entry
 
 
-def outcome(answer: Answer | None, fault: str | None) -> State:
+def outcome(answer: Response | None, fault: str | None) -> State:
     """What an answer says became of a write; content problems may come with any status below 500 (design 4.2)."""
     if answer is not None and answer.status == 429:
         return "refused"
@@ -163,7 +163,7 @@ def outcome(answer: Answer | None, fault: str | None) -> State:
     return "created" if answer.success else "unknown"
 
 
-def named(answer: Answer | None) -> str | None:
+def named(answer: Response | None) -> str | None:
     """The identifier that an answer gives to the record it is about, where it stands under a usual name."""
     body = answer.json if answer is not None else None
     for record in (body, *(body.values() if isinstance(body, dict) else ())):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.redaction import REDACTED, SECRET_HEADERS, Redactor
 from contracts.session.session import Context
 from contracts.session.tokens import read_timestamp
@@ -106,7 +106,7 @@ class JournalRecorder:
             "body": _body(exchange.request_body, redactor),
         }
 
-    def _response(self, answer: Answer | None, redactor: Redactor) -> dict[str, Any] | None:
+    def _response(self, answer: Response | None, redactor: Redactor) -> dict[str, Any] | None:
         if answer is None:
             return None
         return {

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import requests
 
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.session.breaker import LONGEST_OUTAGE_SECONDS, Breaker, pause_after
 from contracts.session.environment_faults import (
     MOST_TRIES,
@@ -67,7 +67,7 @@ def look_for(operation: str | None, url: str, headers: Mapping[str, str]) -> Loo
     return Look(plain, kept)
 
 
-def outcome_of(operation: str | None, seen: Answer | None) -> Outcome:
+def outcome_of(operation: str | None, seen: Response | None) -> Outcome:
     """What became of a write, by what stands at its address now.
 
     Args:
@@ -95,7 +95,7 @@ class Tried:
         received: The service may have received the request.
     """
 
-    answer: Answer | None
+    answer: Response | None
     fault: str | None
     received: bool
 
@@ -196,7 +196,7 @@ class Retrying:
         fault = environment_fault(answer, exchange.operation) or self._doubted_page(exchange, answer, number)
         return Tried(answer, fault, received=True)
 
-    def _doubted_page(self, exchange: Exchange, answer: Answer, number: int) -> str | None:
+    def _doubted_page(self, exchange: Exchange, answer: Response, number: int) -> str | None:
         """A page where refusals have come as JSON: a gateway's, unless it comes again and again.
 
         Of a page in answer to HEAD only the headers are seen; it is one where other answers have come without them,
@@ -212,7 +212,7 @@ class Retrying:
             return None
         return page_words(answer)
 
-    def _heard(self, exchange: Exchange, answer: Answer | None) -> None:
+    def _heard(self, exchange: Exchange, answer: Response | None) -> None:
         self._breaker.answered(exchange.operation)
         if answer is None or answer.hollow_page:
             return
@@ -258,7 +258,7 @@ class Retrying:
                 answer = self._glance(look)
         return outcome_of(exchange.operation, answer)
 
-    def _glance(self, look: Look) -> Answer | None:
+    def _glance(self, look: Look) -> Response | None:
         request = requests.Request("GET", look.url, headers=dict(look.headers))
         prepared = self._transport.http.prepare_request(request)
         prepared.url = look.url
@@ -284,7 +284,7 @@ class Retrying:
         sleep(seconds)
 
 
-def _patience_asked(answer: Answer | None) -> float:
+def _patience_asked(answer: Response | None) -> float:
     """What a service that asks for more patience than there is costs, in seconds: nobody waits that long."""
     asks = answer is not None and wait_before(2, answer) is None
     return LONGEST_OUTAGE_SECONDS if asks else 0.0

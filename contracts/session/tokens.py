@@ -17,7 +17,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from contracts.errors import EnvironmentFault
-from contracts.exchanges.exchange import Answer
+from contracts.exchanges.exchange import Response
 from contracts.interface.description import Description
 from contracts.session.environment_faults import GATEWAY_STATUSES
 from contracts.session.session import Call, Context, Door
@@ -210,7 +210,7 @@ def token_issuer(door: Door, target: Target, description: Description) -> Callab
     return issue
 
 
-def _ahead(answer: Answer, now: datetime) -> float:
+def _ahead(answer: Response, now: datetime) -> float:
     """Seconds by which the service's clock is ahead of ours, by the Date of its answer; small differences are none."""
     try:
         there = parsedate_to_datetime(answer.headers["date"])

@@ -29,7 +29,7 @@ from requests.utils import get_environ_proxies
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from contracts.exchanges.exchange import MOST_VALUES, Answer, holds_masses
+from contracts.exchanges.exchange import MOST_VALUES, Response, holds_masses
 
 
 def stray_content(response: requests.Response) -> bytes:
@@ -221,7 +221,7 @@ class Transport:
 
     def send(
         self, request: requests.PreparedRequest, *, summed: bool = False, limit: float | None = None
-    ) -> Answer:
+    ) -> Response:
         """Send a request and read its whole answer.
 
         Args:
@@ -243,7 +243,7 @@ class Transport:
 
     def _once(
         self, request: requests.PreparedRequest, deadline: float, hops: int, timeout: float, *, summed: bool
-    ) -> Answer:
+    ) -> Response:
         digest = None
         try:
             # Past the session's own `send`, which reads cookies and redirects of whatever kind.
@@ -274,7 +274,7 @@ class Transport:
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
             raise TransportFault(f"the answer broke off ({type(error).__name__})", sent=True) from error
         headers = {name.lower(): value for name, value in response.headers.items()}
-        return Answer(
+        return Response(
             response.status_code,
             response.reason or "",
             headers,
@@ -313,7 +313,9 @@ class Transport:
             raise TransportFault(f"the answer holds more than {MOST_VALUES:,} values", sent=True)
         return content
 
-    def _redirect(self, request: requests.PreparedRequest, answer: Answer) -> requests.PreparedRequest | None:
+    def _redirect(
+        self, request: requests.PreparedRequest, answer: Response
+    ) -> requests.PreparedRequest | None:
         """The request that follows a redirect of a read; another host gets it without credentials."""
         location = answer.headers.get("location")
         if request.method not in ("GET", "HEAD") or not location or answer.status not in _REDIRECTS:

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from contracts.cases import observing
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 
 
 def signed_in(token: str) -> Exchange:
     content = f'{{"authenticationToken": "{token}"}}'.encode()
-    answer = Answer(200, "OK", {"content-type": "application/json"}, content, "http://127.0.0.1/")
+    answer = Response(200, "OK", {"content-type": "application/json"}, content, "http://127.0.0.1/")
     return Exchange("1", "c", 1, "any", "author", "createToken", "POST", "/", {}, None, response=answer)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.session.namespace import Namespace
 
 Rule = Callable[[str, dict[str, Any]], tuple[int, Any]]
@@ -26,7 +26,7 @@ class Scripted:
         self.sent.append((operation, parts))
         status, body = self._rule(operation, {"role": self.role, **parts})
         content = b"" if body is None else json.dumps(body).encode()
-        answer = Answer(status, "", {"content-type": "application/json"}, content, "http://127.0.0.1/")
+        answer = Response(status, "", {"content-type": "application/json"}, content, "http://127.0.0.1/")
         made = Exchange(
             f"main-{len(self.sent)}",
             "c",

@@ -7,18 +7,18 @@ import pytest
 
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Attempt
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import Catalogue, load_catalogue
 
 
 def make_answer(
     body: Any = None, status: int = 200, media: str = "application/json", **headers: str
-) -> Answer:
+) -> Response:
     content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-    return Answer(status, "", {"content-type": media, **headers}, content, "http://127.0.0.1/")
+    return Response(status, "", {"content-type": media, **headers}, content, "http://127.0.0.1/")
 
 
-def make_exchange(answer: Answer | None, operation: str = "getDraft", **more: Any) -> Exchange:
+def make_exchange(answer: Response | None, operation: str = "getDraft", **more: Any) -> Exchange:
     who = {"id": "main-1", "case": "c", "attempt": 1, "realm": "abs-dev", "role": "author"}
     what = {"method": "GET", "url": "http://127.0.0.1/", "request_headers": {}, "request_body": None}
     made = Exchange(operation=operation, **{**who, **what, **more})

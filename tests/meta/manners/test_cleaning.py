@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.session.draft_cleanup import Cleaning
 from contracts.session.ledger import Entry, Ledger
 
@@ -26,7 +26,7 @@ class Service:
         if status < 400:
             self.there.discard(entry.identifier)
         sent = Exchange("main-1", "[cleaning]", 1, "abs-dev", "author", "deleteDraft", "DELETE", "", {}, None)
-        sent.response = Answer(status, "", {}, b"", "")
+        sent.response = Response(status, "", {}, b"", "")
         return sent
 
 

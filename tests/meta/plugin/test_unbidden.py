@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contracts.checks.outcomes import Attempt
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.plugin.protocol import look_for_unbidden, note_gone
 from contracts.session.ledger import Ledger
 from contracts.session.namespace import Namespace
@@ -20,7 +20,7 @@ def exchange(
     url = f"http://127.0.0.1/api/v2013/documents/{uid}/versions/draft?schema=contact"
     headers = {"Authorization": f"Bearer token of {sender}", "Realm": "abs-dev"}
     made = Exchange("main-1", "c", 1, "abs-dev", role, operation, "PUT", url, headers, None)
-    made.response = Answer(status, "", {}, b"", url)
+    made.response = Response(status, "", {}, b"", url)
     return made
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contracts.checks.single import ACCEPTED, Judge, Judgement
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.manual.replay import meets
@@ -25,12 +25,12 @@ CONTACT = {
 }
 
 
-def answer(status: int, body: Any = None, kind: str = "application/json") -> Answer:
+def answer(status: int, body: Any = None, kind: str = "application/json") -> Response:
     content = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Answer(status, "", {"content-type": kind} if content else {}, content, BASE)
+    return Response(status, "", {"content-type": kind} if content else {}, content, BASE)
 
 
-def exchange(method: str, path: str, response: Answer, body: Any = None, **headers: str) -> Exchange:
+def exchange(method: str, path: str, response: Response, body: Any = None, **headers: str) -> Exchange:
     sent = {"Realm": "abs-dev", "Authorization": f"Bearer {TOKEN}", "Accept": "application/json", **headers}
     content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
     kept = {name: value for name, value in sent.items() if value}
@@ -198,6 +198,6 @@ def test_bad_weather_is_an_obstacle_and_no_finding() -> None:
         ("403", answer(403), answer(401)),
     ],
 )
-def test_an_expectation_is_read_from_its_words(expected: str, met: Answer, missed: Answer) -> None:
+def test_an_expectation_is_read_from_its_words(expected: str, met: Response, missed: Response) -> None:
     assert (meets(expected, met), meets(expected, missed)) == (True, False)
     assert meets("the draft as somebody would like it", met) is None

@@ -7,7 +7,7 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.evidence.record import RecordedExchange, RunFacts, RunRecord
-from contracts.exchanges.exchange import Answer
+from contracts.exchanges.exchange import Response
 from contracts.exchanges.redaction import Redactor
 from contracts.interface.description import load_description
 from contracts.manual.display import compact
@@ -166,8 +166,8 @@ def test_ids_are_carried_by_their_place_or_their_order() -> None:
     assert carried.segment("5") == "9"
 
 
-def answered(value: Any, status: int = 200) -> Answer:
-    return Answer(status, "", {"content-type": "application/json"}, json.dumps(value).encode(), BASE)
+def answered(value: Any, status: int = 200) -> Response:
+    return Response(status, "", {"content-type": "application/json"}, json.dumps(value).encode(), BASE)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import Answer
+from contracts.exchanges.exchange import Response
 from contracts.session.ledger import Ledger, append_removed, named, outcome, read_entries, removable, residue
 from contracts.session.limits import ResidueBudget, ResidueSpent
 
 
-def answer(status: int, body: Any = None) -> Answer:
-    return Answer(status, "", {"content-type": "application/json"}, json.dumps(body).encode(), "")
+def answer(status: int, body: Any = None) -> Response:
+    return Response(status, "", {"content-type": "application/json"}, json.dumps(body).encode(), "")
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def write(book: Ledger, operation: str, identifier: str, state: Any, realm: str 
         (answer(200), "an HTML page", "unknown"),
     ],
 )
-def test_what_became_of_a_write(seen: Answer | None, fault: str | None, state: str) -> None:
+def test_what_became_of_a_write(seen: Response | None, fault: str | None, state: str) -> None:
     assert outcome(seen, fault) == state
 
 

@@ -11,7 +11,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from contracts.evidence.journal import Journal, read_journal
-from contracts.exchanges.exchange import QUOTED_CHARACTERS, Answer, Exchange
+from contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange, Response
 from contracts.exchanges.redaction import Redactor
 from contracts.exchanges.reproduction import curl
 from contracts.session.recording import KEPT_BODY, JournalRecorder
@@ -49,7 +49,7 @@ def test_a_secret_inside_another_leaves_nothing_of_it() -> None:
 
 def test_a_quotation_that_cuts_a_secret_leaves_no_half_of_it() -> None:
     body = ("x" * (QUOTED_CHARACTERS - 10) + TOKEN * 3).encode()
-    quoted = Answer(200, "OK", {}, body, "").quote()
+    quoted = Response(200, "OK", {}, body, "").quote()
     assert "abcdef.g" in quoted
     assert "abcd" not in Redactor([TOKEN]).text(quoted)
 
@@ -70,7 +70,7 @@ def exchange(body: bytes | None, answer: bytes, **more: Any) -> Exchange:
         "main-1", "c", 1, "abs-dev", "author", request_headers=headers, request_body=body, **given
     )
     told = {"set-cookie": f"id={TOKEN}", "x-echo": TOKEN}
-    made.response = Answer(200, f"OK {TOKEN}", told, answer, "")
+    made.response = Response(200, f"OK {TOKEN}", told, answer, "")
     return made
 
 

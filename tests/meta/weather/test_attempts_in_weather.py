@@ -6,7 +6,7 @@ import pytest
 
 from contracts.checks.outcomes import Attempt, Evidence
 from contracts.evidence.outcomes import Verdict
-from contracts.exchanges.exchange import Answer, Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.plugin.case_record import Ending
 from contracts.plugin.protocol import MOST_SPOILT, Tries, Try, _spoilt
 
@@ -21,7 +21,7 @@ def exchange(**parts: Any) -> Exchange:
 
 def page(status: int) -> Exchange:
     headers = {"content-type": "text/html"}
-    return exchange(response=Answer(status, "", headers, b"<html></html>", "http://x/"))
+    return exchange(response=Response(status, "", headers, b"<html></html>", "http://x/"))
 
 
 def attempt(*exchanges: Exchange, contradicts: bool = False, confirmed: bool = False) -> Attempt:
@@ -69,7 +69,7 @@ def test_a_sign_in_that_was_lost_spoils_what_is_inconclusive() -> None:
 
 @pytest.mark.parametrize(("status", "spoilt"), [(401, True), (403, True), (404, False), (200, False)])
 def test_a_token_may_have_been_forgotten_while_others_met_a_fault(status: int, spoilt: bool) -> None:
-    made = attempt(exchange(response=Answer(status, "", {}, b"{}", "http://x/")), contradicts=True)
+    made = attempt(exchange(response=Response(status, "", {}, b"{}", "http://x/")), contradicts=True)
     assert _spoilt(made, Ending(Verdict.FAIL), lost=False, disturbed=True) is spoilt
     assert not _spoilt(made, Ending(Verdict.FAIL), lost=False, disturbed=False)
 
