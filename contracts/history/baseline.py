@@ -3,33 +3,41 @@
 Sorted, one fact a line, each clause under its wording; a value stands once where all realms agree and for each realm
 where they do not. YAML libraries that write comments reorder or rewrap them, so the few lines are written here; they
 are read by PyYAML.
-
-What a run was compared with, kept in its own folder, so that its reports can be made again.
-
-Accepting what a run observed: the baseline takes over what changed and what is new, and keeps all else.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import yaml
+from msgspec import Meta
 
 from contracts.errors import UsageError
+from contracts.file_formats import Format, Name, convert, read_file, write_file
 from contracts.history.drift_report import Mode
 from contracts.history.observed_facts import Change, Facts, Place, Value, status_of, text_of
 from contracts.interface.operations import ANY_REALM
 
 FOLDER: Final = Path("baselines")
-_FORMAT: Final = 1
+_FORMAT: Final = "1"
 _KEYS: Final = frozenset({"format", "target", "realms", "facts"})
 _WIDE: Final = 1_000_000
+
+_ByRealm = Mapping[str, Value]
+
+
+class BaselineFile(Format, frozen=True):
+    """The content of a baseline file; `facts`: clause id → operation → name of the fact → value, or realm → value."""
+
+    format: Literal["1"]
+    target: str
+    realms: tuple[str, ...] | None
+    facts: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,53 +98,65 @@ def parse(text: str, shown: str, realms_of: Mapping[str, tuple[str, ...]]) -> Ba
         UsageError: it cannot be used.
     """
     try:
-        content = yaml.safe_load(text)
+        content = _texts(yaml.safe_load(text))
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise UsageError(f"{shown}:{line}: is not YAML: {error.problem}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UsageError(f"{shown}: is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict) or set(content) != _KEYS or content["format"] != _FORMAT:
         raise UsageError(
             f"{shown} is no baseline of this version: it needs format: {_FORMAT}, target, realms and facts; "
             "`drift accept` writes one"
         )
+    file = convert(content, BaselineFile, shown)
     facts: Facts = {}
-    realms = [text_of(realm) for realm in content["realms"] or ()]
-    for clause, operation, point, value in _entries(content["facts"] or {}, shown):
+    for clause, operation, point, value in _entries(file.facts or {}, shown):
         if operation not in realms_of:
             raise UsageError(f"{shown}: {clause}: there is no operation '{operation}'")
-        for realm, said in _by_realm(value, _concerned(realms_of[operation], realms)):
-            facts.setdefault(Place(clause, operation, realm), {})[point] = _value(said)
-    return Baseline(text_of(content["target"]), facts)
+        for realm, of_realm in _by_realm(value, _concerned(realms_of[operation], file.realms or ())):
+            facts.setdefault(Place(clause, operation, realm), {})[point] = of_realm
+    return Baseline(file.target, facts)
 
 
-def _entries(facts: Any, shown: str) -> Iterator[tuple[str, str, str, Any]]:
+def _texts(value: Any) -> Any:
+    """Return what YAML read with every scalar as text: people write `201` and `true` without quotes."""
+    if isinstance(value, dict):
+        return {text_of(key): _texts(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return sorted(map(text_of, value)) if _is_flat(value) else list(map(_texts, value))
+    return None if value is None else text_of(value)
+
+
+def _is_flat(items: list[Any]) -> bool:
+    return not any(item is None or isinstance(item, dict | list) for item in items)
+
+
+def _entries(facts: Any, shown: str) -> Iterator[tuple[str, str, str, Value | _ByRealm]]:
     for clause, operations in _mapping(facts, "facts", shown):
         for operation, points in _mapping(operations, clause, shown):
             for point, value in _mapping(points, f"{clause}: {operation}", shown):
+                place = f"{shown}: {clause}: {operation}: {point}"
                 if value is None:
-                    raise UsageError(
-                        f"{shown}: {clause}: {operation}: {point} has no value; take the line out"
-                    )
-                yield clause, operation, point, value
+                    raise UsageError(f"{place} has no value; take the line out")
+                # mypy takes no union for a type; msgspec does.
+                yield clause, operation, point, convert(value, Value | _ByRealm, place)  # type: ignore[arg-type]
 
 
 def _mapping(value: Any, where: str, shown: str) -> Iterator[tuple[str, Any]]:
     if not isinstance(value, dict):
         raise UsageError(f"{shown}: {where} is not a mapping; `drift accept` writes it anew")
-    return ((text_of(key), member) for key, member in value.items())
+    yield from value.items()
 
 
-def _by_realm(value: Any, realms: list[str]) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        return ((text_of(realm), said) for realm, said in value.items())
-    return ((realm, value) for realm in realms)
+def _by_realm(value: Value | _ByRealm, realms: Collection[str]) -> Iterator[tuple[str, Value]]:
+    if isinstance(value, Mapping):
+        yield from value.items()
+    else:
+        yield from ((realm, value) for realm in realms)
 
 
-def _value(said: Any) -> Value:
-    return tuple(sorted(text_of(each) for each in said)) if isinstance(said, list) else text_of(said)
-
-
-def _concerned(has: tuple[str, ...], realms: list[str]) -> list[str]:
+def _concerned(has: tuple[str, ...], realms: Collection[str]) -> list[str]:
     """Return the realms that a value given once stands for."""
     return list(has) if has == (ANY_REALM,) else [realm for realm in has if realm in realms]
 
@@ -192,6 +212,17 @@ SETTINGS_FILE: Final = "drift.json"
 BASELINE_FILE: Final = "baseline.yaml"
 
 
+class DriftSettings(Format, frozen=True):
+    """`drift.json`: what a run's observations are compared with; `known`: the file was there when the run began."""
+
+    mode: Mode
+    baseline: Annotated[
+        Name,
+        Meta(description="The file; a copy of it is baseline.yaml beside this one, where it was there."),
+    ]
+    known: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """What a run folder says about drift; `baseline` is None when there was no file at `path`."""
@@ -210,8 +241,7 @@ def keep(run_folder: Path, mode: Mode, path: Path, realms_of: Mapping[str, tuple
     known = mode is not Mode.OFF and read(path, realms_of) is not None
     if known:
         (run_folder / BASELINE_FILE).write_text(path.read_text("utf-8"), "utf-8")
-    content = {"mode": str(mode), "baseline": path.as_posix(), "known": known}
-    (run_folder / SETTINGS_FILE).write_text(json.dumps(content) + "\n", "utf-8")
+    write_file(run_folder / SETTINGS_FILE, DriftSettings(mode, path.as_posix(), known), DriftSettings)
 
 
 def kept(run_folder: Path, realms_of: Mapping[str, tuple[str, ...]]) -> Kept | None:
@@ -220,21 +250,17 @@ def kept(run_folder: Path, realms_of: Mapping[str, tuple[str, ...]]) -> Kept | N
     Raises:
         UsageError: the folder was altered.
     """
-    settings = run_folder / SETTINGS_FILE
     try:
-        content = json.loads(settings.read_text("utf-8"))
-        mode, path, known = Mode(content["mode"]), str(content["baseline"]), bool(content["known"])
+        settings = read_file(run_folder / SETTINGS_FILE, DriftSettings)
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{settings} was altered: {error}") from error
     copy = run_folder / BASELINE_FILE
-    if not known:
-        return Kept(mode, path, None)
-    try:
-        return Kept(mode, path, parse(copy.read_text("utf-8"), str(copy), realms_of))
-    except FileNotFoundError as error:
-        raise UsageError(f"{copy} is absent: the run folder is not complete") from error
+    if not settings.known:
+        return Kept(settings.mode, settings.baseline, None)
+    accepted = read(copy, realms_of)
+    if accepted is None:
+        raise UsageError(f"{copy} is absent: the run folder is not complete")
+    return Kept(settings.mode, settings.baseline, accepted)
 
 
 def chosen(facts: Facts, clauses: Collection[str], realms: Collection[str]) -> Facts:

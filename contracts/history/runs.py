@@ -1,8 +1,6 @@
-"""One run as the history holds it, and older runs folded into one line a target.
+"""The history of runs: JSON lines, a run a line, appended to, merged, and never grown without end.
 
-Bounded growth: the oldest runs on a target become one line that still says what was green last and red since.
-
-The history file: JSON lines, a run a line, appended to, merged, and never grown without end.
+The oldest runs on a target are folded into one line that still says what was green last and red since.
 """
 
 from __future__ import annotations
@@ -15,47 +13,73 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Final, Literal
 
+import msgspec
 from filelock import FileLock
+from msgspec import Meta
 
 from contracts.errors import UsageError
+from contracts.file_formats import (
+    Count,
+    Format,
+    Moment,
+    Name,
+    RunExitCode,
+    RunWord,
+    Seconds,
+    Seed,
+    convert,
+    one_of,
+    parse,
+    same_outcome,
+)
 
-FORMAT: Final = 1
 #: Verdicts that say a clause held, or was seen where it is silent.
 GREEN: Final = frozenset({"pass", "observed"})
 #: Verdicts that say a clause was contradicted, accepted or not.
 RED: Final = frozenset({"fail", "advisory", "deviation"})
+#: What a run says of a clause that it judged.
+JudgedWord = Annotated[
+    str, one_of("fail", "error", "inconclusive", "advisory", "deviation", "observed", "pass")
+]
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Format, array_like=True, frozen=True):
     """What one run says of a clause in a realm: verdict, and what its cases cost (requests; seconds of work)."""
 
-    verdict: str
-    requests: int
-    seconds: float
+    verdict: JudgedWord
+    requests: Count
+    seconds: Seconds
 
 
-Cells = Mapping[str, Mapping[str, Seen]]
-"""Clause id → realm → what a run said."""
+Cells = Mapping[str, Annotated[Mapping[str, Seen], Meta(min_length=1)]]
+"""Clause id → realm → what a run said; pairs that went untested are left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One run. `started` is ISO 8601 in UTC; `counts` maps verdict to number of cells."""
+class Entry(Format, kw_only=True, frozen=True):
+    """One run: a line of the history, and `history-entry.json`."""
 
-    run: str
+    format: Literal[1] = 1
+    run: Annotated[Name, Meta(description="Name of the run folder; unique.")]
     target: str
     profile: str
-    seed: int | str | None
-    started: str
-    verdict: str
-    exit_code: int
-    requests: int
-    seconds: float
-    counts: Mapping[str, int]
-    cells: Cells = field(default_factory=dict)
+    seed: Seed
+    started: Moment
+    verdict: RunWord
+    exit_code: RunExitCode
+    requests: Count
+    seconds: Seconds
+    counts: Annotated[
+        Mapping[str, Annotated[int, Meta(ge=1)]],
+        Meta(description="Number of clause and realm pairs with each verdict."),
+    ]
+    cells: Cells
+
+    def __post_init__(self) -> None:
+        """Refuse a day that no calendar has, and a verdict with the exit code of another."""
+        datetime.fromisoformat(self.started)
+        same_outcome(self.verdict, self.exit_code)
 
     def verdict_of(self, clause: str, realm: str) -> str | None:
         """Return the verdict on a clause in a realm, or None when the run did not judge it."""
@@ -63,88 +87,45 @@ class Entry:
         return seen.verdict if seen else None
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Format, array_like=True, frozen=True):
     """What folded runs leave of a clause in a realm: when it was green last, and since when it was red then."""
 
     last_green: str | None
     red_since: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
+class Folded(Format, frozen=True):
     """Runs on one target that are too old to be kept one by one; `until` is the start of the latest of them."""
 
     target: str
-    until: str
-    runs: int
-    cells: Mapping[str, Mapping[str, Mark]] = field(default_factory=dict)
+    until: Moment
+    runs: Annotated[int, Meta(ge=1)]
+    cells: Mapping[str, Mapping[str, Mark]] = {}
+    format: Literal[1] = 1
+
+    def __post_init__(self) -> None:
+        """Refuse a day that no calendar has."""
+        datetime.fromisoformat(self.until)
 
 
-class NotAnEntryError(ValueError):
-    """A line is no entry; the text says why."""
+Line = Entry | Folded
 
 
 def line_of(entry: Entry | Folded) -> str:
-    """Return an entry as one line of JSON, members sorted, without its line break."""
-    if isinstance(entry, Folded):
-        marks = {
-            clause: {realm: [mark.last_green, mark.red_since] for realm, mark in sorted(realms.items())}
-            for clause, realms in sorted(entry.cells.items())
-        }
-        data: dict[str, Any] = {
-            "target": entry.target,
-            "until": entry.until,
-            "runs": entry.runs,
-            "cells": marks,
-        }
-    else:
-        data = {name: getattr(entry, name) for name in Entry.__dataclass_fields__}
-        data["counts"] = dict(sorted(entry.counts.items()))
-        data["cells"] = {
-            clause: {
-                realm: [seen.verdict, seen.requests, seen.seconds] for realm, seen in sorted(realms.items())
-            }
-            for clause, realms in sorted(entry.cells.items())
-        }
-    return json.dumps({"format": FORMAT, **data}, separators=(",", ":"), ensure_ascii=True)
+    """Return an entry as one line of JSON, clauses and realms sorted, without its line break."""
+    content = msgspec.to_builtins(entry, order="deterministic")
+    return json.dumps({"format": entry.format, **content}, separators=(",", ":"), ensure_ascii=True)
 
 
-def read_line(line: str) -> Entry | Folded:
-    """Read one line.
+def read_line(line: str, shown: str = "the line") -> Entry | Folded:
+    """Read one line; `shown` names it in messages.
 
     Raises:
-        NotAnEntryError: it is damaged, or of another version.
+        UsageError: it is damaged, or of another version.
     """
-    try:
-        data = json.loads(line)
-    except ValueError as error:
-        raise NotAnEntryError("not JSON") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise NotAnEntryError(f"not an entry of format {FORMAT}")
-    try:
-        return _folded(data) if "until" in data else _entry(data)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise NotAnEntryError(f"an entry that lacks or mistakes {error}") from error
-
-
-def _entry(data: Mapping[str, Any]) -> Entry:
-    datetime.fromisoformat(data["started"])
-    cells = {
-        clause: {realm: Seen(str(seen[0]), int(seen[1]), float(seen[2])) for realm, seen in realms.items()}
-        for clause, realms in data["cells"].items()
-    }
-    known = {name: data[name] for name in Entry.__dataclass_fields__}
-    return Entry(**{**known, "run": str(data["run"]), "cells": cells, "counts": dict(data["counts"])})
-
-
-def _folded(data: Mapping[str, Any]) -> Folded:
-    datetime.fromisoformat(data["until"])
-    cells = {
-        clause: {realm: Mark(mark[0], mark[1]) for realm, mark in realms.items()}
-        for clause, realms in data["cells"].items()
-    }
-    return Folded(str(data["target"]), data["until"], int(data["runs"]), cells)
+    content = parse(line, shown)
+    folded = isinstance(content, dict) and "until" in content
+    return convert(content, Folded, shown) if folded else convert(content, Entry, shown)
 
 
 #: Runs on one target that are kept one by one; a run of every clause takes about 50 kB.
@@ -263,9 +244,9 @@ def read(path: Path) -> History:
         if not line.strip():
             continue
         try:
-            found.append(read_line(line))
-        except NotAnEntryError as error:
-            damaged[f"{path}:{number}: {error}"] = line
+            found.append(read_line(line, f"{path}:{number}"))
+        except UsageError as error:
+            damaged[str(error)] = line
     return _history(found, damaged)
 
 

@@ -1,20 +1,17 @@
-"""What the history says of a clause in a realm: last green, first red, how often it flipped, what it costs.
-
-What a run knows of the runs before it, kept in its folder so that its reports can be made again.
-
-For the page: `read_past(folder)` gives the runs before (`runs`) and, for a finding, `tells(clause, realm)`.
-"""
+"""Trends of clauses over the runs on a target, and `past.json`: what a run knows of the runs before it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Final, Literal
 
-from contracts.errors import UsageError
+from msgspec import Meta
+
+from contracts.file_formats import Count, Format, Moment, Name, RunWord, Seconds, checked, read_file
 from contracts.history.runs import GREEN, RED, Entry, History, Mark, advance
 
 #: Runs over which flips are counted.
@@ -80,40 +77,37 @@ def _trend(clause: str, realm: str, entries: Sequence[Entry], mark: Mark | None,
 
 
 FILE_NAME: Final = "past.json"
-_FORMAT: Final = 1
 #: Runs before this one that the page can draw.
 SHOWN_RUNS: Final = 30
 
 
-@dataclass(frozen=True, slots=True)
-class PastRun:
+class PastRun(Format, frozen=True):
     """One earlier run on the same target, in figures; `counts` maps verdict to number of clause and realm pairs."""
 
-    run: str
-    started: str
+    run: Name
+    started: Moment
     profile: str
-    verdict: str
-    requests: int
-    seconds: float
-    counts: Mapping[str, int]
+    verdict: RunWord
+    requests: Count
+    seconds: Seconds
+    counts: Mapping[str, Count]
 
 
-@dataclass(frozen=True, slots=True)
-class Since:
-    """What is known of a clause in a realm before this run; moments are starts of runs, ISO 8601."""
+class Since(Format, array_like=True, frozen=True):
+    """A clause in a realm before this run: starts of runs (last green, red since), flips, and runs that judged it."""
 
-    last_green: str | None = None
-    red_since: str | None = None
-    flips: int = 0
-    runs: int = 0
+    last_green: Moment | None = None
+    red_since: Moment | None = None
+    flips: Count = 0
+    runs: Count = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
-    """The runs before this one on its target, oldest first, and what they said."""
+class Past(Format, frozen=True):
+    """The runs before this one on its target, oldest first, and what they said by clause id and realm."""
 
-    runs: tuple[PastRun, ...] = ()
-    cells: Mapping[str, Mapping[str, Since]] = field(default_factory=dict)
+    runs: Annotated[tuple[PastRun, ...], Meta(description="Oldest first.")] = ()
+    cells: Mapping[str, Mapping[str, Since]] = {}
+    format: Literal[1] = 1
 
     def since(self, clause: str, realm: str) -> Since:
         """Return what is known of a clause in a realm; all empty when no earlier run judged it."""
@@ -146,16 +140,8 @@ def past_of(history: History, target: str) -> Past:
 
 def write_past(folder: Path, past: Past) -> Path:
     """Write `past.json` into a run folder and return its path."""
-    content = {
-        "format": _FORMAT,
-        "runs": [asdict(run) for run in past.runs],
-        "cells": {
-            clause: {realm: [s.last_green, s.red_since, s.flips, s.runs] for realm, s in realms.items()}
-            for clause, realms in past.cells.items()
-        },
-    }
     path = folder / FILE_NAME
-    path.write_text(json.dumps(content, separators=(",", ":")) + "\n", "utf-8")
+    path.write_text(json.dumps(checked(past, Past, FILE_NAME), separators=(",", ":")) + "\n", "utf-8")
     return path
 
 
@@ -165,19 +151,10 @@ def read_past(folder: Path) -> Past:
     Raises:
         UsageError: the file was altered.
     """
-    path = folder / FILE_NAME
     try:
-        content: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        runs = tuple(PastRun(**run) for run in content["runs"])
-        cells = {
-            clause: {realm: Since(*values) for realm, values in realms.items()}
-            for clause, realms in content["cells"].items()
-        }
+        return read_file(folder / FILE_NAME, Past)
     except FileNotFoundError:
         return Past()
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{path} was altered: {error}") from error
-    return Past(runs, cells)
 
 
 def _day(moment: str | None) -> str:

@@ -132,5 +132,5 @@ def test_a_folder_without_a_note_has_no_drift_and_an_altered_one_is_told(tmp_pat
     with pytest.raises(UsageError, match=BASELINE_FILE):
         kept(tmp_path, REALMS_OF)
     (tmp_path / SETTINGS_FILE).write_text('{"mode": "loud"}', "utf-8")
-    with pytest.raises(UsageError, match="was altered"):
+    with pytest.raises(UsageError, match="mode: Invalid"):
         kept(tmp_path, REALMS_OF)
