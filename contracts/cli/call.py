@@ -11,15 +11,15 @@ import click
 
 from contracts.checks.outcomes import Blocked
 from contracts.checks.requests import body_schema
-from contracts.cli import completion, target_options
+from contracts.cli import completion, manual_options
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.manual import display
-from contracts.manual.call import Calls, Sights, call, save, sights
+from contracts.manual.call import CallResults, SilentPoints, call, save, silent_points
 from contracts.manual.manual_session import Bench, Left, known_role, open_bench, rehearse
-from contracts.manual.request_options import Wishes, known_faults, read_body, read_setting
-from contracts.manual.requests import realm_for
+from contracts.manual.prepared_requests import realm_for
+from contracts.manual.request_options import RequestOptions, known_faults, read_body, read_setting
 from contracts.safe_text import json_text
 from contracts.settings.guard import GuardViolation
 from contracts.settings.target import AUTHOR
@@ -47,7 +47,7 @@ _LIST = "list"
 @click.option("--baseline", metavar="FILE", type=click.Path(path_type=Path), help="Accepted observations.")
 @click.option("--dry-run", is_flag=True, help="Show the request, and send nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@target_options.options
+@manual_options.options
 def command(
     *,
     operation: str,
@@ -79,7 +79,7 @@ def command(
     if further["invalid"] == _LIST:
         return _list_faults(found, realm, as_json=as_json)
     wishes, repeat, baseline = _wishes(found, further), further.pop("repeat"), further.pop("baseline")
-    aim, left = target_options.aim(**further), Left()
+    aim, left = manual_options.aim(**further), Left()
     try:
         with rehearse(aim) if dry_run else open_bench(aim, left) as bench:
             place = realm_for(found, realm, bench.target.realms)
@@ -91,9 +91,9 @@ def command(
     except GuardViolation as refused:
         raise UsageError(str(refused)) from None
     except (EnvironmentFault, Blocked) as obstacle:
-        target_options.say_left(left)
+        manual_options.print_left(left)
         click.echo(f"registry-contracts: {obstacle}", err=True)
-        return target_options.INCONCLUSIVE
+        return manual_options.INCONCLUSIVE
     _show(calls, seen, left, as_json=as_json)
     if where_saved:
         click.echo(f"saved: {where_saved}; again: registry-contracts replay {where_saved}", err=True)
@@ -113,7 +113,7 @@ def known_operation(name: str) -> Operation:
     raise UsageError(f"unknown operation '{name}'; {suggestion(name, operations)}")
 
 
-def _wishes(operation: Operation, given: dict[str, Any]) -> Wishes:
+def _wishes(operation: Operation, given: dict[str, Any]) -> RequestOptions:
     """Take what is wanted of the request out of the options."""
     body, settings = given.pop("body"), given.pop("settings")
     file = operation.id == "createAttachment"
@@ -121,7 +121,7 @@ def _wishes(operation: Operation, given: dict[str, Any]) -> Wishes:
     if content is not None and not file and body_schema(operation.id) is None:
         raise UsageError(f"--body: {operation.id} has no body")
     wanted = tuple(map(read_setting, settings))
-    return Wishes(wanted, content, name, given.pop("without"), given.pop("invalid"))
+    return RequestOptions(wanted, content, name, given.pop("without"), given.pop("invalid"))
 
 
 def _list_faults(operation: Operation, realm: str | None, *, as_json: bool) -> int:
@@ -132,34 +132,34 @@ def _list_faults(operation: Operation, realm: str | None, *, as_json: bool) -> i
     if as_json:
         listed = [{"fault": key, "clause": clause.id if clause else None} for key, clause in rows]
         click.echo(json.dumps(listed, indent=2))
-        return target_options.CALM
+        return manual_options.NO_FINDING
     width = max((len(key) for key, _ in rows), default=0)
     for key, clause in rows:
         said = f"{clause.id} ({clause.level})" if clause else "no clause speaks about it"
         click.echo(f"{key:<{width}}  {said}")
-    return target_options.CALM
+    return manual_options.NO_FINDING
 
 
-def _sights(bench: Bench, calls: Calls, baseline: Path | None) -> Sights:
+def _sights(bench: Bench, calls: CallResults, baseline: Path | None) -> SilentPoints:
     answered = [each.recorded for each in calls.called if each.sent and not each.spoilt]
     if not answered:
-        return Sights((), (), None)
+        return SilentPoints((), (), None)
     noted = [
         (seen, each.recorded.realm) for each in calls.called if each.sent for seen in each.judged.observations
     ]
-    return sights(answered, calls.before, noted, bench.target, baseline)
+    return silent_points(answered, calls.before, noted, bench.target, baseline)
 
 
-def _show(calls: Calls, seen: Sights, left: Left, *, as_json: bool) -> None:
+def _show(calls: CallResults, seen: SilentPoints, left: Left, *, as_json: bool) -> None:
     catalogue = load_catalogue()
     if as_json:
         click.echo(json_text(_as_data(calls, seen, left), indent=2))
         return
-    target_options.say(_lines(calls, seen, catalogue))
-    target_options.say_left(left)
+    manual_options.print_lines(_lines(calls, seen, catalogue))
+    manual_options.print_left(left)
 
 
-def _lines(calls: Calls, seen: Sights, catalogue: Catalogue) -> Iterator[str]:
+def _lines(calls: CallResults, seen: SilentPoints, catalogue: Catalogue) -> Iterator[str]:
     for note in calls.notes:
         yield f"note: {note}"
     first = calls.called[0]
@@ -177,7 +177,7 @@ def _lines(calls: Calls, seen: Sights, catalogue: Catalogue) -> Iterator[str]:
     yield display.unwrapped("curl", first.curl)
 
 
-def _as_data(calls: Calls, seen: Sights, left: Left) -> dict[str, Any]:
+def _as_data(calls: CallResults, seen: SilentPoints, left: Left) -> dict[str, Any]:
     return {
         "calls": [display.as_data(each.judged, each.recorded, each.curl) for each in calls.called],
         "notes": calls.notes,
@@ -195,7 +195,7 @@ def _as_data(calls: Calls, seen: Sights, left: Left) -> dict[str, Any]:
     }
 
 
-def _code(calls: Calls) -> int:
+def _code(calls: CallResults) -> int:
     if calls.clauses:
-        return target_options.FOUND
-    return target_options.INCONCLUSIVE if calls.spoilt else target_options.CALM
+        return manual_options.FINDING
+    return manual_options.INCONCLUSIVE if calls.spoilt else manual_options.NO_FINDING

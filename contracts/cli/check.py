@@ -1,4 +1,4 @@
-"""`registry-contracts check`: judges recorded traffic, whoever recorded it."""
+"""`registry-contracts check`: judges recorded traffic from any tool."""
 
 from __future__ import annotations
 

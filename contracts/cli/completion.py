@@ -1,4 +1,4 @@
-"""`registry-contracts completion`: the line that makes a shell complete, and what completes clauses and the like."""
+"""`registry-contracts completion`: prints the line that enables shell completion, and completes values of options."""
 
 from __future__ import annotations
 

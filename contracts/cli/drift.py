@@ -1,4 +1,4 @@
-"""`registry-contracts drift`: what a run observed at silent points, against what was accepted."""
+"""`registry-contracts drift`: compares observations at silent points with the accepted baseline."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from contracts.cli.default_command import DefaultCommandGroup
-from contracts.cli.run_folders import run_folder
+from contracts.cli.options import DefaultCommandGroup, run_folder
 from contracts.errors import UsageError
 from contracts.evidence.observations import FILE_NAME, FORMAT
 from contracts.evidence.run_history import realms_of_operations

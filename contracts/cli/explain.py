@@ -1,4 +1,4 @@
-"""`registry-contracts explain`: what a clause or an operation is about, and how it stands."""
+"""`registry-contracts explain`: describes a clause or an operation, and its status."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a gate refuses: options that would leave cases out, choose others, or judge more leniently.
+"""`registry-contracts gate`: one verdict on what an SDK uses, for its release.
 
-`registry-contracts gate`: one verdict on what an SDK uses, for its release.
+A gate refuses options that would leave cases out, choose others, or judge more leniently.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any, Final
 import click
 import pytest
 
+from contracts.cli.options import evidence_options, judging_options
 from contracts.cli.run import PYTEST_SETTINGS, pytest_words
-from contracts.cli.run_options import judged, kept
 from contracts.errors import UsageError
 from contracts.evidence.outcomes import ExitCode
 
@@ -60,9 +60,9 @@ def _asked(option: str, value: Any) -> bool:
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True})
-@judged(consumer="What the SDK uses; without it, the whole interface.")
+@judging_options(consumer="What the SDK uses; without it, the whole interface.")
 @click.option("--strict", is_flag=True, help="Said for clearness only: a gate is always strict.")
-@kept
+@evidence_options
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
 def command(
     realm: tuple[str, ...], workers: int | None, pytest_arguments: tuple[str, ...], **options: object

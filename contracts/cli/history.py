@@ -1,4 +1,4 @@
-"""`registry-contracts history`: what earlier runs said, of the whole target or of one clause."""
+"""`registry-contracts history`: verdicts of earlier runs, of the whole target or of one clause."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from contracts.cli.default_command import DefaultCommandGroup
+from contracts.cli.options import DefaultCommandGroup
 from contracts.errors import UsageError
 from contracts.history.runs import FILE_NAME, Entry, History, merge, read, write
 from contracts.history.trends import WINDOW, Trend, trends

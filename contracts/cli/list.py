@@ -1,4 +1,4 @@
-"""`registry-contracts list`: what there is, one line each, by what it concerns."""
+"""`registry-contracts list`: lists clauses, operations, cases, findings and the like, one line each."""
 
 from __future__ import annotations
 

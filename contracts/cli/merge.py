@@ -1,4 +1,4 @@
-"""`registry-contracts merge`: the reports of all shards of a run as one report with one verdict."""
+"""`registry-contracts merge`: merges the reports of all shards of a run into one report with one verdict."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from contracts.cli.run_options import compared, told
+from contracts.cli.options import comparison_options, webhook_options
 from contracts.errors import UsageError
 from contracts.evidence import run_history
 from contracts.evidence.merge import find_folders, merge, misfits, read_pieces
@@ -39,8 +39,8 @@ _OFF = "off"
     type=click.Path(path_type=Path),
     help="Folder for the merged report.",
 )
-@compared
-@told
+@comparison_options
+@webhook_options
 def command(
     *,
     folders: tuple[Path, ...],

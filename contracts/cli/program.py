@@ -1,4 +1,4 @@
-"""The commands, loaded on demand so that each starts as fast as it can, and one way to end badly."""
+"""The program: commands loaded on demand, so that each starts fast, and the exit codes of known errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`registry-contracts prove`: shows that the suite notices what is broken, and only that."""
+"""`registry-contracts prove`: shows that the suite detects what is broken, and only that."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import click
 
-from contracts.cli import completion, target_options
+from contracts.cli import completion, manual_options
 from contracts.cli.check import base_url_of
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.evidence.run_folder import new_folder
@@ -71,7 +71,7 @@ def command(*, port: int, page_port: int, no_page: bool, until_idle: float | Non
         return _run(port=port, page_port=None if no_page else page_port, until_idle=until_idle, **further)
     except EnvironmentFault as obstacle:
         click.echo(f"registry-contracts: {obstacle}", err=True)
-        return target_options.INCONCLUSIVE
+        return manual_options.INCONCLUSIVE
 
 
 def _run(
@@ -143,7 +143,7 @@ def _page(target: Target, feed: Feed, reports: Path, *, passing: bool) -> Callab
     from contracts.page.server import page_application  # noqa: PLC0415 - as above
 
     return lambda client_url: page_application(
-        target, feed, client_url=client_url, passing=passing, reports=reports, said=target_options.say_left
+        target, feed, client_url=client_url, passing=passing, reports=reports, said=manual_options.print_left
     )
 
 

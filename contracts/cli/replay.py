@@ -1,4 +1,4 @@
-"""`registry-contracts replay`: what a finding or an archive recorded, sent once more on fresh data."""
+"""`registry-contracts replay`: sends the requests of a finding or an archive again, on fresh data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from contracts.cli import completion, target_options
+from contracts.cli import completion, manual_options
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges.reproduction import curl
 from contracts.interface.catalogue import load_catalogue
@@ -41,7 +41,7 @@ _COLOURS: Final = {
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show every exchange in full.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@target_options.options
+@manual_options.options
 def command(
     *,
     finding: str,
@@ -69,7 +69,7 @@ def command(
       registry-contracts replay reports/latest --realm bch-dev
       registry-contracts replay session.har --entries 3-7 --target sandbox
     """  # noqa: D301 - click's mark for lines to be left as they are
-    aim, left = target_options.aim(**where), Left()
+    aim, left = manual_options.aim(**where), Left()
     telling = find(finding, aim.reports, chosen, read_entries(entries) if entries else None)
     try:
         with open_bench(aim, left) as bench:
@@ -81,14 +81,14 @@ def command(
     except GuardViolation as refused:
         raise UsageError(str(refused)) from None
     except EnvironmentFault as fault:
-        target_options.say_left(left)
+        manual_options.print_left(left)
         click.echo(f"registry-contracts: {fault}", err=True)
-        return target_options.INCONCLUSIVE
+        return manual_options.INCONCLUSIVE
     if as_json:
         click.echo(json_text(data, indent=2))
     else:
-        target_options.say(lines)
-    target_options.say_left(left)
+        manual_options.print_lines(lines)
+    manual_options.print_left(left)
     return int(data["exit_code"])
 
 
@@ -223,8 +223,8 @@ def _as_data(bench: Bench, telling: Telling, realm: str, rounds: list[Replayed])
 def _code(telling: Telling, rounds: list[Replayed]) -> int:
     outcome, _, _ = together(rounds)
     if outcome is Outcome.UNDECIDED:
-        return target_options.INCONCLUSIVE
+        return manual_options.INCONCLUSIVE
     if telling.found is not None:
-        return target_options.CALM if outcome is Outcome.NOT else target_options.FOUND
+        return manual_options.NO_FINDING if outcome is Outcome.NOT else manual_options.FINDING
     found = any(judged.findings for each in rounds for judged in each.judgements)
-    return target_options.FOUND if found else target_options.CALM
+    return manual_options.FINDING if found else manual_options.NO_FINDING

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from contracts.cli import completion
-from contracts.cli.run_options import judged, kept
+from contracts.cli.options import evidence_options, judging_options
 from contracts.interface.location import cases_directory
 
 #: Options that may be given more than once.
@@ -20,7 +20,7 @@ PYTEST_SETTINGS: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True})
-@judged(consumer="Judge only what an SDK uses, as a consumer file names it.")
+@judging_options(consumer="Judge only what an SDK uses, as a consumer file names it.")
 @click.option("--profile", metavar="NAME", help="smoke, gate (default), nightly or full.")
 @click.option(
     "--clause",
@@ -43,7 +43,7 @@ PYTEST_SETTINGS: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
 @click.option(
     "--shard", metavar="N/M", help="Run one of M parts of the cases; `merge` puts the reports together."
 )
-@kept
+@evidence_options
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
 def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...], **options: object) -> int:
     """Judge a target by every clause of the interface, and end with one verdict.

@@ -1,7 +1,4 @@
-"""What one answer shows at silent points, and how that compares with what was accepted of the target.
-
-One operation called by hand, once or some times, and judged each time.
-"""
+"""Calls one operation by hand, once or several times, judges each exchange, and compares it with the baseline."""
 
 from __future__ import annotations
 
@@ -28,9 +25,9 @@ from contracts.history.observed_facts import Change, Facts, Kind, read_facts
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
 from contracts.manual.manual_session import Bench
+from contracts.manual.prepared_requests import PreparedRequest, RequestPreparer
 from contracts.manual.recorded_sequence import SAVED
-from contracts.manual.request_options import Wishes
-from contracts.manual.requests import Prepared, Preparer
+from contracts.manual.request_options import RequestOptions
 from contracts.safe_text import json_text
 from contracts.session.actor import Actor
 from contracts.session.session import UNSENT
@@ -43,7 +40,7 @@ _NEED_A_RUN: Final = (Kind.VALUE_GONE, Kind.LESS)
 
 
 @dataclass(frozen=True)
-class Point:
+class SilentPoint:
     """One fact that was seen at a silent point.
 
     Attributes:
@@ -59,25 +56,25 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Sights:
+class SilentPoints:
     """What was seen, and how it differs from the baseline.
 
     Attributes:
         baseline: The baseline's file; None when the target has none.
     """
 
-    points: tuple[Point, ...]
+    points: tuple[SilentPoint, ...]
     changes: tuple[Change, ...]
     baseline: Path | None
 
 
-def sights(
+def silent_points(
     exchanges: Iterable[RecordedExchange],
     before: Iterable[RecordedExchange],
     noted: Iterable[tuple[Observation, str]],
     target: Target,
     baseline: Path | None = None,
-) -> Sights:
+) -> SilentPoints:
     """Read what exchanges show at silent points.
 
     Args:
@@ -98,14 +95,18 @@ def sights(
     known = accepted.facts if accepted else {}
     # One answer cannot show that a value, or an alternative to it, is gone.
     changes = [change for change in compare(known, facts) if change.kind not in _NEED_A_RUN]
-    return Sights(tuple(_points(facts, known))[:_MOST_POINTS], tuple(changes), path if accepted else None)
+    return SilentPoints(
+        tuple(_points(facts, known))[:_MOST_POINTS], tuple(changes), path if accepted else None
+    )
 
 
-def _points(facts: Facts, known: Facts) -> Iterator[Point]:
+def _points(facts: Facts, known: Facts) -> Iterator[SilentPoint]:
     for place, values in facts.items():
         for name, value in values.items():
             before = known.get(place, {}).get(name)
-            yield Point(place.clause, place.operation, place.realm, name, shown(value) or "", shown(before))
+            yield SilentPoint(
+                place.clause, place.operation, place.realm, name, shown(value) or "", shown(before)
+            )
 
 
 def _facts(exchanges: list[RecordedExchange], noted: list[tuple[Observation, str]], target: Target) -> Facts:
@@ -167,7 +168,7 @@ _NAME: Final = re.compile(r"[\w.-]+")
 
 
 @dataclass(frozen=True)
-class Called:
+class CallResult:
     """One call: what was recorded, what it shows, and a line to send it without the suite."""
 
     recorded: RecordedExchange
@@ -186,7 +187,7 @@ class Called:
 
 
 @dataclass
-class Calls:
+class CallResults:
     """Some calls of the same operation.
 
     Attributes:
@@ -194,7 +195,7 @@ class Calls:
         notes: What the person may want to know, each once.
     """
 
-    called: list[Called] = field(default_factory=list)
+    called: list[CallResult] = field(default_factory=list)
     before: list[RecordedExchange] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -212,8 +213,15 @@ class Calls:
 
 
 def call(
-    bench: Bench, operation: Operation, role: str, realm: str, wishes: Wishes, times: int, *, live: bool
-) -> Calls:
+    bench: Bench,
+    operation: Operation,
+    role: str,
+    realm: str,
+    wishes: RequestOptions,
+    times: int,
+    *,
+    live: bool,
+) -> CallResults:
     """Call an operation.
 
     Args:
@@ -224,10 +232,10 @@ def call(
         UsageError: a wish names what the operation does not have, or the request must not be sent.
         Blocked, EnvironmentFault: what it is about cannot be arranged.
     """
-    calls, judge = Calls(), Judge(bench.redactor.knows)
+    calls, judge = CallResults(), Judge(bench.redactor.knows)
     actor = bench.actor(role, realm)
     for _ in range(times):
-        prepared = Preparer(bench, operation, role, realm, live=live).prepare(wishes)
+        prepared = RequestPreparer(bench, operation, role, realm, live=live).prepare(wishes)
         calls.notes += [note for note in prepared.notes if note not in calls.notes]
         refuse_foreign(bench, operation, prepared.request.path)
         start = len(bench.exchanges)
@@ -236,7 +244,7 @@ def call(
     return calls
 
 
-def send(bench: Bench, actor: Actor, prepared: Prepared, judge: Judge) -> Called:
+def send(bench: Bench, actor: Actor, prepared: PreparedRequest, judge: Judge) -> CallResult:
     """Send one prepared request, and judge the exchange.
 
     Raises:
@@ -244,10 +252,10 @@ def send(bench: Bench, actor: Actor, prepared: Prepared, judge: Judge) -> Called
     """
     exchange = prepared.send(actor)
     judged = judge.judge(exchange, right=prepared.right)
-    return Called(bench.notes.of(exchange), judged, curl(exchange, bench.redactor))
+    return CallResult(bench.notes.of(exchange), judged, curl(exchange, bench.redactor))
 
 
-def _counted(calls: Calls) -> int:
+def _counted(calls: CallResults) -> int:
     return len(calls.before) + len(calls.called)
 
 
@@ -268,7 +276,7 @@ def refuse_foreign(bench: Bench, operation: Operation, path: dict[str, str]) -> 
 
 
 def save(
-    name: str, calls: Iterable[Called], before: list[RecordedExchange], bench: Bench, reports: Path
+    name: str, calls: Iterable[CallResult], before: list[RecordedExchange], bench: Bench, reports: Path
 ) -> Path:
     """Keep calls for `replay`.
 

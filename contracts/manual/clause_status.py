@@ -1,4 +1,4 @@
-"""How a clause stands: what the last run said of it, what the runs before said, and what is accepted."""
+"""The status of clauses: last verdicts, trends over earlier runs, and accepted deviations."""
 
 from __future__ import annotations
 

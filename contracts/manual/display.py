@@ -1,7 +1,4 @@
-"""Bodies as people read them in a terminal: a member of the outermost object on one line where it fits.
-
-What a person sees of an exchange: plain text, with colours that a terminal shows and everything else leaves out.
-"""
+"""Exchanges, findings and observations as lines for a terminal; colours disappear where output is not a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from contracts.evidence.record import RecordedExchange
 from contracts.exchanges.transcript import body_text, heading, request_text, response_text
 from contracts.history.observed_facts import SEEN
 from contracts.interface.catalogue import Catalogue
-from contracts.manual.call import Sights
+from contracts.manual.call import SilentPoints
 from contracts.safe_text import json_text, many, printable
 from contracts.session.session import UNSENT
 
@@ -138,7 +135,7 @@ def finding_lines(finding: Evidence, catalogue: Catalogue) -> Iterator[str]:
     yield unwrapped("", f"seen     {printable(finding.seen)}")
 
 
-def sight_lines(sights: Sights) -> Iterator[str]:
+def sight_lines(sights: SilentPoints) -> Iterator[str]:
     """Yield what was seen at silent points, with what was accepted of it."""
     label = "observed"
     for point in sights.points:

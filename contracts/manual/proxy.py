@@ -1,9 +1,4 @@
-"""Copies of bodies that pass, bounded, so that a big one costs no memory.
-
-Passes one request on and its answer back, copies them to be judged, and answers itself only when it must.
-
-Serves the proxy, and the page beside it, on loopback until it is told to stop.
-"""
+"""The proxy: passes requests and responses through unchanged, copies them for judging, and serves the page."""
 
 from __future__ import annotations
 
@@ -34,7 +29,7 @@ from contracts.settings.target import Target
 LARGEST_COPY: Final = 1024 * 1024
 
 
-class Copy:
+class BodyCopy:
     """What passed of a body so far."""
 
     def __init__(self, most: int = LARGEST_COPY) -> None:
@@ -82,7 +77,7 @@ _NO_TEXT: Final = re.compile("[\udc80-\udcff]")
 _GONE: Final = "the client went away before the answer ended"
 
 
-class PassedBack(web.StreamResponse):
+class RelayedResponse(web.StreamResponse):
     """An answer of the service on its way to the client.
 
     Attributes:
@@ -94,7 +89,7 @@ class PassedBack(web.StreamResponse):
         self.given = frozenset(name.lower() for name, _ in onward.headers)
 
 
-class Passer:
+class ProxyHandler:
     """Handles the requests of the proxy.
 
     Args:
@@ -114,7 +109,7 @@ class Passer:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Pass a request on."""
-        passing = _Passing(request, next(self._numbers), self._base_url)
+        passing = _RelayedExchange(request, next(self._numbers), self._base_url)
         self.under_way += 1
         self._crossings.begin(passing.number, request.method, passing.url)
         try:
@@ -125,7 +120,7 @@ class Passer:
             self.last = time.monotonic()
             self._hand_over(passing.ended(crossed=crossed))
 
-    async def _pass_on(self, request: web.BaseRequest, passing: _Passing) -> web.StreamResponse:
+    async def _pass_on(self, request: web.BaseRequest, passing: _RelayedExchange) -> web.StreamResponse:
         headers = passing.request_headers
         body = passing.sent.along(request.content.iter_any()) if request.body_exists else None
         if body is None:
@@ -147,10 +142,10 @@ class Passer:
             )
 
     async def _pass_back(
-        self, request: web.BaseRequest, passing: _Passing, onward: Onward
+        self, request: web.BaseRequest, passing: _RelayedExchange, onward: Onward
     ) -> web.StreamResponse:
         passing.onward = onward
-        response = PassedBack(onward)
+        response = RelayedResponse(onward)
         passing.response = response
         await response.prepare(request)
         if request.method == "HEAD":
@@ -163,7 +158,13 @@ class Passer:
         return response
 
     async def _own(
-        self, request: web.BaseRequest, passing: _Passing, status: int, line: str, error: str, fault: str = ""
+        self,
+        request: web.BaseRequest,
+        passing: _RelayedExchange,
+        status: int,
+        line: str,
+        error: str,
+        fault: str = "",
     ) -> web.StreamResponse:
         """Answer in place of the target; where its answer has begun already, break it off as it did."""
         passing.fault = fault or line
@@ -177,7 +178,7 @@ class Passer:
         )
 
 
-class _Passing:
+class _RelayedExchange:
     """One exchange while it passes."""
 
     def __init__(self, request: web.BaseRequest, number: int, base_url: str) -> None:
@@ -185,7 +186,7 @@ class _Passing:
         self.target = raw_target(request)
         self.url = base_url + self.target
         self.request_headers = tuple(decoded(request.raw_headers))
-        self.sent, self.answered = Copy(), Copy()
+        self.sent, self.answered = BodyCopy(), BodyCopy()
         self.onward: Onward | None = None
         self.response: web.StreamResponse | None = None
         self.fault: str | None = None
@@ -216,7 +217,7 @@ class _Passing:
 
 async def without_additions(_: web.Request, response: web.StreamResponse) -> None:
     """Take out what the server adds to an answer of the service (a signal handler of the application)."""
-    if isinstance(response, PassedBack):
+    if isinstance(response, RelayedResponse):
         for name in _ADDED:
             if name.lower() not in response.given:
                 response.headers.popall(name, None)
@@ -285,7 +286,7 @@ async def _serve(
     async with AsyncExitStack() as stack:
         passage = await stack.enter_async_context(Passage(plan.target))
         await passage.reach()
-        passer = Passer(passage, plan.target.base_url, hand_over)
+        passer = ProxyHandler(passage, plan.target.base_url, hand_over)
         client_url = await stack.enter_async_context(
             listening(proxy_application(passer), plan.port, "--port", auto_decompress=False)
         )
@@ -298,7 +299,7 @@ async def _serve(
         await _until(stop, passer, plan.until_idle)
 
 
-def proxy_application(passer: Passer) -> web.Application:
+def proxy_application(passer: ProxyHandler) -> web.Application:
     """The proxy as an aiohttp application: every method and path goes to the target."""
 
     @web.middleware
@@ -368,7 +369,7 @@ def _stopping(loop: asyncio.AbstractEventLoop, signals: Sequence[signal.Signals]
     return stop
 
 
-async def _until(stop: asyncio.Event, passer: Passer, idle: float | None) -> None:
+async def _until(stop: asyncio.Event, passer: ProxyHandler, idle: float | None) -> None:
     if idle is None:
         await stop.wait()
         return

@@ -1,7 +1,4 @@
-"""What somebody wants of a request: values for some of its parts, parts left out, one fault; the rest is made up.
-
-The faults that one request of an operation can have, and the one that somebody means.
-"""
+"""The options of one request by hand: values for parts, a body, parts to leave out, and one fault."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ _EXAMPLE: Final = (
 
 
 @dataclass(frozen=True)
-class Part:
+class RequestPart:
     """One part of a request: its place, and the steps that lead to it, `("firstName",)` or `("emails", "0")`."""
 
     place: str
@@ -41,12 +38,12 @@ class Part:
 class Setting:
     """A value for one part; a JSON value in the body, text anywhere else."""
 
-    part: Part
+    part: RequestPart
     value: Any
 
 
 @dataclass(frozen=True)
-class Wishes:
+class RequestOptions:
     """All that somebody wants of a request.
 
     Attributes:
@@ -95,12 +92,12 @@ def read_setting(text: str) -> Setting:
     return Setting(part, read_json(right, f"--set {left}"))
 
 
-def _part(text: str) -> Part | None:
+def _part(text: str) -> RequestPart | None:
     place, _, name = text.strip().partition(".")
     if place not in PLACES or not name:
         return None
     steps = name.split(".") if place == "body" else [name]
-    return Part(place, tuple(steps)) if all(steps) else None
+    return RequestPart(place, tuple(steps)) if all(steps) else None
 
 
 def read_body(given: str, *, as_json: bool) -> tuple[bytes, str | None]:
@@ -154,7 +151,7 @@ def read_json(text: str, shown: str) -> Any:
         raise UsageError(f"{shown}: nests too deep") from None
 
 
-def find_part(text: str, body: Any, query: Sequence[str]) -> Part:
+def find_part(text: str, body: Any, query: Sequence[str]) -> RequestPart:
     """Find the part that a `--without` names: with its place, or by its bare name.
 
     Args:
@@ -164,7 +161,7 @@ def find_part(text: str, body: Any, query: Sequence[str]) -> Part:
     Raises:
         UsageError: there is no such part; names the nearest one.
     """
-    part = Part("body", ()) if text == "body" else _part(text)
+    part = RequestPart("body", ()) if text == "body" else _part(text)
     if part is None:
         part = _bare(tuple(text.split(".")), text, body, query)
     known = [*_members(body), *(f"query.{name}" for name in query), *(f"header.{name}" for name in HEADERS)]
@@ -173,13 +170,17 @@ def find_part(text: str, body: Any, query: Sequence[str]) -> Part:
     return part
 
 
-def _bare(steps: tuple[str, ...], text: str, body: Any, query: Sequence[str]) -> Part | None:
-    found = [Part("body", steps), Part("body", ("document", *steps)), Part("query", (text,))]
-    found += [Part("header", (name,)) for name in HEADERS if name.lower() == text.lower()]
+def _bare(steps: tuple[str, ...], text: str, body: Any, query: Sequence[str]) -> RequestPart | None:
+    found = [
+        RequestPart("body", steps),
+        RequestPart("body", ("document", *steps)),
+        RequestPart("query", (text,)),
+    ]
+    found += [RequestPart("header", (name,)) for name in HEADERS if name.lower() == text.lower()]
     return next((part for part in found if _is_there(part, body, query)), None)
 
 
-def _is_there(part: Part, body: Any, query: Sequence[str]) -> bool:
+def _is_there(part: RequestPart, body: Any, query: Sequence[str]) -> bool:
     if part.place == "query":
         return part.name in query
     if part.place != "body":
@@ -242,7 +243,7 @@ def known_faults(operation: str, realm: str, catalogue: Catalogue) -> list[Fault
     return list(found.values())
 
 
-def choose(operation: str, realm: str, asked: str, known: Iterable[Fault] | None = None) -> Fault:
+def choose_fault(operation: str, realm: str, asked: str, known: Iterable[Fault] | None = None) -> Fault:
     """The fault that somebody means: by its whole key, by its part (`body.firstName`), or by its kind alone.
 
     Raises:

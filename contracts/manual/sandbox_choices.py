@@ -1,4 +1,4 @@
-"""What the sandbox can be made to do wrong or otherwise, where it is installed."""
+"""The defects, variants and weathers that the installed sandbox offers."""
 
 from __future__ import annotations
 

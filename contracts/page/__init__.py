@@ -1,1 +1,1 @@
-"""The workbench page: what passes through a proxy as it happens, and one request at a time by hand, in a browser."""
+"""The workbench page in a browser: live traffic of the proxy, and single requests by hand."""

@@ -1,8 +1,6 @@
-"""Forms made from the OpenAPI description: what an operation takes, in the words of the description.
+"""Forms of the page: made from the OpenAPI description, filled with a request, and read back into one.
 
-Between a form and a request: what a form is filled with, and the request that somebody made of it.
-
-No secret is part of a form: the account's password is `{password}` there, and the token is not named at all.
+A form never holds a secret: the account's password is `{password}` in it, and the token does not appear at all.
 """
 
 from __future__ import annotations

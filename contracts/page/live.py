@@ -1,29 +1,42 @@
-"""An exchange that passed through the proxy, read again: to be shown, judged by itself, and sent once more.
-
-What passes through the proxy, told to every page that looks on, as server-sent events.
-"""
+"""The live page: exchanges that pass through the proxy, as server-sent events, shown in full, or opened in the form."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
 
 from aiohttp import web
 
+from contracts.cases.generated_faults import ABSENT
+from contracts.cases.requests import Request
+from contracts.checks.requests import ROOT
+from contracts.checks.single import Judge
 from contracts.errors import UsageError
 from contracts.evidence.record import RecordedExchange
+from contracts.exchanges.redaction import REDACTED
 from contracts.exchanges.traffic_exchange import Body, Pairs, Passed
 from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import Operation
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.check import read_entry
+from contracts.manual.manual_session import Bench
+from contracts.manual.prepared_requests import PreparedRequest, RequestPreparer, realm_for
+from contracts.manual.request_options import RequestOptions
 from contracts.manual.traffic_findings import Feed, Seen, Side, TrafficFinding
-from contracts.page.guard import policy_headers
-from contracts.page.requests import exchange_words
+from contracts.page.access_check import policy_headers
+from contracts.page.form_requests import exchange_words
+from contracts.page.forms import form_of
+from contracts.page.page_session import FormRequest, PageSession
+from contracts.page.scenario import scenario_text
+from contracts.session.actor import JSON
+from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, is_valid_uid
 from contracts.settings.target import ANONYMOUS, AUTHOR
 
 
@@ -103,7 +116,7 @@ _PATIENCE_SECONDS: Final = 0.5
 _QUIET_SECONDS: Final = 15.0
 
 
-class Pump:
+class LiveStream:
     """Waits for the feed in one thread, and wakes every page."""
 
     def __init__(self, feed: Feed) -> None:
@@ -220,3 +233,145 @@ def _finding(finding: TrafficFinding) -> dict[str, Any]:
         "seen": finding.seen,
         "because_of": finding.because_of,
     }
+
+
+_NOTHING_ASKED: Final = RequestOptions()
+#: Parts of a path that name a record or a thing in it.
+_NAMES: Final = ("uid", "identifier", "attachmentId", "tempFileId")
+
+
+def reopen(feed: Feed, desk: PageSession, bench: Bench, wish: Mapping[str, Any]) -> dict[str, Any]:
+    """Fill the form with an exchange that passed.
+
+    Args:
+        wish: `number` of the exchange, and `live`: whether what it is about may be arranged first.
+
+    Raises:
+        UsageError: it is not kept, or is no operation of the interface.
+        EnvironmentFault, Blocked: what it is about cannot be arranged.
+    """
+    passed = passed_of(seen_of(feed, wish.get("number")))
+    trial = _form_request(desk, bench, passed, live=bool(wish.get("live")))
+    form = form_of(bench, trial.given.request, trial.given.content)
+    notes = ["values as they passed, identifiers fresh", *trial.given.notes]
+    return {
+        "trial": desk.remember(trial),
+        "operation": trial.operation,
+        "role": trial.role,
+        "realm": trial.realm,
+        "form": form,
+        "fault": None,
+        "notes": notes,
+    }
+
+
+def scenario_of_seen(feed: Feed, desk: PageSession, bench: Bench, wish: Mapping[str, Any]) -> dict[str, Any]:
+    """Word an exchange that passed as a scenario test; nothing is sent.
+
+    Args:
+        wish: `number` of the exchange.
+
+    Raises:
+        UsageError: it is not kept, or is no operation of the interface.
+    """
+    seen = seen_of(feed, wish.get("number"))
+    passed = passed_of(seen)
+    trial = _form_request(desk, bench, passed, live=False)
+    trial.sent, trial.judged = trial.given, Judge().judge(passed.exchange())
+    further = [each.clause for each in seen.findings if each.clause and each.side == "answer"]
+    return scenario_text(bench, trial, further)
+
+
+def _form_request(desk: PageSession, bench: Bench, passed: Passed, *, live: bool) -> FormRequest:
+    operation, path = _match(bench, passed)
+    role = role_of(passed)
+    named = passed.header("Realm") or dict(_query(passed)).get("Realm")
+    known = named if named in operation.realms and named in bench.target.realms else None
+    realm = realm_for(operation, known, bench.target.realms)
+    if live and operation.id != "createToken":
+        desk.sign_in(bench, role)
+    base = RequestPreparer(bench, operation, role, realm, live=live).prepare(_NOTHING_ASKED)
+    request, content = _overlaid(bench, operation, base, path, passed)
+    headers = _headers(operation, passed, realm)
+    given = PreparedRequest(replace(request, headers=headers), content, False, base.notes)
+    return FormRequest(operation.id, role, realm, base, given)
+
+
+def _match(bench: Bench, passed: Passed) -> tuple[Operation, dict[str, str]]:
+    raw = urlsplit(passed.url).path
+    found = bench.description.match(passed.method, raw[max(raw.find(ROOT), 0) :])
+    if found is None:
+        raise UsageError(
+            f"{passed.method} {raw} is no operation of the interface, so there is no form for it"
+        )
+    return found
+
+
+def _query(passed: Passed) -> list[tuple[str, str]]:
+    return parse_qsl(urlsplit(passed.url).query, keep_blank_values=True)
+
+
+def _overlaid(
+    bench: Bench, operation: Operation, base: PreparedRequest, path: dict[str, str], passed: Passed
+) -> tuple[Request, bytes | None]:
+    """The values that passed, on the identifiers of a request that was made up."""
+    if operation.safe:
+        # What is only read may be read as it was.
+        names = dict(path)
+    else:
+        names = {name: value for name, value in path.items() if name not in _NAMES}
+        names |= {name: _fresh(bench, base, name, path[name]) for name in path if name in _NAMES}
+    request = replace(base.request, path=names, query=dict(_query(passed)))
+    if not passed.request_body.content:
+        return replace(request, body=ABSENT if passed.request_body.known else request.body), None
+    if operation.id == "createAttachment":
+        return request, passed.request_body.content if passed.request_body.known else base.content
+    try:
+        body = json.loads(passed.request_body.content)
+    except (ValueError, RecursionError):
+        return replace(request, body=ABSENT), passed.request_body.content
+    return replace(request, body=_renamed(body, base.request.body)), None
+
+
+def _fresh(bench: Bench, base: PreparedRequest, name: str, value: str) -> str:
+    """The identifier of the made-up request; one that breaks the rule where the one that passed does."""
+    if name not in ("uid", "identifier") or is_valid_uid(value):
+        return base.request.path.get(name, value)
+    size, namespace = len(value), bench.namespace
+    if UID_SHORTEST <= size <= UID_LONGEST:
+        return f"{namespace.prefix}{value}"[:UID_LONGEST]
+    return namespace.uid(max(size, len(namespace.prefix) + 1))
+
+
+def _renamed(body: Any, made_up: Any) -> Any:
+    """A body whose record, and every record in it, is called as in the made-up request."""
+    if not isinstance(body, dict) or not isinstance(made_up, dict):
+        return body
+    renamed = dict(body)
+    header, other = body.get("header"), made_up.get("header")
+    if isinstance(header, dict) and "identifier" in header and isinstance(other, dict):
+        renamed["header"] = {**header, "identifier": other.get("identifier", header["identifier"])}
+    if "document" in body:
+        renamed["document"] = _renamed(body["document"], made_up.get("document"))
+    if REDACTED in str(body.get("password")):
+        renamed["password"] = made_up.get("password")
+        renamed["email"] = made_up.get("email")
+    return renamed
+
+
+def _headers(operation: Operation, passed: Passed, realm: str) -> dict[str, str | None]:
+    """Headers in which the request differs from a documented one."""
+    changed: dict[str, str | None] = {}
+    if operation.takes_realm and passed.header("Realm") != realm:
+        changed["Realm"] = passed.header("Realm")
+    credentials = passed.header("Authorization")
+    if operation.id != "createToken" and credentials is None and role_of(passed) != ANONYMOUS:
+        changed["Authorization"] = None
+    media_type = passed.header("Content-Type")
+    if (
+        media_type is not None
+        and media_type.partition(";")[0].strip().lower() != JSON
+        and operation.takes_realm
+    ):
+        changed["Content-Type"] = media_type
+    return changed

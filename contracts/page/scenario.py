@@ -1,13 +1,4 @@
-"""Import lines put together and in order, as the cases write them.
-
-Values of a request as Python: identifiers of the bench become fresh ones of the run that the test is part of.
-
-In what a request differs from a valid one of its kind, as lines of Python that make the one of the other.
-
-Claims as lines of Python: what one exchange was judged by, worded as a case words it.
-
-A request of the page as a case: Python that runs as pasted, in the way of the cases under `tests/contract`.
-"""
+"""Writes a request of the page as a contract case: Python that runs as pasted, like those under `tests/contract`."""
 
 from __future__ import annotations
 
@@ -27,8 +18,8 @@ from contracts.checks.universal import UNIVERSAL
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.manual.manual_session import Bench
-from contracts.manual.requests import Prepared
-from contracts.page.bench import Desk, Trial
+from contracts.manual.prepared_requests import PreparedRequest
+from contracts.page.page_session import FormRequest, PageSession
 from contracts.safe_text import json_text
 
 
@@ -159,7 +150,9 @@ class Differences:
         literals: Writes values as Python.
     """
 
-    def __init__(self, operation: str, base: Prepared, sent: Prepared, literals: Literals) -> None:
+    def __init__(
+        self, operation: str, base: PreparedRequest, sent: PreparedRequest, literals: Literals
+    ) -> None:
         self._operation = operation
         self._base = base
         self._sent = sent
@@ -425,7 +418,7 @@ _CODE_WIDTH: Final = 110
 _GENERAL: Final = frozenset({"json-bodies", "head-without-body", "errors-element-shape", "errors-code-known"})
 
 
-def scenario(desk: Desk, bench: Bench, wish: Mapping[str, Any]) -> dict[str, Any]:
+def scenario(desk: PageSession, bench: Bench, wish: Mapping[str, Any]) -> dict[str, Any]:
     """Word what was sent as a case; nothing is sent.
 
     Args:
@@ -439,7 +432,7 @@ def scenario(desk: Desk, bench: Bench, wish: Mapping[str, Any]) -> dict[str, Any
     return scenario_text(bench, trial)
 
 
-def scenario_text(bench: Bench, trial: Trial, further: Iterable[str] = ()) -> dict[str, Any]:
+def scenario_text(bench: Bench, trial: FormRequest, further: Iterable[str] = ()) -> dict[str, Any]:
     """Word a trial as a case.
 
     Args:
@@ -482,7 +475,7 @@ def _notes(claims: ClaimLines, judged: Judgement, catalogue: Catalogue) -> Itera
 
 
 class _Words:
-    def __init__(self, bench: Bench, trial: Trial, judged: Judgement, catalogue: Catalogue) -> None:
+    def __init__(self, bench: Bench, trial: FormRequest, judged: Judgement, catalogue: Catalogue) -> None:
         assert trial.sent is not None, "the caller looked"  # noqa: S101 - for the type checker
         self._trial = trial
         self._judged = judged
@@ -576,7 +569,7 @@ def _fitted(line: str) -> str:
     return f"{head}(\n    {arguments[:-1]}\n)"
 
 
-def _known(trial: Trial) -> dict[str, str]:
+def _known(trial: FormRequest) -> dict[str, str]:
     """Identifiers of the valid request, with the expressions that stand for them in the test."""
     request, known = trial.base.request, {}
     body = request.body if isinstance(request.body, dict) else {}

@@ -1,4 +1,4 @@
-"""The page as an aiohttp application: its files, what it asks, and what it is told while traffic passes."""
+"""The workbench page as an aiohttp application: its static files and its JSON interface."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from aiohttp import web
 from contracts.errors import UsageError
 from contracts.interface.description import load_description
 from contracts.manual.manual_session import Aim, Bench, Left
-from contracts.manual.requests import realm_for
+from contracts.manual.prepared_requests import realm_for
 from contracts.manual.traffic_findings import Feed
-from contracts.page import requests
-from contracts.page.bench import Desk
+from contracts.page import form_requests
+from contracts.page.access_check import AccessCheck
 from contracts.page.forms import fault_list, operation_form, role_list
-from contracts.page.guard import Guard
-from contracts.page.live import Pump, exchange_shown
-from contracts.page.reopening import reopen, scenario_of_seen
+from contracts.page.live import LiveStream, exchange_shown, reopen, scenario_of_seen
+from contracts.page.page_session import PageSession
 from contracts.page.scenario import scenario
 from contracts.settings.target import ACCOUNT_ROLES, ANY_REALM, Target
 from contracts.settings.toml_file import suggestion
@@ -57,8 +56,8 @@ def page_application(
         reports: Folder whose subfolder keeps the ledger of what is created by hand.
         said: Told when the page ends what stays behind on the target.
     """
-    desk = Desk(Aim(reports=reports, ready=target, passing=passing), said)
-    guard = Guard()
+    desk = PageSession(Aim(reports=reports, ready=target, passing=passing), said)
+    guard = AccessCheck()
     application = web.Application(client_max_size=LARGEST_REQUEST, middlewares=[guard.middleware])
     page = _Page(target, feed, desk, guard, client_url)
     application.add_routes(page.routes())
@@ -69,13 +68,15 @@ def page_application(
 
 
 class _Page:
-    def __init__(self, target: Target, feed: Feed, desk: Desk, guard: Guard, client_url: str | None) -> None:
+    def __init__(
+        self, target: Target, feed: Feed, desk: PageSession, guard: AccessCheck, client_url: str | None
+    ) -> None:
         self._target = target
         self._feed = feed
         self._desk = desk
         self._guard = guard
         self._client_url = client_url
-        self.pump = Pump(feed)
+        self.pump = LiveStream(feed)
 
     def routes(self) -> list[web.RouteDef]:
         """Every address of the page."""
@@ -86,8 +87,8 @@ class _Page:
             web.get("/api/faults", self._faults),
             web.get("/api/live", self.pump.stream),
             web.get("/api/live/{number}", self._one),
-            web.post("/api/prepare", self._asked(requests.prepare)),
-            web.post("/api/send", self._asked(requests.send_form)),
+            web.post("/api/prepare", self._asked(form_requests.prepare)),
+            web.post("/api/send", self._asked(form_requests.send_form)),
             web.post("/api/scenario", self._asked(scenario)),
             web.post("/api/reopen", self._asked(partial(reopen, self._feed))),
             web.post("/api/scenario-of-seen", self._asked(partial(scenario_of_seen, self._feed))),
@@ -137,7 +138,7 @@ class _Page:
         return web.json_response(exchange_shown(self._feed, request.match_info["number"]))
 
     def _asked(
-        self, work: Callable[[Desk, Bench, Mapping[str, Any]], dict[str, Any]]
+        self, work: Callable[[PageSession, Bench, Mapping[str, Any]], dict[str, Any]]
     ) -> Callable[[web.Request], Awaitable[web.Response]]:
         """A handler that has the bench do something with the JSON it was sent."""
 

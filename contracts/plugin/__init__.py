@@ -8,12 +8,10 @@ pytest_plugins = (
     "contracts.plugin.options",
     "contracts.plugin.controller",
     "contracts.plugin.collection",
-    "contracts.plugin.phases",
     "contracts.plugin.protocol",
     "contracts.plugin.fixtures",
     "contracts.plugin.run_memory",
     "contracts.plugin.terminal",
     "contracts.plugin.webhook_notice",
     "contracts.plugin.progress",
-    "contracts.plugin.storage",
 )

@@ -1,6 +1,6 @@
-"""What is written down of a case: that it begins, what it found, how it ended. Secrets are taken out here.
+"""Writes the journal records of a case (start, findings, ending), without secrets.
 
-How the terminal shows a contradiction that is accepted, or that lies outside the consumer: said, not failed.
+It also decides how the terminal shows a contradiction that is accepted or that lies outside the consumer.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Which cases a consumer needs: those on its operations, and those that alone judge a clause on them.
+"""Which cases run: one item per realm (and operation) of a case, selected by profile, options, consumer and shard.
 
-What a selection leaves out: a clause that not every case was asked about may hide a contradiction that is there.
-
-Which cases run: one item for each realm (and operation) a case covers, selected by profile and options.
+What the selection leaves out is recorded, because a clause that only some of its cases judged is not proved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Generator, Iterable, Iterator
+from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 
@@ -21,7 +21,8 @@ from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Description, load_description
 from contracts.interface.location import cases_directory
 from contracts.plugin.options import SELECTION, TARGET, Selection
-from contracts.plugin.sharding import Part, keep_part, weighed
+from contracts.plugin.sharding import ShardNumber, cases_of_shard, weigh_case
+from contracts.plugin.worker import WORKER
 from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS
 
 #: A case with its clauses, its operations and its realm.
@@ -184,6 +185,18 @@ def _realms_of(operation: str, description: Description, realms: Iterable[str]) 
     return iter(has) if has == (ANY_REALM,) else (realm for realm in realms if realm in has)
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Measure how long collecting takes, and how long the run has gone on when this process can begin."""
+    began = time.perf_counter()
+    result = yield
+    worker = session.config.stash.get(WORKER, None)
+    if worker is not None:
+        gone = datetime.now(UTC) - datetime.fromisoformat(worker.plan.started)
+        worker.spent |= {"collection": time.perf_counter() - began, "start": gone.total_seconds()}
+    return result
+
+
 @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
 def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Note every case before -k and the like take some away."""
@@ -220,12 +233,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _dealt(
-    config: pytest.Config, planned: list[pytest.Item], catalogue: Catalogue, part: Part
+    config: pytest.Config, planned: list[pytest.Item], catalogue: Catalogue, part: ShardNumber
 ) -> tuple[list[pytest.Item], list[pytest.Item]]:
     """Part the cases of the plan into those of this shard and those of the others."""
     cases = {case_of(item): item for item in planned if any(marks(item))}
     weights = {
-        case: weighed(
+        case: weigh_case(
             item,
             (case, realm_of(item)),
             clauses_of(item),
@@ -235,7 +248,7 @@ def _dealt(
         )
         for case, item in cases.items()
     }
-    mine, told = keep_part(weights, part)
+    mine, told = cases_of_shard(weights, part)
     config.stash[DEALT] = sorted(mine), told
     kept = [item for item in planned if not any(marks(item)) or case_of(item) in mine]
     others = [item for case, item in cases.items() if case not in mine]

@@ -1,7 +1,4 @@
-"""Looks at the target once before a run: whether it can be reached, and the accounts work there.
-
-The run as a whole: started once by the controller, shared with the workers, ended in `contracts.plugin.session_finish`.
-"""
+"""The hooks of a whole run: start, look at the target, plan for workers, end (`contracts.plugin.session_finish`)."""
 
 from __future__ import annotations
 
@@ -15,25 +12,27 @@ import pytest
 from contracts.checks.outcomes import Attempt
 from contracts.errors import SuiteError, UsageError
 from contracts.evidence.outcomes import ExitCode
-from contracts.interface.location import cases_directory
+from contracts.interface.location import cases_directory, keep_hypothesis_out
 from contracts.plugin.collection import marks
 from contracts.plugin.hooks import Sandbox
-from contracts.plugin.interruption import Stopping
+from contracts.plugin.interruption import SecretContainment, Stopping, WorkerCrashes
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.plan import Plan, make_plan
-from contracts.plugin.run_facts import NAMES, OBSTACLE, STOPPED_BY_HAND, note_planned, write_facts
-from contracts.plugin.secret_containment import Containment
 from contracts.plugin.session_finish import (
+    NAMES,
+    OBSTACLE,
     PLAN,
     SANDBOX,
+    STOPPED_BY_HAND,
     STOPPING,
     finish,
+    note_planned,
     note_trouble,
     release,
+    write_facts,
     write_unreached,
 )
 from contracts.plugin.worker import MAIN, WORKER, Worker
-from contracts.plugin.worker_crashes import Deaths
 from contracts.session.private_folder import remove_private_folders
 from contracts.session.sweep import CASE as SWEEPING
 from contracts.session.sweep import Sweeper
@@ -120,7 +119,7 @@ def _begin(config: pytest.Config) -> None:
     if sandbox is not None:
         config.stash[SANDBOX] = sandbox
     config.pluginmanager.register(_ByHand(config))
-    config.pluginmanager.register(Deaths(config))
+    config.pluginmanager.register(WorkerCrashes(config))
     config.stash[STOPPING] = stopping = Stopping(config, plan)
     stopping.listen()
     _begin_work(config, plan, MAIN)
@@ -135,7 +134,8 @@ def _start(config: pytest.Config, size_limit: int, arguments: tuple[str, ...]) -
 def _begin_work(config: pytest.Config, plan: Plan, name: str) -> None:
     target = plan.target(config.stash[TARGET])
     config.stash[WORKER] = worker = Worker(name, plan, target, config.stash[SELECTION])
-    config.pluginmanager.register(Containment(config, worker.redactor))
+    keep_hypothesis_out()
+    config.pluginmanager.register(SecretContainment(config, worker.redactor))
 
 
 class _ByHand:

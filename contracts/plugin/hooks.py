@@ -1,4 +1,4 @@
-"""Hooks of a contract run, for whoever drives the suite from outside and needs more than its options."""
+"""Pytest hooks of a contract run, for programs that embed the suite, such as the proof."""
 
 from __future__ import annotations
 

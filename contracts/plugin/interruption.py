@@ -1,21 +1,27 @@
-"""Ctrl-C once reports and cleans up; twice stops at once and says what is left (design 5)."""
+"""How a run is interrupted: by Ctrl-C or SIGTERM (design 5), by a worker that crashes, by an internal error of pytest.
+
+Secrets are redacted from the output of such errors, which no report covers.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from contracts.evidence.outcomes import ExitCode
+from contracts.exchanges.redaction import Redactor
 from contracts.plugin.plan import Plan
 from contracts.safe_text import many
 from contracts.session.ledger import Entry, read_entries, removable, residue
@@ -109,3 +115,90 @@ def _kill(pid: int) -> None:
             os.kill(pid, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
         except ProcessLookupError:
             return  # it has ended by itself
+
+
+#: Names of the workers that died.
+CRASHED_WORKERS = pytest.StashKey[list[str]]()
+#: How a report calls a case that is to run again.
+RERUN = "rerun"
+
+
+class WorkerCrashes:
+    """Looks after the cases of workers that die in them.
+
+    Args:
+        config: pytest's, of the controller.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._died = config.stash.setdefault(CRASHED_WORKERS, [])
+        self._times: Counter[str] = Counter()
+        self._stopped = False
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object | None) -> None:
+        """Note who died; a worker that ends as it should leaves no error, one that was stopped by hand this one."""
+        self._stopped = error == "keyboard-interrupt"
+        if error and not self._stopped:
+            self._died.append(node.workerinput["workerid"])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport, sched: Any) -> None:
+        """Run a case once more when a worker has died in it; one that takes a second one with it is at fault."""
+        if self._stopped:
+            return
+        self._times[crashitem] += 1
+        if self._times[crashitem] == 1:
+            sched.mark_test_pending(crashitem)
+            report.outcome = RERUN  # type: ignore[assignment]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: Any) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+        """Show a case that is to run again as that."""
+        if report.outcome != RERUN:
+            return None
+        return RERUN, "R", ("RERUN", {"yellow": True})
+
+
+#: Libraries below the door that quote what came over the wire when it makes no sense to them.
+_LOGGERS: Final = ("urllib3.connection", "urllib3.connectionpool", "urllib3.response", "urllib3.util.retry")
+
+
+#: Whether pytest itself broke, here or in a worker, which xdist reports and then forgets.
+PYTEST_BROKE = pytest.StashKey[bool]()
+
+
+class SecretContainment(logging.Filter):
+    """Blanks secrets out of pytest's own breakdowns and out of the logs of the libraries below.
+
+    Args:
+        config: pytest's; it is told of breakdowns.
+        redactor: Knows the secrets of this process, those that come later too.
+    """
+
+    def __init__(self, config: pytest.Config, redactor: Redactor) -> None:
+        super().__init__()
+        self._config = config
+        self._redactor = redactor
+        for name in _LOGGERS:
+            logging.getLogger(name).addFilter(self)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Put the redacted words in place of the message and what goes into it."""
+        record.msg, record.args = self._redactor.text(record.getMessage()), None
+        if record.exc_info:
+            record.exc_info, record.exc_text = None, None
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_internalerror(self, excrepr: Any) -> None:
+        """Redact the traceback before anybody shows it, the controller's copy of a worker's included."""
+        self._config.stash[PYTEST_BROKE] = True
+        text = self._redactor.text(str(excrepr))
+        excrepr.toterminal = lambda writer: writer.line(text)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self) -> None:
+        """Let the logs go."""
+        for name in _LOGGERS:
+            logging.getLogger(name).removeFilter(self)

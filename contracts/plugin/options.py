@@ -1,7 +1,4 @@
-"""What a run may cost a target: the request budget of each profile.
-
-Command-line options of a run and what they select.
-"""
+"""The selection that the options of a run make, and the share of the target's pace that a shard may use."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from contracts.evidence.terms import Terms
 from contracts.evidence.terms_files import load_terms
 from contracts.interface.catalogue import Clause, load_catalogue
 from contracts.interface.description import load_description
-from contracts.plugin.sharding import Part, read_part
+from contracts.plugin.sharding import ShardNumber, read_shard_number
 from contracts.settings.lookup import load_target
 from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS, SANDBOX, Target
 
@@ -39,7 +36,7 @@ def request_budget(target: Target, profile: Profile) -> int:
     return target.pace.request_budget or REQUEST_BUDGETS[profile]
 
 
-def share_of(target: Target, profile: Profile, part: Part) -> Target:
+def share_of(target: Target, profile: Profile, part: ShardNumber) -> Target:
     """Return the target as one shard may treat it: all of them together keep the pace and the budget of a run.
 
     Permanent records need no dividing: the cases that make them in one realm are all in one shard.
@@ -89,7 +86,7 @@ class Selection:
     reports: Path
     sandbox_arguments: tuple[str, ...] = ()
     terms: Terms = field(default_factory=Terms)
-    shard: Part | None = None
+    shard: ShardNumber | None = None
 
     def judged(self, clauses: Iterable[Clause]) -> list[str]:
         """Ids of the clauses that the run is asked to judge."""
@@ -193,11 +190,11 @@ def read_selection(config: pytest.Config) -> Selection:
     )
 
 
-def _shard(config: pytest.Config, profile: Profile) -> Part | None:
+def _shard(config: pytest.Config, profile: Profile) -> ShardNumber | None:
     asked = config.getoption("--shard")
     if asked is None:
         return None
-    part = read_part(asked)
+    part = read_shard_number(asked)
     if config.getoption("--seed") is None and not Profile.GATE.includes(profile):
         raise UsageError(
             f"--shard {part} with the profile {profile} needs --seed: all shards have to make the same data"

@@ -1,4 +1,4 @@
-"""What the controller decides once and every worker is told: folders, the run's token, where the target is."""
+"""The plan of a run, which the controller makes once and sends to every worker: folders, run token, sandbox."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""How far a run has come: cases under way and done, counts by verdict, requests, and the time that is left.
+"""Progress of a run (`--progress auto|always|never`): running cases, counts by verdict, time left, first findings.
 
-Shows how far a run has come: one line that renews itself in a terminal, or a line now and then elsewhere.
-
-Long runs show progress (`--progress auto|always|never`): what runs now, counts, time left, first findings.
+In a terminal one line is renewed in place; elsewhere a line is written at intervals.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ _MINUTE: Final = 60.0
 _MINUTES_FROM: Final = 100.0
 
 
-class Course:
+class RunProgress:
     """What the controller knows of a run while its cases run.
 
     Args:
@@ -150,7 +148,7 @@ LIVE_SECONDS: Final = 0.5
 PLAIN_SECONDS: Final = 30.0
 
 
-class Manner(Enum):
+class DisplayMode(Enum):
     """How progress is shown."""
 
     LIVE = "live"
@@ -175,10 +173,10 @@ class Display:
     """
 
     def __init__(
-        self, stream: IO[str], manner: Manner, says: Callable[[], str], interval: float | None = None
+        self, stream: IO[str], manner: DisplayMode, says: Callable[[], str], interval: float | None = None
     ) -> None:
         self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
-        self._live = manner is Manner.LIVE
+        self._live = manner is DisplayMode.LIVE
         self._says = says
         self._interval = interval or (LIVE_SECONDS if self._live else PLAIN_SECONDS)
         self._lock = threading.Lock()
@@ -239,7 +237,7 @@ _LONGEST: Final = 300
 _RED: Final = ("fail", "error")
 
 
-class Progress(StrEnum):
+class ShowProgress(StrEnum):
     """Whether progress is shown."""
 
     AUTO = "auto"
@@ -252,7 +250,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("contract", "registry contracts").addoption(
         "--progress",
         metavar="WHEN",
-        default=str(Progress.AUTO),
+        default=str(ShowProgress.AUTO),
         help="show what runs now and how long it takes: auto (default; in a terminal), always or never",
     )
 
@@ -260,15 +258,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """See that the option says something."""
     asked = config.getoption("--progress")
-    if asked not in list(Progress):
-        error = UsageError(f"--progress takes {', '.join(Progress)}, not '{asked}'")
+    if asked not in list(ShowProgress):
+        error = UsageError(f"--progress takes {', '.join(ShowProgress)}, not '{asked}'")
         raise pytest.UsageError(str(error))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
     """Show progress while cases run, and take it away before anything else is written."""
-    manner = _manner(session.config) if PLAN in session.config.stash else None
+    manner = _display_mode(session.config) if PLAN in session.config.stash else None
     if is_worker(session.config) or manner is None:
         return (yield)
     with _shown(session, manner):
@@ -276,16 +274,13 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
 
 
 @contextmanager
-def _shown(session: pytest.Session, manner: Manner) -> Iterator[None]:
-    # Not imported by runs that show nothing.
-    pass
-
+def _shown(session: pytest.Session, manner: DisplayMode) -> Iterator[None]:
     config = session.config
-    course = _course(config)
+    course = _run_progress(config)
     course.total = len(session.items) if session.items else None
     stream = own_stream()
     display = Display(stream, manner, course.words)
-    watching = _Watching(course, display)
+    watching = _CaseWatcher(course, display)
     config.pluginmanager.register(watching)
     if config.get_verbosity() <= 0:
         _quieten(config)
@@ -302,32 +297,30 @@ def _shown(session: pytest.Session, manner: Manner) -> Iterator[None]:
             config.pluginmanager.unregister(letters)
 
 
-def _manner(config: pytest.Config) -> Manner | None:
+def _display_mode(config: pytest.Config) -> DisplayMode | None:
     """How progress is to be shown; None for not at all."""
     asked = config.getoption("--progress")
-    if asked == Progress.NEVER:
+    if asked == ShowProgress.NEVER:
         return None
     terminal = _is_terminal()
     undisturbed = config.get_verbosity() == 0 and config.getoption("capture") != "no"
-    if asked == Progress.AUTO and not (terminal and undisturbed and not os.environ.get("CI")):
+    if asked == ShowProgress.AUTO and not (terminal and undisturbed and not os.environ.get("CI")):
         return None
-    pass
-
-    return Manner.LIVE if terminal and undisturbed else Manner.PLAIN
+    return DisplayMode.LIVE if terminal and undisturbed else DisplayMode.PLAIN
 
 
 def _is_terminal() -> bool:
     return sys.__stdout__ is not None and sys.__stdout__.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def _course(config: pytest.Config) -> Course:
+def _run_progress(config: pytest.Config) -> RunProgress:
     plan, selection = config.stash[PLAN], config.stash[SELECTION]
     private = Path(plan.private)
     whole = not (selection.clauses or selection.operations or selection.realms or selection.terms.consumer)
     chosen = config.getoption("keyword") or config.getoption("markexpr")
     runs = read_past(Path(plan.folder)).runs if whole and not chosen else ()
     alike = [run.requests for run in runs if run.profile == str(selection.profile)]
-    return Course(lambda: requests_counted(private), max(alike[-_RUNS_LOOKED_AT:], default=None))
+    return RunProgress(lambda: requests_counted(private), max(alike[-_RUNS_LOOKED_AT:], default=None))
 
 
 def _quieten(config: pytest.Config) -> None:
@@ -349,10 +342,10 @@ class _NoLetters:
         return (status[0], "", "") if status else status
 
 
-class _Watching:
+class _CaseWatcher:
     """Follows the cases, here or in the workers, and tells what they find."""
 
-    def __init__(self, course: Course, display: Display) -> None:
+    def __init__(self, course: RunProgress, display: Display) -> None:
         self._course = course
         self._display = display
         self._told = 0

@@ -1,8 +1,6 @@
-"""Attempts at one case: again when the weather spoilt one, and on fresh data until a contradiction is confirmed.
+"""Runs one case: its attempts, their confirmation, its ending, and the reports that pytest gets of it (design 4.6).
 
-What a case tells of its drafts: those it saw deleted need no cleaning, those that were refused may be there.
-
-What becomes of a case: its attempts judged together, its ending, and pytest's reports of it (design 4.6).
+An attempt that the environment disturbed is repeated; a contradiction is repeated on fresh data until it is confirmed.
 """
 
 from __future__ import annotations
@@ -49,7 +47,6 @@ from contracts.plugin.case_record import (
     write_case,
     write_findings,
 )
-from contracts.plugin.case_record import VERDICT_PROPERTY as KEY
 from contracts.plugin.collection import clauses_of, marks, realm_of
 from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker
@@ -66,7 +63,7 @@ _SPOILABLE = (Verdict.INCONCLUSIVE, Verdict.ERROR)
 
 
 @dataclass(frozen=True)
-class Try:
+class JudgedAttempt:
     """One attempt and what came of it.
 
     Attributes:
@@ -80,13 +77,13 @@ class Try:
 
 
 @dataclass
-class Tries:
+class Attempts:
     """All attempts at one case, in order."""
 
-    all: list[Try] = field(default_factory=list)
+    all: list[JudgedAttempt] = field(default_factory=list)
 
     @property
-    def clear(self) -> list[Try]:
+    def clear(self) -> list[JudgedAttempt]:
         """Those that count."""
         return [each for each in self.all if not each.spoilt]
 
@@ -102,7 +99,7 @@ class Tries:
         return spoilt if self.clear else spoilt[:-1]
 
     @property
-    def judged(self) -> list[Try]:
+    def judged(self) -> list[JudgedAttempt]:
         """Those that the case is judged by: the clear ones, or else the last, which then says what the weather did."""
         return self.clear or [_in_bad_weather(self.all[-1])]
 
@@ -114,17 +111,19 @@ class Tries:
         return not self.clear or _needs_replay([each.attempt for each in self.clear])
 
 
-def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> Tries:
+def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> Attempts:
     """Run a case as often as it takes."""
-    tries = Tries()
+    tries = Attempts()
     while True:
-        tries.all.append(_try(item, nextitem, worker, len(tries.all) + 1))
+        tries.all.append(_run_attempt(item, nextitem, worker, len(tries.all) + 1))
         if not tries.wanting or worker.door.broken:
             return tries
         worker.door.wait_after(tries.spoilt_in_a_row)
 
 
-def _try(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, number: int) -> Try:
+def _run_attempt(
+    item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, number: int
+) -> JudgedAttempt:
     """Run the item once, and let the universal checks look at its exchanges."""
     attempt = Attempt(number)
     item.stash[ATTEMPT] = attempt
@@ -139,7 +138,7 @@ def _try(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, number
     ending = _ending(item.stash[ENDING], attempt)
     lost = worker.door.unanswered > unanswered
     faulty = worker.door.disturbed_since(began)
-    return Try(attempt, reports, ending, _spoilt(attempt, ending, lost=lost, disturbed=faulty))
+    return JudgedAttempt(attempt, reports, ending, _spoilt(attempt, ending, lost=lost, disturbed=faulty))
 
 
 def _ending(raised: Ending, attempt: Attempt) -> Ending:
@@ -176,7 +175,7 @@ def _needs_replay(attempts: Sequence[Attempt]) -> bool:
     return bool(open_keys - seen_again) and len(attempts) <= MOST_REPLAYS and spent < MOST_REQUESTS
 
 
-def _in_bad_weather(last: Try) -> Try:
+def _in_bad_weather(last: JudgedAttempt) -> JudgedAttempt:
     """The last of attempts that were all spoilt: without what it seems to have found."""
     ending = last.ending
     if last.attempt.keys - last.attempt.confirmed.keys():
@@ -185,18 +184,18 @@ def _in_bad_weather(last: Try) -> Try:
             f"contradicted in bad weather only, which proves nothing: {ending.reason or 'see the traffic'}"
         )
         ending = Ending(Verdict.INCONCLUSIVE, words)
-    return Try(last.attempt, last.reports, ending, spoilt=True)
+    return JudgedAttempt(last.attempt, last.reports, ending, spoilt=True)
 
 
 _DRAFT: Final = re.compile(r"/documents/([^/]+)/versions/draft$")
 #: Operations, and statuses of theirs, that say that no draft is there; another refusal may be about who asks.
-_LOOKS: Final = ("draftExists", "getDraft")
+_DRAFT_LOOKUPS: Final = ("draftExists", "getDraft")
 _ABSENT: Final = (404, 410)
 
 Place = tuple[str, str]
 
 
-def look_for_unbidden(worker: Worker, attempts: Sequence[Attempt]) -> None:
+def look_for_unexpected_drafts(worker: Worker, attempts: Sequence[Attempt]) -> None:
     """Ask once for each draft whose save was refused whether it is there; one that is goes into the ledger.
 
     Asked for are uids of the run that keep the rule, and only where the case itself did not find the draft absent
@@ -215,7 +214,7 @@ def look_for_unbidden(worker: Worker, attempts: Sequence[Attempt]) -> None:
                     worker.ledger.settle(entry, "created")
 
 
-def note_gone(worker: Worker, attempts: Sequence[Attempt]) -> None:
+def note_deleted_drafts(worker: Worker, attempts: Sequence[Attempt]) -> None:
     """Take drafts off the ledger that a case deleted and then found absent; nobody need delete them again."""
     deleted: dict[Place, Exchange] = {}
     absent: set[Place] = set()
@@ -225,7 +224,7 @@ def note_gone(worker: Worker, attempts: Sequence[Attempt]) -> None:
             continue
         if exchange.operation == "deleteDraft" and answer.success:
             deleted[place] = exchange
-        elif exchange.operation in _LOOKS and answer.refusal and place in deleted:
+        elif exchange.operation in _DRAFT_LOOKUPS and answer.refusal and place in deleted:
             # Refused to whoever could delete it, so that it is not about who asks.
             absent |= {place} if _sender(exchange) == _sender(deleted[place]) else set()
         elif exchange.operation == "saveDraft" or answer.success:
@@ -259,7 +258,7 @@ def _refused(exchanges: Sequence[Exchange]) -> dict[Place, str]:
             saved.add(place)
         elif exchange.operation == "saveDraft" and answer.refusal:
             open_cases[place] = exchange.role
-        elif exchange.operation in _LOOKS and answer.status in _ABSENT:
+        elif exchange.operation in _DRAFT_LOOKUPS and answer.status in _ABSENT:
             open_cases.pop(place, None)
     return {place: role for place, role in open_cases.items() if place not in saved}
 
@@ -272,8 +271,7 @@ EXPECTED = (
     *CONTRADICTED,
     *INCONCLUSIVE,
     Untested,
-)  #: Key of the case's verdict among a report's user properties.
-VERDICT = KEY
+)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -286,12 +284,14 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if halted:
         item.session.shouldstop = halted
         return True
+    began = time.perf_counter()
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     announce(item, worker)
     reports = _run(item, nextitem, worker)
     for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    worker.spent["cases"] = worker.spent.get("cases", 0.0) + time.perf_counter() - began
     return True
 
 
@@ -321,8 +321,8 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     _mark(reports, ending, findings, worker)
     tone_down(item, reports, ending.verdict, [each.evidence for each in confirmed], worker)
     every = [each.attempt for each in tries.all]
-    note_gone(worker, every)
-    look_for_unbidden(worker, every)
+    note_deleted_drafts(worker, every)
+    look_for_unexpected_drafts(worker, every)
     worker.clean()
     return reports
 
@@ -335,24 +335,24 @@ def pytest_runtest_makereport(
     raised = call.excinfo
     expected = raised is not None and isinstance(raised.value, EXPECTED) and any(marks(item))
     if raised is not None and expected:
-        call.excinfo = _plain(raised)
+        call.excinfo = _cheap_ending(raised)
     report = yield
     call.excinfo = raised
     if not any(marks(item)):
         return report
     if raised is not None:
-        _turn(item, report, raised.value)
+        _apply_ending(item, report, raised.value)
     _redact(report, item.config.stash[WORKER])
     return report
 
 
-def _plain(raised: pytest.ExceptionInfo[BaseException]) -> pytest.ExceptionInfo[BaseException]:
+def _cheap_ending(raised: pytest.ExceptionInfo[BaseException]) -> pytest.ExceptionInfo[BaseException]:
     """An ending that pytest words cheaply: a rendered traceback costs more than most cases, and nobody sees it."""
     skipped = pytest.skip.Exception(str(raised.value)).with_traceback(raised.value.__traceback__)
     return pytest.ExceptionInfo.from_exception(skipped)
 
 
-def _turn(item: pytest.Item, report: pytest.TestReport, error: BaseException) -> None:
+def _apply_ending(item: pytest.Item, report: pytest.TestReport, error: BaseException) -> None:
     if isinstance(error, CONTRADICTED):
         _end(item, Ending(Verdict.FAIL, str(error).partition("\n")[0]))
         report.outcome, report.longrepr = "failed", str(error)
@@ -425,7 +425,7 @@ def _mark(
 ) -> None:
     """Put the verdict on the reports; a universal finding fails a case that ended well."""
     for report in reports:
-        report.user_properties.append((VERDICT, str(ending.verdict)))
+        report.user_properties.append((VERDICT_PROPERTY, str(ending.verdict)))
     if ending.verdict in (Verdict.FAIL, Verdict.ERROR) and not any(report.failed for report in reports):
         call = next((report for report in reports if report.when == "call"), reports[0])
         call.outcome = "failed"

@@ -1,4 +1,4 @@
-"""What a run knows of the past and leaves to the future: the accepted baseline, and the history of earlier runs."""
+"""Connects a run with earlier ones: the accepted baseline that it is compared with, and the history it is added to."""
 
 from __future__ import annotations
 

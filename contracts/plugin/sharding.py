@@ -1,7 +1,4 @@
-"""Deals the cases of a run out to shards: alike on every machine, evenly, with what goes together kept together.
-
-Which cases of a plan belong in one shard, and what each costs: what the dealer has to know of a case.
-"""
+"""Deals the cases of a run to shards: the same on every machine, evenly, and with related cases in one shard."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ _WORDS: Final = re.compile(r"(\d+)\s*/\s*(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ShardNumber:
     """Which shard a run is: `number` from 1, and how many there are."""
 
     number: int
@@ -34,7 +31,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class WeighedCase:
     """A case as the dealer sees it.
 
     Attributes:
@@ -50,7 +47,7 @@ class Weighed:
     group: str = ""
 
 
-def read_part(text: str) -> Part:
+def read_shard_number(text: str) -> ShardNumber:
     """Read what `--shard` is given, such as `2/5`.
 
     Raises:
@@ -59,7 +56,7 @@ def read_part(text: str) -> Part:
     found = _WORDS.fullmatch(text.strip())
     if not found:
         raise UsageError(f"--shard takes a number and how many there are, such as 2/5, not '{text}'")
-    part = Part(int(found[1]), int(found[2]))
+    part = ShardNumber(int(found[1]), int(found[2]))
     if not 1 <= part.of <= _MOST_SHARDS:
         raise UsageError(f"--shard {part}: there can be 1 to {_MOST_SHARDS} shards")
     if not 1 <= part.number <= part.of:
@@ -67,7 +64,7 @@ def read_part(text: str) -> Part:
     return part
 
 
-def deal(cases: Iterable[Weighed], shards: int) -> list[frozenset[str]]:
+def deal(cases: Iterable[WeighedCase], shards: int) -> list[frozenset[str]]:
     """Deal cases out.
 
     Groups go first, the heaviest to the shard that has least; then the rest fills each shard up to its share, realm
@@ -81,18 +78,18 @@ def deal(cases: Iterable[Weighed], shards: int) -> list[frozenset[str]]:
         The ids of each shard's cases; every case is in exactly one. The same cases give the same parts.
     """
     known = sorted(cases, key=lambda each: each.case)
-    groups: dict[str, list[Weighed]] = defaultdict(list)
+    groups: dict[str, list[WeighedCase]] = defaultdict(list)
     for each in known:
         if each.group:
             groups[each.group].append(each)
-    dealt: list[list[Weighed]] = [[] for _ in range(shards)]
+    dealt: list[list[WeighedCase]] = [[] for _ in range(shards)]
     for name in sorted(groups, key=lambda name: (-_weight(groups[name]), name)):
         min(dealt, key=_weight).extend(groups[name])
     _fill(dealt, [each for each in known if not each.group])
     return [frozenset(each.case for each in part) for part in dealt]
 
 
-def _fill(dealt: list[list[Weighed]], free: Sequence[Weighed]) -> None:
+def _fill(dealt: list[list[WeighedCase]], free: Sequence[WeighedCase]) -> None:
     """Give the cases that may go anywhere to the shards that have least, few realms to each."""
     first = _first_shard(dealt)
     queue = sorted(free, key=lambda each: (first.get(each.realm, len(dealt)), each.realm, each.case))
@@ -118,7 +115,7 @@ def _height(loads: Sequence[int], more: int) -> float:
     return float(ordered[0])
 
 
-def _first_shard(dealt: Sequence[Sequence[Weighed]]) -> Mapping[str, int]:
+def _first_shard(dealt: Sequence[Sequence[WeighedCase]]) -> Mapping[str, int]:
     """The first shard that has something of each realm."""
     first: dict[str, int] = {}
     for number, part in enumerate(dealt):
@@ -127,7 +124,7 @@ def _first_shard(dealt: Sequence[Sequence[Weighed]]) -> Mapping[str, int]:
     return first
 
 
-def _weight(part: Iterable[Weighed]) -> int:
+def _weight(part: Iterable[WeighedCase]) -> int:
     return sum(each.requests for each in part)
 
 
@@ -159,14 +156,14 @@ _ARRANGING: Final = frozenset({"contacts", "contact_door", "records", "table"})
 _USUAL: Final = 3
 
 
-def weighed(
+def weigh_case(
     item: pytest.Item,
     place: tuple[str, str],
     clauses: Iterable[str],
     operations: Iterable[str],
     requests: int,
     catalogue: Catalogue,
-) -> Weighed:
+) -> WeighedCase:
     """Say of a case what it costs and whether it has to stay with others of its realm.
 
     Cases of one realm stay together when they work with records that last: these are few, made once in a run and
@@ -183,10 +180,10 @@ def weighed(
         or not _NAMED_ONCE.isdisjoint(needs)
         or not _ARRANGING.isdisjoint(getattr(item, "fixturenames", ()))
     )
-    return Weighed(case, realm, requests or _USUAL, f"lasting records of {realm}" if lasting else "")
+    return WeighedCase(case, realm, requests or _USUAL, f"lasting records of {realm}" if lasting else "")
 
 
-def keep_part(cases: Mapping[str, Weighed], part: Part) -> tuple[frozenset[str], str]:
+def cases_of_shard(cases: Mapping[str, WeighedCase], part: ShardNumber) -> tuple[frozenset[str], str]:
     """Choose the cases of one shard.
 
     Args:

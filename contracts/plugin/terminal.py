@@ -1,4 +1,4 @@
-"""What a person sees in the terminal: target and seed first, a letter for each verdict, the run's verdict last."""
+"""The terminal output of a run: target and seed first, a letter per verdict, the run's verdict last."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from contracts.evidence.findings import Bearing, Finding
 from contracts.evidence.outcomes import ExitCode, Verdict
 from contracts.evidence.verdicts import RunVerdict
+from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.controller import is_worker
 from contracts.plugin.options import SELECTION, TARGET
-from contracts.plugin.protocol import VERDICT as CASE_VERDICT
 from contracts.plugin.run_memory import COMPLAINTS
 from contracts.plugin.session_finish import PLAN, TROUBLE, VERDICT
 from contracts.safe_text import many
@@ -62,7 +62,7 @@ def pytest_report_teststatus(
     report: pytest.TestReport | pytest.CollectReport,
 ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
     """Give inconclusive, advisory, untested and observed cases their own names in the summary."""
-    verdict = dict(getattr(report, "user_properties", ())).get(CASE_VERDICT)
+    verdict = dict(getattr(report, "user_properties", ())).get(VERDICT_PROPERTY)
     if verdict not in _LETTERS or report.failed or not _speaks(report):
         return None
     word, letter = _LETTERS[verdict]

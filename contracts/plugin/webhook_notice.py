@@ -1,4 +1,4 @@
-"""Tells a webhook how the run ended: beside the last words of the run, and without any say in its verdict."""
+"""Sends the summary of a finished run to a webhook; the verdict does not depend on it."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from contracts.cases.generated_faults import make_all
 from contracts.errors import UsageError
 from contracts.evidence.outcomes import ExitCode
 from contracts.interface.location import cases_directory, openapi_directory
-from contracts.plugin.run_facts import versions
+from contracts.plugin.session_finish import versions
 from contracts.proving.matrix import Matrix, matrix
 from contracts.proving.processes import Ended, SideBySide, preload
 from contracts.proving.proof_plan import (

@@ -14,9 +14,9 @@ from contracts.cases.marks import Profile
 from contracts.checks.outcomes import Confirmed
 from contracts.evidence.outcomes import Verdict
 from contracts.interface.catalogue import load_catalogue
+from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.collection import clauses_of, marks, operations_of, realm_of
 from contracts.plugin.hooks import Sandbox
-from contracts.plugin.protocol import VERDICT
 from contracts.plugin.worker import WORKER
 
 _SHOWN: Final = 300
@@ -184,7 +184,10 @@ class Watch:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a case in which the suite itself broke."""
-        if (VERDICT, str(Verdict.ERROR)) in report.user_properties and report.nodeid not in self.errors:
+        if (
+            VERDICT_PROPERTY,
+            str(Verdict.ERROR),
+        ) in report.user_properties and report.nodeid not in self.errors:
             self.errors.append(report.nodeid)
 
     @pytest.hookimpl(tryfirst=True)

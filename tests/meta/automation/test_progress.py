@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from contracts.plugin.progress import Course, Display, Manner, case_in_words
+from contracts.plugin.progress import Display, DisplayMode, RunProgress, case_in_words
 from contracts.session.limits import RequestBudget, requests_counted
 from tests.meta.gate.telling import Program
 
@@ -34,7 +34,7 @@ class Clock:
         return self.now
 
 
-def worked(course: Course, clock: Clock, cases: int, seconds_each: float, verdict: str = "pass") -> None:
+def worked(course: RunProgress, clock: Clock, cases: int, seconds_each: float, verdict: str = "pass") -> None:
     for number in range(cases):
         name = f"test_{verdict}_{number}_{clock.now}"
         course.begins(name)
@@ -45,7 +45,7 @@ def worked(course: Course, clock: Clock, cases: int, seconds_each: float, verdic
 
 def test_a_course_counts_by_verdict_and_names_what_runs() -> None:
     clock = Clock()
-    course = Course(lambda: 1234, clock=clock)
+    course = RunProgress(lambda: 1234, clock=clock)
     course.total = 100
     worked(course, clock, 9, 1.0)
     worked(course, clock, 1, 1.0, "fail")
@@ -60,7 +60,7 @@ def test_a_course_counts_by_verdict_and_names_what_runs() -> None:
 
 def test_the_time_left_is_told_from_an_earlier_run_where_there_is_one() -> None:
     clock, sent = Clock(), [0]
-    course = Course(lambda: sent[0], expected_requests=1000, clock=clock)
+    course = RunProgress(lambda: sent[0], expected_requests=1000, clock=clock)
     course.total = 1000
     worked(course, clock, 5, 1.0)
     sent[0] = 250
@@ -71,7 +71,7 @@ def test_the_time_left_is_told_from_an_earlier_run_where_there_is_one() -> None:
 
 def test_no_estimate_is_made_from_nothing() -> None:
     clock = Clock()
-    course = Course(clock=clock)
+    course = RunProgress(clock=clock)
     course.total = 10
     worked(course, clock, 4, 10.0)
     assert course.seconds_left is None
@@ -79,7 +79,7 @@ def test_no_estimate_is_made_from_nothing() -> None:
 
 
 def test_a_report_of_a_worker_that_died_disturbs_nothing() -> None:
-    course = Course()
+    course = RunProgress()
     course.judged("never begun", "error")
     course.ends("never begun")
     course.ends("nor this")
@@ -113,8 +113,8 @@ class Looked(io.StringIO):
         return super().write(text)
 
 
-@pytest.mark.parametrize("manner", list(Manner))
-def test_a_display_renews_itself_and_ends(manner: Manner) -> None:
+@pytest.mark.parametrize("manner", list(DisplayMode))
+def test_a_display_renews_itself_and_ends(manner: DisplayMode) -> None:
     stream = Looked(6)
     display = Display(stream, manner, lambda: "3 of 9 cases", interval=0.01)
     display.start()

@@ -7,7 +7,7 @@ import pytest
 
 from contracts.checks.outcomes import Attempt
 from contracts.exchanges.exchange import Exchange, Response
-from contracts.plugin.protocol import look_for_unbidden, note_gone
+from contracts.plugin.protocol import look_for_unexpected_drafts, note_deleted_drafts
 from contracts.session.ledger import Ledger
 from contracts.session.namespace import Namespace
 
@@ -42,7 +42,7 @@ def look(tmp_path: Any) -> Any:
         worker: Any = SimpleNamespace(
             door=SimpleNamespace(broken=None), namespace=Namespace("test"), ledger=ledger, actor=actor
         )
-        look_for_unbidden(worker, [Attempt(1, exchanges=list(exchanges))])
+        look_for_unexpected_drafts(worker, [Attempt(1, exchanges=list(exchanges))])
         ledger.close()
         return asked, [entry.identifier for entry in ledger.removable()]
 
@@ -94,7 +94,7 @@ def left(tmp_path: Any) -> Any:
         ledger.settle(entry, "created")
         worker: Any = SimpleNamespace(ledger=ledger, cleaning=SimpleNamespace(kept={UID} if kept else set()))
         exchanges = [exchange("saveDraft", 201), exchange("deleteDraft", 204), *more]
-        note_gone(worker, [Attempt(1, exchanges=exchanges)])
+        note_deleted_drafts(worker, [Attempt(1, exchanges=exchanges)])
         ledger.close()
         return [each.identifier for each in ledger.removable()]
 

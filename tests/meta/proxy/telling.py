@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from contracts.exchanges.traffic_exchange import Passed
-from contracts.manual.proxy import Passer, listening, proxy_application
+from contracts.manual.proxy import ProxyHandler, listening, proxy_application
 from contracts.session.relay import Passage
 from contracts.settings.target import Target
 
@@ -172,7 +172,7 @@ def between(base_url: str) -> Iterator[Between]:
 
     async def run() -> None:
         async with Passage(Target(name="scripted", base_url=base_url)) as passage:
-            passer = Passer(passage, base_url, known.hand_over)
+            passer = ProxyHandler(passage, base_url, known.hand_over)
             async with listening(proxy_application(passer), 0, "--port", auto_decompress=False) as url:
                 parts = urlsplit(url)
                 known.address = (str(parts.hostname), int(parts.port or 0))

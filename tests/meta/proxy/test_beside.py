@@ -13,7 +13,7 @@ from contracts.evidence.record import RecordedExchange
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.traffic_exchange import Body, Passed
 from contracts.manual import traffic_watch
-from contracts.manual.proxy import LARGEST_COPY, Copy
+from contracts.manual.proxy import LARGEST_COPY, BodyCopy
 from contracts.manual.proxy_record import Beside, Keeper
 from contracts.manual.traffic_findings import Feed, Seen
 from contracts.manual.traffic_redaction import Discretion
@@ -40,7 +40,7 @@ def passed(number: int, content: bytes = b"[]", status: int = 200, **more: str) 
 
 
 def test_a_copy_is_whole_or_not_known() -> None:
-    short, long, broken = Copy(most=4), Copy(most=4), Copy(most=4)
+    short, long, broken = BodyCopy(most=4), BodyCopy(most=4), BodyCopy(most=4)
     for copy, pieces in ((short, (b"ab", b"cd")), (long, (b"abc", b"de")), (broken, (b"ab",))):
         for piece in pieces:
             copy.add(piece)

@@ -7,16 +7,16 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.evidence.record import digest_of_cases
-from contracts.plugin.sharding import Part, Weighed, deal, read_part
+from contracts.plugin.sharding import ShardNumber, WeighedCase, deal, read_shard_number
 
 REALMS = ("abs-dev", "bch-dev", "chm-dev", "ort-dev")
 
 
-def plan_of(seed: int) -> list[Weighed]:
+def plan_of(seed: int) -> list[WeighedCase]:
     """A plan like the real one: hundreds of light cases, some heavy, and a group in each realm."""
     draw = random.Random(seed)  # noqa: S311 - nothing secret
     return [
-        Weighed(
+        WeighedCase(
             case=f"test_{number}[{realm}]",
             realm=realm,
             requests=draw.choice([1, 2, 3, 3, 3, 5, 12, 40]),
@@ -61,17 +61,17 @@ def test_the_order_in_which_cases_come_does_not_matter() -> None:
 
 
 def test_more_shards_than_cases_leave_some_empty() -> None:
-    parts = deal([Weighed("a", "abs-dev", 1), Weighed("b", "abs-dev", 1)], 5)
+    parts = deal([WeighedCase("a", "abs-dev", 1), WeighedCase("b", "abs-dev", 1)], 5)
     assert sorted(map(len, parts), reverse=True)[:2] == [1, 1]
     assert sum(map(len, parts)) == 2
 
 
 def test_a_part_is_a_number_and_how_many_there_are() -> None:
-    assert read_part(" 2 / 5 ") == Part(2, 5)
+    assert read_shard_number(" 2 / 5 ") == ShardNumber(2, 5)
 
 
 @pytest.mark.parametrize("text", ["", "2", "0/5", "6/5", "1/0", "1/65", "two/five", "-1/5", "2/5/7"])
 def test_anything_else_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(UsageError) as refused:
-        read_part(text)
+        read_shard_number(text)
     assert "\n" not in str(refused.value)

@@ -8,7 +8,7 @@ from contracts.checks.outcomes import Attempt, Evidence
 from contracts.evidence.outcomes import Verdict
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.plugin.case_record import Ending
-from contracts.plugin.protocol import MOST_SPOILT, Tries, Try, _spoilt
+from contracts.plugin.protocol import MOST_SPOILT, Attempts, JudgedAttempt, _spoilt
 
 EVIDENCE = Evidence("draft-get-content", "getDraft", "this", "that", ("main-1",))
 KEY = EVIDENCE.key
@@ -74,13 +74,13 @@ def test_a_token_may_have_been_forgotten_while_others_met_a_fault(status: int, s
     assert not _spoilt(made, Ending(Verdict.FAIL), lost=False, disturbed=False)
 
 
-def tries(*kinds: str) -> Tries:
+def tries(*kinds: str) -> Attempts:
     """Tries by a letter each: s spoilt, x contradicted, o held."""
-    made = Tries()
+    made = Attempts()
     for kind in kinds:
         found = attempt(contradicts=kind == "x")
         verdict = {"s": Verdict.INCONCLUSIVE, "x": Verdict.FAIL, "o": Verdict.PASS}[kind]
-        made.all.append(Try(found, [], Ending(verdict, "a reason"), spoilt=kind == "s"))
+        made.all.append(JudgedAttempt(found, [], Ending(verdict, "a reason"), spoilt=kind == "s"))
     return made
 
 
@@ -113,7 +113,7 @@ def test_clear_attempts_judge_the_case_and_the_rest_are_set_aside() -> None:
 
 def test_what_was_only_seen_in_bad_weather_is_no_finding() -> None:
     seen = attempt(LOST, contradicts=True)
-    made = Tries([Try(seen, [], Ending(Verdict.FAIL, "draft-get-content: that"), spoilt=True)])
+    made = Attempts([JudgedAttempt(seen, [], Ending(Verdict.FAIL, "draft-get-content: that"), spoilt=True)])
     (judged,) = made.judged
     assert judged.ending.verdict is Verdict.INCONCLUSIVE
     assert "in bad weather only" in (judged.ending.reason or "")

@@ -1,7 +1,4 @@
-"""One request on the page: how it would be valid, what was made of it, and what came of it.
-
-The bench behind the page: opened when it is first needed, used by one thread, closed with the page.
-"""
+"""The manual session behind the page: opened on first use, used by one thread, closed with the page."""
 
 from __future__ import annotations
 
@@ -17,11 +14,11 @@ from contracts.cases.requests import Request
 from contracts.checks.single import Judge, Judgement
 from contracts.errors import UsageError
 from contracts.manual.manual_session import Aim, Bench, Left, open_bench
-from contracts.manual.requests import Prepared
+from contracts.manual.prepared_requests import PreparedRequest
 
 
 @dataclass
-class Trial:
+class FormRequest:
     """A request that was filled in for somebody.
 
     Attributes:
@@ -35,9 +32,9 @@ class Trial:
     operation: str
     role: str
     realm: str
-    base: Prepared
-    given: Prepared
-    sent: Prepared | None = None
+    base: PreparedRequest
+    given: PreparedRequest
+    sent: PreparedRequest | None = None
     judged: Judgement | None = None
     used: bool = False
 
@@ -51,7 +48,7 @@ T = TypeVar("T")
 _REMEMBERED: Final = 200
 
 
-class Desk:
+class PageSession:
     """A bench for a page: requests are sent one after another, whoever asks.
 
     Args:
@@ -67,7 +64,7 @@ class Desk:
         self._bench: Bench | None = None
         self._left = Left()
         self._signed_in: set[str] = set()
-        self._trials: OrderedDict[int, Trial] = OrderedDict()
+        self._trials: OrderedDict[int, FormRequest] = OrderedDict()
 
     async def use(self, work: Callable[[Bench], T]) -> T:
         """Do something with the bench, in its thread.
@@ -96,7 +93,7 @@ class Desk:
         """Who judges what the bench sends."""
         return Judge(bench.redactor.knows)
 
-    def remember(self, trial: Trial) -> int:
+    def remember(self, trial: FormRequest) -> int:
         """Keep a trial, and say under which number."""
         number = next(reversed(self._trials), 0) + 1
         self._trials[number] = trial
@@ -104,7 +101,7 @@ class Desk:
             self._trials.popitem(last=False)
         return number
 
-    def recall(self, number: int) -> Trial:
+    def recall(self, number: int) -> FormRequest:
         """A trial that was kept.
 
         Raises:

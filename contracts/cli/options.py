@@ -1,13 +1,16 @@
-"""Options of several commands about runs, each in one place: what is judged, where it is kept, who is told."""
+"""Options that several commands share, groups with a default command, and the lookup of run folders."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
 from contracts.cli import completion
+from contracts.errors import UsageError
+from contracts.reports.writers import LATEST
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Option = Callable[[Any], Any]
@@ -21,7 +24,7 @@ target: Final = click.option(
 )
 
 
-def judged(consumer: str) -> Callable[[_Command], _Command]:
+def judging_options(consumer: str) -> Callable[[_Command], _Command]:
     """Give a command the options that say what a run judges: target, realms, workers, consumer and deviations.
 
     Args:
@@ -48,16 +51,16 @@ def judged(consumer: str) -> Callable[[_Command], _Command]:
     )
 
 
-def kept(command: _Command) -> _Command:
+def evidence_options(command: _Command) -> _Command:
     """Give a command the options about a run's evidence: its folder, drift, history, progress and webhook."""
     reports = click.option("--reports", metavar="DIR", help="Folder for the evidence; by default 'reports'.")
     progress = click.option(
         "--progress", metavar="WHEN", help="Show progress: auto (default; in a terminal), always, never."
     )
-    return _together(reports, compared, progress, told)(command)
+    return _together(reports, comparison_options, progress, webhook_options)(command)
 
 
-def compared(command: _Command) -> _Command:
+def comparison_options(command: _Command) -> _Command:
     """Give a command the options that say what a run is compared with: drift, baseline and history."""
     return _together(
         click.option("--drift", metavar="MODE", help="Drift from the baseline: warn (default), fail or off."),
@@ -70,7 +73,7 @@ def compared(command: _Command) -> _Command:
     )(command)
 
 
-def told(command: _Command) -> _Command:
+def webhook_options(command: _Command) -> _Command:
     """Give a command the options that say who is told how a run ended: a webhook, and the report's address."""
     return _together(
         click.option(
@@ -89,3 +92,47 @@ def _together(*options: _Option) -> Callable[[_Command], _Command]:
         return command
 
     return decorated
+
+
+class DefaultCommandGroup(click.Group):
+    """A click group that takes its first command where the arguments begin with no command's name."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the name of the first command before arguments that name none."""
+        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
+            args = [next(iter(self.commands)), *args]
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Name the commands, the default one first."""
+        return list(self.commands)
+
+
+def run_folder(reports: Path, run: str | None) -> Path:
+    """Return the folder of a run.
+
+    Args:
+        reports: folder that holds the runs.
+        run: path of a run folder, or its name in `reports`; None for the latest run.
+
+    Raises:
+        UsageError: there is none; says where it was looked for.
+    """
+    if run is None:
+        return _latest(reports)
+    for folder in (Path(run), reports / run):
+        if folder.is_dir():
+            return folder.resolve()
+    raise UsageError(f"no run '{run}': neither a folder, nor one in '{reports}'")
+
+
+def _latest(reports: Path) -> Path:
+    latest = reports / LATEST
+    if latest.is_file():
+        # A file system without links holds the folder's name in a text file.
+        latest = reports / latest.read_text("utf-8").strip()
+    if not latest.is_dir():
+        raise UsageError(
+            f"no run in '{reports}' yet; `registry-contracts run` makes one, --reports names another"
+        )
+    return latest.resolve()

@@ -1,4 +1,4 @@
-"""What the page asks of the bench: fill a form, send what somebody made of it, tell what came of it."""
+"""The page's requests by hand: fill a form, send it, and describe the exchange and its findings."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from contracts.exchanges.transcript import heading, request_text, response_text
 from contracts.history.observed_facts import SEEN
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
-from contracts.manual.call import Called, Point, refuse_foreign, send, sights
+from contracts.manual.call import CallResult, SilentPoint, refuse_foreign, send, silent_points
 from contracts.manual.manual_session import Bench, known_role
-from contracts.manual.request_options import Wishes
-from contracts.manual.requests import UNARRANGED, Prepared, Preparer, realm_for
-from contracts.page.bench import Desk, Trial
+from contracts.manual.prepared_requests import UNARRANGED, PreparedRequest, RequestPreparer, realm_for
+from contracts.manual.request_options import RequestOptions
 from contracts.page.forms import form_of, request_of
+from contracts.page.page_session import FormRequest, PageSession
 from contracts.settings.target import ANY_REALM
 from contracts.settings.toml_file import suggestion
 
 Answer = dict[str, Any]
 _SHOWN: Final = 40_000
-_NOTHING_ASKED: Final = Wishes()
+_NOTHING_ASKED: Final = RequestOptions()
 _ARRANGING: Final = "made up; 'Valid values' first arranges what the request is about"
 
 
-def prepare(desk: Desk, bench: Bench, wish: Mapping[str, Any]) -> Answer:
+def prepare(desk: PageSession, bench: Bench, wish: Mapping[str, Any]) -> Answer:
     """Fill a form with valid values, and with one fault where that is asked for.
 
     Args:
@@ -39,21 +39,21 @@ def prepare(desk: Desk, bench: Bench, wish: Mapping[str, Any]) -> Answer:
         UsageError: it names what there is not.
         EnvironmentFault, Blocked: what the request is about cannot be arranged.
     """
-    operation, role, realm = whose(bench, wish)
+    operation, role, realm = sender_of(bench, wish)
     live = bool(wish.get("live"))
     if live and operation.id != "createToken":
         desk.sign_in(bench, role)
-    preparer = Preparer(bench, operation, role, realm, live=live)
+    preparer = RequestPreparer(bench, operation, role, realm, live=live)
     base = preparer.prepare(_NOTHING_ASKED)
     fault = wish.get("fault")
     given = preparer.spoil(base, str(fault)) if fault else base
-    number = desk.remember(Trial(operation.id, role, realm, base, given))
+    number = desk.remember(FormRequest(operation.id, role, realm, base, given))
     notes = [_ARRANGING if note == UNARRANGED else note for note in base.notes]
     form = form_of(bench, given.request, given.content)
     return {"trial": number, "form": form, "fault": fault or None, "realm": realm, "notes": notes}
 
 
-def send_form(desk: Desk, bench: Bench, wish: Mapping[str, Any]) -> Answer:
+def send_form(desk: PageSession, bench: Bench, wish: Mapping[str, Any]) -> Answer:
     """Send what somebody made of a form, and judge the exchange.
 
     Args:
@@ -63,7 +63,7 @@ def send_form(desk: Desk, bench: Bench, wish: Mapping[str, Any]) -> Answer:
         UsageError: the form cannot be read, or the request must not be sent.
         EnvironmentFault: the target gives no token.
     """
-    operation, role, realm = whose(bench, wish)
+    operation, role, realm = sender_of(bench, wish)
     trial = desk.recall(_number(wish))
     if trial.operation != operation.id:
         raise UsageError("the form was filled for another operation; fill it again with 'Valid values'")
@@ -74,7 +74,7 @@ def send_form(desk: Desk, bench: Bench, wish: Mapping[str, Any]) -> Answer:
         desk.sign_in(bench, role)
     same = (trial.role, trial.realm) == (role, realm) and trial.is_given(request, content)
     right = same and trial.given.right and not trial.used
-    prepared = Prepared(request, content, right)
+    prepared = PreparedRequest(request, content, right)
     start = len(bench.exchanges)
     called = send(bench, bench.actor(role, realm), prepared, desk.judge(bench))
     trial.used = True
@@ -82,10 +82,10 @@ def send_form(desk: Desk, bench: Bench, wish: Mapping[str, Any]) -> Answer:
         replace(trial, role=role, realm=realm, sent=prepared, judged=called.judged, used=True)
     )
     before = [bench.notes.of(each) for each in bench.exchanges[start:-1]]
-    return {"trial": number, **outcome(bench, called, before)}
+    return {"trial": number, **result(bench, called, before)}
 
 
-def whose(bench: Bench, wish: Mapping[str, Any]) -> tuple[Operation, str, str]:
+def sender_of(bench: Bench, wish: Mapping[str, Any]) -> tuple[Operation, str, str]:
     """The operation, the role and the realm that are asked for.
 
     Raises:
@@ -112,7 +112,7 @@ def known_operation(bench: Bench, name: object) -> Operation:
     return found
 
 
-def outcome(bench: Bench, called: Called, before: list[RecordedExchange]) -> Answer:
+def result(bench: Bench, called: CallResult, before: list[RecordedExchange]) -> Answer:
     """What came of a request, without secrets."""
     recorded, judged = called.recorded, called.judged
     shown: Answer = bench.redactor.value(
@@ -168,14 +168,14 @@ def _clause(name: str, judged: Judgement) -> Answer:
     return {"id": name, "level": str(clause.level), "wording": clause.wording, "state": state}
 
 
-def _points(bench: Bench, called: Called, before: list[RecordedExchange]) -> tuple[Point, ...]:
+def _points(bench: Bench, called: CallResult, before: list[RecordedExchange]) -> tuple[SilentPoint, ...]:
     if not called.sent or called.spoilt:
         return ()
     noted = [(seen, called.recorded.realm) for seen in called.judged.observations]
-    return sights([called.recorded], before, noted, bench.target).points
+    return silent_points([called.recorded], before, noted, bench.target).points
 
 
-def _point(point: Point) -> Answer:
+def _point(point: SilentPoint) -> Answer:
     named = "" if point.name == SEEN else point.name
     return {"clause": point.clause, "point": named, "seen": point.seen, "accepted": point.accepted}
 

@@ -1,4 +1,4 @@
-"""Options and endings that commands which send by hand have in common."""
+"""Options, exit codes and output that the commands for requests by hand share."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, Final
 import click
 
 from contracts.cli import completion
-from contracts.cli.run_options import target as target_option
+from contracts.cli.options import target as target_option
 from contracts.manual.manual_session import Aim, Left
 
 #: Exit codes of commands that send by hand: nothing contradicted, a finding, settings or options, the environment.
-CALM: Final = 0
-FOUND: Final = 1
+NO_FINDING: Final = 0
+FINDING: Final = 1
 INCONCLUSIVE: Final = 6
 
 
@@ -51,7 +51,7 @@ def aim(
     return Aim(target, tuple(shlex.split(sandbox_arguments)), seed, Path(reports), keep)
 
 
-def say_left(left: Left) -> None:
+def print_left(left: Left) -> None:
     """Say what stays behind on a target, a line each."""
     for entry in left.drafts:
         why = "kept; `registry-contracts sweep` removes it a day from now" if left.kept else "not removed"
@@ -61,7 +61,7 @@ def say_left(left: Left) -> None:
         click.echo(f"left for good: {entry.what} {name} in {entry.realm}", err=True)
 
 
-def say(lines: Any) -> None:
+def print_lines(lines: Any) -> None:
     """Print lines; colours are left out where there is no terminal."""
     for line in lines:
         click.echo(line)

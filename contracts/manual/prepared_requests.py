@@ -1,6 +1,6 @@
-"""Requests made up without sending anything: for a rehearsal, and for targets whose settings lack something.
+"""Prepares single requests: valid, except for the parts that the request options set, leave out or break.
 
-Prepares one request: valid in everything that nobody asked for, as asked in the rest.
+What cannot be arranged, because nothing may be sent or a setting is missing, is generated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import Operation
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.manual_session import Bench
-from contracts.manual.request_options import HEADERS, Setting, Wishes, choose, find_part, walk
+from contracts.manual.request_options import HEADERS, RequestOptions, Setting, choose_fault, find_part, walk
 from contracts.safe_text import json_text
 from contracts.session.actor import DEFAULT, Actor
 from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace
@@ -48,7 +48,7 @@ ON_SOMETHING: Final = frozenset(
 _CONTACTS: Final = ("createContact", "updateContact", "saveDraft")
 
 
-class Inventor:
+class RequestGenerator:
     """Makes up requests of one realm.
 
     Attributes:
@@ -128,7 +128,7 @@ UNARRANGED: Final = "a real call would first arrange what the request is about"
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedRequest:
     """A request that is ready to be sent.
 
     Attributes:
@@ -156,7 +156,7 @@ class Prepared:
         )
 
 
-class Preparer:
+class RequestPreparer:
     """Prepares requests of one operation, as one role in one realm.
 
     Args:
@@ -174,7 +174,7 @@ class Preparer:
         self._account = bench.target.accounts[owner]
         self._samples = Samples(bench.target.realm_settings(realm), realm)
 
-    def prepare(self, wishes: Wishes) -> Prepared:
+    def prepare(self, wishes: RequestOptions) -> PreparedRequest:
         """Prepare a request, on fresh data.
 
         Raises:
@@ -196,16 +196,16 @@ class Preparer:
         for name in wishes.without:
             request, content = self._without(request, content, name)
         right = wishes.none and self._role in _OWNERS and not notes
-        return Prepared(request, content, right, tuple(notes))
+        return PreparedRequest(request, content, right, tuple(notes))
 
-    def spoil(self, prepared: Prepared, asked: str) -> Prepared:
+    def spoil(self, prepared: PreparedRequest, asked: str) -> PreparedRequest:
         """The same request with one fault in it.
 
         Raises:
             UsageError: the operation has no such fault.
         """
         request, content, note = self._faulty(prepared.request, prepared.content, asked)
-        return Prepared(request, content, False, (*prepared.notes, note))
+        return PreparedRequest(request, content, False, (*prepared.notes, note))
 
     def _refuse_unknown(self, path: dict[str, str]) -> None:
         for name in path:
@@ -226,7 +226,7 @@ class Preparer:
                 return replace(request, path={**request.path, **path}), []
             except Untested:
                 pass  # the inventor says which settings are missing
-        inventor = Inventor(self._samples, self._bench.namespace, self._account)
+        inventor = RequestGenerator(self._samples, self._bench.namespace, self._account)
         request = inventor.request(operation, self._operation.path_parameters, path)
         notes = [f"{lack}: made up" for lack in inventor.lacking]
         if not self._live and operation in ON_SOMETHING and not named:
@@ -238,7 +238,7 @@ class Preparer:
         bases = Bases(self._owner, arrange, self._samples, self._bench.namespace, self._account)
         return Ordinary(bases, arrange, self._samples, self._owner).request(operation)
 
-    def _content(self, wishes: Wishes) -> bytes | None:
+    def _content(self, wishes: RequestOptions) -> bytes | None:
         if self._operation.id == "createAttachment":
             return CONTENT if wishes.body is None else wishes.body
         return None
@@ -246,7 +246,7 @@ class Preparer:
     def _faulty(
         self, request: Request, content: bytes | None, asked: str
     ) -> tuple[Request, bytes | None, str]:
-        fault = choose(self._operation.id, self._realm, asked)
+        fault = choose_fault(self._operation.id, self._realm, asked)
         note = f"fault: {fault.key}"
         if fault.key == "body:malformed":
             return request, json_text(request.body).encode()[:-1] + b",", note
@@ -262,7 +262,7 @@ class Preparer:
                 "give it with --set or --body"
             ) from None
 
-    def _set(self, request: Request, wishes: Wishes) -> Request:
+    def _set(self, request: Request, wishes: RequestOptions) -> Request:
         query = {name: self._filled(value) for name, value in wishes.given("query").items()}
         headers = {name: self._filled(value) for name, value in wishes.given("header").items()}
         body = request.body

@@ -1,4 +1,4 @@
-"""Keeps other sites, and other names for this machine, away from the page; tells every known trouble in one line."""
+"""The page's middleware: refuses other origins and host names, and turns every known error into one line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HEADERS: Final = {
 }
 
 
-class Guard:
+class AccessCheck:
     """The middleware of the page.
 
     Attributes:
@@ -48,7 +48,7 @@ class Guard:
         @web.middleware
         async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
             refusal = self._refusal(request)
-            response = _line(refusal, 403) if refusal else await _told(request, handler)
+            response = _error(refusal, 403) if refusal else await _answered(request, handler)
             if not response.prepared:
                 response.headers.update(_HEADERS)
             return response
@@ -84,21 +84,21 @@ def _host_name(host: str) -> str | None:
         return None
 
 
-async def _told(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
     """What a handler answers, or one line on why it cannot."""
     try:
         return await handler(request)
     except (UsageError, GuardViolation, Untested) as error:
-        return _line(str(error), 422)
+        return _error(str(error), 422)
     except (EnvironmentFault, Blocked) as error:
-        return _line(str(error), 503)
+        return _error(str(error), 503)
     except RegistryContractsError as error:
-        return _line(str(error), 500)
+        return _error(str(error), 500)
     except web.HTTPRequestEntityTooLarge:
-        return _line("the request is larger than the page takes; send so large a file with `call`", 413)
+        return _error("the request is larger than the page takes; send so large a file with `call`", 413)
     except web.HTTPException as error:
-        return _line(f"{error.reason}: {request.path}", error.status)
+        return _error(f"{error.reason}: {request.path}", error.status)
 
 
-def _line(text: str, status: int) -> web.Response:
+def _error(text: str, status: int) -> web.Response:
     return web.json_response({"error": " ".join(text.split())}, status=status)
