@@ -71,6 +71,6 @@ def sandboxes(run: Any) -> list[str]:
     for entry in Path("/proc").iterdir():
         with suppress(OSError):  # it has just ended, or is somebody else's
             mine = f"TMPDIR={run.private_parent}".encode() in (entry / "environ").read_bytes()
-            if mine and b"lifeline" in (entry / "cmdline").read_bytes():
+            if mine and b"sandbox_process" in (entry / "cmdline").read_bytes():
                 found.append(entry.name)
     return found
