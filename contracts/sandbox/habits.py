@@ -23,6 +23,7 @@ class Settings:
         token_lifetime: seconds a token stays valid (token lifetime: not shown in the document).
         variants: names of variants and combinations, see ``contracts.sandbox.variants``.
         defects: names of defects, see ``contracts.sandbox.defects``.
+        faults: names of faults of the population, see ``contracts.sandbox.faults``.
         weather: what stands between the service and its clients, see ``contracts.sandbox.weather``.
         weather_seed: seed of the weather's chance.
         json_limit: largest JSON body read, in bytes (silent; guards the memory).
@@ -35,6 +36,7 @@ class Settings:
     json_limit: int = 16 * 1024**2
     variants: tuple[str, ...] = ()
     defects: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
     weather: tuple[str, ...] = ()
     weather_seed: int = 1
 

@@ -117,6 +117,8 @@ def main(argv: list[str]) -> int:
         options = _parser().parse_args(argv)
         if LIST in options.variant:
             return _list_variants()
+        if LIST in options.fault:
+            return _list_faults()
         if LIST in options.weather:
             return _list_weather()
         settings = _settings(options)
@@ -155,6 +157,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--variant", action="append", default=[], metavar="NAME", help=variant_help)
     defect_help = "break one clause of the interface; may be repeated"
     parser.add_argument("--defect", action="append", default=[], metavar="NAME", help=defect_help)
+    fault_help = f"inject a fault of the population; may be repeated; '{LIST}' shows them all"
+    parser.add_argument("--fault", action="append", default=[], metavar="NAME", help=fault_help)
     weather_help = f"put the service into bad weather; may be repeated; '{LIST}' shows them all"
     names = "NAME[,NAME...]"
     parser.add_argument("--weather", action="append", default=[], metavar=names, help=weather_help)
@@ -165,6 +169,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def _list_variants() -> int:
     from contracts.sandbox.variants import help_text  # noqa: PLC0415 - only loaded when asked for
+
+    sys.stdout.write(help_text())
+    return 0
+
+
+def _list_faults() -> int:
+    from contracts.sandbox.faults.population import help_text  # noqa: PLC0415 - only loaded when asked for
 
     sys.stdout.write(help_text())
     return 0
@@ -192,6 +203,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         token_lifetime=options.token_lifetime,
         variants=tuple(options.variant),
         defects=tuple(options.defect),
+        faults=tuple(options.fault),
         weather=tuple(options.weather),
         weather_seed=options.weather_seed,
     )
@@ -223,7 +235,11 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
 
     pass
 
-    app: Starlette = altered(settings) if settings.variants or settings.defects else create_app(settings)
+    app: Starlette = (
+        altered(settings)
+        if settings.variants or settings.defects or settings.faults
+        else create_app(settings)
+    )
     if settings.weather:
         _serve_outdoors(settings, app, listener)
     else:
@@ -268,6 +284,13 @@ def altered(settings: Settings) -> "Starlette":
 
         for name in settings.defects:
             load(name).apply(app.state.service)
+    if settings.faults:
+        from starlette.middleware import Middleware  # noqa: PLC0415
+
+        from contracts.sandbox.faults.population import load as fault_named  # noqa: PLC0415
+
+        for name in settings.faults:
+            app.user_middleware.insert(0, Middleware(fault_named(name).over))
     return app
 
 
