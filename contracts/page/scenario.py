@@ -250,12 +250,12 @@ def _edits(before: Any, after: Any, steps: Steps) -> Iterator[tuple[Steps, Any]]
         yield steps, after
 
 
-_CONTENT: Final = "from contracts.judging import content"
-_READERS: Final = "from contracts.judging import readers"
-_ROBUST: Final = "from contracts.judging import robust"
-_IMAGES: Final = "from contracts.judging import images"
-_TIMESTAMPS: Final = "from contracts.judging import timestamps"
-_ERROR: Final = "content.elements(sent.answer)"
+_CONTENT: Final = "from contracts.checks import errors_array"
+_READERS: Final = "from contracts.exchanges import readers"
+_ROBUST: Final = "from contracts.checks import universal"
+_IMAGES: Final = "from contracts.exchanges import images"
+_TIMESTAMPS: Final = "from contracts.checks import timestamps"
+_ERROR: Final = "errors_array.elements(sent.answer)"
 #: Clause → condition on `sent`, what is expected, and what the condition needs.
 _CONDITIONS: Final[Mapping[str, tuple[str, str, str]]] = {
     "token-issued": ('bool(sent.answer.json["authenticationToken"])', "a token", ""),
@@ -265,12 +265,12 @@ _CONDITIONS: Final[Mapping[str, tuple[str, str, str]]] = {
         _TIMESTAMPS,
     ),
     "errors-element-shape": (
-        "all(map(content.well_formed, readers.errors(sent.answer) or []))",
+        "all(map(errors_array.well_formed, readers.errors(sent.answer) or []))",
         "objects with a string code and a string property",
-        f"{_CONTENT}, readers",
+        f"{_CONTENT}\n{_READERS}",
     ),
     "errors-code-known": (
-        f"{{code for code, _ in {_ERROR}}} <= content.CODES",
+        f"{{code for code, _ in {_ERROR}}} <= errors_array.CODES",
         "one of the seven documented codes",
         _CONTENT,
     ),
@@ -381,7 +381,7 @@ class ClaimLines:
         if name in ("head-without-body", "json-bodies"):
             self.imports.add(_ROBUST)
             check = "no_content" if name == "head-without-body" else "empty_or_json"
-            return f"robust.{check}({claim}, sent)"
+            return f"universal.{check}({claim}, sent)"
         if name in _PAGES:
             self.imports.add(_READERS)
             most = dict(self._facts.query).get(_PAGES[name], "0")

@@ -1,6 +1,6 @@
 """The tables of settings in `docs/live.md`, written from what the dataclasses declare.
 
-`python -m contracts.target.documentation docs/live.md` refreshes them; a test tells when that is due.
+`python -m contracts.settings.documentation docs/live.md` refreshes them; a test tells when that is due.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Runs the sandbox for as long as the process that started it lives; stdin is the line between the two.
 
 A run that is killed outright can stop nothing any more. The end of stdin tells this process instead, so that
-no sandbox is left behind on a shared machine. Start it with `python -m contracts.target.lifeline OPTIONS…`;
+no sandbox is left behind on a shared machine. Start it with `python -m contracts.settings.sandbox_process OPTIONS…`;
 the options are those of `python -m contracts.sandbox`.
 """
 

@@ -1,5 +1,7 @@
 """Fixtures for tests that talk to a sandbox: processes, callers and fresh identifiers."""
 
+import json
+import os
 import socket
 import subprocess
 import sys
@@ -13,6 +15,14 @@ from typing import Any
 
 import pytest
 import requests
+
+from contracts.checks.claims import Claim, Claims
+from contracts.checks.outcomes import Attempt
+from contracts.exchanges.exchange import Exchange, Response
+from contracts.interface.catalogue import Catalogue, load_catalogue
+from tests.meta.evidence.sample_records import BY_NAME, Story
+from tests.meta.program import Program, RunCommand, in_process
+from tests.meta.webhooks import Hook, hooked
 
 PATIENCE = 20.0
 READY = "sandbox ready at "
@@ -177,3 +187,101 @@ def permit() -> dict[str, Any]:
         "permitNumber": "KE-2026-0107",
         "issuedOn": "2026-04-02",
     }
+
+
+@pytest.fixture
+def webhook_answering() -> Iterator[Callable[..., Hook]]:
+    """Starts webhooks: `webhook_answering(503, 200)`."""
+    with ExitStack() as stack:
+        yield lambda *statuses: stack.enter_context(hooked(*statuses))
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """Return a runner of the program in a process of its own, in an empty folder."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    return Program(folder)
+
+
+@pytest.fixture
+def run_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> RunCommand:
+    """Return a runner of the program in this process, in an empty folder, without the user's settings."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in [name for name in os.environ if name.startswith(("REGISTRY_", "SANDBOX_"))]:
+        monkeypatch.delenv(name)
+    return in_process(monkeypatch, capsys)
+
+
+@pytest.fixture
+def story() -> Story:
+    """A run in which nothing happened yet."""
+    return Story()
+
+
+@pytest.fixture
+def whole() -> Story:
+    """A run in which everything held."""
+    told = Story()
+    told.holds(*BY_NAME)
+    return told
+
+
+def make_answer(
+    body: Any = None, status: int = 200, media: str = "application/json", **headers: str
+) -> Response:
+    content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+    return Response(status, "", {"content-type": media, **headers}, content, "http://127.0.0.1/")
+
+
+def make_exchange(answer: Response | None, operation: str = "getDraft", **more: Any) -> Exchange:
+    who = {"id": "main-1", "case": "c", "attempt": 1, "realm": "abs-dev", "role": "author"}
+    what = {"method": "GET", "url": "http://127.0.0.1/", "request_headers": {}, "request_body": None}
+    made = Exchange(operation=operation, **{**who, **what, **more})
+    made.response = answer
+    return made
+
+
+@pytest.fixture
+def answer() -> Any:
+    """Makes an answer: `answer(body, status, media, **headers)`; bytes stay as they are, None is an empty body."""
+    return make_answer
+
+
+@pytest.fixture
+def exchange() -> Any:
+    """Makes an exchange: `exchange(answer, operation)`."""
+    return make_exchange
+
+
+@pytest.fixture
+def catalogue() -> Catalogue:
+    """The suite's own catalogue."""
+    return load_catalogue()
+
+
+@pytest.fixture
+def attempt() -> Attempt:
+    """An attempt at a case."""
+    return Attempt(1)
+
+
+@pytest.fixture
+def claims(attempt: Attempt, catalogue: Catalogue) -> Claims:
+    """Claims of a case that declares every clause."""
+    return Claims(attempt, catalogue, [clause.id for clause in catalogue])
+
+
+@pytest.fixture
+def must(claims: Claims) -> Claim:
+    """A claim on a must clause."""
+    return claims("draft-get-content", "getDraft")
+
+
+@pytest.fixture
+def should(claims: Claims) -> Claim:
+    """A claim on a should clause."""
+    return claims("draft-get-absent", "getDraft")

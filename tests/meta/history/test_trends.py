@@ -13,9 +13,9 @@ Made = Callable[..., Entry]
 PLACE = ("draft-get-content", "abs-dev")
 
 
-def trend(made: Made, *verdicts: str, keep: int = 60) -> Trend:
+def trend(made_run: Made, *verdicts: str, keep: int = 60) -> Trend:
     """The trend after runs that ended so, one a day."""
-    runs = tuple(made(day, verdict) for day, verdict in enumerate(verdicts, start=1))
+    runs = tuple(made_run(day, verdict) for day, verdict in enumerate(verdicts, start=1))
     return trends(merge([History(runs)], keep), "sandbox")[PLACE]
 
 
@@ -34,37 +34,37 @@ def trend(made: Made, *verdicts: str, keep: int = 60) -> Trend:
     ],
 )
 def test_green_and_red_are_told_from_neither(
-    made: Made, verdicts: tuple[str, ...], green: int | None, red: int | None, flips: int
+    made_run: Made, verdicts: tuple[str, ...], green: int | None, red: int | None, flips: int
 ) -> None:
-    found = trend(made, *verdicts)
-    assert found.last_green == (made(green).started if green else None)
-    assert found.red_since == (made(red).started if red else None)
+    found = trend(made_run, *verdicts)
+    assert found.last_green == (made_run(green).started if green else None)
+    assert found.red_since == (made_run(red).started if red else None)
     assert (found.flips, found.flaky) == (flips, flips > 1)
     assert (found.requests, found.seconds) == (4.0, 0.25)
 
 
-def test_folded_runs_still_say_what_was_green_last(made: Made) -> None:
+def test_folded_runs_still_say_what_was_green_last(made_run: Made) -> None:
     verdicts = ("pass", "fail", "fail", "fail")
-    whole, folded = trend(made, *verdicts), trend(made, *verdicts, keep=1)
+    whole, folded = trend(made_run, *verdicts), trend(made_run, *verdicts, keep=1)
     assert (folded.last_green, folded.red_since) == (whole.last_green, whole.red_since)
     assert folded.verdicts == ("fail",)
 
 
-def test_flips_are_counted_over_the_latest_runs_only(made: Made) -> None:
-    runs = tuple(made(day, "fail" if day % 2 else "pass") for day in range(1, 9))
+def test_flips_are_counted_over_the_latest_runs_only(made_run: Made) -> None:
+    runs = tuple(made_run(day, "fail" if day % 2 else "pass") for day in range(1, 9))
     assert trends(History(runs), "sandbox", window=3)[PLACE].flips == 2
 
 
-def test_targets_are_kept_apart(made: Made) -> None:
-    history = History((made(1), made(2, "fail", target="dev")))
+def test_targets_are_kept_apart(made_run: Made) -> None:
+    history = History((made_run(1), made_run(2, "fail", target="dev")))
     assert trends(history, "sandbox")[PLACE].red_since is None
     assert trends(history, "dev")[PLACE].last_green is None
     assert history.targets == ("dev", "sandbox")
 
 
-def test_a_finding_is_told_since_when_it_is(made: Made, tmp_path: Path) -> None:
+def test_a_finding_is_told_since_when_it_is(made_run: Made, tmp_path: Path) -> None:
     other = {"errors-status": {"abs-dev": Seen("fail", 1, 0.1)}}
-    runs = (made(1), made(2), made(3, cells=other), made(4, cells=other))
+    runs = (made_run(1), made_run(2), made_run(3, cells=other), made_run(4, cells=other))
     write_past(tmp_path, past_of(History(runs), "sandbox"))
     past = read_past(tmp_path)
     assert past == past_of(History(runs), "sandbox")
@@ -74,8 +74,8 @@ def test_a_finding_is_told_since_when_it_is(made: Made, tmp_path: Path) -> None:
     assert past.tells("draft-delete-removes", "abs-dev") == "not judged in earlier runs"
 
 
-def test_a_finding_that_comes_and_goes_is_told_so(made: Made) -> None:
-    runs = tuple(made(day, "fail" if day % 2 else "pass") for day in range(1, 6))
+def test_a_finding_that_comes_and_goes_is_told_so(made_run: Made) -> None:
+    runs = tuple(made_run(day, "fail" if day % 2 else "pass") for day in range(1, 6))
     told = past_of(History(runs), "sandbox").tells(*PLACE)
     assert told == "red since 2026-11-05 12:00, last green 2026-11-04 12:00; changed 4 times lately"
 

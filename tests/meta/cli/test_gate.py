@@ -1,0 +1,192 @@
+"""Gates from an empty folder against the sandbox: one line, one exit code, and the same requests every time."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from tests.meta.program import Program
+
+DEFECT = "--sandbox-arguments=--defect attachment-text-only"
+UPLOADS = """\
+realms = ["abs-dev"]
+clauses = ["attachment-create-accepted"]
+[methods]
+"client.attachments.upload" = ["createAttachment"]
+"""
+TEXTS = """\
+operations = ["saveDraft", "getDraft"]
+realms = ["abs-dev"]
+clauses = ["draft-text-kept"]
+"""
+SOME = """\
+operations = ["getDraftInfo"]
+realms = ["abs-dev"]
+clauses = ["draft-info-present", "draft-info-needs-token", "uid-too-short"]
+"""
+DEVIATION = """\
+[[deviation]]
+clause = "attachment-create-accepted"
+realms = ["abs-dev"]
+reason = "Texts only, for now."
+owner = "files team"
+issue = "https://tracker.example.test/17"
+expires = 2999-12-31
+"""
+
+
+@pytest.fixture
+def uploads(program: Program) -> Program:
+    (program.folder / "sdk.toml").write_text(UPLOADS, encoding="utf-8")
+    return program
+
+
+def accept(program: Program) -> None:
+    (program.folder / "deviations").mkdir()
+    (program.folder / "deviations" / "sandbox.toml").write_text(DEVIATION, encoding="utf-8")
+
+
+def verdict(program: Program) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((program.folder / "reports/latest/verdict.json").read_text("utf-8"))
+    return found
+
+
+def test_an_sdk_is_blocked_by_its_own_operation(uploads: Program) -> None:
+    ended = uploads("gate", "--consumer", "sdk.toml", DEFECT)
+    assert ended.code == 1, ended.out
+    assert ended.last == (
+        "gate: fail: 1 finding in abs-dev: attachment-create-accepted (createAttachment); "
+        "affects client.attachments.upload (exit code 1)"
+    )
+
+
+def test_an_sdk_is_not_blocked_by_anothers_operation(program: Program) -> None:
+    (program.folder / "sdk.toml").write_text(TEXTS, encoding="utf-8")
+    ended = program("gate", "--consumer", "sdk.toml", DEFECT)
+    assert ended.code == 0, ended.out
+    assert ended.last.startswith("gate: pass: ")
+    assert verdict(program)["strict"] is True
+
+
+def test_an_accepted_contradiction_passes_and_is_shown_apart(uploads: Program) -> None:
+    accept(uploads)
+    ended = uploads("gate", "--consumer", "sdk.toml", DEFECT)
+    assert ended.code == 0, ended.out
+    assert ended.last.endswith("; 1 accepted deviation (exit code 0)")
+    assert "1 deviation in " in ended.out
+    assert "FAILED" not in ended.out
+    assert verdict(uploads)["counts"]["deviation"] == 1
+
+
+def test_a_deviation_that_no_longer_happens_fails_and_names_its_line(uploads: Program) -> None:
+    accept(uploads)
+    ended = uploads("gate", "--consumer", "sdk.toml")
+    assert ended.code == 1, ended.out
+    assert ended.last == (
+        "gate: fail: deviations/sandbox.toml:1: the deviation on attachment-create-accepted no longer happens "
+        "in abs-dev: take the entry out (exit code 1)"
+    )
+
+
+def test_two_gates_send_the_same_requests(program: Program) -> None:
+    (program.folder / "sdk.toml").write_text(SOME, encoding="utf-8")
+    for reports in ("one", "two"):
+        ended = program("gate", "--consumer", "sdk.toml", "--reports", reports)
+        assert ended.code == 0, ended.out
+    one, two = (requests(program.folder / reports) for reports in ("one", "two"))
+    assert one == two
+    assert len(one) > 50
+
+
+def requests(reports: Path) -> list[str]:
+    """The requests of the only run, without what two runs must differ in: the run's token and the sandbox's port."""
+    folder = next(path for path in reports.iterdir() if path.is_dir() and not path.is_symlink())
+    token = folder.name.rpartition("-")[2]
+    sent = []
+    for line in (folder / "journal-main.jsonl").read_text("utf-8").splitlines():
+        event = json.loads(line)
+        if event["kind"] == "exchange":
+            asked = event["request"]
+            body = asked["body"] or {}
+            content = body.get("text") or body.get("base64")
+            place = re.sub(r"^http://127\.0\.0\.1:\d+", "", unquote(asked["url"]))
+            text = json.dumps([event["case"], asked["method"], place, content])
+            sent.append(text.replace(f"rc-{token}", "rc-TOKEN"))
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--consumer", "sdk.toml"), "sdk.toml:1: unknown operation 'saveDrafts'; did you mean 'saveDraft'?"),
+        (("--consumer", "nowhere.toml"), "no consumer file 'nowhere.toml'"),
+        (("-k", "draft"), "-k is not for a gate"),
+        (("-qk", "draft"), "-k is not for a gate"),
+        (("@words.txt",), "-m is not for a gate"),
+        (("--shard", "1/2"), "--shard is not for a gate"),
+        (("--shard=1/2",), "--shard is not for a gate"),
+        (("--seed=0",), "--seed is not for a gate"),
+        (("--ignore-glob=*draft*",), "--ignore-glob is not for a gate"),
+        (("--last-failed",), "--lf is not for a gate"),
+        (("--sw",), "--stepwise is not for a gate"),
+        (("--sw-skip",), "--stepwise-skip is not for a gate"),
+        (("-x",), "--maxfail is not for a gate: a gate runs to its end"),
+        (("--maxfail=3",), "--maxfail is not for a gate"),
+        (("--collect-only",), "--collect-only is not for a gate"),
+        (("-o", "strict=false"), "-o is not for a gate"),
+        (("-c", "other.ini"), "-c is not for a gate"),
+        (("--profile=smoke",), "--profile is not for a gate"),
+        (("--operation", "saveDraft"), "name it under operations in the consumer file"),
+    ],
+)
+def test_what_cannot_be_used_ends_with_4_before_anything_is_sent(
+    program: Program, words: tuple[str, ...], says: str
+) -> None:
+    (program.folder / "sdk.toml").write_text('operations = ["saveDrafts"]', encoding="utf-8")
+    (program.folder / "words.txt").write_text("-m\nslow\n", encoding="utf-8")
+    (program.folder / "other.ini").write_text("[pytest]\n", encoding="utf-8")
+    ended = program("gate", *words)
+    assert ended.code == 4, ended.out + ended.err
+    told = [line for line in (ended.out + ended.err).splitlines() if line.strip()]
+    assert len(told) == 1, told
+    assert says in told[0]
+    assert not (program.folder / "reports").exists()
+
+
+def test_what_the_environment_adds_for_pytest_is_refused_as_well(program: Program) -> None:
+    program.environment["PYTEST_ADDOPTS"] = "--deselect=scenario"
+    ended = program("gate")
+    assert ended.code == 4, ended.out + ended.err
+    assert "--deselect is not for a gate" in ended.err
+
+
+def test_no_abbreviation_gets_past(program: Program) -> None:
+    for word in ("--desel=scenario", "--key=draft"):
+        ended = program("gate", word)
+        assert ended.code == 4, ended.out + ended.err
+        assert f"unrecognized arguments: {word}" in ended.err
+
+
+def test_cases_of_other_operations_are_left_out_unless_they_alone_judge_a_clause(program: Program) -> None:
+    text = 'operations = ["createWorkflowRecordWithIdentifier"]\nrealms = ["ort-dev"]\n'
+    (program.folder / "sdk.toml").write_text(text, encoding="utf-8")
+    ended = program("run", "--consumer", "sdk.toml", "--collect-only", "-q")
+    assert ended.code == 0, ended.out
+    taken = [line for line in ended.out.splitlines() if "::" in line]
+    assert all("[ort-dev" in line for line in taken)
+    assert any("test_workflow_rows.py" in line for line in taken)
+    assert not any("test_draft_life.py" in line for line in taken)
+    # The clause is on both ways to create; its only case goes the way without an identifier.
+    assert any("batch" in line for line in taken), taken
+
+
+def test_a_run_of_some_cases_calls_nothing_gone_that_every_case_looks_for(program: Program) -> None:
+    accept(program)
+    entries = program.folder / "deviations" / "sandbox.toml"
+    entries.write_text(DEVIATION.replace("attachment-create-accepted", "no-server-error"), encoding="utf-8")
+    ended = program("run", "--realm", "abs-dev", "-k", "test_a_file_can_be_attached")
+    assert ended.code == 0, ended.out
+    assert [each["course"] for each in verdict(program)["deviations"]] == ["unjudged"]

@@ -1,0 +1,158 @@
+"""The workflows that people copy keep the published schema, name options that exist, and do what they say."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+from contracts.cli.program import COMMANDS
+from contracts.history.runs import Entry, append
+from tests.meta.schemas import mistakes
+from tests.meta.webhooks import Hook, assert_unseen
+
+CHECKOUT = Path(__file__).parents[3]
+WORKFLOWS = sorted((*CHECKOUT.glob(".github/workflows/*.yml"), *CHECKOUT.glob("docs/workflows/*.yml")))
+TEXTS = (*WORKFLOWS, CHECKOUT / "docs" / "ci.md", CHECKOUT / "Containerfile")
+CONSUMER = 'clauses = ["attachment-create-accepted"]\nrealms = ["abs-dev"]\n'
+PATIENCE = 600.0
+
+
+def against_schema(*paths: Path) -> subprocess.CompletedProcess[str]:
+    """Check workflows with the schema that GitHub's editors use; it comes with the tool, nothing is fetched."""
+    words = ["-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", *map(str, paths)]
+    return subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+
+
+def test_every_workflow_keeps_the_published_schema() -> None:
+    assert {path.name for path in WORKFLOWS} >= {"gate.yml", "nightly.yml"}
+    ended = against_schema(*WORKFLOWS)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_the_schema_sees_a_mistake(tmp_path: Path) -> None:
+    spoilt = tmp_path / "gate.yml"
+    text = (CHECKOUT / ".github" / "workflows" / "gate.yml").read_text(encoding="utf-8")
+    spoilt.write_text(text.replace("runs-on:", "run-on:"), encoding="utf-8")
+    assert against_schema(spoilt).returncode == 1
+
+
+def commands(text: str) -> list[list[str]]:
+    """The lines in which a text calls the program, as words."""
+    lines = text.replace("\\\n", " ").splitlines()
+    called = re.compile(r"(?:^|[\s/])registry-contracts (" + "|".join(COMMANDS) + r")\b(.*)")
+    found = [match for line in lines if "uses:" not in line and (match := called.search(line))]
+    return [
+        [match[1], *shlex.split(match[2].partition("||")[0].rstrip(" `."), comments=True)] for match in found
+    ]
+
+
+def options_of(name: str, words: list[str]) -> set[str]:
+    """The options that a command, or the named one of its commands, takes."""
+    command: click.Command = import_module(f"contracts.cli.{name}").command
+    while isinstance(command, click.Group) and words and words[0] in command.commands:
+        command, words = command.commands[words[0]], words[1:]
+    return {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_every_option_in_them_exists(path: Path) -> None:
+    found = commands(path.read_text(encoding="utf-8"))
+    assert found
+    for name, *words in found:
+        if name != "sandbox":  # its options are read by the sandbox itself
+            used = {word.partition("=")[0] for word in words if word.startswith("-")}
+            assert used <= options_of(name, words), (name, used)
+
+
+def script_of(workflow: str, job: str, step: str) -> str:
+    content: dict[str, Any] = yaml.safe_load(
+        (CHECKOUT / ".github" / "workflows" / workflow).read_text("utf-8")
+    )
+    return next(str(each["run"]) for each in content["jobs"][job]["steps"] if each.get("name") == step)
+
+
+def run_script(script: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a step's script as the runner does, in a folder, with this program first in the path."""
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("REGISTRY_", "PYTEST_"))
+    }
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    files = {"GITHUB_OUTPUT": str(folder / "output"), "GITHUB_STEP_SUMMARY": str(folder / "summary")}
+    return subprocess.run(
+        [shutil.which("bash") or "/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        cwd=folder,
+        env={**kept, **files, **environment, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+
+
+def test_the_gate_says_its_code_leaves_a_summary_and_tells_its_webhook(
+    tmp_path: Path, webhook_answering: Callable[..., Hook]
+) -> None:
+    hook = webhook_answering(503, 200)
+    (tmp_path / "sdk.toml").write_text(CONSUMER, encoding="utf-8")
+    # Secrets that a repository does not have arrive as empty variables.
+    empty = {"REGISTRY_EMAIL": "", "REGISTRY_PASSWORD": ""}
+    notice = {"REGISTRY_NOTIFY_URL": hook.url, "REGISTRY_REPORT_URL": "https://ci.example.test/7"}
+    asked = {"TARGET": "sandbox", "CONSUMER": "sdk.toml", "WORKERS": "2"}
+    ended = run_script(script_of("gate.yml", "gate", "Gate"), tmp_path, **asked, **empty, **notice)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert ended.stdout.splitlines()[-1].startswith("gate: pass: ")
+    assert " · " not in ended.stdout.partition("= contract =")[0], "progress, though nobody asked for it"
+    assert ended.stderr == "notified: the webhook answered 200 (after 2 tries)\n"
+    content = hook.posted[-1]
+    assert mistakes("notification", [content]) == []
+    assert (content["verdict"], content["consumer"]) == ("pass", "sdk.toml")
+    assert content["report"] == "https://ci.example.test/7"
+    assert_unseen(tmp_path, ended.stdout, ended.stderr)
+    assert (tmp_path / "output").read_text("utf-8") == "exit-code=0\n"
+    run_script(script_of("gate.yml", "gate", "Summary"), tmp_path)
+    assert (tmp_path / "summary").read_text("utf-8").startswith("## Registry contracts: pass (exit code 0)")
+
+
+def test_the_gate_hands_a_bad_code_on(tmp_path: Path) -> None:
+    asked = {"TARGET": "sandbox", "CONSUMER": "nowhere.toml", "WORKERS": "2"}
+    ended = run_script(script_of("gate.yml", "gate", "Gate"), tmp_path, **asked)
+    assert ended.returncode == 4
+    assert (tmp_path / "output").read_text("utf-8") == "exit-code=4\n"
+
+
+def test_the_night_comes_together(tmp_path: Path) -> None:
+    for number, realm in enumerate(("abs-dev", "bch-dev"), start=1):
+        folder = tmp_path / "night" / f"contract-nightly-{realm}"
+        (folder / "a-run").mkdir(parents=True)
+        (folder / "a-run" / "summary.md").write_text(
+            f"## Head\n\nfail: finding {number}\n\nmore\n", encoding="utf-8"
+        )
+        started = f"2026-05-0{number}T02:17:00+00:00"
+        counts = {"pass": 1}
+        entry = Entry(f"run-{number}", "dev", "nightly", 1, started, "pass", 0, 9, 1.0, counts)
+        append(folder / "history.jsonl", entry)
+    ended = run_script(script_of("nightly.yml", "together", "One page, one history"), tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    told = (tmp_path / "summary").read_text("utf-8").splitlines()
+    assert told == ["- **abs-dev**: fail: finding 1", "- **bch-dev**: fail: finding 2"]
+    assert len((tmp_path / "night" / "history.jsonl").read_text("utf-8").splitlines()) == 2
+    assert "dev: 2 runs" in ended.stdout
+
+
+def test_every_secret_that_a_step_uses_is_one_that_the_gate_takes() -> None:
+    text = (CHECKOUT / ".github" / "workflows" / "gate.yml").read_text(encoding="utf-8")
+    # YAML reads the key `on` as true.
+    taken = set(yaml.safe_load(text)[True]["workflow_call"]["secrets"])
+    assert set(re.findall(r"secrets\.([A-Z_]+)", text)) == taken

@@ -1,0 +1,176 @@
+"""Sample records of runs: what a run saw, and the terms it was held to."""
+
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
+
+from contracts.evidence.outcomes import Verdict
+from contracts.evidence.record import AssertionCount, Block, Case, Narrowed, RunFacts, RunRecord, SeenFinding
+from contracts.evidence.terms import Consumer, Deviation, Terms, Waiver
+from contracts.evidence.verdicts import RunVerdict, judge
+from contracts.interface.catalogue import Clause, Level
+
+TODAY = date(2026, 5, 10)
+REALMS = ("abs-dev", "bch-dev")
+
+
+def clause(name: str, level: str, *operations: str, realms: tuple[str, ...] = REALMS) -> Clause:
+    return Clause(
+        name, Level(level), operations, "Drafts", f"{name} holds.", realms=realms, file="draft.yaml"
+    )
+
+
+CATALOGUE = [
+    clause("draft-get-content", "must", "getDraft"),
+    clause("draft-save-creates", "must", "saveDraft"),
+    clause("uid-too-short", "must", "saveDraft", "getDraft"),
+    clause("draft-get-absent", "should", "getDraft"),
+    clause("workflow-locked-record", "must", "createWorkflowRecord"),
+]
+BY_NAME = {each.id: each for each in CATALOGUE}
+
+
+def deviation(name: str = "draft-get-content", **other: Any) -> Deviation:
+    plain = Deviation(
+        clause=name,
+        realms=REALMS,
+        operation=None,
+        reason="Old records lose a member.",
+        owner="drafts team",
+        issue="https://tracker.example.test/17",
+        expires=date(2027, 1, 1),
+        profile="gate",
+        file="deviations/dev.toml",
+        line=7,
+    )
+    return replace(plain, **other)
+
+
+def waiver(name: str, reason: str = "the SDK never sends it") -> Waiver:
+    return Waiver(name, reason, "sdk.toml", 9)
+
+
+def consumer(*operations: str, **other: Any) -> Consumer:
+    return Consumer(file="sdk.toml", operations=operations, **other)
+
+
+@dataclass
+class Story:
+    """A run under construction."""
+
+    cases: list[Case] = field(default_factory=list)
+    findings: list[SeenFinding] = field(default_factory=list)
+    narrowed: tuple[Narrowed, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def case(
+        self,
+        name: str,
+        realm: str = "abs-dev",
+        outcome: str = "pass",
+        *,
+        held: int = 1,
+        contradicted: int = 0,
+        operation: str | None = None,
+        reason: str | None = None,
+        blocked: str | None = None,
+    ) -> str:
+        """A case on one clause; `blocked` is the operation that stood in its way."""
+        operation = operation or BY_NAME[name].operations[0]
+        key = f"test_draft.py::test_{name}[{realm}-{operation}-{len(self.cases)}]"
+        count = AssertionCount(name, operation, held, contradicted)
+        self.cases.append(
+            Case(
+                id=key,
+                name=f"{name} on {operation}",
+                doc="",
+                realm=realm,
+                clauses=(name,),
+                operations=BY_NAME[name].operations,
+                profile="gate",
+                outcome=Verdict(outcome),
+                reason=reason,
+                blocked_by=Block(blocked, realm, f"{blocked}: answered 404") if blocked else None,
+                attempts=1,
+                started="2026-05-10T08:00:01+00:00",
+                seconds=0.1,
+                requests=1,
+                assertions=(count,) if held or contradicted else (),
+                worker="main",
+            )
+        )
+        return key
+
+    def holds(self, *names: str, realms: tuple[str, ...] = REALMS) -> None:
+        """Clauses that hold on all their operations."""
+        for name in names:
+            for realm in realms:
+                for operation in BY_NAME[name].operations:
+                    self.case(name, realm, operation=operation)
+
+    def contradicts(
+        self, name: str, realm: str = "abs-dev", operation: str | None = None, *, confirmed: bool = True
+    ) -> None:
+        """A case that contradicts a clause."""
+        operation = operation or BY_NAME[name].operations[0]
+        worst = "fail" if BY_NAME[name].level is Level.MUST else "advisory"
+        outcome = worst if confirmed else "inconclusive"
+        key = self.case(name, realm, outcome, held=0, contradicted=1, operation=operation)
+        self.findings.append(
+            SeenFinding(
+                clause=name,
+                realm=realm,
+                operation=operation,
+                case=key,
+                role="author",
+                expected="what was saved",
+                seen="something else",
+                confirmed=confirmed,
+                reproduced=3 if confirmed else 0,
+                attempts=3,
+                exchanges=(),
+                curl=("curl http://127.0.0.1",),
+                command="registry-contracts run --clause x",
+            )
+        )
+
+    def record(self, terms: Terms | None = None) -> RunRecord:
+        """What the run amounts to, held to terms."""
+        terms = terms or Terms()
+        facts = {
+            "target": "dev",
+            "target_kind": "development",
+            "base_url": "http://127.0.0.1",
+            "profile": "gate",
+            "seed": 1,
+            "realms": REALMS,
+            "clauses": tuple(BY_NAME),
+            "started": f"{TODAY}T08:00:00+00:00",
+            "finished": f"{TODAY}T08:01:00+00:00",
+            "workers": 1,
+            "command": "registry-contracts gate",
+            "versions": {"suite": "1"},
+            "environment": {"requests": 1, "retries": 0, "faults": {}, "breaker": None},
+            "interrupted": False,
+            "expected_workers": ("main",),
+            "strict": True,
+            "waived": terms.waived,
+            "terms": terms,
+        }
+        return RunRecord(
+            run=RunFacts(**{**facts, **self.facts}),
+            cases=tuple(self.cases),
+            findings=tuple(self.findings),
+            observations=(),
+            exchanges={},
+            faults=(),
+            residue=(),
+            leftovers=(),
+            untested=(),
+            problems=(),
+            narrowed=self.narrowed,
+        )
+
+    def verdict(self, terms: Terms | None = None) -> RunVerdict:
+        """How the run is judged, held to terms."""
+        return judge(self.record(terms), CATALOGUE)

@@ -1,0 +1,132 @@
+"""Made-up shards: two clauses in two realms, a case for each pair, dealt out to two run folders."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from contracts.evidence.journal import Journal, journal_path, utc_now
+from contracts.evidence.record import Shard, digest_of_cases
+
+REALMS = ("abs-dev", "bch-dev")
+CLAUSES = ("draft-get-content", "draft-save-creates")
+CASES = [f"test_x.py::test_{clause}[{realm}]" for realm in REALMS for clause in CLAUSES]
+PLAN = {"target": "dev", "seed": 1, "profile": "gate", "realms": list(REALMS), "settings": "0123456789abcdef"}
+
+
+def write_exchange(journal: Journal, case: str, realm: str) -> str:
+    key = journal.new_exchange_id()
+    message = {"http_version": "HTTP/1.1", "headers": [], "body": None}
+    journal.write(
+        "exchange",
+        id=key,
+        case=case,
+        attempt=1,
+        realm=realm,
+        role="author",
+        operation="getDraft",
+        started=utc_now(),
+        seconds=0.01,
+        request={"method": "GET", "url": "http://127.0.0.1/x", **message},
+        response={"status": 200, "reason": "OK", **message},
+        fault=None,
+        retries=0,
+    )
+    return key
+
+
+def write_case(journal: Journal, case: str, *, broken: bool = False) -> None:
+    """Write a case that holds, or one that contradicts its clause."""
+    clause, _, rest = case.partition("::test_")[2].partition("[")
+    realm = rest.rstrip("]")
+    facts = {"case": case, "realm": realm, "clauses": [clause], "operations": ["getDraft"]}
+    journal.write("begin", name="x", **facts)
+    shown = write_exchange(journal, case, realm)
+    if broken:
+        journal.write(
+            "finding",
+            clause=clause,
+            realm=realm,
+            operation="getDraft",
+            case=case,
+            role="author",
+            expected="this",
+            seen="that",
+            confirmed=True,
+            rate=[2, 2],
+            exchanges=[shown],
+            curl=[],
+            command="registry-contracts run",
+        )
+    count = {"clause": clause, "operation": "getDraft", "held": int(not broken), "contradicted": int(broken)}
+    journal.write(
+        "case",
+        name="x",
+        doc="",
+        profile="gate",
+        outcome="fail" if broken else "pass",
+        reason=None,
+        blocked_by=None,
+        attempts=1,
+        started=utc_now(),
+        seconds=0.1,
+        requests=1,
+        assertions=[count],
+        **facts,
+    )
+
+
+def write_shard(
+    folder: Path,
+    number: int,
+    cases: list[str],
+    *,
+    broken: str = "",
+    plan: dict[str, Any] | None = None,
+    **more: Any,
+) -> Path:
+    """Write the run folder of one shard of two; `more` replaces facts of its run."""
+    folder.mkdir(parents=True)
+    started = utc_now()
+    with Journal(journal_path(folder, "main"), "main") as journal:
+        for case in cases:
+            write_case(journal, case, broken=case == broken)
+        reason = f"this is shard {number} of 2"
+        journal.write("narrowed", reason=reason, cells=None, elsewhere=True)
+        for case in set(CASES) - set(cases):
+            clause, _, rest = case.partition("::test_")[2].partition("[")
+            journal.write("untested", clause=clause, realm=rest.rstrip("]"), reason=reason, elsewhere=True)
+    entry = {"number": 1, "operation": "saveDraft", "what": "draft", "realm": "abs-dev", "role": "author"}
+    state = {"identifier": f"rc-abcd{number}", "state": "removed", "at": utc_now(), "by": "main"}
+    (folder / "ledger.jsonl").write_text(json.dumps(entry | state) + "\n", "utf-8")
+    version = json.loads(journal_path(folder, "main").read_text("utf-8").splitlines()[0])["version"]
+    shard = Shard(number, 2, plan or PLAN, digest_of_cases(CASES), tuple(cases))
+    facts = {
+        "shard": shard.as_facts(),
+        "planned": len(cases),
+        "died": [],
+        "target": "dev",
+        "target_kind": "development",
+        "base_url": "http://127.0.0.1:1",
+        "profile": "gate",
+        "seed": 1,
+        "realms": list(REALMS),
+        "clauses": list(CLAUSES),
+        "started": started,
+        "finished": utc_now(),
+        "workers": 1,
+        "command": "registry-contracts run",
+        "versions": {"suite": version},
+        "environment": {
+            "requests": 2,
+            "retries": 0,
+            "faults": {},
+            "breaker": None,
+            "limits": {"requests_per_second": 10.0, "permanent_records_per_realm": 12},
+            "permanent_records": {REALMS[number - 1]: 3},
+        },
+        "interrupted": False,
+        "expected_workers": ["main"],
+        "token": f"abc{number}",
+    }
+    (folder / "run.json").write_text(json.dumps(facts | more), "utf-8")
+    return folder

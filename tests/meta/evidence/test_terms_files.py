@@ -1,0 +1,215 @@
+"""Files of terms that cannot be used: one line with file, line, what is wrong and what to do."""
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import UsageError
+from contracts.evidence.terms import Consumer, Deviation, Terms
+from contracts.evidence.terms_files import load_terms, read_consumer, read_deviations
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import load_description
+
+ENTRY = """\
+# what we know of
+[[deviation]]
+clause = "draft-get-content"
+realms = ["abs-dev"]
+reason = "Old records lose a member."
+owner = "drafts team"
+issue = "https://tracker.example.test/17"
+expires = 2027-01-31
+"""
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str], Path]:
+    """Writes a file of terms, its lines as they stand."""
+
+    def written(text: str) -> Path:
+        path = tmp_path / "terms.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return written
+
+
+def deviations(path: Path) -> tuple[Deviation, ...]:
+    return read_deviations(path, "dev.toml", load_catalogue(), load_description())
+
+
+def used(path: Path) -> Consumer:
+    return read_consumer(path, "sdk.toml", load_catalogue(), load_description())
+
+
+def test_an_entry_is_read_with_its_line(write: Callable[[str], Path]) -> None:
+    second = ENTRY.replace("draft-get-content", "draft-text-kept").replace("abs-dev", "bch-dev")
+    found = deviations(write(f"{ENTRY}\n{second}operation = 'getDraft'\nprofile = 'nightly'\n"))
+    assert [(each.line, each.realms, each.operation) for each in found] == [
+        (2, ("abs-dev",), None),
+        (11, ("bch-dev",), "getDraft"),
+    ]
+    assert (found[0].expires, found[0].profile, found[1].profile) == (date(2027, 1, 31), "gate", "nightly")
+
+
+def test_without_realms_an_entry_is_about_all_of_its_clause(write: Callable[[str], Path]) -> None:
+    found = deviations(write(ENTRY.replace('realms = ["abs-dev"]\n', "")))
+    assert found[0].realms == ("abs-dev", "bch-dev", "chm-dev")
+
+
+def test_a_file_without_entries_accepts_nothing(write: Callable[[str], Path]) -> None:
+    assert deviations(write("# nothing is known\n")) == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "says"),
+    [
+        ("draft-get-content", "draft-get-contents", 3, "did you mean 'draft-get-content'?"),
+        ("draft-get-content", "draft-info-members", 3, "unknown clause"),
+        ("draft-get-content", "draft-success-status", 3, "is silent at"),
+        ('"abs-dev"', '"abs"', 4, "production realm, which is refused; use abs-dev"),
+        ('"abs-dev"', '"abs-def"', 4, "did you mean 'abs-dev'?"),
+        ('"abs-dev"', '"ort-dev"', 4, "is judged in abs-dev, bch-dev, chm-dev, not in ort-dev"),
+        ('["abs-dev"]', '"abs-dev"', 4, 'not a text; write realms = ["abs-dev"]'),
+        ('["abs-dev"]', "[]", 4, "realms is empty"),
+        ('["abs-dev"]', '["abs-dev", "abs-dev"]', 4, "twice"),
+        ('["abs-dev"]', '["abs-dev", 3]', 4, "a list with a number in it"),
+        ('["abs-dev"]', '[\n  "bch-dev",\n  "abs-def",\n]', 6, "did you mean 'abs-dev'?"),
+        ("realms", "relms", 4, "unknown key 'relms'; did you mean 'realms'?"),
+        ('reason = "Old records lose a member."\n', "", 2, 'lacks reason; add reason = "…"'),
+        ('owner = "drafts team"\n', "", 2, "lacks owner"),
+        ('issue = "https://tracker.example.test/17"\n', "", 2, "lacks issue"),
+        ("expires = 2027-01-31\n", "", 2, "lacks expires; add expires = 2030-01-31"),
+        ('"Old records lose a member."', '"  "', 5, "reason is empty"),
+        ('"drafts team"', "true", 6, "owner must be a text, not true or false"),
+        ("https://tracker.example.test/17", "REG-17", 7, "issue is not a link"),
+        ("https://tracker.example.test/17", "https://[tracker", 7, "issue is not a link"),
+        ("2027-01-31", '"2027-01-31"', 8, "expires must be a date, not a text"),
+        ("2027-01-31", "2027-01-31T08:00:00", 8, "not a date with a time"),
+        ("2027-01-31\n", '2027-01-31\noperation = "saveDrafts"\n', 9, "did you mean 'saveDraft'?"),
+        ("2027-01-31\n", '2027-01-31\noperation = "saveDraft"\n', 9, "concerns getDraft, not saveDraft"),
+        ("2027-01-31\n", '2027-01-31\nprofile = "nightlly"\n', 9, "did you mean 'nightly'?"),
+        ("[[deviation]]", "[deviation]", 2, "begin each entry with [[deviation]]"),
+        ("[[deviation]]", "[[deviations]]", 2, "did you mean 'deviation'?"),
+        ("2027-01-31\n", f"2027-01-31\n{ENTRY}", 10, "stands already at line 2"),
+        ("expires = 2027", "expires 2027", 8, "is not TOML"),
+    ],
+)
+def test_an_entry_that_cannot_be_used_names_its_line(
+    write: Callable[[str], Path], old: str, new: str, line: int, says: str
+) -> None:
+    assert ENTRY.count(old) == 1
+    with pytest.raises(UsageError) as caught:
+        deviations(write(ENTRY.replace(old, new)))
+    assert str(caught.value).startswith(f"dev.toml:{line}: "), caught.value
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_consumer_file_joins_operations_and_methods(write: Callable[[str], Path]) -> None:
+    found = used(
+        write("""\
+operations = ["createToken"]
+realms = ["abs-dev"]
+clauses = ["draft-get-content"]
+[methods]
+"client.drafts.get" = ["getDraft"]
+client.drafts.save = ["saveDraft", "getDraft"]
+[waivers]
+draft-get-content = "  read by nobody yet "
+""")
+    )
+    assert found.operations == ("createToken", "getDraft", "saveDraft")
+    assert found.methods == {
+        "client.drafts.get": ("getDraft",),
+        "client.drafts.save": ("saveDraft", "getDraft"),
+    }
+    assert (found.realms, found.clauses) == (("abs-dev",), ("draft-get-content",))
+    assert [(each.reason, each.line) for each in found.waivers] == [("read by nobody yet", 8)]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ('operations = ["saveDrafts"]', 1, "unknown operation 'saveDrafts'; did you mean 'saveDraft'?"),
+        ('operations = [\n  "saveDraft",\n  "nope",\n]', 3, "unknown operation 'nope'; known: createToken"),
+        ('operations = ["GET /api/v2013/document-drafts"]', 1, "write 'listDrafts'"),
+        ("operations = []", 1, "operations is empty"),
+        ('operations = "saveDraft"', 1, 'write operations = ["saveDraft"]'),
+        ('operation = ["saveDraft"]', 1, "did you mean 'operations'?"),
+        ('[methods]\n"a.b" = "saveDraft"', 2, 'write "a.b" = ["saveDraft"]'),
+        ('[methods]\n"a.b" = ["safeDraft"]', 2, "did you mean 'saveDraft'?"),
+        ('[methods]\n"a.b" = []', 2, "a.b is empty"),
+        ("[methods]", 1, "methods is empty"),
+        ('methods = ["a"]', 1, "methods must be a table, not a list"),
+        ('realms = ["abs"]', 1, "use abs-dev"),
+        ('operations = ["saveDraft"]\nrealms = ["ort-dev"]', 2, "saveDraft is offered in abs-dev"),
+        ('operations = ["saveDraft"]\nclauses = ["draft-get-content"]', 2, "which the consumer does not use"),
+        ('[waivers]\ndraft-get-contents = "x"', 2, "did you mean 'draft-get-content'?"),
+        ('[waivers]\ndraft-get-content = ""', 2, "has no reason"),
+        ("[waivers]\ndraft-get-content = true", 2, "has no reason"),
+        ('waivers = "draft-get-content"', 1, "waivers must be a table, not a text"),
+        ("", 1, "says nothing"),
+        ("operations = [", 1, "is not TOML"),
+    ],
+)
+def test_a_consumer_file_that_cannot_be_used_names_its_line(
+    write: Callable[[str], Path], text: str, line: int, says: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        used(write(text))
+    assert str(caught.value).startswith(f"sdk.toml:{line}: "), caught.value
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_lines_are_found_below_comments_long_texts_and_windows_line_ends(
+    write: Callable[[str], Path],
+) -> None:
+    text = '# one\n\nclauses = ["""draft-get-content"""]\n# [methods]\n[waivers] # here\nnope = """\nx\n"""\n'
+    with pytest.raises(UsageError, match=r"^sdk.toml:6: unknown clause 'nope'"):
+        used(write(text.replace("\n", "\r\n")))
+
+
+def test_deviations_are_looked_up_by_the_targets_name(tmp_path: Path) -> None:
+    for folder in ("deviations", "beside/deviations", "project/deviations", "project/targets"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / f"{folder[:3]}.toml").write_text(ENTRY, encoding="utf-8")
+    (tmp_path / "beside" / "bes.toml").write_text("", encoding="utf-8")
+
+    def found(target: str | None, name: str) -> str | None:
+        return load_terms(None, None, target, name, tmp_path).deviations_file
+
+    assert found(None, "dev") == "deviations/dev.toml"
+    assert found(None, "sandbox") is None
+    assert found("beside/bes.toml", "bes") == "beside/deviations/bes.toml"
+    assert found("project/targets/pro.toml", "pro") == "project/deviations/pro.toml"
+
+
+@pytest.mark.parametrize(
+    ("consumer", "deviations_file", "says"),
+    [
+        ("nowhere.toml", None, "no consumer file 'nowhere.toml'"),
+        (None, "nowhere.toml", "no deviations file 'nowhere.toml'"),
+        (" ", None, "--consumer is empty"),
+        (None, "", "--deviations is empty"),
+        (".", None, "no consumer file '.'"),
+    ],
+)
+def test_a_file_that_is_not_there_is_told(
+    tmp_path: Path, consumer: str | None, deviations_file: str | None, says: str
+) -> None:
+    with pytest.raises(UsageError, match=says):
+        load_terms(consumer, deviations_file, None, "sandbox", tmp_path)
+
+
+def test_terms_come_back_as_they_were_written_down(write: Callable[[str], Path], tmp_path: Path) -> None:
+    (tmp_path / "sdk.toml").write_text(
+        '[methods]\n"a.b" = ["getDraft"]\n[waivers]\ndraft-get-content = "x"\n', encoding="utf-8"
+    )
+    terms = load_terms("sdk.toml", str(write(ENTRY)), None, "sandbox", tmp_path)
+    assert Terms.from_facts(terms.as_facts()) == terms
+    with pytest.raises(UsageError, match="it was altered"):
+        Terms.from_facts({"consumer": None, "deviations": [{}], "deviations_file": None})

@@ -1,0 +1,251 @@
+"""Verdicts: every line of the design's table, worst first, and never a pass without a reached assertion."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+
+from contracts.evidence.findings import Standing, finding_id
+from contracts.evidence.outcomes import PRECEDENCE, ExitCode, Verdict, first_that_holds, worst
+from contracts.evidence.record import (
+    AssertionCount,
+    Block,
+    Case,
+    Observation,
+    RunFacts,
+    RunRecord,
+    SeenFinding,
+    Untested,
+)
+from contracts.evidence.verdicts import RunVerdict, judge
+from contracts.interface.catalogue import Clause, Level
+
+REALM = "abs-dev"
+SETTING = "setting realm.abs-dev.locked_identifier is missing"
+
+
+def clause(name: str = "c", level: str = "must") -> Clause:
+    return Clause(name, Level(level), ("getDraft",), "Draft versions", f"{name} holds.", realms=(REALM,))
+
+
+def case(name: str, outcome: str, held: int = 0, contradicted: int = 0, **changes: object) -> Case:
+    counts = (AssertionCount("c", "getDraft", held, contradicted),) if held or contradicted else ()
+    plain = Case(
+        id=f"t.py::{name}[{REALM}]",
+        name=name,
+        doc="",
+        realm=REALM,
+        clauses=("c",),
+        operations=("getDraft",),
+        profile="gate",
+        outcome=Verdict(outcome),
+        reason=None,
+        blocked_by=None,
+        attempts=1,
+        started="2026-01-01T00:00:00+00:00",
+        seconds=0.1,
+        requests=1,
+        assertions=counts,
+        worker="main",
+    )
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+def finding(by: Case, *, confirmed: bool = True, reproduced: int = 3, **changes: object) -> SeenFinding:
+    plain = SeenFinding(
+        clause="c",
+        realm=REALM,
+        operation="getDraft",
+        case=by.id,
+        role="author",
+        expected="the content",
+        seen="404",
+        confirmed=confirmed,
+        reproduced=reproduced,
+        attempts=3,
+        exchanges=(),
+        curl=(),
+        command="replay",
+    )
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+def record(*cases: Case, findings: tuple[SeenFinding, ...] = (), **changes: object) -> RunRecord:
+    run_names = RunFacts.__dataclass_fields__.keys() & changes.keys()
+    run = RunFacts(
+        target="sandbox",
+        target_kind="development",
+        base_url="http://127.0.0.1",
+        profile="gate",
+        seed=1,
+        realms=(REALM,),
+        clauses=("c",),
+        started="2026-01-01T00:00:00+00:00",
+        finished="2026-01-01T00:01:00+00:00",
+        workers=1,
+        command="run",
+        versions={"suite": "0"},
+        environment={},
+        interrupted=False,
+        expected_workers=("main",),
+    )
+    whole = RunRecord(
+        run=replace(run, **{name: changes.pop(name) for name in run_names}),  # type: ignore[arg-type]
+        cases=cases,
+        findings=findings,
+        observations=(),
+        exchanges={},
+        faults=(),
+        residue=(),
+        leftovers=(),
+        untested=(),
+        problems=(),
+    )
+    return replace(whole, **changes)  # type: ignore[arg-type]
+
+
+def judged(run: RunRecord, level: str = "must") -> RunVerdict:
+    return judge(run, [clause(level=level)])
+
+
+PASSED = case("holds", "pass", held=2)
+FAILED = case("fails", "fail", contradicted=1)
+WAVERED = case("wavers", "pass", held=1, contradicted=1)
+ADVISED = case("advises", "advisory", contradicted=1)
+BROKEN = case("breaks", "error", reason="KeyError")
+STUCK = case("is stuck", "inconclusive", reason="503 from the gateway")
+STUCK_HALFWAY = case("is stuck halfway", "inconclusive", held=1, reason="503 from the gateway")
+LACKING = case("lacks a setting", "untested", reason=SETTING)
+SILENT_CASE = case("reaches nothing", "pass")
+SEEN = Observation("c", REALM, "getDraft", "t", {"status": 200})
+
+
+@pytest.mark.parametrize(
+    ("level", "run", "expected"),
+    [
+        ("must", record(PASSED), "pass"),
+        ("must", record(FAILED, findings=(finding(FAILED),)), "fail"),
+        ("must", record(FAILED, PASSED, BROKEN, findings=(finding(FAILED),)), "fail"),
+        ("must", record(FAILED, findings=(finding(FAILED, reproduced=1),)), "fail"),
+        ("must", record(WAVERED, findings=(finding(WAVERED, confirmed=False),)), "pass"),
+        ("must", record(ADVISED, findings=(finding(ADVISED, confirmed=False),)), "inconclusive"),
+        ("must", record(WAVERED), "error"),
+        ("must", record(PASSED, BROKEN), "error"),
+        ("must", record(PASSED, STUCK), "inconclusive"),
+        ("must", record(STUCK_HALFWAY), "inconclusive"),
+        ("must", record(STUCK, BROKEN), "error"),
+        ("must", record(LACKING), "untested"),
+        ("must", record(PASSED, LACKING), "untested"),
+        ("must", record(SILENT_CASE), "untested"),
+        ("must", record(), "untested"),
+        ("must", record(PASSED, untested=(Untested("c", REALM, "out of the profile"),)), "untested"),
+        ("must", record(observations=(SEEN,)), "untested"),
+        ("should", record(PASSED), "pass"),
+        ("should", record(ADVISED, findings=(finding(ADVISED),)), "advisory"),
+        ("should", record(ADVISED), "advisory"),
+        ("should", record(ADVISED, PASSED, findings=(finding(ADVISED),)), "advisory"),
+        ("silent", record(observations=(SEEN,)), "observed"),
+        ("silent", record(PASSED), "observed"),
+        ("silent", record(WAVERED, findings=(finding(WAVERED),)), "observed"),
+        ("silent", record(SILENT_CASE), "untested"),
+    ],
+)
+def test_a_clause_gets_the_verdict_of_the_table(level: str, run: RunRecord, expected: str) -> None:
+    (cell,) = judged(run, level).cells
+    assert cell.verdict == expected
+    assert cell.reason or cell.verdict in {Verdict.PASS, Verdict.OBSERVED}
+
+
+@pytest.mark.parametrize("outcome", list(Verdict))
+@pytest.mark.parametrize("level", list(Level))
+def test_no_clause_passes_without_an_assertion(outcome: Verdict, level: Level) -> None:
+    (cell,) = judged(record(case("reaches nothing", outcome)), level).cells
+    assert cell.verdict is not Verdict.PASS
+
+
+def test_a_universal_check_does_not_share_the_fate_of_its_host() -> None:
+    host = replace(STUCK_HALFWAY, clauses=("other",))
+    verdict = judge(record(host), [clause(), clause("other")])
+    assert {cell.clause.id: cell.verdict for cell in verdict.cells} == {"c": "pass", "other": "inconclusive"}
+
+
+@pytest.mark.parametrize(
+    ("run", "code", "says"),
+    [
+        (record(PASSED), 0, "2 assertions on 1 clause in 1 realm"),
+        (record(PASSED, LACKING), 0, "1 must clause untested for want of a setting"),
+        (record(PASSED, LACKING, strict=True), 6, "realm.abs-dev.locked_identifier"),
+        (record(PASSED, LACKING, strict=True, waived={"c": "no such record yet"}), 0, "2 assertions"),
+        (record(FAILED, findings=(finding(FAILED),)), 1, "1 finding in abs-dev: c (getDraft)"),
+        (record(FAILED, BROKEN, STUCK, findings=(finding(FAILED),)), 1, "1 finding"),
+        (record(FAILED, findings=(finding(FAILED),), interrupted=True), 2, "1 finding until then"),
+        (record(PASSED, BROKEN), 3, "breaks: KeyError"),
+        (record(PASSED, BROKEN, STUCK), 3, "the suite broke in 1 case"),
+        (record(PASSED, problems=("the run has no closing record",)), 3, "no closing record"),
+        (record(FAILED), 3, "wrote no confirmed finding"),
+        (record(replace(PASSED, clauses=("c", "unheard-of"))), 3, "unheard-of"),
+        (record(STUCK), 6, "c in abs-dev: 503 from the gateway"),
+        (record(PASSED, environment={"breaker": "20 faults in a row"}), 6, "20 faults in a row"),
+        (record(), 5, "no assertion was reached by 0 cases"),
+        (record(LACKING), 5, "no assertion"),
+    ],
+)
+def test_a_run_ends_with_the_exit_code_of_the_table(run: RunRecord, code: int, says: str) -> None:
+    verdict = judged(run)
+    assert verdict.exit_code == code
+    assert says in verdict.sentence
+
+
+def test_an_inconclusive_should_does_not_hold_a_run_up() -> None:
+    assert judged(record(PASSED, STUCK), "should").exit_code == ExitCode.PASS
+
+
+@pytest.mark.parametrize(("first", "second"), list(combinations(PRECEDENCE, 2)))
+def test_of_two_exit_codes_the_one_further_up_counts(first: ExitCode, second: ExitCode) -> None:
+    assert first_that_holds([second, first]) is first_that_holds([first, second]) is first
+
+
+def test_the_worst_first_order_is_the_design_s() -> None:
+    assert [int(code) for code in PRECEDENCE] == [2, 1, 3, 6, 5, 0]
+    assert sorted(Verdict, key=lambda verdict: verdict.rank)[0] is worst(Verdict) is Verdict.FAIL
+    assert worst([]) is Verdict.UNTESTED
+
+
+def test_equal_contradictions_become_one_finding_with_the_best_evidence() -> None:
+    weak = finding(PASSED, confirmed=False, reproduced=0, seen="once")
+    strong = finding(FAILED, seen="each time", exchanges=("main-1",))
+    elsewhere = finding(FAILED, realm="bch-dev")
+    verdict = judged(record(FAILED, PASSED, findings=(weak, strong, elsewhere)))
+    here = next(each for each in verdict.findings if each.realm == REALM)
+    assert len(verdict.findings) == 2
+    assert (here.seen, here.cases) == ("each time", (PASSED.id, FAILED.id))
+    assert here.id == finding_id("c", REALM, "getDraft") != verdict.findings[1].id
+
+
+def test_what_a_finding_does_depends_on_level_and_confirmation() -> None:
+    standings = {
+        (level, confirmed): judged(record(WAVERED, findings=(finding(WAVERED, confirmed=confirmed),)), level)
+        .findings[0]
+        .standing
+        for level in Level
+        for confirmed in (True, False)
+    }
+    assert standings == {
+        ("must", True): Standing.FAIL,
+        ("must", False): Standing.UNCONFIRMED,
+        ("should", True): Standing.ADVISORY,
+        ("should", False): Standing.UNCONFIRMED,
+        ("silent", True): Standing.OBSERVED,
+        ("silent", False): Standing.OBSERVED,
+    }
+
+
+def test_a_blocked_case_leads_to_the_finding_that_blocked_it() -> None:
+    blocked = replace(STUCK, blocked_by=Block("getDraft", REALM, "getDraft gives nothing"))
+    unrelated = replace(STUCK_HALFWAY, blocked_by=Block("saveDraft", REALM, "no rights"))
+    verdict = judged(record(FAILED, blocked, unrelated, findings=(finding(FAILED),)))
+    assert verdict.blocked == {blocked.id: verdict.findings[0].id}
+
+
+def test_a_realm_outside_the_selection_stays_out_of_the_grid() -> None:
+    assert judged(record(clauses=())).cells == ()

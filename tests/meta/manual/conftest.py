@@ -1,0 +1,89 @@
+"""Sandboxes that all these tests share, a faithful one and a broken one, and clients whose traffic is made up."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.manual.traffic_redaction import Discretion
+from contracts.manual.traffic_watch import Watch
+from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
+from tests.meta.manual.sample_traffic import Client
+from tests.meta.program import RunCommand
+
+READY = "sandbox ready at "
+#: What the broken sandbox does wrong.
+DEFECTS = ("uid-accepts-ten", "list-top-one-more", "contact-create-without-first-name")
+
+
+@pytest.fixture
+def said(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> RunCommand:
+    """Return a runner of the program in this process, with the sandbox's accounts in the environment."""
+    for role in ("author", "other", "restricted", "nau"):
+        monkeypatch.setenv(f"SANDBOX_{role.upper()}_EMAIL", f"{role}@sandbox.test")
+        monkeypatch.setenv(f"SANDBOX_{role.upper()}_PASSWORD", f"sandbox-{role}")
+    return run_command
+
+
+@contextmanager
+def served(folder: Path, *options: str) -> Iterator[Path]:
+    """Serve a sandbox, and give the settings file that aims at it."""
+    command = [sys.executable, "-m", "contracts.sandbox", "--port", "0", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith(READY), line
+        try:
+            shutil.copytree(SANDBOX_SETTINGS.parent / "samples", folder / "samples")
+            text = SANDBOX_SETTINGS.read_text(encoding="utf-8")
+            path = folder / f"{folder.name}.toml"
+            path.write_text(text.replace("http://127.0.0.1:8080", line.removeprefix(READY).strip()), "utf-8")
+            yield path
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+@pytest.fixture(scope="session")
+def faithful(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return the settings file of a sandbox that keeps every clause."""
+    with served(tmp_path_factory.mktemp("faithful")) as path:
+        yield path
+
+
+@pytest.fixture(scope="session")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return the settings file of a sandbox with `DEFECTS`."""
+    options = [word for name in DEFECTS for word in ("--defect", name)]
+    with served(tmp_path_factory.mktemp("broken"), *options) as path:
+        yield path
+
+
+@pytest.fixture
+def client() -> Client:
+    """A client of a service that others use too."""
+    return Client(Watch(Discretion()))
+
+
+@pytest.fixture
+def alone() -> Client:
+    """A client of a service that nobody else writes to."""
+    return Client(Watch(Discretion(), alone=True))
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Callable[[Iterable[dict[str, Any]]], Path]:
+    """Writes entries as a HAR and returns its path."""
+
+    def write(entries: Iterable[dict[str, Any]]) -> Path:
+        path = tmp_path / "traffic.har"
+        path.write_text(json.dumps({"log": {"version": "1.2", "entries": list(entries)}}), "utf-8")
+        return path
+
+    return write

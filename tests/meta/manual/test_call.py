@@ -1,0 +1,180 @@
+"""`call`: one request by hand, valid where nothing was asked for, judged, and cleaned up after."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.interface.description import load_description
+from tests.meta.program import RunCommand
+
+OPERATIONS = tuple(load_description().operations)
+
+
+def data(said: RunCommand, *words: object, code: int = 0) -> dict[str, Any]:
+    """Run a call with --json and return what it printed."""
+    ended = said("call", *words, "--json")
+    assert ended.code == code, ended
+    content: dict[str, Any] = json.loads(ended.out)
+    return content
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_every_operation_is_called_with_nothing_given(
+    said: RunCommand, faithful: Path, operation: str
+) -> None:
+    content = data(said, operation, "--target", faithful)
+    (call,) = content["calls"]
+    assert call["response"]["status"] < 300
+    assert (call["request_faults"], call["findings"], call["obstacles"]) == ([], [], [])
+    assert "no-server-error" in call["held"]
+    assert content["exit_code"] == 0
+
+
+def test_a_fault_is_put_in_and_its_clause_judged(said: RunCommand, faithful: Path, broken: Path) -> None:
+    words = ("saveDraft", "--invalid", "path.uid:too-short", "--target")
+    (held,) = data(said, *words, faithful)["calls"]
+    assert "uid-too-short" in held["held"]
+    (call,) = data(said, *words, broken, code=1)["calls"]
+    (finding,) = call["findings"]
+    assert (finding["clause"], finding["level"]) == ("uid-too-short", "must")
+    assert call["response"]["status"] == 201
+
+
+def test_a_member_is_left_out(said: RunCommand, faithful: Path, broken: Path) -> None:
+    words = ("createContact", "--without", "firstName", "--target")
+    (held,) = data(said, *words, faithful)["calls"]
+    assert {"contact-mandatory-first-name", "errors-array", "errors-code-known"} <= set(held["held"])
+    (call,) = data(said, *words, broken, code=1)["calls"]
+    assert [each["clause"] for each in call["findings"]] == ["contact-mandatory-first-name"]
+
+
+def test_parts_are_set(said: RunCommand, faithful: Path) -> None:
+    (call,) = data(
+        said, "saveDraft", "--target", faithful, "--realm", "bch-dev",
+        "--set", "path.uid={prefix}-by-hand", "--set", "body.organization.en=Seeds",
+        "--set", 'body.phones:=["+1", "+2"]', "--set", "body.emails.1=b@example.test", "--set", "header.X-Note=yes",
+    )["calls"]  # fmt: skip
+    body = json.loads(call["request"]["body"]["text"])
+    headers = dict(call["request"]["headers"])
+    assert call["request"]["url"].partition("?")[0].endswith("-by-hand/versions/draft")
+    assert (body["organization"]["en"], body["phones"]) == ("Seeds", ["+1", "+2"])
+    assert body["emails"][1] == "b@example.test"
+    assert (headers["Realm"], headers["X-Note"]) == ("bch-dev", "yes")
+
+
+def test_a_list_is_held_to_its_top(said: RunCommand, faithful: Path, broken: Path) -> None:
+    for target in (faithful, broken):
+        assert said("call", "saveDraft", "--repeat", 3, "--keep", "--target", target).code == 0
+    words = ("listDrafts", "--set", "query.$top=1", "--target")
+    assert "list-top" in data(said, *words, faithful)["calls"][0]["held"]
+    (call,) = data(said, *words, broken, code=1)["calls"]
+    assert [each["clause"] for each in call["findings"]] == ["list-top"]
+
+
+def test_drafts_are_deleted_at_the_end_unless_they_are_kept(said: RunCommand, faithful: Path) -> None:
+    first = said("call", "saveDraft", "--target", faithful)
+    assert "left:" not in first.err
+    kept = said("call", "saveDraft", "--target", faithful, "--keep", "--json")
+    path = json.loads(kept.out)["calls"][0]["request"]["url"].partition("/documents/")[2].partition("/")[0]
+    assert json.loads(kept.out)["left"] == [{"what": "draft", "identifier": path, "realm": "abs-dev"}]
+    there = data(said, "getDraft", "--set", f"path.uid={path}", "--target", faithful)
+    assert there["calls"][0]["response"]["status"] == 200
+
+
+def test_what_nobody_can_remove_is_told_and_its_ledger_kept(
+    said: RunCommand, faithful: Path, tmp_path: Path
+) -> None:
+    ended = said("call", "createContact", "--target", faithful)
+    assert "left for good: contact rc-" in ended.err
+    (folder,) = (tmp_path / "reports").glob("*-by-hand")
+    assert json.loads((folder / "run.json").read_text())["left"] == 0
+
+
+def test_a_dry_run_sends_nothing(said: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("REGISTRY_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("REGISTRY_EMAIL", "somebody@example.test")
+    monkeypatch.setenv("REGISTRY_PASSWORD", "correct-horse")
+    ended = said("call", "createToken", "--dry-run")
+    assert ended.code == 0
+    assert "not sent: a dry run" in ended.out
+    assert "correct-horse" not in ended.out
+    assert (
+        "setting realm.abs-dev.contact_schema is missing: made up"
+        in said("call", "saveDraft", "--dry-run").out
+    )
+    assert list(tmp_path.glob("reports/*")) == []
+
+
+def test_a_target_that_is_down_is_one_line(said: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGISTRY_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("REGISTRY_EMAIL", "somebody@example.test")
+    monkeypatch.setenv("REGISTRY_PASSWORD", "correct-horse")
+    ended = said("call", "listDrafts")
+    assert (ended.code, ended.out) == (6, "")
+    (line,) = ended.err.splitlines()
+    assert "gives the author no token" in line
+
+
+def test_secrets_are_never_shown(said: RunCommand, faithful: Path) -> None:
+    signed_in = said("call", "createToken", "--target", faithful)
+    assert "sandbox-author" not in signed_in.out + signed_in.err
+    assert '"authenticationToken": "[redacted]"' in signed_in.out
+    listed = said("call", "listDrafts", "--target", faithful)
+    assert "Authorization: Bearer [redacted]" in listed.out
+    assert "Authorization: Bearer $TOKEN" in listed.out
+
+
+def test_repeated_calls_are_counted(said: RunCommand, broken: Path) -> None:
+    ended = said("call", "saveDraft", "--invalid", "path.uid:too-short", "--repeat", 3, "--target", broken)
+    assert ended.code == 1
+    assert "uid-too-short: 3 of 3" in ended.out
+    assert "\x1b[" not in ended.out
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("saveDrft",), "did you mean 'saveDraft'?"),
+        (("saveDraft", "--body", "{a"), "--body: is not JSON at line 1, column 2"),
+        (("saveDraft", "--body", "@absent.json"), "there is no file 'absent.json'"),
+        (("listDrafts", "--body", "{}"), "listDrafts has no body"),
+        (("saveDraft", "--set", "uid=x"), "cannot be read; write PLACE.NAME=VALUE"),
+        (("saveDraft", "--set", "path.id=x"), "did you mean 'uid'?"),
+        (("saveDraft", "--set", "body.emails.7=x"), "there is no such place in the body"),
+        (("saveDraft", "--without", "fristName"), "did you mean 'firstName'?"),
+        (("saveDraft", "--invalid", "odd"), "saveDraft has no such fault"),
+        (("saveDraft", "--role", "king"), "unknown role 'king'"),
+        (("saveDraft", "--realm", "ort-dev"), "saveDraft is not in realm 'ort-dev'"),
+        (("saveDraft", "--realm", "abs"), "'abs' is a production realm"),
+        (("listDrafts", "--set", "header.Realm=bch"), "selects a production realm"),
+        (("saveDraft", "--set", "path.uid=somebodys-record"), "which is none of the suite's"),
+        (("saveDraft", "--target", "absent"), "no target 'absent'"),
+    ],
+)
+def test_bad_input_is_one_line(said: RunCommand, words: tuple[str, ...], why: str) -> None:
+    ended = said("call", *words, "--dry-run")
+    assert (ended.code, ended.out) == (4, "")
+    (line,) = ended.err.splitlines()
+    assert why in line
+
+
+def test_faults_are_listed_with_their_clauses(said: RunCommand) -> None:
+    ended = said("call", "createContact", "--invalid", "list")
+    assert ended.code == 0
+    assert "body.firstName:missing" in ended.out
+    assert "contact-mandatory-first-name (must)" in ended.out
+
+
+def test_the_answer_is_compared_with_the_baseline(said: RunCommand, faithful: Path, tmp_path: Path) -> None:
+    baseline = tmp_path / "faithful.yaml"
+    baseline.write_text(
+        "format: 1\ntarget: faithful\nrealms: [abs-dev, bch-dev, chm-dev, ort-dev]\nfacts:\n"
+        "  draft-success-status:\n    saveDraft:\n      status: 200\n",
+        "utf-8",
+    )
+    content = data(said, "saveDraft", "--target", faithful, "--baseline", baseline)
+    points = {(each["clause"], each["point"]): each["accepted"] for each in content["observed"]}
+    assert points[("draft-success-status", "status")] == "200"
+    assert any(each["clause"] == "draft-success-status" for each in content["drift"])

@@ -1,0 +1,191 @@
+"""`explain`, `list` and `completion`: what there is to know without sending anything."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.interface import case_listing
+from contracts.interface.catalogue import load_catalogue
+from contracts.manual import sandbox_choices
+from tests.meta.program import RunCommand
+
+CASES = {
+    "uid-too-short": ("scenario/test_uid_lengths.py::test_short",),
+    "list-top": ("scenario/a.py::test_b",),
+}
+
+
+@pytest.fixture(autouse=True)
+def kept_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare each test the seconds that asking pytest takes."""
+    for module in ("explain", "list"):
+        monkeypatch.setattr(f"contracts.cli.{module}.known_cases", lambda: CASES)
+
+
+@pytest.fixture
+def last(tmp_path: Path) -> Path:
+    """Return a reports folder with one run in it."""
+    folder = tmp_path / "reports" / "latest"
+    folder.mkdir(parents=True)
+    cell = {"verdict": "fail", "assertions": 3, "findings": ["0123456789"], "reason": None}
+    quiet = {"verdict": "untested", "assertions": 0, "findings": [], "reason": "setting x is missing"}
+    finding = {
+        "id": "0123456789", "standing": "fail", "clause": "uid-too-short", "operation": "saveDraft",
+        "realm": "abs-dev", "expected": "refused (4xx)", "seen": "201",
+    }  # fmt: skip
+    content = {
+        "target": {"name": "dev"}, "started": "2030-01-01T00:00:00+00:00", "profile": "gate", "verdict": "fail",
+        "clauses": [
+            {"id": "uid-too-short", "realms": {"abs-dev": cell}}, {"id": "list-top", "realms": {"bch-dev": quiet}}
+        ],
+        "findings": [finding],
+    }  # fmt: skip
+    (folder / "verdict.json").write_text(json.dumps(content))
+    return folder.parent
+
+
+def test_a_clause_is_explained(said: RunCommand, last: Path) -> None:
+    ended = said("explain", "uid-too-short", "--reports", last)
+    assert ended.code == 0
+    for part in (
+        "A uid of 10 or fewer characters is refused",
+        "openapi/clauses/uid.yaml:",
+        "scenario/test_uid_lengths.py::test_short",
+        "fail",
+        "findings 0123456789",
+        "uid-accepts-ten: A uid of ten characters is accepted.",
+        "registry-contracts call updateContact --invalid path.uid:too-short",
+        "no deviation",
+    ):
+        assert part in ended.out
+
+
+def test_accepted_deviations_are_told(said: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / "deviations").mkdir()
+    (tmp_path / "deviations" / "dev.toml").write_text(
+        '[[deviation]]\nclause = "uid-too-short"\nreason = "known"\nowner = "us"\n'
+        'issue = "https://issues.example.test/1"\nexpires = 2099-01-31\n'
+    )
+    assert "dev until 2099-01-31: known" in said("explain", "uid-too-short").out
+
+
+def test_every_clause_can_be_explained(said: RunCommand) -> None:
+    for clause in list(load_catalogue())[::40]:
+        content = json.loads(said("explain", clause.id, "--json").out)
+        assert (content["id"], content["wording"], content["last_run"]) == (clause.id, clause.wording, None)
+
+
+def test_an_operation_is_explained(said: RunCommand) -> None:
+    ended = said("explain", "savedraft")
+    assert "saveDraft  PUT /api/v2013/documents/{uid}/versions/draft" in ended.out
+    assert "draft-save-creates" in ended.out
+
+
+def test_without_the_sandbox_defects_are_left_out(said: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contracts.cli.explain.defects", lambda: None)
+    assert "known where the sandbox is installed" in said("explain", "uid-too-short").out
+    monkeypatch.setattr(sandbox_choices, "defects", lambda: None)
+    ended = said("list", "defects")
+    assert (ended.code, "pip install" in ended.err) == (4, True)
+
+
+def rows(said: RunCommand, *words: object) -> list[dict[str, Any]]:
+    ended = said("list", *words, "--json")
+    assert ended.code == 0, ended.err
+    found: list[dict[str, Any]] = json.loads(ended.out)
+    return found
+
+
+def test_clauses_are_listed_by_filter(said: RunCommand) -> None:
+    found = rows(said, "clauses", "--level", "must", "--family", "workflow", "--realm", "ort-dev")
+    assert found
+    assert {(each["level"], each["family"]) for each in found} == {("must", "workflow")}
+    assert all("ort-dev" in each["realms"] for each in found)
+    by_operation = rows(said, "clauses", "--operation", "listDrafts")
+    assert all("listDrafts" in each["operations"] for each in by_operation)
+
+
+def test_untested_clauses_are_listed_with_the_reason(said: RunCommand, last: Path) -> None:
+    reasons = {each["id"]: each["shown"] for each in rows(said, "clauses", "--untested", "--reports", last)}
+    assert reasons["list-top"] == "setting x is missing"
+    assert "uid-too-short" not in reasons
+    assert "no-server-error" not in reasons
+
+
+@pytest.mark.parametrize(
+    "what", ["operations", "realms", "profiles", "defects", "variants", "weathers", "cases"]
+)
+def test_everything_is_listed(said: RunCommand, what: str) -> None:
+    ended = said("list", what)
+    assert ended.code == 0
+    assert len(ended.out.splitlines()) == len(rows(said, what)) > 1
+
+
+def test_findings_of_the_last_run_are_listed(said: RunCommand, last: Path) -> None:
+    assert [each["id"] for each in rows(said, "findings", "--reports", last)] == ["0123456789"]
+    assert rows(said, "findings", "--reports", last, "--realm", "bch-dev") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("explain", "saveDrft"), "did you mean saveDraft"),
+        (("list", "clases"), "did you mean 'clauses'?"),
+        (("list", "realms", "--level", "must"), "--level says nothing about realms"),
+        (("list", "clauses", "--family", "uidd"), "did you mean 'uid'?"),
+        (("list", "clauses", "--operation", "listDraft"), "did you mean 'listDrafts'?"),
+        (("list", "findings"), "no run in 'reports' yet"),
+    ],
+)
+def test_bad_input_is_one_line(said: RunCommand, words: tuple[str, ...], why: str) -> None:
+    ended = said(*words)
+    assert (ended.code, ended.out) == (4, "")
+    (line,) = ended.err.splitlines()
+    assert why in line
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_line_for_a_shell_is_printed_alone(said: RunCommand, shell: str) -> None:
+    ended = said("completion", shell)
+    assert (ended.code, len(ended.out.splitlines())) == (0, 1)
+    assert f"_REGISTRY_CONTRACTS_COMPLETE={shell}_source registry-contracts" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("explain uid-too", {"uid-too-short", "uid-too-long"}),
+        ("explain saveD", {"saveDraft"}),
+        ("call listD", {"listDrafts"}),
+        ("call listDrafts --realm b", {"bch-dev"}),
+        ("call listDrafts --role n", {"nau"}),
+        ("call listDrafts --target d", {"dev"}),
+        ("run --clause list-top-z", {"list-top-zero"}),
+        ("list defe", {"defects"}),
+    ],
+)
+def test_words_complete(
+    said: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: str, expected: set[str]
+) -> None:
+    (tmp_path / "targets").mkdir()
+    (tmp_path / "targets" / "dev.toml").touch()
+    monkeypatch.setenv("_REGISTRY_CONTRACTS_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", f"registry-contracts {words}")
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+    found = {line.partition(",")[2] for line in said().out.splitlines()}
+    assert found == expected
+
+
+def test_cases_are_kept_until_one_changes(tmp_path: Path) -> None:
+    cases = tmp_path / "cases"
+    cases.mkdir()
+    text = "from contracts.cases.marks import contract\n\n@contract('list-top')\ndef test_{name}(): ...\n"
+    (cases / "test_one.py").write_text(text.format(name="one"))
+    for name in ("one", "another"):
+        (cases / "test_one.py").write_text(text.format(name=name))
+        expected = {"list-top": (f"test_one.py::test_{name}",)}
+        assert case_listing.known_cases(cases, tmp_path) == expected
+        (kept,) = tmp_path.glob("cases-*.json")
+        assert json.loads(kept.read_text()) == {"list-top": [f"test_one.py::test_{name}"]}

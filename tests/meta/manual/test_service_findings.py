@@ -1,0 +1,118 @@
+"""The service's side of one exchange: what is held against an answer, and what is not."""
+
+from typing import Any
+
+import pytest
+
+from contracts.exchanges.traffic_exchange import UNKNOWN
+from contracts.manual.traffic_findings import Side, Standing, TrafficFinding
+from contracts.manual.traffic_summary import verdict_of
+from tests.meta.manual.sample_traffic import CONTACT, TOKEN, Client
+
+CREATE = "/api/v2013/documents?schema=contact"
+DRAFTS = "/api/v2013/document-drafts"
+SUBMIT = "/api/v2023/documents/schemas/absPermit/an-identifier-01"
+SIGN_IN = "/api/v2013/authentication/token"
+NAMELESS = {name: value for name, value in CONTACT.items() if name != "firstName"}
+
+
+def broken(findings: tuple[TrafficFinding, ...]) -> dict[str | None, Standing]:
+    return {each.clause: each.standing for each in findings if each.side is Side.ANSWER}
+
+
+def test_an_answer_of_its_own_below_600_is_held_against_it(client: Client) -> None:
+    found = client("GET", DRAFTS, 500, {"message": "oops"})
+    assert broken(found) == {"no-server-error": Standing.FAULT}
+    assert verdict_of(client.watch.tally).service == 1
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_gateways_answer_is_the_environments(client: Client, status: int) -> None:
+    assert client("GET", DRAFTS, status, b"<html>busy</html>") == ()
+    assert verdict_of(client.watch.tally).word == "inconclusive"
+
+
+def test_no_answer_is_the_environments(client: Client) -> None:
+    assert client("GET", DRAFTS, 0) == ()
+    assert client.watch.tally.faults == {"the connection was reset": 1}
+
+
+def test_a_faulty_request_that_is_taken_is_held_against_the_service_too(client: Client) -> None:
+    found = client("POST", CREATE, 201, {"identifier": "an-identifier"}, sent=NAMELESS)
+    assert broken(found) == {"contact-mandatory-first-name": Standing.FAULT}
+    verdict = verdict_of(client.watch.tally)
+    assert (verdict.client, verdict.service) == (1, 1)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_refusal_for_something_else_is_not_held_to_the_fault_that_shows(
+    client: Client, status: int
+) -> None:
+    """An expired token or an unknown schema is no business of the missing field."""
+    assert broken(client("POST", CREATE, status, {"message": "no"}, sent=NAMELESS)) == {}
+
+
+def test_a_refusal_that_does_not_name_the_field_is_a_remark_until_the_client_is_known_to_be_right(
+    client: Client,
+) -> None:
+    other: Any = {"errors": [{"code": "Error.InvalidValue", "property": "type"}]}
+    clause = "contact-mandatory-first-name"
+    assert broken(client("POST", CREATE, 400, other, sent=NAMELESS)) == {clause: Standing.REMARK}
+    assert client("POST", CREATE, 201, {"identifier": "an-identifier"}, sent=CONTACT) == ()
+    assert broken(client("POST", CREATE, 400, other, sent=NAMELESS)) == {clause: Standing.FAULT}
+
+
+def test_more_items_than_asked_for_are_held_against_it(client: Client) -> None:
+    assert broken(client("GET", f"{DRAFTS}?$top=1", 200, [{"a": 1}, {"a": 2}])) == {
+        "list-top": Standing.FAULT
+    }
+    assert client("GET", f"{DRAFTS}?$top=2", 200, {"items": [{"a": 1}, {"a": 2}]}) == ()
+    assert client.watch.tally.held["list-top"] == 1
+
+
+def test_a_body_that_was_not_recorded_is_not_judged(client: Client) -> None:
+    assert client("GET", f"{DRAFTS}?$top=1", 200, UNKNOWN) == ()
+    assert client.watch.tally.obstacles == {"the body of the answer is not known": 1}
+
+
+def test_a_message_of_the_table_comes_with_its_own_status(client: Client) -> None:
+    told = {"message": "The record is locked for workflow, cannot proceed."}
+    assert client("PUT", SUBMIT, 400, told, sent={"document": {}}) == ()
+    assert broken(client("PUT", SUBMIT, 409, told, sent={"document": {}})) == {
+        "workflow-locked-record": Standing.FAULT
+    }
+
+
+def test_a_message_of_the_table_names_the_realm_of_the_request(client: Client) -> None:
+    other = {"message": "Schema not configured for the given realm bch-dev."}
+    assert broken(client("PUT", SUBMIT, 400, other, sent={"document": {}})) == {
+        "workflow-schema-unknown": Standing.FAULT
+    }
+    right = {"message": "Schema not configured for the given realm abs-dev."}
+    assert client("PUT", SUBMIT, 400, right, sent={"document": {}}) == ()
+
+
+def test_a_realm_that_is_there_is_not_missing(client: Client) -> None:
+    told = {"message": "realm param is missing, please provide valid realm in querystring or httpHeaders"}
+    assert broken(client("PUT", SUBMIT, 400, told, sent={"document": {}})) == {
+        "realm-workflow-realms": Standing.FAULT
+    }
+    assert broken(client("PUT", f"{SUBMIT}?Realm=abs-dev", 400, told, sent={"document": {}}, realm=None)) == {
+        "realm-query": Standing.FAULT
+    }
+
+
+def test_a_token_that_is_echoed_is_held_against_it_and_told_nowhere(client: Client) -> None:
+    signed = {"authenticationToken": TOKEN, "expiration": "2026-11-21T13:00:00.000Z"}
+    credentials = {"email": "ada@registry.test", "password": "a-secret-of-ada"}
+    assert client("POST", SIGN_IN, 200, signed, sent=credentials, realm=None, Authorization=None) == ()
+    found = client("GET", DRAFTS, 403, {"message": f"{TOKEN} may not"})
+    assert broken(found) == {"no-secret-echoed": Standing.FAULT}
+    shown = repr(client.taken)
+    assert TOKEN not in shown
+    assert "a-secret-of-ada" not in shown
+
+
+def test_a_redirect_is_not_judged(client: Client) -> None:
+    assert client("GET", DRAFTS, 302, b"", Authorization=None)[0].side is Side.REQUEST
+    assert broken(client("GET", DRAFTS, 302, b"", Authorization=None)) == {}

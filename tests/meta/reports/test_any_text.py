@@ -1,0 +1,210 @@
+"""Whatever text JSON can carry, every report can be written; a report that cannot be costs no other."""
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from contracts.evidence.journal import Journal, utc_now
+from contracts.evidence.run_history import realms_of_operations
+from contracts.exchanges.transcript import json_of
+from contracts.history.baseline import keep
+from contracts.history.drift_report import Mode
+from contracts.manual.display import compact
+from contracts.reports import writers
+from contracts.reports.writers import WRITERS, write_all
+from contracts.safe_text import json_text
+from tests.meta.reports.sample_runs import CATALOGUE, body, build_run, case
+
+CASE = "scenario/test_any.py::test_any[abs-dev]"
+FACTS = {"clauses": ["draft-save-answer"], "realms": ["abs-dev"]}
+UID = "rc-0123456789abc"
+NASTY = [
+    "\ud800",
+    "\udc00\ud800",
+    "\x00",
+    "\x1b[2J\x07\x7f\x85",
+    "\u2028\u2029",
+    "\u202eabc\u2066",
+    "\ufffe\uffff",
+    "]]>&lt;</script><!--",
+    "NaN",
+    "=1+1",
+    "😀",
+]
+TEXTS = st.one_of(st.sampled_from(NASTY), st.text(st.characters(), max_size=12))
+VALUES = st.recursive(
+    TEXTS | st.sampled_from([10**4000, -(10**400), 1e308, 0, True, None]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+TOKENS = ["NaN", "-Infinity", "1e400", "9" * 5000, "[" * 5000, '{"a": NaN}', '{"a": 1, "a": "\\ud800"}']
+
+
+def test_halves_become_escapes_and_all_else_stays() -> None:
+    assert json_of(body(None, '{"\\udfff": ["a\\ud800b", "\\ud83d\\ude00"]}')) == {
+        "\\udfff": ["a\\ud800b", "😀"]
+    }
+    assert json_of(body(None, "NaN")) is None
+    assert json_of({**body(None, "[1]"), "truncated": True}) is None
+
+
+@given(VALUES)
+def test_json_that_is_shown_can_be_encoded_and_read_again(value: Any) -> None:
+    value = json.loads(json.dumps(value))  # two halves that meet are a character
+    for text in (json_text(value), json_text(value, indent=2)):
+        assert json.loads(text.encode("utf-8")) == value
+    assert compact(json_text([value, value])).encode("utf-8")
+
+
+@given(st.lists(VALUES, min_size=1, max_size=4), st.sampled_from(TOKENS))
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_writer_writes_whatever_a_service_answers(
+    tmp_path_factory: pytest.TempPathFactory, values: list[Any], token: str
+) -> None:
+    folder = build_run(
+        tmp_path_factory.mktemp("any") / "reports" / "run", {"gw0": answering(values, token)}, **FACTS
+    )
+    keep(folder, Mode.WARN, folder / "baseline.yaml", realms_of_operations())
+    verdict = write_all(folder)
+    assert verdict.unwritten == ()
+    for path in folder.rglob("*"):
+        if path.is_file():
+            text = path.read_bytes().decode("utf-8", "strict")
+            if path.suffix in (".json", ".har") and path.name != "run.json":
+                json.loads(text, parse_constant=refuse)
+    ET.parse(folder / "junit.xml")  # noqa: S314 - our own
+    told = json.loads((folder / "observations.json").read_text("utf-8"))
+    assert any(each["operation"] == "saveDraft" for each in told["answers"])
+
+
+def answering(values: list[Any], token: str) -> Callable[[Journal], None]:
+    """A worker whose saves were answered with these values, as a finding and an observation tell too."""
+
+    def work(journal: Journal) -> None:
+        texts = [*map(json.dumps, values), token]
+        keys = [answered(journal, text) for text in texts]
+        told = {"clause": "draft-save-answer", "realm": "abs-dev", "operation": "saveDraft", "case": CASE}
+        for value in values:
+            journal.write("observation", **told, seen=value)
+        seen = "".join(str(value)[:200] for value in values)
+        journal.write(
+            "finding", **told, role="author", expected=seen, seen=seen, confirmed=True, rate=[1, 1], exchanges=keys,
+            curl=[f"curl -d {seen}"], command="registry-contracts run",
+        )  # fmt: skip
+        journal.write(
+            "case", case=CASE, name=seen, doc=seen, realm="abs-dev", clauses=["draft-save-answer"],
+            operations=["saveDraft"], profile="gate", outcome="observed", reason=seen, blocked_by=None, attempts=1,
+            started=utc_now(), seconds=0.1, requests=len(texts),
+            assertions=[{"clause": "draft-save-answer", "operation": "saveDraft", "held": 1, "contradicted": 0}],
+        )  # fmt: skip
+
+    return work
+
+
+def answered(journal: Journal, text: str) -> str:
+    key = journal.new_exchange_id()
+    headers = [["Content-Type", "application/json"]]
+    url = f"http://127.0.0.1/api/v2013/documents/{UID}/versions/draft?schema=contact"
+    sent = {
+        "method": "PUT",
+        "url": url,
+        "http_version": "HTTP/1.1",
+        "headers": headers,
+        "body": body(None, text),
+    }
+    came = {"status": 201, "reason": "Created", "headers": headers, "body": body(None, text)}
+    journal.write(
+        "exchange", id=key, case=CASE, attempt=1, realm="abs-dev", role="author", operation="saveDraft",
+        started=utc_now(), seconds=0.01, request=sent, response=came, fault=None, retries=0,
+    )  # fmt: skip
+    return key
+
+
+def refuse(name: str) -> None:
+    raise AssertionError(f"{name} is no JSON")
+
+
+def test_a_writer_that_breaks_costs_no_other_and_is_named(
+    folder: Path, made_up: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, error in enumerate(
+        (OSError(28, "No space left on device"), UnicodeError("half"), KeyError("x"))
+    ):
+        run = passing(folder.parent / f"run-{number}")
+        breaking(monkeypatch, "html", error)
+        verdict = write_all(run, catalogue=made_up.catalogue)
+        assert verdict.exit_code == 3
+        (line,) = verdict.unwritten
+        assert line.startswith(f"index.html could not be written: {type(error).__name__}: ")
+        assert line in verdict.sentence
+        assert "\n" not in verdict.sentence
+        assert not (run / "index.html").exists()
+        written = {path.name for path in run.iterdir()}
+        assert written >= {
+            "verdict.json",
+            "junit.xml",
+            "traffic.har",
+            "summary.md",
+            "history-entry.json",
+            "questions.md",
+        }
+        answer = json.loads((run / "verdict.json").read_text())
+        assert (answer["verdict"], answer["exit_code"]) == ("error", 3)
+        assert line in answer["reason"]
+        assert "error" in (run / "summary.md").read_text("utf-8")
+        assert (folder.parent / "latest").resolve() == run.resolve()
+
+
+def test_what_a_broken_writer_began_is_not_left(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def half(*_: object) -> Path:
+        (folder / "traffic.har").write_text('{"log": ')
+        raise ValueError("in the middle")
+
+    monkeypatch.setattr(writers, "WRITERS", MappingProxyType({**WRITERS, "har": half}))
+    write_all(folder)
+    assert not (folder / "traffic.har").exists()
+
+
+def test_a_contradiction_stays_the_verdict_beside_a_report_that_is_missing(
+    folder: Path, made_up: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    breaking(monkeypatch, "junit", RuntimeError("no more"))
+    verdict = write_all(folder, catalogue=made_up.catalogue)
+    assert verdict.exit_code == 1
+    assert [note for note in verdict.notes if note.startswith("junit.xml could not be written: RuntimeError")]
+
+
+def test_a_comparison_that_breaks_is_named_like_a_report(
+    folder: Path, made_up: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(writers, "drift_of", broken)
+    run = passing(folder.parent / "passing")
+    verdict = write_all(run, catalogue=made_up.catalogue)
+    assert verdict.exit_code == 3
+    assert "comparison with the baseline could not be written: RecursionError: too deep" in verdict.sentence
+    assert (run / "index.html").exists()
+
+
+def breaking(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception) -> None:
+    def broken(*_: object) -> Path:
+        raise error
+
+    monkeypatch.setattr(writers, "WRITERS", MappingProxyType({**WRITERS, name: broken}))
+
+
+def passing(run: Path) -> Path:
+    return build_run(run, {"gw0": passing_worker}, clauses=[CATALOGUE[0].id], realms=["bch-dev"])
+
+
+def passing_worker(journal: Journal) -> None:
+    case(journal, CATALOGUE[0], "bch-dev", "pass", held=5)

@@ -1,0 +1,178 @@
+"""The page in a real browser: quiet, readable on a phone and on paper, light and dark, usable by keyboard alone."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.meta import browser as chromium
+
+PROGRAM = chromium.installed()
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed to look at the page with")
+Open = Callable[..., chromium.Tab]
+
+# Text against what is behind it, by the formula of WCAG 2.2 (relative luminance).
+CONTRASTS = """
+(() => {
+  const numbers = (color) => (color.match(/[\\d.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, place) => sum + v * [0.2126, 0.7152, 0.0722][place], 0);
+  const behind = (element) => {
+    for (let each = element; each; each = each.parentElement) {
+      const color = numbers(getComputedStyle(each).backgroundColor);
+      if (color.length === 3 || color[3] > 0) return color;
+    }
+  };
+  return [...document.querySelectorAll("p, b, .chip:not(:disabled), .soft, a, code, th, td, .badge, .cell:not(.empty)")]
+    .filter((element) => element.checkVisibility() && element.textContent.trim())
+    .map((element) => {
+      const [a, b] = [light(numbers(getComputedStyle(element).color)), light(behind(element))];
+      const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+      return [ratio, element.className + ": " + element.textContent.slice(0, 40)];
+    });
+})()
+"""
+# What sticks out of the window, but for what scrolls within a box of its own or is hidden on purpose.
+STICKING_OUT = """
+[...document.querySelectorAll("body *")]
+  .filter((e) => e.checkVisibility() && !e.closest(".hidden-text, .skip, svg, thead, pre"))
+  .filter((e) => e.getBoundingClientRect().right > WIDTH + 1 || e.getBoundingClientRect().left < -1)
+  .map((e) => e.tagName + "." + e.className)
+"""
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Browser]:
+    assert PROGRAM is not None
+    with chromium.browser(PROGRAM, tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
+@pytest.fixture
+def opened(running: chromium.Browser, rendered: Path) -> Iterator[Open]:
+    tabs = []
+
+    def open_page(page: Path | None = None, *, width: int = 1280, dark: bool = False) -> chromium.Tab:
+        tabs.append(running.open(page or rendered / "index.html", width, 900, dark=dark))
+        return tabs[-1]
+
+    yield open_page
+    for tab in tabs:
+        tab.close()
+
+
+def shown(tab: chromium.Tab) -> int:
+    return int(tab.run("document.querySelectorAll('.row:not([hidden])').length"))
+
+
+def test_the_page_asks_for_nothing_and_breaks_nothing(opened: Open) -> None:
+    tab = opened()
+    assert tab.requested() == []
+    assert tab.complaints() == []
+    assert tab.run("document.querySelectorAll('img, iframe, object').length") == 0
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_sticks_out_of_the_window(opened: Open, width: int) -> None:
+    tab = opened(width=width)
+    tab.run("for (const each of document.querySelectorAll('details')) each.open = true")
+    assert tab.run("document.documentElement.scrollWidth") == width
+    assert tab.run(STICKING_OUT.replace("WIDTH", str(width))) == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_text_stands_out_from_what_is_behind_it(opened: Open, dark: bool) -> None:
+    tab = opened(dark=dark)
+    tab.run("for (const each of document.querySelectorAll('details')) each.open = true")
+    contrasts = tab.run(CONTRASTS)
+    assert len(contrasts) > 50
+    assert [each for each in contrasts if each[0] < 4.5] == []
+    background = tab.run("getComputedStyle(document.body).backgroundColor")
+    assert background == ("rgb(21, 23, 26)" if dark else "rgb(247, 247, 245)")
+
+
+def test_the_filters_of_the_grid_work_by_keyboard_alone(opened: Open) -> None:
+    tab = opened()
+    every = shown(tab)
+    tab.press("/")
+    assert tab.run("document.activeElement.id") == "words"
+    for letter in "locked":
+        tab.press(letter)
+    assert (shown(tab), tab.run("document.getElementById('shown').textContent")) == (
+        1,
+        f"1 of {every} clauses",
+    )
+    tab.press("Tab")
+    tab.press("Enter")
+    assert shown(tab) == every
+    tab.run("document.querySelector('[data-verdict=inconclusive]').focus()")
+    tab.press("Space")
+    assert tab.run("document.activeElement.getAttribute('aria-pressed')") == "true"
+    assert tab.run("document.querySelector('.row:not([hidden])').id") == "clause-draft-delete-removes"
+    tab.run("const realm = document.getElementById('realm'); realm.value = 'any';"
+            "realm.dispatchEvent(new Event('input'))")  # fmt: skip
+    assert tab.run("document.getElementById('nothing').checkVisibility()") is True
+
+
+def test_the_keyboard_reaches_the_findings_first_and_opens_them(opened: Open) -> None:
+    tab = opened()
+    tab.press("Tab")
+    assert tab.run("document.activeElement.textContent") == "Skip to the findings"
+    tab.press("Enter")
+    assert tab.run("location.hash") == "#findings"
+    tab.press("Tab")
+    assert tab.run("document.activeElement.closest('.card').open") is True
+    tab.press("Enter")
+    assert tab.run("document.activeElement.closest('.card').open") is False
+    reachable = (
+        "[...document.querySelectorAll('a, button, select, input, summary')].every((e) => e.tabIndex >= 0)"
+    )
+    assert tab.run(reachable) is True
+
+
+def test_a_link_to_a_finding_opens_it(opened: Open) -> None:
+    tab = opened()
+    tab.run("for (const each of document.querySelectorAll('.card')) each.open = false")
+    tab.run(
+        "new Promise((done) => { addEventListener('hashchange', done, { once: true });"
+        "document.querySelector('.questions a').click(); }).then(() => null)"
+    )
+    assert tab.run("document.querySelector('.card:target').open") is True
+
+
+def test_a_reproduction_can_be_copied(opened: Open) -> None:
+    tab = opened()
+    button = "document.querySelector('.card .copy')"
+    said = tab.run(
+        "new Promise((done) => {"
+        f"new MutationObserver(() => done({button}.textContent)).observe({button}, {{ childList: true }});"
+        f"{button}.click(); }})"
+    )
+    assert said in {"Copied", "Selected"}
+    assert tab.run(f"{button}.parentElement.querySelector('pre').textContent").startswith(
+        "registry-contracts "
+    )
+
+
+def test_on_paper_every_finding_is_open_and_controls_are_gone(opened: Open, tmp_path: Path) -> None:
+    tab = opened()
+    tab.run("addEventListener('beforeprint', () => { window.closed_then = "
+            "document.querySelectorAll('.card:not([open])').length; })")  # fmt: skip
+    pdf = tab.printed(tmp_path / "page.pdf").read_bytes()
+    assert pdf.startswith(b"%PDF-")
+    assert tab.run("window.closed_then") == 0
+    tab.call("Emulation.setEmulatedMedia", media="print")
+    for query in ("nav", ".filters", ".copy"):
+        assert tab.run(f"getComputedStyle(document.querySelector('{query}')).display") == "none"
+    assert tab.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+@pytest.mark.parametrize("share", [0.4, 0.97, 1.0])
+def test_a_page_that_was_cut_off_says_so(opened: Open, rendered: Path, tmp_path: Path, share: float) -> None:
+    page = (rendered / "index.html").read_bytes()
+    part = tmp_path / "part.html"
+    part.write_bytes(page[: int(len(page) * share)])
+    visible: Any = opened(part).run("document.querySelector('.cut').checkVisibility()")
+    assert visible is (share < 1)

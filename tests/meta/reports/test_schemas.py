@@ -1,0 +1,129 @@
+"""Every machine-readable file has a published schema, is listed, and what the project writes keeps it."""
+
+import json
+import re
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from contracts.history.observed_facts import Change, Kind
+from contracts.proving.matrix import matrix
+from contracts.proving.proof_report import as_data
+from contracts.proving.trial_plugins import CaseFacts
+from contracts.proving.trials import Kind as TrialKind
+from contracts.proving.trials import Trial, TrialResult
+from contracts.session.ledger import Ledger, read_entries
+from contracts.session.sweep import Draft
+from tests.meta.schemas import SCHEMAS, misfits, mistakes
+
+CHECKOUT = Path(__file__).parents[3]
+PUBLISHED = sorted(
+    path.name.removesuffix(".schema.json")
+    for path in (CHECKOUT / "contracts" / "reports" / "schemas").glob("*.schema.json")
+)
+NOW = datetime.now(UTC).isoformat()
+
+
+def read(name: str) -> dict[str, Any]:
+    text = files("contracts.reports").joinpath(f"schemas/{name}.schema.json").read_text("utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_schema_is_one_and_has_a_title(name: str) -> None:
+    schema = read(name)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["title"]
+    jsonschema_rs.meta.validate(schema)
+
+
+def test_every_schema_is_listed_with_its_file() -> None:
+    text = (CHECKOUT / "reports" / "README.md").read_text("utf-8")
+    assert set(re.findall(r"`([a-z]+)\.schema\.json`", text)) == set(PUBLISHED)
+    assert set(SCHEMAS.values()) <= set(PUBLISHED)
+
+
+def test_schemas_that_hold_exchanges_agree_on_them() -> None:
+    shapes = [read("finding")["$defs"]["exchange"], read("saved")["$defs"]["exchange"]]
+    assert shapes[0] == shapes[1] == read("journal")["$defs"]["exchanged"]
+
+
+def test_a_file_without_a_schema_would_be_seen(tmp_path: Path) -> None:
+    (tmp_path / "new.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "drift.json").write_text('{"mode": "loud"}', encoding="utf-8")
+    found = misfits(tmp_path)
+    assert "new.json has no schema" in found
+    assert any(line.startswith("drift.json: drift: ") for line in found)
+
+
+def test_lines_of_a_ledger_and_of_a_sweep_fit(tmp_path: Path) -> None:
+    path = tmp_path / "ledger-main.jsonl"
+    ledger = Ledger(path)
+    draft = ledger.intend("saveDraft", "abs-dev", "author", "rc-abcd-\ud800")
+    contact = ledger.intend("createContact", "abs-dev", "author", "rc-abcd-2")
+    assert draft is not None
+    assert contact is not None
+    ledger.settle(draft, "created")
+    ledger.settle(contact, "unknown")
+    ledger.removed("abs-dev", draft.identifier)
+    ledger.close()
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert {line["state"] for line in lines} == {"intended", "created", "unknown", "removed"}
+    assert mistakes("ledger", lines) == []
+    one = asdict(Draft("abs-dev", "rc-abcd-1", "author"))
+    residue = [asdict(entry) for entry in read_entries([path]) if entry.what == "contact"]
+    swept = {"at": NOW, "removed": [one], "left": [{**one, "why": "refused"}], "residue": residue}
+    assert len(residue) == 1
+    assert mistakes("swept", [swept]) == []
+    assert mistakes("swept", [{**swept, "left": [one]}])
+
+
+def test_changes_as_drift_prints_them_fit() -> None:
+    changes = [
+        Change(
+            kind, "list-fields", "listDrafts", ("abs-dev", "bch-dev"), "200 items.name", was, now
+        ).as_data()
+        for kind in Kind
+        for was, now in (("text", None), (None, "number"), ("text", "number"))
+    ]
+    assert mistakes("changes", [changes]) == []
+    assert mistakes("changes", [[{**changes[0], "severity": "grave"}]])
+
+
+def test_a_proof_and_its_trials_fit() -> None:
+    case = "uid_lengths: save refuses a uid outside the range [short]"
+    whole = {
+        "realms": ("abs-dev",),
+        "profile": "gate",
+        "exit_code": 1,
+        "requests": 9,
+        "seconds": 1.0,
+        "findings": (),
+    }
+    trial = Trial(TrialKind.DEFECT, "uid-accepts-ten", "uid-too-short", 1)
+    killed = TrialResult(
+        trial=trial, killed=True, cases=(case,), first={"requests": 7, "seconds": 0.5}, **whole
+    )
+    nothing = TrialResult.nothing(trial, ("abs-dev",), 1.0, "it took too long")
+    head = {"suite": "0" * 64, "proof": {}}
+    lines = [head, *(json.loads(each.line()) for each in (killed, nothing)), "finished"]
+    assert mistakes("trial", lines) == []
+    facts = CaseFacts(("uid-too-short",), ("saveDraft",), ("abs-dev",), "gate", "test_uid_lengths.py")
+    about = {
+        "command": "registry-contracts prove",
+        "started": NOW,
+        "seconds": 1.0,
+        "seeds": [1],
+        "jobs": 2,
+        "cores": 2,
+        "versions": {"suite": "1"},
+    }
+    for results in ([killed], [nothing]):
+        data = json.loads(json.dumps(as_data(matrix(results, {case: facts}), about)))
+        assert mistakes("proof", [data]) == []
