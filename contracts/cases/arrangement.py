@@ -23,8 +23,7 @@ from contracts.cases.list_pages import Record, attachments_of, ranked_integers
 from contracts.cases.samples import Samples
 from contracts.cases.shared_state import Shelf
 from contracts.checks import errors_array
-from contracts.checks.claims import done, usable
-from contracts.checks.outcomes import Attempt, Blocked, Untested
+from contracts.checks.outcomes import Attempt, Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor

@@ -22,8 +22,8 @@ from contracts.cases.arrangement import (
     works,
 )
 from contracts.cases.list_pages import Lister, Record, attachments_of
-from contracts.checks.claims import Claim, done, usable
-from contracts.checks.outcomes import Blocked
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Blocked, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from contracts.cases.requests import ELSEWHERE, MADE_UP, UNKNOWN_REALM
-from contracts.checks.claims import Claim, usable
-from contracts.checks.outcomes import Blocked
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Blocked, usable
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response

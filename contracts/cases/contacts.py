@@ -27,8 +27,8 @@ from typing import Any, Final
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.samples import CONTACT_FIELDS, WRONG_KIND, Samples
 from contracts.checks import errors_array
-from contracts.checks.claims import Claim, usable
-from contracts.checks.outcomes import Attempt, Blocked, Untested
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Attempt, Blocked, Untested, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import DEFAULT, Actor

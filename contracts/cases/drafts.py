@@ -23,8 +23,8 @@ from contracts.cases.list_pages import Lister
 from contracts.cases.list_search import look_for
 from contracts.cases.samples import Samples
 from contracts.cases.shared_state import Shelf
-from contracts.checks.claims import Claim, Claims, done, usable
-from contracts.checks.outcomes import Blocked, Untested
+from contracts.checks.claims import Claim, Claims
+from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from contracts.checks.claims import done, usable
-from contracts.checks.outcomes import Blocked
+from contracts.checks.outcomes import Blocked, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor

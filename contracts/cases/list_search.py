@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.list_pages import Lister, Page, drafts_of, equals
-from contracts.checks.claims import Claim, done
-from contracts.checks.outcomes import Blocked
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Blocked, done
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
 

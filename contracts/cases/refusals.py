@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from contracts.cases.arrangement import Arrangement
-from contracts.checks.claims import Claim, done, usable
-from contracts.checks.outcomes import Blocked
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Blocked, done, usable
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange

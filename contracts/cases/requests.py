@@ -20,8 +20,7 @@ from typing import Any, Final
 from contracts.cases.arrangement import Arrangement, Attachment
 from contracts.cases.generated_faults import ABSENT, Fault
 from contracts.cases.samples import WRONG_KIND, Samples
-from contracts.checks.claims import done
-from contracts.checks.outcomes import Blocked
+from contracts.checks.outcomes import Blocked, done
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import DEFAULT, Actor

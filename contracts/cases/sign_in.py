@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from contracts.checks.claims import Claim, usable
-from contracts.checks.outcomes import Blocked, Untested
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Blocked, Untested, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.session.actor import Actor

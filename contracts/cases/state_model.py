@@ -22,8 +22,8 @@ from typing import Any, Final
 
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.samples import Samples
-from contracts.checks.claims import Claims, usable
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Evidence
+from contracts.checks.claims import Claims
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Evidence, usable
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace

@@ -19,9 +19,8 @@ from contracts.cases import state_model
 from contracts.cases.list_pages import Page, drafts_of
 from contracts.cases.state_model import SUBMITTED, Document, File, Happening, Scene
 from contracts.cases.submissions import CREATE_NAMED, UPDATE, submit
-from contracts.checks.claims import done, usable
 from contracts.checks.errors_array import turned_down
-from contracts.checks.outcomes import Blocked
+from contracts.checks.outcomes import Blocked, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response
 from contracts.session.actor import Actor

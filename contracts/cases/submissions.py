@@ -12,8 +12,8 @@ from typing import Any, Final, Protocol
 
 from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.samples import Samples
-from contracts.checks.claims import Claim, usable
-from contracts.checks.outcomes import Blocked
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Blocked, usable
 from contracts.checks.workflow_errors import Row, claim_free, claim_not_taken, told
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response

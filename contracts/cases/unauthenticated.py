@@ -9,8 +9,8 @@ from contracts.cases import refusals
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.requests import Request, send
 from contracts.cases.sign_in import half
-from contracts.checks.claims import Claim, done
-from contracts.checks.outcomes import Blocked
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Blocked, done
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
 

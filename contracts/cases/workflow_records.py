@@ -33,8 +33,8 @@ from contracts.cases.submissions import (
     submit,
 )
 from contracts.checks import errors_array, workflow_errors
-from contracts.checks.claims import Claim, done, usable
-from contracts.checks.outcomes import Blocked, Untested
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.checks.workflow_errors import Row
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from contracts.checks import errors_array, timestamps, universal
-from contracts.checks.claims import Claim, usable
-from contracts.checks.outcomes import Attempt
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Attempt, usable
 from contracts.checks.requests import RequestFacts
 from contracts.exchanges import images, readers
 from contracts.exchanges.exchange import Exchange

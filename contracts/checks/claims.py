@@ -9,40 +9,14 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any, Final
 
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Evidence, Observation
+from contracts.checks.outcomes import Attempt, Contradiction, Evidence, Observation, usable
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Exchange, Response
+from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue, Clause, Level
 from contracts.session.environment_faults import page_words
 
 _STEPS: Final = re.compile(r"[./\[\]]+")
-
-
-def usable(exchange: Exchange) -> Response:
-    """The answer of an exchange, when it can be judged.
-
-    Raises:
-        EnvironmentFault: the environment gave no answer.
-        Blocked: a 500-class answer; it is one finding of its own, on the clause about server errors, and
-            everything that depends on it is inconclusive (design 4.5).
-    """
-    answer = exchange.answer
-    if answer.status >= 500:
-        raise Blocked(exchange.operation or exchange.method, f"answered {answer.status}, a server error")
-    return answer
-
-
-def done(exchange: Exchange) -> Response:
-    """The answer of a request that had to succeed.
-
-    Raises:
-        Blocked: it did not.
-    """
-    answer = usable(exchange)
-    if not answer.success:
-        raise Blocked(exchange.operation or exchange.method, f"answered {answer.quote()}")
-    return answer
 
 
 def _no_page(exchanges: Iterable[Exchange]) -> None:

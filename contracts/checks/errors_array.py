@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from contracts.checks.claims import usable
-from contracts.checks.outcomes import Blocked
+from contracts.checks.outcomes import Blocked, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 

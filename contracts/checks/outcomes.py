@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.exchange import Exchange, Response
 
 
 class Blocked(Exception):
@@ -34,6 +34,32 @@ class Blocked(Exception):
 
 class Untested(Exception):
     """A setting or an account is missing, so the case cannot be tried; the text names it."""
+
+
+def usable(exchange: Exchange) -> Response:
+    """The answer of an exchange, when it can be judged.
+
+    Raises:
+        EnvironmentFault: the environment gave no answer.
+        Blocked: a 500-class answer; it is one finding of its own, on the clause about server errors, and
+            everything that depends on it is inconclusive (design 4.5).
+    """
+    answer = exchange.answer
+    if answer.status >= 500:
+        raise Blocked(exchange.operation or exchange.method, f"answered {answer.status}, a server error")
+    return answer
+
+
+def done(exchange: Exchange) -> Response:
+    """The answer of a request that had to succeed.
+
+    Raises:
+        Blocked: it did not.
+    """
+    answer = usable(exchange)
+    if not answer.success:
+        raise Blocked(exchange.operation or exchange.method, f"answered {answer.quote()}")
+    return answer
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from urllib.parse import parse_qsl, urlsplit
 import jsonschema_rs
 
 from contracts.checks import errors_array
-from contracts.checks.claims import Claim, usable
-from contracts.checks.outcomes import Attempt, Contradiction, Observation
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Attempt, Contradiction, Observation, usable
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import REDACTED
 from contracts.interface.catalogue import Catalogue, Clause, Level

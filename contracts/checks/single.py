@@ -12,8 +12,8 @@ from typing import Final
 
 from contracts.checks import errors_array, universal
 from contracts.checks.answers import Answers
-from contracts.checks.claims import Claim, usable
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Evidence, Observation
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Evidence, Observation, usable
 from contracts.checks.requests import RequestFacts, all_faults, check_faults, read_request
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange

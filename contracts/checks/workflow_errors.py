@@ -6,8 +6,8 @@ from collections.abc import Callable
 from enum import StrEnum
 
 from contracts.checks import errors_array
-from contracts.checks.claims import Claim, usable
-from contracts.checks.outcomes import Blocked
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Blocked, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue

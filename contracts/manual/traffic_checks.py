@@ -18,8 +18,7 @@ from typing import Final
 
 from contracts.checks import errors_array, universal, workflow_errors
 from contracts.checks.answers import Answers
-from contracts.checks.claims import usable
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Evidence
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Evidence, usable
 from contracts.checks.requests import RequestFacts, RequestFault, check_faults
 from contracts.checks.workflow_errors import Row, tells
 from contracts.errors import EnvironmentFault

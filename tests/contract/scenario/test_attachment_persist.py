@@ -5,7 +5,8 @@ from contracts.cases.attachments import lists_created, nothing_attached, persist
 from contracts.cases.list_pages import attachments_of
 from contracts.cases.marks import contract
 from contracts.cases.observing import shape, status
-from contracts.checks.claims import Claims, Observer, usable
+from contracts.checks.claims import Claims, Observer
+from contracts.checks.outcomes import usable
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

@@ -3,7 +3,8 @@
 from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.attachments import folder, gives_back, preview
 from contracts.cases.marks import contract
-from contracts.checks.claims import Claims, Observer, done, usable
+from contracts.checks.claims import Claims, Observer
+from contracts.checks.outcomes import done, usable
 from contracts.exchanges.images import is_image, kind
 from contracts.session.actor import Actor
 

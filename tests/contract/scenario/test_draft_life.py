@@ -16,7 +16,8 @@ from contracts.cases.drafts import (
 from contracts.cases.marks import contract
 from contracts.cases.observing import place_of, shape
 from contracts.cases.samples import Samples
-from contracts.checks.claims import Claims, Observer, done, usable
+from contracts.checks.claims import Claims, Observer
+from contracts.checks.outcomes import done, usable
 from contracts.exchanges import readers
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace

@@ -4,7 +4,8 @@ from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.drafts import identifier_in_use, save, shown, stays, tells_in_use
 from contracts.cases.marks import contract
 from contracts.cases.samples import Samples
-from contracts.checks.claims import Claims, done
+from contracts.checks.claims import Claims
+from contracts.checks.outcomes import done
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

@@ -10,7 +10,8 @@ from contracts.cases.list_search import held, look_for, not_held
 from contracts.cases.marks import contract
 from contracts.cases.refusals import each_refused
 from contracts.cases.samples import Samples
-from contracts.checks.claims import Claims, Observer, done
+from contracts.checks.claims import Claims, Observer
+from contracts.checks.outcomes import done
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

@@ -6,7 +6,8 @@ from contracts.cases import comparison, refusals
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.marks import contract
 from contracts.cases.requests import ELSEWHERE, UNKNOWN_REALM, WORKFLOW, Bases, Ordinary, send
-from contracts.checks.claims import Claims, Observer, done
+from contracts.checks.claims import Claims, Observer
+from contracts.checks.outcomes import done
 from contracts.exchanges import readers
 from contracts.session.actor import Actor
 

@@ -11,7 +11,8 @@ from contracts.cases.samples import Samples
 from contracts.cases.sign_in import Credentials
 from contracts.cases.workflow_records import WorkflowRecords
 from contracts.checks import universal
-from contracts.checks.claims import Claims, Observer, done
+from contracts.checks.claims import Claims, Observer
+from contracts.checks.outcomes import done
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 

@@ -8,7 +8,8 @@ from contracts.cases.marks import contract
 from contracts.cases.samples import Samples
 from contracts.cases.submissions import CREATE_NAMED, UNKNOWN_REALM, UNKNOWN_SCHEMA, UPDATE, submit
 from contracts.cases.workflow_records import WorkflowRecords
-from contracts.checks.claims import Claims, usable
+from contracts.checks.claims import Claims
+from contracts.checks.outcomes import usable
 from contracts.checks.workflow_errors import Row
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace

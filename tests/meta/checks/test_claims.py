@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from contracts.checks.claims import Claim, Claims, Observer, usable
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction
+from contracts.checks.claims import Claim, Claims, Observer
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction, usable
 from contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
 
 KEY = ("draft-get-content", "getDraft")
