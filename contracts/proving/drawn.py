@@ -31,7 +31,8 @@ from contracts.interface.catalogue import Level
 from contracts.plugin.worker import WORKER
 from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, preload, run_suite
 from contracts.proving.trial_plugins import CaseIndex, Watch
-from contracts.proving.trials import SLOW, _apart
+from contracts.proving.trials import SLOW, apart
+from contracts.proving.witness import observable
 from contracts.sandbox.faults import population
 from contracts.sandbox.faults.population import Fault
 from contracts.sandbox.variants import ALL as VARIANTS
@@ -134,9 +135,13 @@ class _GateWatch(Watch):
 
 
 def drawn_faults(number: int, seed: int, families: Sequence[str] = ()) -> list[DrawnTrial]:
-    """Draw must faults, each with a realm in which it shows."""
+    """Draw must faults, each with a realm in which it shows; what no plain client can see is left out, and told."""
     chance = Random(f"realms {seed}")  # noqa: S311 - nothing secret hangs on it
-    return [_trial_of(fault, seed, chance) for fault in population.draw(number, seed, families=families)]
+    trials = [_trial_of(fault, seed, chance) for fault in population.draw(number, seed, families=families)]
+    unseen = {trial.name for trial in trials if not observable(population.load(trial.name), trial.realm)}
+    for name in sorted(unseen):
+        click.echo(f"left out, since a tour of plain requests does not see it: {name}")
+    return [trial for trial in trials if trial.name not in unseen]
 
 
 def _trial_of(fault: Fault, seed: int, chance: Random) -> DrawnTrial:
@@ -155,7 +160,7 @@ def drawn_services(number: int, seed: int) -> list[DrawnTrial]:
         names.sort(key=lambda name: met[name] + chance.random())
         taken: list[str] = []
         for name in names:
-            if len(taken) < size and all(_apart(VARIANTS[name], VARIANTS[other]) for other in taken):
+            if len(taken) < size and all(apart(VARIANTS[name], VARIANTS[other]) for other in taken):
                 taken.append(name)
         met.update(taken)
         realm = chance.choice((*DOCUMENT_REALMS, *DOCUMENT_REALMS, DEVELOPMENT_REALMS[-1]))

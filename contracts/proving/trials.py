@@ -53,7 +53,7 @@ def pairs(turn: int) -> Iterator[str]:
     # Neighbours are of one kind; half a list apart they hardly ever are.
     at = turn % len(seconds)
     for first, second in zip_longest(firsts, seconds[at:] + seconds[:at]):
-        if second is not None and _apart(ALL[first], ALL[second]):
+        if second is not None and apart(ALL[first], ALL[second]):
             yield f"{first}{AND}{second}"
         else:
             yield from filter(None, (first, second))
@@ -69,14 +69,14 @@ def drawn(seed: int, profile: str) -> str:
     Random(f"{seed} {profile}").shuffle(names)  # noqa: S311 - nothing secret hangs on it
     taken: list[str] = []
     for name in names:
-        if all(_apart(ALL[name], ALL[other]) for other in taken):
+        if all(apart(ALL[name], ALL[other]) for other in taken):
             taken.append(name)
         if len(taken) == _DRAWN:
             break
     return AND.join(taken)
 
 
-def _apart(one: Variant, other: Variant) -> bool:
+def apart(one: Variant, other: Variant) -> bool:
     """Whether two variants change different habits and different parts, and no more than one stands at the wire."""
     return (
         not one.habits.keys() & other.habits.keys()

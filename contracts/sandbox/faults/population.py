@@ -147,10 +147,8 @@ def load(name: str) -> Fault:
     return fault
 
 
-def draw(
-    number: int, seed: int, *, families: Sequence[str] = (), level: Level | None = Level.MUST
-) -> list[Fault]:
-    """Draw a sample, stratified by family and operator, the same for the same seed.
+def draw(number: int, seed: int, *, families: Sequence[str] = (), level: Level | None = Level.MUST) -> list[Fault]:
+    """Draw a sample: families by turns, within a family its operators by turns; the same for the same seed.
 
     Args:
         number: How many faults; fewer when there are not so many.
@@ -158,23 +156,24 @@ def draw(
         level: Only faults of this level; None for all.
     """
     chance = random.Random(f"faults {seed}")  # noqa: S311 - nothing secret hangs on it
-    strata: dict[tuple[str, str], list[Fault]] = {}
-    for fault in population().values():
+    faults = list(population().values())
+    chance.shuffle(faults)
+    queues: dict[str, dict[str, list[Fault]]] = {}
+    for fault in faults:
         if (not families or fault.family in families) and level in (None, fault.level):
-            strata.setdefault((fault.family, fault.operator), []).append(fault)
-    for stratum in strata.values():
-        chance.shuffle(stratum)
+            queues.setdefault(fault.family, {}).setdefault(fault.operator, []).append(fault)
     drawn: list[Fault] = []
-    keys = list(strata)
-    while len(drawn) < number and keys:
-        chance.shuffle(keys)
-        for key in list(keys):
-            if strata[key]:
-                drawn.append(strata[key].pop())
-            else:
-                keys.remove(key)
-            if len(drawn) == number:
-                break
+    while queues and len(drawn) < number:
+        for family in list(queues)[: number - len(drawn)]:
+            operators = queues[family]
+            operator, waiting = next(iter(operators.items()))
+            drawn.append(waiting.pop())
+            # What was drawn goes to the end of the queue.
+            del operators[operator]
+            if waiting:
+                operators[operator] = waiting
+            if not operators:
+                del queues[family]
     return drawn
 
 

@@ -1,0 +1,481 @@
+"""Shows that a fault can be observed at the interface: the same tour of plain requests, with the fault and without.
+
+The tour is no case and judges nothing: it is built from the description's operations, fields and limits, and a fault
+that changes none of its answers is not counted among those that a gate has to find.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+from urllib.parse import quote
+
+from starlette.types import ASGIApp
+
+from contracts.sandbox.app import create_app
+from contracts.sandbox.faults.injection import Answer, ask
+from contracts.sandbox.faults.operators import INVALID_CLASSES, VALID_CLASSES
+from contracts.sandbox.faults.population import CONTACT_FIELDS_SAMPLES, Fault
+from contracts.sandbox.habits import Settings
+
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?")
+_MINTED: Final = re.compile(r"\b[0-9a-f]{24}\b|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b")
+_V2013: Final = "/api/v2013"
+_V2023: Final = "/api/v2023/documents/schemas"
+_UNKNOWN_TOKEN: Final = "Bearer " + "0" * 40
+_SMALL_LIMIT: Final = 65_536 * 2
+
+#: A document whose values are what services tend to spoil.
+RICH: Final[dict[str, Any]] = {
+    "zero": 0,
+    "fraction": 37.25,
+    "negative": -4,
+    "large": 2**53 + 1,
+    "false": False,
+    "true": True,
+    "null": None,
+    "empty": "",
+    "none": [],
+    "blank": {},
+    "digits": "0042",
+    "spaces": "  two  spaces ",
+    "markup": "<b>bold</b> & 'quoted' \"twice\" &amp; back\\slash",
+    "lines": "one\r\ntwo\nthree\ttab",
+    "scripts": "Éé e\u0301 日本 \U0001f33f Ω",
+    "mixed": "first Capital",
+    "array": [3, 1, 1, 2],
+    "single": ["one"],
+    "many": [str(number) for number in range(30)],
+    "with.dot": 1,
+    "$with": 2,
+    "with space": 3,
+    "_with": 4,
+    "Capital": 5,
+    "deep": {"a": {"b": {"c": {"d": [1]}}}},
+    "t60": "x" * 60,
+    "t300": "x" * 300,
+    "t5000": "x" * 5000,
+    "t70000": "x" * 70_000,
+}
+FILES: Final[Mapping[str, bytes]] = {
+    f"note.{suffix}": b"\xef\xbb\xbfone\r\ntwo\nthree\0\xe9 end \n" + bytes(range(256)) * 300
+    for suffix in ("txt", "json", "xml", "csv", "html", "pdf", "bin")
+}
+
+
+@dataclass
+class Tour:
+    """One tour of requests through an application.
+
+    Attributes:
+        answers: What came of each request, in order, without what differs from run to run.
+    """
+
+    app: ASGIApp
+    realm: str
+    answers: list[tuple[str, int, str]] = field(default_factory=list)
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        role: str | None = "author",
+        realm: str | None = "",
+    ) -> Answer:
+        """Send one request and note its answer; a role may be an account's, or a whole Authorization header."""
+        raw, _, query = path.partition("?")
+        headers = [(b"accept", b"application/json"), (b"content-type", b"application/json")]
+        if role is not None:
+            value = role if " " in role else f"Bearer {self.tokens[role]}"
+            headers.append((b"authorization", value.encode()))
+        if realm is not None:
+            headers.append((b"realm", (realm or self.realm).encode()))
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": raw,
+            "raw_path": raw.encode(),
+            "query_string": query.encode(),
+            "headers": [*headers, (b"content-length", str(len(body or b"")).encode())],
+            "server": ("witness", 80),
+            "client": ("witness", 1),
+            "root_path": "",
+        }
+        answer = await ask(self.app, scope, body or b"")
+        self.answers.append((f"{method} {raw}", answer.status, self._plain(answer)))
+        return answer
+
+    async def send_json(self, method: str, path: str, value: Any, **how: Any) -> Answer:
+        """Send one request with a JSON body."""
+        return await self.send(method, path, json.dumps(value).encode(), **how)
+
+    def _plain(self, answer: Answer) -> str:
+        text = answer.body.decode("latin-1")
+        for token in self.tokens.values():
+            text = text.replace(token, "TOKEN")
+        return _MINTED.sub("ID", _MOMENT.sub("MOMENT", re.sub(r'Token":"[^"]*"', 'Token":"…"', text)))
+
+    async def sign_in(self) -> None:
+        """Get a token for each account, and none for wrong credentials."""
+        path = f"{_V2013}/authentication/token"
+        for role in ("author", "other", "restricted", "nau"):
+            answer = await self.send_json(
+                "POST", path, {"email": f"{role}@sandbox.test", "password": f"sandbox-{role}"}, role=None
+            )
+            body = answer.json if isinstance(answer.json, dict) else {}
+            self.tokens[role] = str(body.get("authenticationToken") or "none")
+        good = {"email": "author@sandbox.test", "password": "sandbox-author"}
+        for wrong in (
+            {"password": "wrong-password"},
+            {"email": "nobody@sandbox.test"},
+            {"password": ""},
+            {"password": 7},
+            {"email": ""},
+            {"email": 7},
+        ):
+            await self.send_json("POST", path, {**good, **wrong}, role=None)
+        for missing in good:
+            await self.send_json("POST", path, {k: v for k, v in good.items() if k != missing}, role=None)
+
+    async def drafts(self) -> None:
+        """Save, read, change, list and delete drafts under identifiers of every class."""
+        uids = [*_valid_uids(), *(f"tour-draft-{number:04}" for number in range(36))]
+        header = {"schema": "contact", "languages": ["en"]}
+        for number, uid in enumerate(uids):
+            path = f"{_V2013}/documents/{quote(uid, safe='')}/versions/draft"
+            first = {
+                "header": {**header, "identifier": uid},
+                "number": number,
+                "array": [1],
+                **(RICH if number < 3 else {}),
+            }
+            await self.send_json("PUT", f"{path}?schema=contact", first)
+            await self.send("HEAD", path)
+            await self.send("GET", path)
+            if number % 3 == 0:
+                second = {
+                    "header": first["header"],
+                    "number": -number,
+                    "array": [2],
+                    "scripts": RICH["scripts"],
+                }
+                await self.send_json("PUT", f"{path}?schema=contact", second)
+                await self.send("GET", path)
+                await self.send("GET", f"{path}/info")
+            if number:
+                before = quote(uids[number - 1], safe="")
+                await self.send("GET", f"{_V2013}/documents/{before}/versions/draft")
+        await self.lists(f"{_V2013}/document-drafts", "$")
+        await self.send("HEAD", f"{_V2013}/documents/never-saved-draft/versions/draft")
+        for number, uid in enumerate(uids):
+            path = f"{_V2013}/documents/{quote(uid, safe='')}/versions/draft"
+            if number % 2 == 0:
+                await self.send("DELETE", path)
+                await self.send("HEAD", path)
+                await self.send("GET", path)
+        await self.lists(f"{_V2013}/document-drafts", "$")
+
+    async def lists(self, path: str, dollar: str) -> None:
+        """Ask for a list with each option, alone and in company."""
+        options = [
+            "",
+            f"{dollar}top=2",
+            f"{dollar}skip=1",
+            f"{dollar}top=2&{dollar}skip=1",
+            f"{dollar}top=0",
+            f"{dollar}skip=900",
+        ]
+        if dollar:
+            options += [f"collection={name}" for name in ("my", "mydrafts")]
+            options += [f"collection=mydrafts&{each}" for each in options[1:4]]
+        for each in options:
+            for role in ("author", "other"):
+                await self.send("GET", f"{path}?{each}" if each else path, role=role)
+
+    async def identifiers(self) -> None:
+        """Use identifiers outside the rule, in every operation that has one."""
+        for uid in _invalid_uids():
+            base = f"{_V2013}/documents/{quote(uid, safe='')}"
+            for method, rest in (
+                ("PUT", "/versions/draft?schema=contact"),
+                ("GET", "/versions/draft"),
+                ("HEAD", "/versions/draft"),
+                ("GET", "/versions/draft/info"),
+                ("DELETE", "/versions/draft"),
+                ("GET", "/attachments"),
+                ("POST", "/attachments/note.txt"),
+                ("POST", f"/attachments/persist-temporary/sandbox-temporary-{self.realm}-19"),
+                ("PUT", "?schema=contact"),
+                ("HEAD", "/attachments/1/note.txt"),
+                ("GET", "/attachments/1/note.txt"),
+                ("GET", "/attachments/1/note.txt/thumbnail"),
+            ):
+                await self.send_json(method, base + rest, {"header": {"schema": "contact"}})
+
+    async def protection(self) -> None:
+        """Use every operation without a token, and with tokens that were never issued."""
+        base = f"{_V2013}/documents/tour-protected"
+        document = {"header": {"identifier": "tour-protected", "schema": "contact"}}
+        await self.send_json("PUT", f"{base}/versions/draft?schema=contact", document)
+        for role in (None, _UNKNOWN_TOKEN, "Bearer short"):
+            for method, path in (
+                ("GET", f"{base}/versions/draft"),
+                ("HEAD", f"{base}/versions/draft"),
+                ("GET", f"{base}/versions/draft/info"),
+                ("GET", f"{_V2013}/document-drafts"),
+                ("GET", f"{base}/attachments"),
+                ("POST", f"{base}/attachments/note.txt"),
+                ("POST", f"{base}/attachments/persist-temporary/sandbox-temporary-{self.realm}-18"),
+                ("PUT", f"{base}/versions/draft?schema=contact"),
+                ("POST", f"{_V2013}/documents?schema=contact"),
+                ("PUT", f"{base}?schema=contact"),
+                ("DELETE", f"{base}/versions/draft"),
+            ):
+                await self.send_json(method, path, {**document, "changed": True}, role=role)
+            await self.submit("POST", "", role=role)
+            await self.submit("POST", "tour-protected-record", role=role)
+            await self.submit("PUT", f"sandbox-existing-{self.realm}-5", role=role)
+            await self.send("GET", f"{base}/versions/draft")
+            await self.send("GET", f"{base}/attachments")
+
+    async def contacts(self) -> None:
+        """Send contacts with one thing wrong, on each field, in either operation."""
+        good = {name: self._right(name, sample) for name, sample in CONTACT_FIELDS_SAMPLES.items()}
+        records: list[Any] = [good, {}, [], None, "text"]
+        for name, sample in good.items():
+            records.append({k: v for k, v in good.items() if k != name})
+            records += [
+                {**good, name: wrong}
+                for wrong in (
+                    7,
+                    True,
+                    "text",
+                    ["text"],
+                    {"en": 7},
+                    {"identifier": 7},
+                    [sample, 7],
+                    [sample, sample],
+                )
+            ]
+            if isinstance(sample, list):
+                records += [{**good, name: sample * 2}, {**good, name: [*sample, 7]}]
+        for number, record in enumerate(records):
+            uid = f"tour-contact-{number:05}"
+            header = {"identifier": uid, "schema": "contact", "languages": ["en"]}
+            full = (
+                {**record, "header": header}
+                if isinstance(record, dict) and record.get("header") == good["header"]
+                else record
+            )
+            await self.send_json("POST", f"{_V2013}/documents?schema=contact", full)
+            await self.send_json("PUT", f"{_V2013}/documents/tour-contact-00000?schema=contact", full)
+
+    def _right(self, name: str, sample: Any) -> Any:
+        return {"identifier": f"organization-{self.realm}"} if name == "contactOrganization" else sample
+
+    async def attachments(self) -> None:
+        """Attach files of many kinds to two documents, and download, list and check them."""
+        for uid in ("tour-files-one", "tour-files-two", "tour-FILES-two", "tour_files_two"):
+            base = f"{_V2013}/documents/{uid}"
+            document = {"header": {"identifier": uid, "schema": "contact"}}
+            await self.send_json("PUT", f"{base}/versions/draft?schema=contact", document)
+            for name, content in FILES.items():
+                made = await self.send(
+                    "POST", f"{base}/attachments/{name}", content + uid.encode(), realm=None
+                )
+                number = re.search(rb'[Ii]d[a-z]*"?:\s*"?(\d+)', made.body)
+                identifier = number[1].decode() if number else "0"
+                for other in (uid, "tour-files-one"):
+                    path = f"{_V2013}/documents/{other}/attachments/{identifier}/{name}"
+                    for method, rest in (("HEAD", ""), ("GET", ""), ("GET", "/thumbnail")):
+                        await self.send(method, path + rest, realm=None)
+            await self.send("HEAD", f"{base}/attachments/999999/none.txt", realm=None)
+            await self.lists(f"{base}/attachments", "")
+            for number in range(1, 5):
+                token = f"sandbox-temporary-{self.realm}-{number:02}" if number < 4 else "never-uploaded"
+                await self.send("POST", f"{base}/attachments/persist-temporary/{token}", realm=None)
+            await self.send("GET", f"{base}/attachments", realm=None)
+
+    async def submit(
+        self,
+        method: str,
+        identifier: str,
+        *,
+        document: Any = None,
+        how: Mapping[str, Any] | None = None,
+        **sent: Any,
+    ) -> None:
+        """Submit a document of the realm's own schema."""
+        schema, valid = _documents()[self.realm]
+        header = {**valid["header"], **({"identifier": identifier} if identifier else {})}
+        body = {"document": {**valid, "header": header} if document is None else document, **(how or {})}
+        path = f"{_V2023}/{schema}" + (f"/{identifier}" if identifier else "")
+        await self.send_json(method, path, body, **sent)
+
+    async def workflow(self) -> None:
+        """Meet every row of the workflow table, and every limit, in the three ways to submit."""
+        for number in range(7):
+            await self.submit("POST", "")
+            await self.submit("POST", f"tour-record-{number}")
+            await self.submit("POST", f"tour-record-{number}")
+            await self.submit("PUT", f"tour-record-{number}")
+            await self.send("GET", f"{_V2013}/documents/tour-record-{number}/versions/draft")
+        for method, identifier in (
+            ("POST", ""),
+            ("POST", "tour-refused-{}"),
+            ("PUT", f"sandbox-existing-{self.realm}"),
+        ):
+            named = iter(identifier.format(number) for number in range(100))
+            for document in ({"header": {}}, [], "text", {}):
+                await self.submit(method, next(named), document=document)
+                await self.send("GET", f"{_V2013}/documents/{next(named) or 'none-none-none'}/versions/draft")
+            for member, limit in (("batchId", 100), ("additionalInfo", 1000)):
+                for length in (limit - 20, limit - 1, limit, limit + 1, limit + 10, limit + 100, limit + 101):
+                    await self.submit(method, next(named), how={member: "x" * length}, role="nau")
+            await self.submit(method, next(named), role="restricted")
+            await self.submit(method, next(named), realm=None)
+            await self.submit(method, next(named), realm="no-such-realm")
+            schema, _ = _documents()[self.realm]
+            base = f"{_V2023}/{schema}" + (f"/{next(named)}" if identifier else "")
+            await self.send_json(method, base, {})
+            await self.send_json(method, base, [])
+            await self.send_json(method, base.replace(schema, "noSuchSchema"), {"document": {}})
+        await self.submit("PUT", "tour-unknown-record")
+        await self.submit("PUT", f"sandbox-locked-{self.realm}")
+        await self.submit("PUT", f"sandbox-existing-{self.realm}-2", role="restricted")
+
+    async def overlaps(self) -> None:
+        """Send two writes of each kind at the same time."""
+        for number in range(3):
+            base = f"{_V2013}/documents/tour-overlap-{number}"
+            paths = [f"{base}{side}/versions/draft" for side in "ab"]
+            document = json.dumps({"header": {"schema": "contact"}, "number": number}).encode()
+            await asyncio.gather(*(self.send("PUT", f"{path}?schema=contact", document) for path in paths))
+            for method in ("GET", "HEAD"):
+                await asyncio.gather(*(self.send(method, path) for path in paths))
+            await asyncio.gather(
+                *(self.send("PUT", f"{path}?schema=contact", document + b" ") for path in paths)
+            )
+            await asyncio.gather(*(self.send("GET", path) for path in paths))
+            await asyncio.gather(*(self.send("DELETE", path) for path in paths))
+            for method in ("GET", "HEAD"):
+                await asyncio.gather(*(self.send(method, path) for path in paths))
+
+
+def _valid_uids() -> list[str]:
+    candidates = [
+        "abcdefghijk",
+        "abcdefghijkl",
+        "v" * 127,
+        "w" * 128,
+        "long-" + "m" * 70,
+        "long-" + "m" * 69 + "n",
+        "tour-with-hyphen",
+        "tour_with_hyphen",
+        "tour-ending-here-",
+        "tour-ending-here",
+        "Tour-With-Capitals",
+        "tour-with-capitals",
+        "tour--two--hyphens",
+        "tour-two-hyphens",
+        "tour-trailing__",
+        "tour-trailing",
+        "01234567890",
+        "-----------",
+        "z" * 20 + "-first",
+        "z" * 20 + "-second",
+        "y" * 32 + "-first",
+        "y" * 32 + "-second",
+        "q" * 64 + "-first",
+        "q" * 64 + "-second",
+        "p" * 100 + "-first",
+        "p" * 100 + "-second",
+        "o" * 127 + "1",
+        "o" * 127 + "2",
+    ]
+    assert all(any(map(holds, candidates)) for holds in VALID_CLASSES.values())  # noqa: S101 - two lists that must agree
+    return candidates
+
+
+def _invalid_uids() -> list[str]:
+    near = "tour-near-miss"
+    uids = [
+        "a" * 10,
+        "abc",
+        "b" * 129,
+        "c" * 140,
+        *(f"{near}{sign}end" for sign in " .]^\\!~/"),
+        f"{near}é",
+        f"{near}٣",
+        f"{near}\n",
+    ]
+    assert all(any(map(holds, uids)) for holds in INVALID_CLASSES.values())  # noqa: S101 - as above
+    return uids
+
+
+@cache
+def _documents() -> Mapping[str, tuple[str, dict[str, Any]]]:
+    """A valid document of each realm and its schema, from the sandbox's published settings."""
+    import tomllib  # noqa: PLC0415 - small, and only here
+    from pathlib import Path  # noqa: PLC0415
+
+    folder = Path(__file__).parents[1] / "settings"
+    realms = tomllib.loads((folder / "sandbox.toml").read_text("utf-8"))["realm"]
+    return {
+        realm: (
+            facts["workflow_schema"],
+            json.loads((folder / facts["workflow_document"]).read_text("utf-8")),
+        )
+        for realm, facts in realms.items()
+    }
+
+
+#: Parts of the tour that can show a fault of a family.
+_PARTS: Final[Mapping[str, tuple[Callable[[Tour], Awaitable[None]], ...]]] = {
+    "content-text": (Tour.drafts,),
+    "content-values": (Tour.drafts,),
+    "bytes": (Tour.attachments,),
+    "lists": (Tour.drafts, Tour.attachments),
+    "options": (Tour.drafts, Tour.attachments),
+    "identity": (Tour.drafts, Tour.identifiers, Tour.attachments, Tour.workflow),
+    "tokens": (Tour.protection, Tour.drafts, Tour.workflow),
+    "state": (Tour.drafts, Tour.overlaps, Tour.attachments, Tour.workflow, Tour.protection),
+    "validation": (Tour.contacts,),
+    "rows": (Tour.workflow, Tour.protection),
+    "limits": (Tour.workflow,),
+    "errors": (Tour.contacts, Tour.workflow),
+    "answers": (Tour.drafts, Tour.attachments, Tour.contacts, Tour.workflow),
+}
+
+
+def observable(fault: Fault, realm: str) -> bool:
+    """Whether the tour sees the fault in a realm: an answer differs from what the faithful sandbox gives."""
+    parts = _PARTS[fault.family]
+    return asyncio.run(_toured(fault.over, realm, parts)) != _faithful(realm, parts)
+
+
+@cache
+def _faithful(realm: str, parts: tuple[Callable[[Tour], Awaitable[None]], ...]) -> list[tuple[str, int, str]]:
+    return asyncio.run(_toured(lambda app: app, realm, parts))
+
+
+async def _toured(
+    over: Callable[[ASGIApp], ASGIApp], realm: str, parts: tuple[Callable[[Tour], Awaitable[None]], ...]
+) -> list[tuple[str, int, str]]:
+    app = create_app(Settings(size_limit=_SMALL_LIMIT))
+    async with app.router.lifespan_context(app):
+        tour = Tour(over(app), realm)
+        await tour.sign_in()
+        for part in parts:
+            await part(tour)
+    return tour.answers

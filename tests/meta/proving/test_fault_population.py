@@ -1,0 +1,61 @@
+"""The fault population is what the description and the catalogue make it, and a fault can be seen where it acts."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from contracts.errors import UsageError
+from contracts.interface.catalogue import Level, load_catalogue
+from contracts.interface.description import load_description
+from contracts.proving.drawn import drawn_services, interval
+from contracts.proving.witness import observable
+from contracts.sandbox.faults import population
+from contracts.sandbox.variants import ALL as VARIANTS
+
+
+def test_every_fault_names_operations_and_clauses_that_exist() -> None:
+    catalogue, operations = load_catalogue(), load_description().operations
+    for name, fault in population.population().items():
+        assert name == fault.name
+        assert set(fault.operations) <= operations.keys(), name
+        assert all(catalogue.clause(clause).level is not Level.SILENT for clause in fault.clauses), name
+
+
+def test_a_draw_takes_all_families_evenly_and_is_the_same_for_the_same_seed() -> None:
+    families = {fault.family for fault in population.population().values()}
+    drawn = population.draw(4 * len(families), 3)
+    assert drawn == population.draw(4 * len(families), 3)
+    assert drawn != population.draw(4 * len(families), 4)
+    assert len(set(drawn)) == len(drawn)
+    assert max(Counter(fault.family for fault in drawn).values()) <= 6
+
+
+@pytest.mark.parametrize("family", sorted({fault.family for fault in population.population().values()}))
+def test_a_plain_client_sees_a_fault_of_each_family(family: str) -> None:
+    (fault,) = population.draw(1, 5, families=[family])
+    assert observable(fault, (*fault.realms, "abs-dev")[0]), fault.name
+
+
+def test_a_fault_of_another_realm_is_not_seen_here() -> None:
+    fault = population.load("rows/createWorkflowRecord/schema-unknown-taken/in-bch-dev")
+    assert observable(fault, "bch-dev")
+    assert not observable(fault, "abs-dev")
+
+
+def test_an_unknown_fault_is_one_line() -> None:
+    with pytest.raises(UsageError, match="unknown fault 'none'; --fault list shows them all"):
+        population.load("none")
+
+
+def test_every_variant_is_in_some_drawn_service() -> None:
+    services = drawn_services(150, 1)
+    met = {name for service in services for name in service.name.split("+")}
+    assert met | {"slow"} == VARIANTS.keys()
+
+
+def test_the_interval_holds_the_share_and_narrows_with_the_number() -> None:
+    low, high = interval(98, 100)
+    lower, higher = interval(980, 1000)
+    assert low < lower < 0.98 < higher < high <= 1
