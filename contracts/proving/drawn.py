@@ -276,7 +276,8 @@ def report(results: Sequence[DrawnResult], seed: int) -> str:
         rate = 100 * ends["fail"] / len(members) if members else 0.0
         lines.append(
             f"| {name} | {len(members)} | {ends['fail']} | {ends['fail elsewhere']} | {ends['advisory']} |"
-            f" {ends['inconclusive'] + ends['trouble']} | {ends['not seen']} | {rate:.1f} % | {100 * low:.1f}-{100 * high:.1f} |"
+            f" {ends['inconclusive'] + ends['trouble']} | {ends['not seen']} |"
+            f" {rate:.1f} % | {100 * low:.1f}-{100 * high:.1f} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -291,7 +292,7 @@ def report(results: Sequence[DrawnResult], seed: int) -> str:
 @click.option("--jobs", default=3 * (os.cpu_count() or 1), show_default=True, help="Trials side by side.")
 @click.option("--whole", is_flag=True, help="Do not end a trial at its finding.")
 @click.option("--folder", type=click.Path(path_type=Path), default=Path("reports/drawn"), show_default=True)
-def command(
+def command(  # noqa: PLR0917 - click passes them by name
     faults: int,
     services: int,
     seed: int | None,

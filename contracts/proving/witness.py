@@ -112,7 +112,9 @@ class Tour:
             "root_path": "",
         }
         answer = await ask(self.app, scope, body or b"")
-        self.answers.append((f"{method} {raw}", answer.status, self._plain(answer)))
+        # A server sends no content behind the answer to HEAD.
+        shown = "" if method == "HEAD" else self._plain(answer)
+        self.answers.append((f"{method} {raw}", answer.status, shown))
         return answer
 
     async def send_json(self, method: str, path: str, value: Any, **how: Any) -> Answer:
@@ -195,9 +197,29 @@ class Tour:
             f"{dollar}top=0",
             f"{dollar}skip=900",
         ]
+        field, value = ("identifier", "'tour-draft-0003'") if dollar else ("attachmentId", "3")
+        expressions = [f"{dollar}orderby={field}", f"{dollar}orderby={quote(field + ' desc')}"]
+        expressions += [
+            f"{dollar}filter={quote(f'{field} {word} {value}')}"
+            for word in ("eq", "ne", "gt", "lt", "ge", "le")
+        ]
+        expressions.append(
+            f"{dollar}filter={quote(f'{field} eq {value} or not ({field} gt {value} and {field} lt {value})')}"
+        )
         if dollar:
-            options += [f"collection={name}" for name in ("my", "mydrafts")]
-            options += [f"collection=mydrafts&{each}" for each in options[1:4]]
+            expressions += [
+                f"{dollar}filter={quote(f'{word}({field},{value})')}" for word in ("contains", "startswith")
+            ]
+        options += [
+            *expressions,
+            *(f"{first}&{other}" for first in expressions[:3] for other in options[1:4]),
+        ]
+        if dollar:
+            collections = [f"collection={name}" for name in ("my", "mydrafts")]
+            options += [
+                *collections,
+                *(f"{first}&{other}" for first in collections for other in options[1:12]),
+            ]
         for each in options:
             for role in ("author", "other"):
                 await self.send("GET", f"{path}?{each}" if each else path, role=role)

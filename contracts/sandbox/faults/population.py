@@ -147,7 +147,9 @@ def load(name: str) -> Fault:
     return fault
 
 
-def draw(number: int, seed: int, *, families: Sequence[str] = (), level: Level | None = Level.MUST) -> list[Fault]:
+def draw(
+    number: int, seed: int, *, families: Sequence[str] = (), level: Level | None = Level.MUST
+) -> list[Fault]:
     """Draw a sample: families by turns, within a family its operators by turns; the same for the same seed.
 
     Args:
