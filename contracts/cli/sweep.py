@@ -11,8 +11,8 @@ import click
 
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.redaction import Redactor
-from contracts.session.private_folder import private_folders_of_the_dead, remove_private_folders
-from contracts.session.sweep import Orphans, Sweeper, Swept, entrance, find_orphans, tokens_at_work
+from contracts.session.private_folder import abandoned_private_folders, remove_abandoned_private_folders
+from contracts.session.sweep import Orphans, Sweeper, Swept, find_orphans, sweep_session, tokens_at_work
 from contracts.settings.lookup import load_target
 from contracts.settings.target import Target
 
@@ -49,7 +49,7 @@ def command(*, target: str | None, reports: Path, dry_run: bool, older_than: flo
     Exit codes: 0 nothing is left, 4 usage, 6 something could not be removed or looked at.
     """
     settings = load_target(target, os.environ, Path.cwd())
-    folders = len(list(private_folders_of_the_dead())) if dry_run else remove_private_folders()
+    folders = len(list(abandoned_private_folders())) if dry_run else remove_abandoned_private_folders()
     if folders:
         click.echo(f"private folders of killed runs: {folders}{' to be' if dry_run else ''} removed")
     if settings is None:
@@ -63,20 +63,18 @@ def command(*, target: str | None, reports: Path, dry_run: bool, older_than: flo
 
 
 def _sweep(target: Target, reports: Path, older_than: timedelta, *, dry: bool, all_of_mine: bool) -> int:
-    with entrance(target) as way:
-        told = _Told(way.redactor)
+    with sweep_session(target) as session:
+        told = _Told(session.redactor)
         if dry:
             told.line("dry run: nothing is removed")
-        sweeper = Sweeper(way.actor, way.namespace, target, dry=dry)
+        sweeper = Sweeper(session, dry_run=dry)
         done = [told.swept(swept) for swept in sweeper.runs(reports)]
         at_work = tokens_at_work(reports)
-        orphans = find_orphans(
-            way.actor, target, at_work=at_work, older_than=older_than, all_of_mine=all_of_mine
-        )
+        orphans = find_orphans(session, at_work=at_work, older_than=older_than, all_of_mine=all_of_mine)
         known = {(draft.realm, draft.identifier) for swept in done for draft in swept.removed}
         lost = [draft for draft in orphans.found if (draft.realm, draft.identifier) not in known]
         for draft in lost:
-            way.namespace.claim(draft.identifier)
+            session.namespace.claim(draft.identifier)
         done.append(told.swept(sweeper.drafts("drafts without a ledger", lost)))
         told.orphans(orphans)
     left = sum(len(swept.left) for swept in done)

@@ -15,9 +15,10 @@ from typing import Any, Final, TypeVar
 from contracts.errors import UsageError
 from contracts.evidence.journal import Event, is_closed, journal_path, read_journal
 from contracts.evidence.record import RunRecord, Shard, digest_of_cases
-from contracts.evidence.run_folder import RUN_FILE, collect
+from contracts.evidence.run_folder import collect
 from contracts.reports.writers import LATEST
 from contracts.safe_text import many
+from contracts.session.ledger import RUN_FILE
 
 #: Members of a plan of which only a digest is known, which tells nobody anything.
 _DIGESTS: Final = frozenset({"settings", "consumer or deviations"})

@@ -35,6 +35,7 @@ from contracts.evidence.record import (
 )
 from contracts.evidence.terms import Terms
 from contracts.safe_text import encodable, many
+from contracts.session.ledger import RUN_FILE
 
 #: So many that begin in one second and are called the same are none of a person's making.
 _MOST: Final = 99
@@ -161,9 +162,6 @@ def _case_cut_short(event: Event, worker: str, outcome: Verdict, reason: str) ->
 
 def _of_kind(events: Iterable[Event], kind: str) -> list[Event]:
     return [event for event in events if event["kind"] == kind]
-
-
-RUN_FILE = "run.json"
 
 
 def collect(run_folder: Path) -> RunRecord:

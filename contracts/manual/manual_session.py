@@ -1,9 +1,4 @@
-"""Somebody at the keyboard: who they are on a target, and what they sent.
-
-A door that sends nothing: what would pass it is guarded as ever, recorded, and that is all.
-
-Opens a bench on a target: guard, door, pace, ledger and redaction are those of a run, and so is the cleaning.
-"""
+"""Sessions by hand: requests that a person sends to a target, from the command line or the page."""
 
 from __future__ import annotations
 
@@ -11,31 +6,24 @@ import json
 import os
 import platform
 import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from contracts.cases.shared_state import Sharing
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.evidence.record import RecordedExchange
-from contracts.evidence.run_folder import RUN_FILE, new_folder
+from contracts.evidence.run_folder import new_folder
 from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.redaction import Redactor
-from contracts.interface.description import Description, load_description
 from contracts.session.actor import Actor
-from contracts.session.draft_cleanup import CASE as CLEANING
-from contracts.session.draft_cleanup import Cleaning
-from contracts.session.ledger import Entry, Ledger
-from contracts.session.limits import ResidueBudget
-from contracts.session.namespace import Namespace, new_run_token
-from contracts.session.private_folder import PRIVATE_PREFIX, Alive
-from contracts.session.recording import JournalRecorder
-from contracts.session.session import Call, Context, Door, namespace_of, open_door, pace_of, proxy_passwords
-from contracts.session.tokens import Token, TokenStore, token_issuer
+from contracts.session.draft_cleanup import draft_cleanup
+from contracts.session.ledger import RUN_FILE, Entry, read_entries, removable, residue
+from contracts.session.namespace import new_run_token
+from contracts.session.private_folder import ProcessLock
+from contracts.session.session import Limits, Session, namespace_of
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
 from contracts.settings.lookup import load_target
 from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, AUTHOR, Target
@@ -44,82 +32,80 @@ from contracts.settings.toml_file import suggestion
 ROLES: Final = (*ACCOUNT_ROLES, ANONYMOUS)
 #: The case on whose behalf a person sends.
 CASE: Final = "by hand"
-_LONGEST_LOOK_SECONDS: Final = 10.0
+_LONGEST_SIGN_IN_SECONDS: Final = 10.0
 
 
 class Notes:
-    """What the door recorded, as plain data without secrets, by the id of the exchange."""
+    """What a session recorded, as plain data without secrets, by the id of the exchange."""
 
-    def __init__(self, redactor: Redactor) -> None:
-        self._recorder = JournalRecorder(self, redactor)
-        self._known: dict[str, RecordedExchange] = {}
-
-    def exchange(self, exchange: Exchange, context: Context) -> None:
-        """Record an exchange."""
-        self._recorder.exchange(exchange, context)
-
-    def fault(self, fault: str, context: Context) -> None:
-        """Pass over a fault: it stands in its exchange."""
+    def __init__(self) -> None:
+        self._recorded: dict[str, RecordedExchange] = {}
 
     def write(self, kind: str, **fields: Any) -> None:
-        """Take what the recorder made of an exchange."""
+        """Take one event; a fault stands in its exchange too."""
         if kind == "exchange":
             names = RecordedExchange.__dataclass_fields__
-            known = RecordedExchange(**{name: fields[name] for name in names if name in fields})
-            self._known[known.id] = known
+            recorded = RecordedExchange(**{name: fields[name] for name in names if name in fields})
+            self._recorded[recorded.id] = recorded
 
     def of(self, exchange: Exchange) -> RecordedExchange:
         """An exchange as it was recorded."""
-        return self._known[exchange.id]
+        return self._recorded[exchange.id]
 
 
-class Bench:
-    """What somebody needs to send requests to a target; `contracts.manual.manual_session` makes it.
+class Bench(Session):
+    """A session by hand; `open_bench` and `rehearse` make it.
+
+    Args:
+        seed: Makes the identifiers the same in every session with this seed, but for the part of the run's token.
+        ledger_folder: A run folder that is kept, so that a sweep finds what a killed session left; None where the
+            target goes with the session.
 
     Attributes:
         exchanges: Everything that was sent, arrangements included, in order.
-        shared: Arrangements of this bench.
-        namespace: The identifiers that may be written to.
-        passing: Whether the target is a sandbox that goes with the bench.
+        shared: Arrangements of this session.
+        notes: The exchanges as they were recorded.
+        passing: Whether the target is a sandbox that goes with the session.
     """
 
     def __init__(
         self,
         target: Target,
-        door: Door,
-        namespace: Namespace,
-        private: Path,
-        notes: Notes,
-        redactor: Redactor,
+        token: str,
+        seed: str | None,
         *,
         passing: bool,
+        ledger_folder: Path | None = None,
+        dry_run: bool = False,
     ) -> None:
-        self.target = target
+        self.notes = Notes()
+        super().__init__(
+            target,
+            _NAME,
+            namespace=namespace_of(target, token, seed),
+            ledger_folder=ledger_folder,
+            limits=Limits(
+                paced=not passing,
+                requests=target.pace.request_budget,
+                permanent_records=None if passing else target.pace.permanent_records,
+            ),
+            events=self.notes,
+            dry_run=dry_run,
+        )
         self.passing = passing
-        self.namespace = namespace
-        self.redactor = redactor
-        self.notes = notes
-        self.door = door
-        self.description: Description = load_description()
         self.exchanges: list[Exchange] = []
-        self.shared = Sharing(private)
-        self.tokens = TokenStore(private, token_issuer(door, target, self.description), redactor.learn)
-
-    @property
-    def settle_seconds(self) -> float:
-        """How long an effect may take to show on the target."""
-        return self.target.pace.settle_seconds
+        self.shared = Sharing(self.private)
 
     @property
     def unused(self) -> bool:
-        """Whether the target began with this bench, so that nobody can have used anything up."""
+        """Whether the target began with this session, so that nothing can have been used up before."""
         return self.passing
 
     def keep(self, identifier: str) -> None:
-        """Keep a draft until the end; on a bench nothing goes before it."""
+        """Keep a draft until the end; in a session by hand nothing is deleted before it."""
 
     def actor(self, role: str, realm: str, case: str = CASE) -> Actor:
-        """Somebody of a role in a realm.
+        """An actor of a role in a realm.
 
         Raises:
             UsageError: there is no such role, or the target has no account for it.
@@ -128,17 +114,7 @@ class Bench:
         missing = self.target.missing(f"account.{role}")
         if missing:
             raise UsageError(f"{self.target.name} cannot be used as {role}: {missing}")
-        return Actor(
-            role=role,
-            realm=realm,
-            door=self.door,
-            description=self.description,
-            tokens=self.tokens,
-            target=self.target,
-            case=case,
-            attempt=1,
-            exchanges=self.exchanges,
-        )
+        return Actor(self, role, realm, case, exchanges=self.exchanges)
 
     def sign_in(self, role: str) -> None:
         """See that the target can be reached and gives a role its token, before anything else is sent.
@@ -146,7 +122,7 @@ class Bench:
         Raises:
             EnvironmentFault: it cannot, or does not; one line.
         """
-        with self.door.hurried(_LONGEST_LOOK_SECONDS):
+        with self.time_limit(_LONGEST_SIGN_IN_SECONDS):
             token = self.tokens.token(AUTHOR if role == ANONYMOUS else role)
         if not token.value:
             raise EnvironmentFault(
@@ -166,45 +142,9 @@ def known_role(role: str) -> str:
     return role
 
 
-def as_door(stand_in: object) -> Door:
-    """Take something that stands in for a door, as the rehearsal does."""
-    return cast(Door, stand_in)
-
-
-_STAND_IN: Final = "token-of-the-{role}-not-asked-for"
-
-
-class _Rehearsal:
-    """Stands in for a door, as far as an actor uses one."""
-
-    def __init__(self, door: Door) -> None:
-        self._door = door
-
-    def send(self, call: Call, context: Context) -> Exchange:
-        """Do all but send."""
-        return self._door.rehearse(call, context)
-
-    def disturbed_since(self, _moment: float) -> bool:
-        """Nothing was sent, so nothing disturbed it."""
-        return False
-
-
-def rehearsing(door: Door) -> Door:
-    """A door through which nothing leaves."""
-    return as_door(_Rehearsal(door))
-
-
-def rehearsed_tokens(folder: Path, learn: Callable[[str], None]) -> TokenStore:
-    """Tokens that nobody issued, one for each role, so that a request can be shown; they are blanked out as real ones.
-
-    Args:
-        folder: Private folder.
-        learn: Told of each.
-    """
-    return TokenStore(folder, lambda role: Token(value=_STAND_IN.format(role=role)), learn)
-
-
 _NAME: Final = "hand"
+#: The process that a sweep asks whether a run is over.
+_CONTROLLER: Final = "main"
 #: Where a rehearsal's sandbox would answer; a real one takes a free port.
 _UNSTARTED: Final = "http://127.0.0.1:8080"
 
@@ -242,71 +182,34 @@ class Left:
 
 @contextmanager
 def open_bench(aim: Aim, left: Left) -> Iterator[Bench]:
-    """Open a bench for as long as the `with` block lasts.
+    """Open a session by hand for as long as the `with` block lasts.
 
     Args:
-        left: Told at the end what stays behind.
+        left: Filled in at the end with what stays behind.
 
     Raises:
         UsageError: the target's settings cannot be used.
         SuiteError: the embedded sandbox does not start.
     """
-    settings = aim.ready or _settings(aim)
-    passing = settings is None or aim.passing
+    settings, token = aim.ready or _settings(aim), new_run_token()
+    passing, left.kept = settings is None or aim.passing, aim.keep
     with ExitStack() as stack:
-        target = settings or _sandbox(stack, aim.sandbox_arguments)
-        private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX)))
-        stack.callback(Alive(private, _NAME).end)
-        token = new_run_token()
-        books = _Books(private if passing else _kept(aim.reports, target, token), token, target)
-        stack.callback(books.close)
-        namespace = namespace_of(target, token, aim.seed)
-        budget = ResidueBudget(private, target.pace.permanent_records, namespace.grants)
-        ledger = Ledger(books.folder / f"ledger-{_NAME}.jsonl", None if passing else budget)
-        stack.callback(ledger.close)
-        passwords = (account.password.reveal() for account in target.accounts.values())
-        redactor = Redactor([*passwords, *proxy_passwords()])
-        notes = Notes(redactor)
-        door = _door(target, private, ledger, namespace, notes, hurried=passing)
-        bench = Bench(target, door, namespace, private, notes, redactor, passing=passing)
-        try:
-            yield bench
-        finally:
-            _clean(bench, ledger, left, keep=aim.keep)
-            books.left = len(left.drafts) if not aim.keep else 0
-            books.wanted = bool(left.drafts or left.residue)
+        target = settings or _embedded(stack, aim.sandbox_arguments)
+        folder = None if passing else stack.enter_context(_run_folder(aim, target, token, left))
+        bench = Bench(target, token, aim.seed, passing=passing, ledger_folder=folder)
+        stack.enter_context(bench)
+        if not (passing or aim.keep):
+            stack.callback(draft_cleanup(bench).at_the_end, last=True)
+        yield bench
 
 
 @contextmanager
 def rehearse(aim: Aim) -> Iterator[Bench]:
-    """A bench through whose door nothing leaves: requests are prepared, guarded and shown."""
+    """Open a session that sends nothing: requests are prepared, guarded and shown."""
     settings = _settings(aim)
     target = settings or sandbox_target(_UNSTARTED, DEFAULT_SIZE_LIMIT)
-    with ExitStack() as stack:
-        private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX)))
-        namespace = namespace_of(target, new_run_token(), aim.seed)
-        redactor = Redactor(account.password.reveal() for account in target.accounts.values())
-        notes = Notes(redactor)
-        ledger = Ledger(private / "ledger.jsonl")
-        stack.callback(ledger.close)
-        door = _door(target, private, ledger, namespace, notes, hurried=True)
-        bench = Bench(target, rehearsing(door), namespace, private, notes, redactor, passing=settings is None)
-        bench.tokens = rehearsed_tokens(private, redactor.learn)
+    with Bench(target, new_run_token(), aim.seed, passing=settings is None, dry_run=True) as bench:
         yield bench
-
-
-def _door(
-    target: Target, private: Path, ledger: Ledger, namespace: Namespace, notes: Notes, *, hurried: bool
-) -> Door:
-    return open_door(
-        target,
-        pace=pace_of(target, private, budget=target.pace.request_budget, unhurried=hurried),
-        ledger=ledger,
-        namespace=namespace,
-        recorder=notes,
-        name=_NAME,
-        on_break=lambda _: None,
-    )
 
 
 def _settings(aim: Aim) -> Target | None:
@@ -318,59 +221,42 @@ def _settings(aim: Aim) -> Target | None:
     return settings
 
 
-def _sandbox(stack: ExitStack, arguments: Sequence[str]) -> Target:
+def _embedded(stack: ExitStack, arguments: Sequence[str]) -> Target:
     served = stack.enter_context(EmbeddedSandbox(DEFAULT_SIZE_LIMIT, arguments))
     return sandbox_target(served.base_url, DEFAULT_SIZE_LIMIT)
 
 
-def _kept(reports: Path, target: Target, token: str) -> Path:
-    return new_folder(reports, f"{target.name}-{token}-by-hand", "keep a ledger in")
+@contextmanager
+def _run_folder(aim: Aim, target: Target, token: str, left: Left) -> Iterator[Path]:
+    """A run folder for the ledger, so that a sweep finds what a killed session left.
 
-
-class _Books:
-    """The folder of a bench's ledger; gone at the end, unless something is left behind."""
-
-    def __init__(self, folder: Path, token: str, target: Target) -> None:
-        self.folder = folder
-        self.left = 0
-        self.wanted = True
-        self._alive = Alive(folder, "main")
-        self._facts: dict[str, Any] = {
-            "target": target.name,
-            "base_url": target.base_url,
-            "started": datetime.now(UTC).isoformat(),
-            "finished": None,
-            "token": token,
-            "process": {"pid": os.getpid(), "host": platform.node()},
-        }
-        self._write()
-
-    def close(self) -> None:
-        """Say that the bench is closed, and take the folder away where nothing is left."""
-        self._alive.end()
-        self._facts |= {"finished": datetime.now(UTC).isoformat(), "left": self.left}
-        if self.wanted:
-            self._write()
+    It is removed at the end, unless something stays behind on the target.
+    """
+    folder = new_folder(aim.reports, f"{target.name}-{token}-by-hand", "keep a ledger in")
+    lock = ProcessLock(folder, _CONTROLLER)
+    facts = {
+        "target": target.name,
+        "base_url": target.base_url,
+        "started": datetime.now(UTC).isoformat(),
+        "finished": None,
+        "token": token,
+        "process": {"pid": os.getpid(), "host": platform.node()},
+    }
+    _write_facts(folder, facts)
+    try:
+        yield folder
+    finally:
+        entries = read_entries(folder.glob("ledger-*.jsonl"))
+        left.drafts, left.residue = removable(entries), list(residue(entries))
+        lock.release()
+        if left.drafts or left.residue:
+            kept = {"finished": datetime.now(UTC).isoformat(), "left": 0 if aim.keep else len(left.drafts)}
+            _write_facts(folder, facts | kept)
         else:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
             with suppress(OSError):  # others keep something in it
-                self.folder.parent.rmdir()
-
-    def _write(self) -> None:
-        (self.folder / RUN_FILE).write_text(json.dumps(self._facts, indent=2), encoding="utf-8")
+                folder.parent.rmdir()
 
 
-def _clean(bench: Bench, ledger: Ledger, left: Left, *, keep: bool) -> None:
-    if not (keep or bench.passing):
-        cleaning = Cleaning(
-            ledger, lambda entry: _delete(bench, entry), lambda: bench.door.broken is not None
-        )
-        cleaning.at_the_end(last=True)
-    if not bench.passing:
-        left.drafts, left.residue = ledger.removable(), list(ledger.residue())
-    left.kept = keep
-
-
-def _delete(bench: Bench, entry: Entry) -> Exchange:
-    role = AUTHOR if entry.role == ANONYMOUS else entry.role
-    return bench.actor(role, entry.realm, CLEANING).send("deleteDraft", path={"uid": entry.identifier})
+def _write_facts(folder: Path, facts: Mapping[str, Any]) -> None:
+    (folder / RUN_FILE).write_text(json.dumps(facts, indent=2), encoding="utf-8")

@@ -21,7 +21,6 @@ from harfile import Creator, HarFile
 
 from contracts.errors import SuiteError
 from contracts.evidence.record import RecordedExchange
-from contracts.exchanges.redaction import Redactor
 from contracts.exchanges.traffic_exchange import UNKNOWN, Passed
 from contracts.manual import check_report
 from contracts.manual.check_report import Occasion
@@ -31,6 +30,7 @@ from contracts.manual.traffic_summary import TrafficVerdict, verdict_of
 from contracts.manual.traffic_watch import Watch
 from contracts.reports import har
 from contracts.safe_text import plain_line
+from contracts.session.session import redactor_of
 from contracts.settings.target import Target
 
 #: Bytes of bodies that may wait to be judged; what comes on top is judged without its bodies.
@@ -136,7 +136,7 @@ class Keeper:
         self._strict = strict_client
         self._say = say
         self._started = datetime.now(UTC)
-        redactor = Redactor(account.password.reveal() for account in target.accounts.values())
+        redactor = redactor_of(target)
         self._watch = Watch(Discretion(redactor), alone=alone, strict_client=strict_client)
         self._told: Counter[object] = Counter()
         self.feed = Feed()

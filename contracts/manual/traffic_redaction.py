@@ -17,7 +17,6 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import REDACTED, SECRET_HEADERS, Redactor
 from contracts.exchanges.traffic_exchange import Body, Passed, first
 from contracts.session.recording import SHORTEST_TOKEN, JournalRecorder, texts
-from contracts.session.session import Context
 from contracts.session.tokens import read_timestamp
 
 #: A shorter word is no secret that could be looked for: it would be blanked out of every other text.
@@ -32,7 +31,8 @@ _SECRET_NAME: Final = re.compile(_NAMES, re.IGNORECASE)
 _MEMBER: Final = re.compile(rf'("(?:{_NAMES})"\s*:\s*")((?:[^"\\]|\\.)*)(")', re.IGNORECASE)
 _PARAMETER: Final = re.compile(rf"((?:^|[?&;])(?:{_NAMES}|token)=)([^&;#\s]*)", re.IGNORECASE)
 _KEY_HEADERS: Final = frozenset({"x-api-key", "x-auth-token", "x-access-token", "x-csrf-token"})
-_CONTEXT: Final = ("traffic", 1)
+#: The case of recorded traffic.
+_CASE: Final = "traffic"
 
 
 class Discretion:
@@ -64,7 +64,7 @@ class Discretion:
         Args:
             exchange: The same, as the checks read it.
         """
-        self._recorder.exchange(exchange, Context(*_CONTEXT, realm, ""))
+        self._recorder.exchange(replace(exchange, case=_CASE, attempt=1, realm=realm, role=""))
         fields = self._kept.pop()
         request, response = fields["request"], fields["response"]
         request |= {

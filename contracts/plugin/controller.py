@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from contracts.checks.outcomes import Attempt
 from contracts.errors import SuiteError, UsageError
 from contracts.evidence.outcomes import ExitCode
 from contracts.interface.location import cases_directory, keep_hypothesis_out
@@ -33,8 +32,7 @@ from contracts.plugin.session_finish import (
     write_unreached,
 )
 from contracts.plugin.worker import MAIN, WORKER, Worker
-from contracts.session.private_folder import remove_private_folders
-from contracts.session.sweep import CASE as SWEEPING
+from contracts.session.private_folder import remove_abandoned_private_folders
 from contracts.session.sweep import Sweeper
 from contracts.session.tokens import Token
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
@@ -53,7 +51,7 @@ def preflight(worker: Worker) -> str | None:
         One sentence when the environment is down or the author's credentials are refused; None otherwise. An
         answer that breaks the contract of signing in is no obstacle: its own cases find it.
     """
-    with worker.door.hurried(LONGEST_LOOK_SECONDS):
+    with worker.time_limit(LONGEST_LOOK_SECONDS):
         author = worker.tokens.token(AUTHOR)
     # An embedded sandbox that answers may be one with a defect, which its cases are there to find.
     if author.environment and (author.status is None or not worker.target.is_sandbox):
@@ -186,14 +184,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def _sweep(config: pytest.Config) -> None:
     """Remove what killed runs left, before this run adds anything."""
-    remove_private_folders()
+    remove_abandoned_private_folders()
     worker, reporter = config.stash[WORKER], config.pluginmanager.get_plugin("terminalreporter")
     if worker.plan.sandbox_url is not None:
         return  # each run has a sandbox of its own
-    sweeper = Sweeper(
-        lambda role, realm: worker.actor(role, realm, SWEEPING, Attempt(1)), worker.namespace, worker.target
-    )
-    for swept in sweeper.runs(Path(worker.plan.folder).parent):
+    for swept in Sweeper(worker).runs(Path(worker.plan.folder).parent):
         if reporter:
             reporter.write_line(f"swept {swept.sentence}")
 
@@ -207,7 +202,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[N
             finish(session, exitstatus)
     elif WORKER in config.stash:
         write_unreached(config)
-        config.stash[WORKER].close()
+        config.stash[WORKER].finish()
     return (yield)
 
 

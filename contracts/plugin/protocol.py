@@ -50,8 +50,8 @@ from contracts.plugin.case_record import (
 from contracts.plugin.collection import clauses_of, marks, realm_of
 from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker
-from contracts.session import draft_cleanup
 from contracts.session.actor import NoTokenError
+from contracts.session.draft_cleanup import CASE as CLEANUP
 from contracts.session.namespace import is_valid_uid
 from contracts.settings.target import ANONYMOUS, AUTHOR
 
@@ -116,9 +116,9 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
     tries = Attempts()
     while True:
         tries.all.append(_run_attempt(item, nextitem, worker, len(tries.all) + 1))
-        if not tries.wanting or worker.door.broken:
+        if not tries.wanting or worker.breaker_reason:
             return tries
-        worker.door.wait_after(tries.spoilt_in_a_row)
+        worker.wait_after_faults(tries.spoilt_in_a_row)
 
 
 def _run_attempt(
@@ -130,14 +130,14 @@ def _run_attempt(
     item.stash[ENDING] = Ending(Verdict.PASS)
     # Also on the reports of subtests, which go out while the case runs.
     item.user_properties[:] = [(VERDICT_PROPERTY, "")]
-    unanswered, began = worker.door.unanswered, time.time()
+    unanswered, began = worker.unanswered, time.time()
     reports = runtestprotocol(item, log=False, nextitem=nextitem)
     universal.judge(attempt, worker.catalogue, worker.redactor.knows)
     for mark in disturbed(attempt):
         worker.shared.mark(mark)
     ending = _ending(item.stash[ENDING], attempt)
-    lost = worker.door.unanswered > unanswered
-    faulty = worker.door.disturbed_since(began)
+    lost = worker.unanswered > unanswered
+    faulty = worker.fault_since(began)
     return JudgedAttempt(attempt, reports, ending, _spoilt(attempt, ending, lost=lost, disturbed=faulty))
 
 
@@ -203,10 +203,10 @@ def look_for_unexpected_drafts(worker: Worker, attempts: Sequence[Attempt]) -> N
     """
     refused = _refused([exchange for attempt in attempts for exchange in attempt.exchanges])
     for (realm, uid), role in refused.items():
-        if worker.door.broken or not (is_valid_uid(uid) and uid.startswith(worker.namespace.prefix)):
+        if worker.breaker_reason or not (is_valid_uid(uid) and uid.startswith(worker.namespace.prefix)):
             continue
         looking = AUTHOR if role == ANONYMOUS else role
-        actor = worker.actor(looking, realm, draft_cleanup.CASE, Attempt(1))
+        actor = worker.actor(looking, realm, CLEANUP, Attempt(1))
         with suppress(EnvironmentFault):
             if actor.send("draftExists", path={"uid": uid}).answer.success:
                 entry = worker.ledger.intend("saveDraft", realm, looking, uid)
@@ -231,7 +231,7 @@ def note_deleted_drafts(worker: Worker, attempts: Sequence[Attempt]) -> None:
             deleted.pop(place, None)
             absent.discard(place)
     for realm, uid in absent:
-        if uid not in worker.cleaning.kept:
+        if uid not in worker.cleanup.kept:
             worker.ledger.removed(realm, uid)
 
 

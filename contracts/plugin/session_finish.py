@@ -25,7 +25,6 @@ from contracts.errors import RegistryContractsError
 from contracts.evidence.journal import journal_path, utc_now
 from contracts.evidence.outcomes import ExitCode, Verdict
 from contracts.evidence.record import EMBEDDED, Shard, digest
-from contracts.evidence.run_folder import RUN_FILE
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.catalogue import load_catalogue
 from contracts.plugin.case_record import VERDICT_PROPERTY
@@ -37,7 +36,7 @@ from contracts.plugin.plan import Plan
 from contracts.plugin.worker import BREAKER_FILE, MAIN, STOP_FILE, WORKER, Worker, counts_path, put_together
 from contracts.reports.webhook import without_address
 from contracts.reports.writers import ALL, point_latest, unwritten, write_all
-from contracts.session.ledger import read_entries, residue
+from contracts.session.ledger import RUN_FILE, read_entries, residue
 from contracts.session.limits import PERMANENT
 from contracts.settings.target import ANY_REALM, Target
 
@@ -257,7 +256,7 @@ def _concluded(config: pytest.Config, exitstatus: int) -> RunVerdict:
         write_unreached(config)
     finally:
         # What was created is removed, whatever became of the notes.
-        config.stash[WORKER].close()
+        config.stash[WORKER].finish()
     folder = Path(plan.folder)
     write_facts(config, plan, finished=True)
     _join_ledgers(folder)
@@ -294,7 +293,7 @@ def _at_work(node: Any, private: Path) -> bool:
 def release(config: pytest.Config) -> None:
     """Stop the embedded sandbox and remove the private folder; a second call does nothing."""
     if WORKER in config.stash:
-        config.stash[WORKER].gone()
+        config.stash[WORKER].close()
     if SANDBOX in config.stash:
         config.stash[SANDBOX].stop()
     if PLAN in config.stash:

@@ -1,7 +1,4 @@
-"""Where the time of a run goes, and how much memory it takes: figures of all its processes put together.
-
-One process's share of a run: its door, journal and ledger, and what its cases hold in common.
-"""
+"""One process's part of a run: its session and journal, what its cases share, and the time and memory it takes."""
 
 from __future__ import annotations
 
@@ -17,22 +14,15 @@ import pytest
 from contracts.cases.shared_state import Sharing, inherit
 from contracts.checks.outcomes import Attempt
 from contracts.evidence.journal import Journal, journal_path
-from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.redaction import Redactor
 from contracts.interface.catalogue import Catalogue, load_catalogue
-from contracts.interface.description import Description, load_description
 from contracts.plugin.interruption import note_pid
 from contracts.plugin.options import Selection, request_budget
 from contracts.plugin.plan import Plan
-from contracts.session import draft_cleanup
 from contracts.session.actor import Actor
-from contracts.session.ledger import Entry, Ledger
-from contracts.session.limits import Pace, ResidueBudget
-from contracts.session.private_folder import Alive
-from contracts.session.recording import JournalRecorder
-from contracts.session.session import Door, namespace_of, open_door, pace_of, proxy_passwords
-from contracts.session.tokens import TokenStore, token_issuer
-from contracts.settings.target import ANONYMOUS, AUTHOR, Target
+from contracts.session.draft_cleanup import draft_cleanup, residue_of_dead_workers
+from contracts.session.ledger import Entry
+from contracts.session.session import Limits, Session, SessionGroup, namespace_of
+from contracts.settings.target import Target
 
 #: Phases that processes go through side by side: the longest counts. Of the others the sum does.
 _SIDE_BY_SIDE: Final = ("start", "collection")
@@ -85,8 +75,8 @@ def counts_path(private: Path, name: str) -> Path:
     return private / f"counts-{name}.json"
 
 
-class Worker:
-    """State of one process of a run.
+class Worker(Session):
+    """One process's session in a run, with the journal it writes and what its cases share.
 
     Attributes:
         shared: What cases arrange once in the run and use together, and the counters and marks of all workers.
@@ -94,65 +84,42 @@ class Worker:
 
     def __init__(self, name: str, plan: Plan, target: Target, selection: Selection) -> None:
         folder, private = Path(plan.folder), Path(plan.private)
-        self.name = name
+        embedded = plan.sandbox_url is not None
+        self.journal = Journal(journal_path(folder, name), name)
+        super().__init__(
+            target,
+            name,
+            namespace=namespace_of(target, plan.token, f"{selection.seed} {name}"),
+            group=SessionGroup(
+                private, self._stop_all, contended=selection.shard is not None and not embedded
+            ),
+            ledger_folder=folder,
+            # The embedded sandbox is gone with the run, and everything in it.
+            limits=Limits(
+                paced=not embedded,
+                requests=request_budget(target, selection.profile),
+                permanent_records=None if embedded else target.pace.permanent_records,
+            ),
+            events=self.journal,
+        )
+        note_pid(private, name)
         self.plan = plan
-        self.target = target
         self.selection = selection
         self.catalogue: Catalogue = load_catalogue()
-        self.description: Description = load_description()
-        self._alive = [Alive(place, name) for place in (folder, private)]
-        note_pid(private, name)
-        passwords = (account.password.reveal() for account in target.accounts.values())
-        self.redactor = Redactor([*passwords, *proxy_passwords()])
-        self.journal = Journal(journal_path(folder, name), name)
-        self.namespace = namespace_of(target, plan.token, f"{selection.seed} {name}")
-        self.ledger = Ledger(folder / f"ledger-{name}.jsonl", self._residue_budget(private))
         self.shared = Sharing(private)
+        self.cleanup = draft_cleanup(self)
         #: Seconds by phase, of this process.
         self.spent: dict[str, float] = {}
-        self._closed = False
+        self._finished = False
         self._parent = os.getppid()
-        self.door = self._door(
-            pace_of(
-                target,
-                private,
-                budget=request_budget(target, selection.profile),
-                unhurried=plan.sandbox_url is not None,
-                on_spent=self._note_breaker,
-            ),
-        )
-        self.cleaning = draft_cleanup.Cleaning(
-            self.ledger, self._delete, lambda: self.door.broken is not None
-        )
-        issue = token_issuer(self.door, target, self.description)
-        contended = selection.shard is not None and plan.sandbox_url is None
-        self.tokens = TokenStore(private, issue, self.redactor.learn, contended=contended)
 
-    def _door(self, pace: Pace) -> Door:
-        return open_door(
-            self.target,
-            pace=pace,
-            ledger=self.ledger,
-            namespace=self.namespace,
-            recorder=JournalRecorder(self.journal, self.redactor),
-            name=self.name,
-            on_break=self._note_breaker,
-            shared=Path(self.plan.private),
-        )
-
-    def _residue_budget(self, private: Path) -> ResidueBudget | None:
-        """None for the embedded sandbox: it is gone with the run, and everything in it."""
-        if self.plan.sandbox_url is not None:
-            return None
-        return ResidueBudget(private, self.target.pace.permanent_records, self.namespace.grants)
-
-    def _note_breaker(self, reason: str) -> None:
-        (Path(self.plan.private) / BREAKER_FILE).write_text(reason, encoding="utf-8")
+    def _stop_all(self, reason: str) -> None:
+        (self.private / BREAKER_FILE).write_text(reason, encoding="utf-8")
 
     def halted(self) -> str | None:
         """Why no further case is to be started, by any worker: the breaker is open somewhere, or a person said so."""
         for name in (STOP_FILE, BREAKER_FILE):
-            path = Path(self.plan.private) / name
+            path = self.private / name
             if path.exists():
                 return path.read_text(encoding="utf-8") or name
         if self.name != MAIN and os.getppid() != self._parent:
@@ -160,23 +127,8 @@ class Worker:
         return None
 
     def actor(self, role: str, realm: str, case: str, attempt: Attempt) -> Actor:
-        """Somebody of this role in this realm, acting for one attempt at a case."""
-        return Actor(
-            role=role,
-            realm=realm,
-            door=self.door,
-            description=self.description,
-            tokens=self.tokens,
-            target=self.target,
-            case=case,
-            attempt=attempt.number,
-            exchanges=attempt.exchanges,
-        )
-
-    @property
-    def settle_seconds(self) -> float:
-        """How long an effect may take to show on the target."""
-        return self.target.pace.settle_seconds
+        """An actor of this role in this realm, for one attempt at a case."""
+        return Actor(self, role, realm, case, attempt=attempt.number, exchanges=attempt.exchanges)
 
     @property
     def unused(self) -> bool:
@@ -185,53 +137,42 @@ class Worker:
 
     def keep(self, identifier: str) -> None:
         """Keep a draft that cases share until the end of the run."""
-        self.cleaning.kept.add(identifier)
+        self.cleanup.kept.add(identifier)
 
     def clean(self) -> None:
         """Delete the drafts of a case that are there or may be there, newest first."""
-        self.cleaning.after_case()
+        self.cleanup.after_case()
 
-    def _delete(self, entry: Entry) -> Exchange:
-        # A draft that the anonymous could save is a finding; it takes an account to remove it.
-        role = AUTHOR if entry.role == ANONYMOUS else entry.role
-        actor = self.actor(role, entry.realm, draft_cleanup.CASE, Attempt(1))
-        return actor.send("deleteDraft", path={"uid": entry.identifier})
+    def finish(self) -> None:
+        """Delete drafts, write down what stays behind, and close journal and ledger; a second call does nothing.
 
-    def close(self) -> None:
-        """Clean up, write what stays behind, and close the books; a second call does nothing.
-
-        Other workers may still need the kept drafts: the controller, which closes last, removes them.
+        Other workers may still need the kept drafts: the controller, which finishes last, deletes them.
         """
-        if self._closed:
+        if self._finished:
             return
-        self._closed = True
+        self._finished = True
         main = self.name == MAIN
         workers = self._take_over() if main else 0
         # One process sends its requests in one order; where workers did not, their drafts may go as they came.
-        self.cleaning.at_the_end(last=main, at_once=max(1, workers))
+        self.cleanup.at_the_end(last=main, at_once=max(1, workers))
         for entry in self.ledger.removable() if main else ():
-            self._left("leftover", entry)
+            self._write_left("leftover", entry)
         for entry in self.ledger.residue():
-            self._left("residue", entry)
+            self._write_left("residue", entry)
         self.journal.close()
         self.ledger.close()
-        self._leave_counts()
+        self._write_counts()
         if not main:
-            self.gone()
+            self.close()
 
-    def _leave_counts(self) -> None:
+    def _write_counts(self) -> None:
         counts = {
-            **self.door.counts,
-            "faults": self.door.faults,
-            "seconds": {**self.spent, **self.door.seconds, "processor": time.process_time()},
+            **self.counts,
+            "faults": self.faults,
+            "seconds": {**self.spent, **self.seconds, "processor": time.process_time()},
             "peak_memory": peak_memory(),
         }
-        counts_path(Path(self.plan.private), self.name).write_text(json.dumps(counts), encoding="utf-8")
-
-    def gone(self) -> None:
-        """Give up the sign of life; nothing more is sent."""
-        for sign in self._alive:
-            sign.end()
+        counts_path(self.private, self.name).write_text(json.dumps(counts), encoding="utf-8")
 
     def _take_over(self) -> int:
         """Take in what workers leave to the controller: the drafts of all, and what the dead could not list.
@@ -239,16 +180,16 @@ class Worker:
         Returns:
             How many workers there were.
         """
-        folder, private = Path(self.plan.folder), Path(self.plan.private)
+        folder = Path(self.plan.folder)
         ledgers = sorted(folder.glob("ledger-gw*.jsonl"))
         inherit(self.ledger, ledgers)
         for path in ledgers:
-            if not counts_path(private, path.stem.removeprefix("ledger-")).exists():
-                for entry in draft_cleanup.residue_of_the_dead([path]):
-                    self._left("residue", entry)
+            if not counts_path(self.private, path.stem.removeprefix("ledger-")).exists():
+                for entry in residue_of_dead_workers([path]):
+                    self._write_left("residue", entry)
         return len(ledgers)
 
-    def _left(self, kind: str, entry: Entry) -> None:
+    def _write_left(self, kind: str, entry: Entry) -> None:
         what = entry.what if entry.state == "created" else f"{entry.what} ({entry.state})"
         self.journal.write(
             kind, realm=entry.realm, operation=entry.operation, identifier=entry.identifier, what=what

@@ -128,7 +128,7 @@ class _GateWatch(Watch):
             shown = f"{evidence.operation}: expected {evidence.expected}; seen {evidence.seen}"
             self.musts.setdefault(evidence.clause, worker.redactor.text(shown)[:300])
         if must and right and self.first is None:
-            self.first = {"requests": worker.door.counts["requests"], "seconds": 0.0}
+            self.first = {"requests": worker.counts["requests"], "seconds": 0.0}
             if not self.whole:
                 self.ended = True
                 del item.session.items[item.session.items.index(item) + 1 :]

@@ -177,7 +177,7 @@ class Watch:
             self.red[case_name(item)] = None
             if self.first is None:
                 seconds = round(time.monotonic() - self._started, 3)
-                self.first = {"requests": worker.door.counts["requests"], "seconds": seconds}
+                self.first = {"requests": worker.counts["requests"], "seconds": seconds}
             if self.stop:
                 self.ended = True
                 _leave_the_rest(item)
@@ -194,4 +194,4 @@ class Watch:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Note what the run sent."""
         if WORKER in session.config.stash:
-            self.requests = session.config.stash[WORKER].door.counts["requests"]
+            self.requests = session.config.stash[WORKER].counts["requests"]

@@ -1,4 +1,4 @@
-"""Somebody who uses the service: a role in a realm, with one method for each operation.
+"""A client of the service: an account role in a realm, which sends the operations' requests.
 
 Requests are made as the interface document says a client makes them; every part can be replaced, so that a case
 can make exactly one thing wrong.
@@ -15,10 +15,9 @@ from urllib.parse import quote, urlencode
 
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
-from contracts.interface.description import Description, Operation
-from contracts.session.session import Call, Context, Door
-from contracts.session.tokens import Token, TokenStore, read_timestamp
-from contracts.settings.target import Target
+from contracts.interface.description import Operation
+from contracts.session.session import HttpRequest, RequestContext, Session
+from contracts.session.tokens import Token, read_timestamp
 
 JSON: Final = "application/json"
 #: Operations for which the document lists no Content-Type.
@@ -42,6 +41,7 @@ class Actor:
     """A role in a realm.
 
     Args:
+        session: What sends the requests.
         role: `author`, `other`, `restricted`, `nau` or `anonymous`.
         realm: Development realm; `any` for operations that carry none.
         case, attempt: The case on whose behalf requests are sent.
@@ -50,30 +50,24 @@ class Actor:
 
     def __init__(
         self,
-        *,
+        session: Session,
         role: str,
         realm: str,
-        door: Door,
-        description: Description,
-        tokens: TokenStore,
-        target: Target,
         case: str,
-        attempt: int,
-        exchanges: list[Exchange],
+        *,
+        attempt: int = 1,
+        exchanges: list[Exchange] | None = None,
     ) -> None:
         self.role = role
         self.realm = realm
-        self._context = Context(case, attempt, realm, role)
-        self._door = door
-        self._description = description
-        self._tokens = tokens
-        self._target = target
-        self._exchanges = exchanges
+        self._context = RequestContext(case, attempt, realm, role)
+        self._session = session
+        self._exchanges = [] if exchanges is None else exchanges
 
     @property
     def settle_seconds(self) -> float:
         """How long an effect may take to show on the target."""
-        return self._target.pace.settle_seconds
+        return self._session.settle_seconds
 
     def token(self) -> str | None:
         """This role's bearer token; None for the anonymous.
@@ -83,7 +77,7 @@ class Actor:
         """
         if self.role == "anonymous":
             return None
-        token = self._tokens.token(self.role)
+        token = self._session.tokens.token(self.role)
         if not token.value:
             raise NoTokenError(f"createToken gave the {self.role} no token: {token.refusal}")
         return token.value
@@ -115,12 +109,12 @@ class Actor:
             address: Rewrites the finished address, which then goes out exactly so: for another spelling of it.
             summed: Keep only the beginning of the answer's body, and the digest of all of it.
         """
-        described = self._description.operations[operation]
+        described = self._session.description.operations[operation]
         if json is not DEFAULT:
             body = jsonlib.dumps(json, ensure_ascii=False).encode("utf-8", "surrogatepass")
         pairs = list(query.items() if isinstance(query, Mapping) else query)
-        url = described.url(self._target.base_url, **(path or {})) + _query(pairs)
-        call = Call(
+        url = described.url(self._session.target.base_url, **(path or {})) + _query(pairs)
+        request = HttpRequest(
             operation=operation,
             method=described.method,
             url=address(url) if address else url,
@@ -131,20 +125,24 @@ class Actor:
             verbatim=address is not None,
             summed=summed,
         )
-        exchange = self._sent(call)
+        exchange = self._sent(request)
         if operation == "createToken" and exchange.response is not None and exchange.response.success:
-            self._tokens.note_sign_in()
-        if isinstance(token, _Default) and not isinstance(body, Iterator) and self._outlived(call, exchange):
+            self._session.tokens.note_sign_in()
+        if (
+            isinstance(token, _Default)
+            and not isinstance(body, Iterator)
+            and self._outlived(request, exchange)
+        ):
             headers_again = self._headers(described, headers or {}, token, realm)
-            exchange = self._sent(replace(call, headers=headers_again))
+            exchange = self._sent(replace(request, headers=headers_again))
         return exchange
 
-    def _sent(self, call: Call) -> Exchange:
-        exchange = self._door.send(call, self._context)
+    def _sent(self, request: HttpRequest) -> Exchange:
+        exchange = self._session.send(request, self._context)
         self._exchanges.append(exchange)
         return exchange
 
-    def _outlived(self, call: Call, exchange: Exchange) -> bool:
+    def _outlived(self, request: HttpRequest, exchange: Exchange) -> bool:
         """Whether a refusal may only mean that the role's own token has ended meanwhile; the token is dropped then.
 
         It may have expired, or been ended by a later sign-in, which is not shown. A token that is refused although
@@ -153,18 +151,20 @@ class Actor:
         answer = exchange.response
         if exchange.fault or answer is None or answer.status not in (401, 403) or self.role == "anonymous":
             return False
-        token = self._tokens.token(self.role, as_it_is=True)
-        if call.headers.get("Authorization") != _bearer(token.value):
+        token = self._session.tokens.token(self.role, as_it_is=True)
+        if request.headers.get("Authorization") != _bearer(token.value):
             return False
-        if not (token.over or self._tokens.displaced(self.role, token.value) or self._forgotten(token)):
+        if not (
+            token.over or self._session.tokens.displaced(self.role, token.value) or self._forgotten(token)
+        ):
             return False
-        self._tokens.forget(self.role, token.value)
+        self._session.tokens.forget(self.role, token.value)
         return True
 
     def _forgotten(self, token: Token) -> bool:
         """Whether the service may have forgotten a token: something has disturbed it since the token was issued."""
         issued = read_timestamp(token.issued)
-        return issued is not None and self._door.disturbed_since(issued.timestamp())
+        return issued is not None and self._session.fault_since(issued.timestamp())
 
     def _headers(
         self,

@@ -10,7 +10,10 @@ from typing import Final
 
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
+from contracts.session.actor import Actor
 from contracts.session.ledger import Entry, Ledger, read_entries, residue
+from contracts.session.session import Session
+from contracts.settings.target import ANONYMOUS, AUTHOR
 
 #: The case on whose behalf drafts are deleted; it may use what the request budget keeps back.
 CASE: Final = "[cleaning]"
@@ -19,7 +22,7 @@ _SETTLING_SECONDS: Final = 1.0
 _GONE: Final = (404, 410)
 
 
-class Cleaning:
+class DraftCleanup:
     """Deletes the drafts that a ledger holds, newest first.
 
     Args:
@@ -85,8 +88,25 @@ class Cleaning:
             self._ledger.removed(entry.realm, entry.identifier)
 
 
-def residue_of_the_dead(ledgers: Iterable[Path]) -> list[Entry]:
-    """What workers that could not close their books leave behind for good."""
+def draft_cleanup(session: Session) -> DraftCleanup:
+    """A cleanup of the drafts in a session's ledger, sent through the session until its breaker opens."""
+    return DraftCleanup(
+        session.ledger, lambda entry: _delete(session, entry), lambda: session.breaker_reason is not None
+    )
+
+
+def _delete(session: Session, entry: Entry) -> Exchange:
+    actor = Actor(session, deleting_role(entry), entry.realm, CASE)
+    return actor.send("deleteDraft", path={"uid": entry.identifier})
+
+
+def deleting_role(entry: Entry) -> str:
+    """The role that may delete a draft: the one that saved it, but it takes an account."""
+    return AUTHOR if entry.role == ANONYMOUS else entry.role
+
+
+def residue_of_dead_workers(ledgers: Iterable[Path]) -> list[Entry]:
+    """What workers that could not close their ledgers leave behind for good."""
     return list(residue(read_entries(ledgers)))
 
 

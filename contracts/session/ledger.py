@@ -18,6 +18,8 @@ from contracts.session.namespace import is_valid_uid
 #: killed or interrupted, the second where the answer does not tell.
 State = Literal["intended", "created", "refused", "unknown", "removed"]
 
+#: Facts of a run, in its folder beside the ledgers.
+RUN_FILE = "run.json"
 #: What each writing operation leaves behind, in the words of the report.
 LEAVES = {
     "saveDraft": "draft",

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.redaction import REDACTED, SECRET_HEADERS, Redactor
-from contracts.session.session import Context
 from contracts.session.tokens import read_timestamp
 
 #: Bytes of a body that are kept; the size and the digest of the rest always are.
@@ -37,13 +36,13 @@ class Events(Protocol):
 
 
 class JournalRecorder:
-    """The door's recorder: one journal event an exchange."""
+    """Writes one journal event for each exchange and fault of a session."""
 
     def __init__(self, journal: Events, redactor: Redactor) -> None:
         self._journal = journal
         self._redactor = redactor
 
-    def exchange(self, exchange: Exchange, context: Context) -> None:
+    def exchange(self, exchange: Exchange) -> None:
         """Write one exchange down, redacted."""
         self._learn_token(exchange)
         # One look at all of it together: most exchanges hold nothing but the credentials in their place.
@@ -52,10 +51,10 @@ class JournalRecorder:
         self._journal.write(
             "exchange",
             id=exchange.id,
-            case=context.case,
-            attempt=context.attempt,
-            realm=context.realm,
-            role=context.role,
+            case=exchange.case,
+            attempt=exchange.attempt,
+            realm=exchange.realm,
+            role=exchange.role,
             operation=exchange.operation,
             started=started.isoformat(),
             seconds=exchange.seconds,
@@ -93,9 +92,9 @@ class JournalRecorder:
             if len(value) >= SHORTEST_TOKEN and read_timestamp(value) is None:
                 self._redactor.learn(value)
 
-    def fault(self, fault: str, context: Context) -> None:
-        """Write an environment fault down."""
-        self._journal.write("fault", fault=fault, case=context.case, realm=context.realm)
+    def fault(self, fault: str, exchange: Exchange) -> None:
+        """Write down an environment fault that one try of an exchange met."""
+        self._journal.write("fault", fault=fault, case=exchange.case, realm=exchange.realm)
 
     def _request(self, exchange: Exchange, redactor: Redactor) -> dict[str, Any]:
         return {

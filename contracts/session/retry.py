@@ -100,7 +100,7 @@ class Tried:
     received: bool
 
 
-class Retrying:
+class RetryingSender:
     """Sends requests through a transport, each as often as is polite and safe.
 
     Args:
@@ -129,7 +129,7 @@ class Retrying:
         self.seconds: dict[str, float] = {"sending": 0.0, "pace": 0.0, "weather": 0.0}
 
     @contextmanager
-    def hurried(self, seconds: float) -> Iterator[None]:
+    def time_limit(self, seconds: float) -> Iterator[None]:
         """Let nothing take longer than some seconds in all, tries and waits included."""
         self._deadline = time.monotonic() + seconds
         try:
@@ -138,7 +138,7 @@ class Retrying:
             self._deadline = None
 
     def left(self) -> float | None:
-        """Seconds left in a hurry; None without one."""
+        """Seconds left of the time limit; None without one."""
         return None if self._deadline is None else self._deadline - time.monotonic()
 
     def pause(self, spoilt: int = 0) -> None:

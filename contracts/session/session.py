@@ -1,35 +1,42 @@
-"""The door: every request of the suite goes through `Door.send`, whoever wrote or generated it.
-
-Puts a door together for a target: whoever sends, a run or a sweep, does it in the same manner.
-"""
+"""A session with a target: whatever the suite sends, by hand or in a run, goes through `Session.send`."""
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Self
 from urllib.parse import unquote, urlsplit
 
 import requests
 
-from contracts.errors import SuiteError
+from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.redaction import Redactor
+from contracts.interface.description import Description, load_description
 from contracts.session.breaker import Breaker
 from contracts.session.ledger import Entry, Ledger, named, outcome
-from contracts.session.limits import Pace, RequestBudget
-from contracts.session.namespace import Namespace
-from contracts.session.retry import Retrying
+from contracts.session.limits import Pace, RequestBudget, ResidueBudget
+from contracts.session.namespace import Namespace, new_run_token
+from contracts.session.private_folder import PRIVATE_PREFIX, ProcessLock
+from contracts.session.recording import Events, JournalRecorder
+from contracts.session.retry import RetryingSender
+from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
 from contracts.settings.guard import GuardViolation, refuse_request
-from contracts.settings.target import Target
+from contracts.settings.target import ANY_REALM, Target
 
-#: In place of a fault of the environment, where a request was only rehearsed.
+#: In place of a fault of the environment, where a request was prepared in a dry run.
 UNSENT = "not sent: a dry run"
+#: The case on whose behalf the session signs in.
+SIGNING_IN = "[signing in]"
 
 
 def housekeeping(case: str) -> bool:
@@ -38,7 +45,7 @@ def housekeeping(case: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Context:
+class RequestContext:
     """On whose behalf a request is sent: case, attempt, realm and role."""
 
     case: str
@@ -48,7 +55,7 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Call:
+class HttpRequest:
     """One request before it is sent.
 
     Attributes:
@@ -72,175 +79,303 @@ class Call:
     summed: bool = False
 
 
-class Recorder(Protocol):
-    """Where finished exchanges go; secrets are taken out there."""
+@dataclass(frozen=True)
+class Limits:
+    """How much a session may send and leave behind.
 
-    def exchange(self, exchange: Exchange, context: Context) -> None:
-        """Write one exchange down."""
+    Attributes:
+        paced: Requests keep to the target's rate and concurrency; False where nobody else uses the target.
+        requests: Requests that all sessions of the group may send together; None for no limit.
+        permanent_records: Records in each realm that the interface gives no means to remove, of all sessions of
+            the group together; None for no limit.
+    """
 
-    def fault(self, fault: str, context: Context) -> None:
-        """Write an environment fault down."""
+    paced: bool = True
+    requests: int | None = None
+    permanent_records: int | None = None
 
 
-class Door:
-    """Guard, pace, ledger, retry and recording around one transport.
+@dataclass(frozen=True)
+class SessionGroup:
+    """What the sessions of a run's processes share.
+
+    Attributes:
+        private: Folder (0700) outside the reports with the run's tokens, pace, budgets and marks; the group's owner
+            removes it.
+        stop: Called with the reason when none of them is to send any more: the breaker is open, or the request
+            budget of the cases is spent.
+        contended: Whether others sign in with the same accounts meanwhile, as other shards of a run do.
+    """
+
+    private: Path
+    stop: Callable[[str], None]
+    contended: bool = False
+
+
+class Session:
+    """Guard, pace, ledger, tokens, retry, redaction and recording around one transport.
+
+    Use it as a context manager, or call `close`.
 
     Args:
-        guard: Raises when a request must not leave (production realm, foreign host).
-        name: Worker's name, part of exchange ids.
-        on_break: Called once when the breaker opens.
-        shared: Private folder that all workers of the run see, for what they give up; without one, nothing is shared.
+        name: Of this session within its group; part of the ledger's file name and of exchange ids.
+        namespace: Identifiers that may be written to; by default those of a new run.
+        group: Other processes' sessions of the same run; by default the session is alone, in a private folder of
+            its own.
+        ledger_folder: Where the ledger stands; the private folder by default.
+        events: Takes each exchange and fault, redacted; by default nothing is recorded.
+        dry_run: Requests are prepared, guarded and recorded, and not sent; tokens are stand-ins.
+
+    Attributes:
+        private: Private folder of the session, or of its group.
+        redactor: Knows the passwords, and every token once it is issued.
+        faults: How often each environment fault was met.
     """
 
     def __init__(
         self,
-        *,
-        transport: Transport,
-        guard: Callable[[str, str, Mapping[str, Any]], None],
-        pace: Pace,
-        ledger: Ledger,
-        namespace: Namespace,
-        recorder: Recorder,
+        target: Target,
         name: str,
-        on_break: Callable[[str], None],
-        shared: Path | None = None,
+        *,
+        namespace: Namespace | None = None,
+        group: SessionGroup | None = None,
+        ledger_folder: Path | None = None,
+        limits: Limits = Limits(),
+        events: Events | None = None,
+        dry_run: bool = False,
     ) -> None:
-        self._transport = transport
-        self._guard = guard
-        self._pace = pace
-        self._ledger = ledger
-        self._namespace = namespace
-        self._recorder = recorder
-        self._name = name
+        self.target = target
+        self.name = name
+        self.description: Description = load_description()
+        self.namespace = namespace or namespace_of(target, new_run_token())
+        self.redactor = redactor_of(target)
+        self.faults: Counter[str] = Counter()
+        self._recorder = JournalRecorder(events, self.redactor) if events is not None else None
+        self._dry_run = dry_run
         self._lock = threading.Lock()
         self._number = 0
-        self._breaker = Breaker(on_break, shared)
-        self._retrying = Retrying(transport, pace, self._breaker, guard, self._note)
-        self.faults: Counter[str] = Counter()
+        with ExitStack() as resources:
+            self.private = group.private if group else _private_folder(resources)
+            folder = ledger_folder or self.private
+            for place in dict.fromkeys((folder, self.private)):
+                resources.callback(ProcessLock(place, name).release)
+            self.ledger = Ledger(folder / f"ledger-{name}.jsonl", self._residue_budget(limits))
+            resources.callback(self.ledger.close)
+            self._resources = resources.pop_all()
+        stop = group.stop if group else _nothing
+        self._pace = self._paced(limits, stop)
+        self._transport = self._connected()
+        self._breaker = Breaker(stop, self.private)
+        self._sender = RetryingSender(
+            self._transport, self._pace, self._breaker, self._guard, self._record_fault
+        )
+        self.tokens = TokenStore(
+            self.private, self._sign_in, self.redactor.learn, contended=group is not None and group.contended
+        )
+
+    def __enter__(self) -> Self:
+        """Return the session; it is open already."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the session."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the ledger, release the locks, and remove the private folder if it is the session's own.
+
+        A second call does nothing. Drafts are left as they are: `contracts.session.draft_cleanup` deletes them.
+        """
+        self._resources.close()
 
     @property
-    def broken(self) -> str | None:
+    def settle_seconds(self) -> float:
+        """How long an effect may take to show on the target."""
+        return self.target.pace.settle_seconds
+
+    @property
+    def breaker_reason(self) -> str | None:
         """Why the breaker is open; None while it is closed."""
         return self._breaker.open
 
     @property
     def counts(self) -> Counter[str]:
         """How many requests were sent, and how many of them were repetitions."""
-        return self._retrying.counts
+        return self._sender.counts
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Seconds spent on sending, on waiting for the pace, and on waiting for better weather."""
-        return self._retrying.seconds
+        """Seconds spent on sending, on waiting for the pace, and on waiting after faults."""
+        return self._sender.seconds
 
     @property
     def unanswered(self) -> int:
         """How many exchanges have ended without an answer."""
         return self._breaker.unanswered
 
-    def hurried(self, seconds: float) -> AbstractContextManager[None]:
+    def time_limit(self, seconds: float) -> AbstractContextManager[None]:
         """Let nothing that is sent inside take longer than some seconds in all, tries and waits included."""
-        return self._retrying.hurried(seconds)
+        return self._sender.time_limit(seconds)
 
-    def wait_after(self, spoilt: int) -> None:
-        """Wait for better weather after so many attempts in a row at a case were spoilt."""
-        self._retrying.pause(spoilt)
+    def wait_after_faults(self, attempts: int) -> None:
+        """Wait after so many attempts in a row at a case were spoilt by the environment."""
+        self._sender.pause(attempts)
 
-    def disturbed_since(self, moment: float) -> bool:
-        """Whether any worker of the run has met a fault since a moment, in seconds since the epoch."""
+    def fault_since(self, moment: float) -> bool:
+        """Whether any session of the group has met a fault since a moment, in seconds since the epoch."""
         return self._breaker.disturbed_since(moment)
 
-    def send(self, call: Call, context: Context) -> Exchange:
-        """Send one request and return the exchange, faults included.
+    def send(self, request: HttpRequest, context: RequestContext) -> Exchange:
+        """Send one request and return the exchange, faults included; in a dry run, only prepare it.
 
         Raises:
             GuardViolation: the request must never leave; nothing was sent.
-            SuiteError: the request would write outside the run's namespace, or HTTP has no way to carry it;
+            SuiteError: the request would write outside the session's namespace, or HTTP has no way to carry it;
                 nothing was sent.
             EnvironmentFault: the breaker is open, or the operation was given up; nothing was sent.
         """
-        self._breaker.admit(call.operation)
-        prepared = self._prepare(call)
-        self._guard(call.method, prepared.url or "", _texts(prepared.headers))
-        # Before the ledger: what the budget refuses was never on its way.
-        self._pace.count(essential=housekeeping(context.case))
-        self._retrying.pause()
-        entry = self._write_ahead(call, context)
-        exchange = self._start(call, prepared, context)
-        self._retrying.send(exchange, prepared, summed=call.summed, once=isinstance(call.body, Iterator))
-        if entry is not None:
-            self._settle(entry, exchange)
-        self._recorder.exchange(exchange, context)
+        if not self._dry_run:
+            self._breaker.admit(request.operation)
+        prepared = self._prepare(request)
+        self._guard(request.method, prepared.url or "", _texts(prepared.headers))
+        if self._dry_run:
+            self._refuse_foreign(request)
+            exchange = self._start(request, prepared, context)
+            exchange.fault = UNSENT
+        else:
+            # Before the ledger: what the budget refuses was never on its way.
+            self._pace.count(essential=housekeeping(context.case))
+            self._sender.pause()
+            entry = self._write_ahead(request, context)
+            exchange = self._start(request, prepared, context)
+            once = isinstance(request.body, Iterator)
+            self._sender.send(exchange, prepared, summed=request.summed, once=once)
+            if entry is not None:
+                self._record_outcome(entry, exchange)
+        if self._recorder is not None:
+            self._recorder.exchange(exchange)
         return exchange
 
-    def rehearse(self, call: Call, context: Context) -> Exchange:
-        """Do what `send` does up to the moment a request leaves; nothing is sent, counted or noted in the ledger.
+    def _paced(self, limits: Limits, stop: Callable[[str], None]) -> Pace:
+        return Pace(
+            self.private,
+            self.target.pace.requests_per_second if limits.paced else None,
+            self.target.pace.concurrency if limits.paced else None,
+            RequestBudget(self.private, limits.requests),
+            stop,
+        )
 
-        Raises:
-            GuardViolation, SuiteError: as `send` raises them.
+    def _residue_budget(self, limits: Limits) -> ResidueBudget | None:
+        most = limits.permanent_records
+        return None if most is None else ResidueBudget(self.private, most, self.namespace.grants)
+
+    def _connected(self) -> Transport:
+        bundle = self.target.tls.ca_bundle
+        timeout = self.target.pace.timeout_seconds
+        return Transport(self.target.base_url, timeout, str(bundle) if bundle else None, self._may_follow)
+
+    def _guard(self, method: str, url: str, headers: Mapping[str, str]) -> None:
+        refuse_request(method, url, headers, self.target)
+
+    def _may_follow(self, method: str, url: str) -> bool:
+        """Whether a redirect may be followed: to any host, which gets no credentials, but never to production."""
+        parts = urlsplit(url)
+        there = replace(self.target, base_url=f"{parts.scheme}://{parts.netloc}")
+        try:
+            refuse_request(method, url, {}, there)
+        except GuardViolation:
+            return False
+        return self._pace.hop()
+
+    def _sign_in(self, role: str) -> Token:
+        """Ask the service for a role's token; never raises for what the service answers.
+
+        The token operation's own cases judge it; here a failure is only noted, as the reason why whatever needs the
+        token is inconclusive.
         """
-        prepared = self._prepare(call)
-        self._guard(call.method, prepared.url or "", _texts(prepared.headers))
-        self._refuse_foreign(call)
-        exchange = self._start(call, prepared, context)
-        exchange.fault = UNSENT
-        self._recorder.exchange(exchange, context)
-        return exchange
+        if self._dry_run:
+            return Token(value=f"token-of-the-{role}-not-asked-for")
+        account = self.target.accounts[role]
+        body = json.dumps({"email": account.email, "password": account.password.reveal()}).encode()
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        url = self.description.operations["createToken"].url(self.target.base_url)
+        request = HttpRequest("createToken", "POST", url, headers, body)
+        try:
+            return token_of(self.send(request, RequestContext(SIGNING_IN, 1, ANY_REALM, role)).answer)
+        except EnvironmentFault as fault:
+            return Token(refusal=str(fault))
 
-    def _note(self, fault: str, exchange: Exchange) -> None:
+    def _record_fault(self, fault: str, exchange: Exchange) -> None:
         self.faults[fault] += 1
         self._breaker.disturb()
-        context = Context(exchange.case, exchange.attempt, exchange.realm, exchange.role)
-        self._recorder.fault(fault, context)
+        if self._recorder is not None:
+            self._recorder.fault(fault, exchange)
 
-    def _prepare(self, call: Call) -> requests.PreparedRequest:
-        body = call.body
+    def _prepare(self, request: HttpRequest) -> requests.PreparedRequest:
+        body = request.body
         if not (isinstance(body, bytes | Iterator | None) or _announced(body)):
             body = _Chunks(body)
-        request = requests.Request(call.method, call.url, headers=dict(call.headers), data=body)
         try:
-            prepared = self._transport.http.prepare_request(request)
+            prepared = self._transport.http.prepare_request(
+                requests.Request(request.method, request.url, headers=dict(request.headers), data=body)
+            )
         except (requests.exceptions.RequestException, ValueError) as error:
             # The library's own words may hold the header they are about.
             why = type(error).__name__
-            raise SuiteError(f"{call.operation or call.method} cannot be sent as written: {why}") from None
-        if call.verbatim:
-            prepared.url = call.url
+            raise SuiteError(
+                f"{request.operation or request.method} cannot be sent as written: {why}"
+            ) from None
+        if request.verbatim:
+            prepared.url = request.url
         return prepared
 
-    def _write_ahead(self, call: Call, context: Context) -> Entry | None:
-        if not call.writes:
+    def _write_ahead(self, request: HttpRequest, context: RequestContext) -> Entry | None:
+        if not request.writes:
             return None
-        self._refuse_foreign(call)
-        identifier = call.identifiers[0] if call.identifiers else ""
-        return self._ledger.intend(call.operation or "", context.realm, context.role, identifier)
+        self._refuse_foreign(request)
+        identifier = request.identifiers[0] if request.identifiers else ""
+        return self.ledger.intend(request.operation or "", context.realm, context.role, identifier)
 
-    def _refuse_foreign(self, call: Call) -> None:
-        foreign = [name for name in call.identifiers if not self._namespace.owns(name)]
-        if call.writes and foreign:
-            raise SuiteError(f"{call.operation} would write to {foreign[0]!r}, outside the run's namespace")
+    def _refuse_foreign(self, request: HttpRequest) -> None:
+        foreign = [name for name in request.identifiers if not self.namespace.owns(name)]
+        if request.writes and foreign:
+            raise SuiteError(
+                f"{request.operation} would write to {foreign[0]!r}, outside the run's namespace"
+            )
 
-    def _start(self, call: Call, prepared: requests.PreparedRequest, context: Context) -> Exchange:
+    def _start(
+        self, request: HttpRequest, prepared: requests.PreparedRequest, context: RequestContext
+    ) -> Exchange:
         with self._lock:
             self._number += 1
             number = self._number
         return Exchange(
-            id=f"{self._name}-{number}",
+            id=f"{self.name}-{number}",
             case=context.case,
             attempt=context.attempt,
             realm=context.realm,
             role=context.role,
-            operation=call.operation,
-            method=call.method,
-            url=prepared.url or call.url,
+            operation=request.operation,
+            method=request.method,
+            url=prepared.url or request.url,
             request_headers=_texts(prepared.headers),
-            request_body=call.body if isinstance(call.body, bytes) else None,
+            request_body=request.body if isinstance(request.body, bytes) else None,
         )
 
-    def _settle(self, entry: Entry, exchange: Exchange) -> None:
+    def _record_outcome(self, entry: Entry, exchange: Exchange) -> None:
         state = outcome(exchange.response, exchange.fault)
         given = named(exchange.response) if state == "created" and not entry.identifier else None
-        self._ledger.settle(entry, state, given)
+        self.ledger.settle(entry, state, given)
+
+
+def _private_folder(resources: ExitStack) -> Path:
+    return Path(resources.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX)))
+
+
+def _nothing(_reason: str) -> None:
+    """Stop nobody: the session is alone."""
 
 
 def _announced(body: Iterable[bytes]) -> bool:
@@ -278,73 +413,31 @@ _GRANTS = (
 _REFERENCES = ("contact_organization",)
 
 
-def open_door(
-    target: Target,
-    *,
-    pace: Pace,
-    ledger: Ledger,
-    namespace: Namespace,
-    recorder: Recorder,
-    name: str,
-    on_break: Callable[[str], None],
-    shared: Path | None = None,
-) -> Door:
-    """A door to a target, guarded against production, whose redirects keep the pace too."""
-    ca_bundle = target.tls.ca_bundle
-    transport = Transport(
-        target.base_url,
-        target.pace.timeout_seconds,
-        str(ca_bundle) if ca_bundle else None,
-        lambda method, url: _harmless(target, method, url) and pace.hop(),
-    )
-    return Door(
-        transport=transport,
-        guard=lambda method, url, headers: refuse_request(method, url, headers, target),
-        pace=pace,
-        ledger=ledger,
-        namespace=namespace,
-        recorder=recorder,
-        name=name,
-        on_break=on_break,
-        shared=shared,
-    )
-
-
-def pace_of(
-    target: Target,
-    private: Path,
-    *,
-    budget: int | None,
-    unhurried: bool,
-    on_spent: Callable[[str], None] | None = None,
-) -> Pace:
-    """The pace of a target.
-
-    Args:
-        private: Folder that all who send to the target together see.
-        budget: Requests they may send in all; None for no limit.
-        unhurried: Nobody else uses the target, so only the budget holds.
-    """
-    known = target.pace
-    return Pace(
-        private,
-        None if unhurried else known.requests_per_second,
-        None if unhurried else known.concurrency,
-        RequestBudget(private, budget),
-        on_spent,
-    )
-
-
 def namespace_of(target: Target, token: str, seed: str | None = None) -> Namespace:
     """The identifiers that may be written to on a target: the run's own, and those that the settings name."""
     return Namespace(token, _named(target, _GRANTS), seed, foreign=_named(target, _REFERENCES))
 
 
+def _named(target: Target, names: tuple[str, ...]) -> set[str]:
+    identifiers: set[str] = set()
+    for settings in target.realm.values():
+        for name in names:
+            value = getattr(settings, name)
+            identifiers |= {value} if isinstance(value, str) else set(value or ())
+    return identifiers
+
+
+def redactor_of(target: Target) -> Redactor:
+    """A redactor that knows the passwords of a target's accounts and of the proxy on the way to it."""
+    passwords = (account.password.reveal() for account in target.accounts.values())
+    return Redactor([*passwords, *proxy_passwords()])
+
+
 def proxy_passwords(environ: Mapping[str, str] = os.environ) -> set[str]:
     """Passwords of proxies in the usual variables, which are secrets like any other."""
     addresses = [value for name, value in environ.items() if name.lower().endswith("_proxy")]
-    found = {_password(address) for address in addresses}
-    return {form for password in found if password for form in (password, unquote(password))}
+    passwords = {_password(address) for address in addresses}
+    return {form for password in passwords if password for form in (password, unquote(password))}
 
 
 def _password(address: str) -> str | None:
@@ -352,23 +445,3 @@ def _password(address: str) -> str | None:
         return urlsplit(address if "://" in address else f"//{address}").password
     except ValueError:
         return None
-
-
-def _harmless(target: Target, method: str, url: str) -> bool:
-    """Whether a redirect may be followed: to any host, which gets no credentials, but never to production."""
-    parts = urlsplit(url)
-    there = replace(target, base_url=f"{parts.scheme}://{parts.netloc}")
-    try:
-        refuse_request(method, url, {}, there)
-    except GuardViolation:
-        return False
-    return True
-
-
-def _named(target: Target, names: tuple[str, ...]) -> set[str]:
-    found: set[str] = set()
-    for settings in target.realm.values():
-        for name in names:
-            value = getattr(settings, name)
-            found |= {value} if isinstance(value, str) else set(value or ())
-    return found

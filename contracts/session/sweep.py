@@ -1,52 +1,34 @@
-"""Which runs in a reports folder are over without having cleaned up, and what their ledgers still hold.
-
-Deletes the drafts of earlier runs, as the accounts that saved them.
-
-A door for a sweep that is no run: the same guard, pace and redaction, and no report.
-
-Drafts of runs whose ledgers are lost, found by listing the accounts' own drafts.
-"""
+"""Deletes the drafts that earlier runs left, by the ledgers of runs that are over and by the accounts' lists."""
 
 from __future__ import annotations
 
 import json
 import platform
-import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import EnvironmentFault
-from contracts.evidence.run_folder import RUN_FILE
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.redaction import Redactor
-from contracts.interface.description import load_description
 from contracts.session.actor import Actor
-from contracts.session.ledger import Entry, Ledger, append_removed, read_entries, removable, residue
-from contracts.session.namespace import (
-    SUITE_PREFIX,
-    TOKEN_LENGTH,
-    Namespace,
-    is_signed,
-    new_run_token,
-    starts_like_ours,
-)
-from contracts.session.private_folder import PRIVATE_PREFIX, Alive, anybody_alive
-from contracts.session.session import Context, namespace_of, open_door, pace_of, proxy_passwords
-from contracts.session.tokens import TokenStore, read_timestamp, token_issuer
-from contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALMS, Target
+from contracts.session.draft_cleanup import deleting_role
+from contracts.session.ledger import RUN_FILE, Entry, append_removed, read_entries, removable, residue
+from contracts.session.namespace import SUITE_PREFIX, TOKEN_LENGTH, is_signed, starts_like_ours
+from contracts.session.private_folder import process_alive
+from contracts.session.session import Session
+from contracts.session.tokens import read_timestamp
+from contracts.settings.target import AUTHOR, DOCUMENT_REALMS, Target
 
 #: What a sweep found in a run's folder, written beside its ledger.
 SWEPT_FILE: Final = "swept.json"
 #: A run of another machine cannot be asked whether it is alive; one this old, in hours, is taken to be over.
 LONGEST_RUN_HOURS: Final = 24.0
-#: How long workers whose controller was killed take to notice it.
-_LAST_BREATH_SECONDS: Final = 20.0
+#: How long workers whose controller was killed take to notice it and end.
+_ORPHANED_WORKERS_SECONDS: Final = 20.0
 _LOOK_AGAIN_SECONDS: Final = 0.1
 
 
@@ -72,7 +54,7 @@ class EarlierRun:
 
     @property
     def residue(self) -> list[Entry]:
-        """What nobody can remove."""
+        """What the interface gives no means to remove."""
         return list(residue(self.entries))
 
     @property
@@ -86,7 +68,7 @@ def earlier_runs(reports: Path, base_url: str) -> Iterator[EarlierRun]:
 
     Args:
         reports: Folder of run folders; one that is not there holds none.
-        base_url: The target; runs on others are none of our business.
+        base_url: The target; runs on others are passed over.
     """
     folders = sorted(path for path in reports.glob("*/") if not path.is_symlink())
     for folder in folders:
@@ -97,9 +79,9 @@ def earlier_runs(reports: Path, base_url: str) -> Iterator[EarlierRun]:
 
 
 def tokens_at_work(reports: Path) -> set[str]:
-    """Tokens of the runs in a reports folder that are not over, whatever they aim at."""
+    """Tokens of the runs in a reports folder that are not over, whatever their target."""
     folders = [path for path in reports.glob("*/") if not path.is_symlink()]
-    return {str(_facts(folder).get("token")) for folder in folders if anybody_alive(folder)}
+    return {str(_facts(folder).get("token")) for folder in folders if process_alive(folder)}
 
 
 def _facts(folder: Path) -> dict[str, Any]:
@@ -129,8 +111,8 @@ def _over(folder: Path, facts: dict[str, Any]) -> bool:
     process = facts.get("process") or {}
     if process.get("host") != platform.node():
         return _age(str(facts.get("started"))) > timedelta(hours=LONGEST_RUN_HOURS)
-    deadline = time.monotonic() + _LAST_BREATH_SECONDS
-    while anybody_alive(folder):
+    deadline = time.monotonic() + _ORPHANED_WORKERS_SECONDS
+    while process_alive(folder):
         if _controller_alive(folder) or time.monotonic() > deadline:
             return False
         time.sleep(_LOOK_AGAIN_SECONDS)
@@ -138,7 +120,7 @@ def _over(folder: Path, facts: dict[str, Any]) -> bool:
 
 
 def _controller_alive(folder: Path) -> bool:
-    return anybody_alive(folder, "main")
+    return process_alive(folder, "main")
 
 
 def _age(started: str) -> timedelta:
@@ -153,8 +135,6 @@ def _age(started: str) -> timedelta:
 CASE: Final = "[sweeping]"
 _GONE: Final = (404, 410)
 _MOST_NAMED: Final = 5
-
-MakeActor = Callable[[str, str], Actor]
 
 
 @dataclass(frozen=True)
@@ -174,7 +154,7 @@ class Swept:
         what: Whose drafts these were, for a sentence.
         removed: Drafts that are gone now.
         left: Drafts that are still there, each with the reason.
-        residue: What nobody can remove.
+        residue: What the interface gives no means to remove.
         dry: Nothing was removed; `removed` is what would have been.
     """
 
@@ -201,34 +181,30 @@ class Swept:
 
 
 class Sweeper:
-    """Deletes drafts through the door of a run, or of the command.
+    """Deletes drafts through the session of a run, or of the command.
 
     Args:
-        actor: Makes somebody of a role in a realm.
-        namespace: The door's; takes in what is to be deleted, and nothing else.
-        target: Says which accounts there are.
-        dry: Say what would be deleted, and delete nothing.
+        session: Sends the deletions; its namespace takes in what is to be deleted, and nothing else.
+        dry_run: Say what would be deleted, and delete nothing.
     """
 
-    def __init__(self, actor: MakeActor, namespace: Namespace, target: Target, *, dry: bool = False) -> None:
-        self._actor = actor
-        self._namespace = namespace
-        self._target = target
-        self._dry = dry
+    def __init__(self, session: Session, *, dry_run: bool = False) -> None:
+        self._session = session
+        self._dry_run = dry_run
 
     def runs(self, reports: Path) -> Iterator[Swept]:
         """Delete what earlier runs on the target left, by their ledgers; runs that are alive are left alone."""
-        for run in earlier_runs(reports, self._target.base_url):
-            self._namespace.adopt(run.token)
+        for run in earlier_runs(reports, self._session.target.base_url):
+            self._session.namespace.adopt(run.token)
             swept = self.drafts(f"run {run.folder.name}", (_draft(entry) for entry in run.drafts))
             swept.residue = run.residue
-            if not self._dry:
+            if not self._dry_run:
                 _write_down(run, swept)
             yield swept
 
     def drafts(self, what: str, drafts: Iterable[Draft]) -> Swept:
         """Delete drafts that the namespace owns."""
-        swept = Swept(what, dry=self._dry)
+        swept = Swept(what, dry=self._dry_run)
         for draft in drafts:
             why = self._why_not(draft)
             if why is None:
@@ -239,22 +215,22 @@ class Sweeper:
 
     def _why_not(self, draft: Draft) -> str | None:
         """Delete one draft; None when it is gone, else what stands in the way."""
-        if draft.role not in self._target.accounts:
+        if draft.role not in self._session.target.accounts:
             return f"the settings have no account {draft.role}"
-        if not self._namespace.owns(draft.identifier):
+        if not self._session.namespace.owns(draft.identifier):
             return "its identifier is not one of the suite's"
-        if self._dry:
+        if self._dry_run:
             return None
         try:
-            sent = self._actor(draft.role, draft.realm).send("deleteDraft", path={"uid": draft.identifier})
-            answer = sent.answer
+            actor = Actor(self._session, draft.role, draft.realm, CASE)
+            answer = actor.send("deleteDraft", path={"uid": draft.identifier}).answer
         except EnvironmentFault as fault:
             return str(fault)
         return None if answer.success or answer.status in _GONE else f"deleteDraft answered {answer.status}"
 
 
 def _draft(entry: Entry) -> Draft:
-    return Draft(entry.realm, entry.identifier, AUTHOR if entry.role == ANONYMOUS else entry.role)
+    return Draft(entry.realm, entry.identifier, deleting_role(entry))
 
 
 def _write_down(run: EarlierRun, swept: Swept) -> None:
@@ -276,75 +252,18 @@ def _drafts(count: int) -> str:
     return f"{count} draft" if count == 1 else f"{count} drafts"
 
 
-class _Silent:
-    """Keeps nothing of what is sent."""
-
-    def exchange(self, exchange: Exchange, context: Context) -> None:
-        """Pass over an exchange."""
-
-    def fault(self, fault: str, context: Context) -> None:
-        """Pass over a fault."""
-
-
-@dataclass(frozen=True)
-class Entrance:
-    """What a sweep needs of a target.
-
-    Attributes:
-        actor: Makes somebody of a role in a realm.
-        namespace: The door's.
-        redactor: Knows the secrets of the sweep; whatever is said goes through it.
-    """
-
-    actor: MakeActor
-    namespace: Namespace
-    redactor: Redactor
-
-
 @contextmanager
-def entrance(target: Target) -> Iterator[Entrance]:
-    """A way into a target, for as long as the `with` block lasts.
+def sweep_session(target: Target) -> Iterator[Session]:
+    """A session for a sweep that is no part of a run: it records nothing.
 
     Raises:
         EnvironmentFault: the author cannot sign in.
     """
-    with ExitStack() as stack:
-        private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX)))
-        stack.callback(Alive(private, "sweep").end)
-        ledger = Ledger(private / "ledger-sweep.jsonl")
-        stack.callback(ledger.close)
-        namespace = namespace_of(target, new_run_token())
-        door = open_door(
-            target,
-            pace=pace_of(target, private, budget=None, unhurried=False),
-            ledger=ledger,
-            namespace=namespace,
-            recorder=_Silent(),
-            name="sweep",
-            on_break=lambda _: None,
-        )
-        passwords = (account.password.reveal() for account in target.accounts.values())
-        redactor = Redactor([*passwords, *proxy_passwords()])
-        description = load_description()
-        tokens = TokenStore(private, token_issuer(door, target, description), redactor.learn)
-        author = tokens.token(AUTHOR)
+    with Session(target, "sweep") as session:
+        author = session.tokens.token(AUTHOR)
         if not author.value:
             raise EnvironmentFault(f"{target.base_url} gave the author no token: {author.refusal}")
-
-        def actor(role: str, realm: str) -> Actor:
-            return Actor(
-                role=role,
-                realm=realm,
-                door=door,
-                description=description,
-                tokens=tokens,
-                target=target,
-                case=CASE,
-                attempt=1,
-                exchanges=[],
-            )
-
-        yield Entrance(actor, namespace, redactor)
+        yield session
 
 
 _PAGE: Final = 100
@@ -369,10 +288,8 @@ class Orphans:
     troubles: list[str]
 
 
-def find_orphans(
-    actor: MakeActor, target: Target, *, at_work: set[str], older_than: timedelta, all_of_mine: bool
-) -> Orphans:
-    """Look through the drafts of every account of a target.
+def find_orphans(session: Session, *, at_work: set[str], older_than: timedelta, all_of_mine: bool) -> Orphans:
+    """Look through the drafts of every account of a session's target.
 
     A draft is taken for an orphan when its identifier is signed by the suite, its run is not one that is at work on
     this machine, and everything the list says about its age is older than asked for.
@@ -383,10 +300,10 @@ def find_orphans(
         all_of_mine: Take every draft that starts like the suite's, whatever its age and signature.
     """
     orphans = Orphans([], [], [])
-    for role in target.accounts:
-        for realm in (name for name in target.realms if name in DOCUMENT_REALMS):
+    for role in session.target.accounts:
+        for realm in (name for name in session.target.realms if name in DOCUMENT_REALMS):
             try:
-                for draft, record in _listed(actor, role, realm):
+                for draft, record in _listed(Actor(session, role, realm, CASE)):
                     why = _why_spared(draft, record, at_work, older_than, all_of_mine=all_of_mine)
                     if why is None:
                         orphans.found.append(draft)
@@ -397,12 +314,12 @@ def find_orphans(
     return orphans
 
 
-def _listed(actor: MakeActor, role: str, realm: str) -> Iterator[tuple[Draft, dict[str, Any]]]:
+def _listed(actor: Actor) -> Iterator[tuple[Draft, dict[str, Any]]]:
     """Drafts whose identifier starts like the suite's, page by page, until one is empty or comes again."""
-    somebody, seen, before = actor(role, realm), set[str](), b""
+    seen, before = set[str](), b""
     for page in range(_MOST_PAGES):
         query = {"collection": "my", "$top": str(_PAGE), "$skip": str(page * _PAGE)}
-        answer = somebody.send("listDrafts", query=query).answer
+        answer = actor.send("listDrafts", query=query).answer
         records = readers.records(answer) if answer.success else None
         if records is None:
             raise EnvironmentFault(f"listDrafts answered {answer.quote()}")
@@ -411,7 +328,7 @@ def _listed(actor: MakeActor, role: str, realm: str) -> Iterator[tuple[Draft, di
         before = answer.content
         for record in records:
             for identifier in sorted(_identifiers(record) - seen):
-                yield Draft(realm, identifier, role), record
+                yield Draft(actor.realm, identifier, actor.role), record
             seen |= _identifiers(record)
 
 

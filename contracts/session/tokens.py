@@ -1,7 +1,4 @@
-"""One token per role and run, shared by all workers through a private file, renewed before it expires.
-
-Asks the service for a role's token, with the account that the settings name.
-"""
+"""One token per role and run, shared by all workers through a private file, renewed before it expires."""
 
 from __future__ import annotations
 
@@ -16,12 +13,8 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Response
-from contracts.interface.description import Description
 from contracts.session.environment_faults import GATEWAY_STATUSES
-from contracts.session.session import Call, Context, Door
-from contracts.settings.target import ANY_REALM, Target
 
 #: A token this close to its end is renewed before it is used.
 _MARGIN = timedelta(seconds=20)
@@ -171,43 +164,25 @@ def _write(path: Path, token: Token) -> None:
     fresh.replace(path)
 
 
-CASE = "[signing in]"
 #: Two clocks this close, in seconds, are taken to agree: Date knows no fractions, and an answer takes its time.
 _CLOCKS_AGREE = 5.0
 
 
-def token_issuer(door: Door, target: Target, description: Description) -> Callable[[str], Token]:
-    """A function from role to token that never raises for what the service answers.
-
-    The token operation's own cases judge it; here a failure is only noted, as the reason why whatever needs the
-    token is inconclusive.
-    """
-    url = description.operations["createToken"].url(target.base_url)
-
-    def issue(role: str) -> Token:
-        account = target.accounts[role]
-        body = json.dumps({"email": account.email, "password": account.password.reveal()}).encode()
-        headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        call = Call("createToken", "POST", url, headers, body)
-        try:
-            answer = door.send(call, Context(CASE, 1, ANY_REALM, role)).answer
-        except EnvironmentFault as fault:
-            return Token(refusal=str(fault))
-        record = answer.json if isinstance(answer.json, dict) else {}
-        value = record.get("authenticationToken")
-        if not answer.success or not isinstance(value, str) or not value:
-            return Token(refusal=f"status {answer.status}, no authenticationToken", status=answer.status)
-        expires = record.get("expiration")
-        now = datetime.now(UTC)
-        return Token(
-            value=value,
-            expires=expires if isinstance(expires, str) else "",
-            issued=now.isoformat(),
-            status=answer.status,
-            ahead=_ahead(answer, now),
-        )
-
-    return issue
+def token_of(answer: Response) -> Token:
+    """The token that an answer to createToken gives, or why it gives none."""
+    record = answer.json if isinstance(answer.json, dict) else {}
+    value = record.get("authenticationToken")
+    if not answer.success or not isinstance(value, str) or not value:
+        return Token(refusal=f"status {answer.status}, no authenticationToken", status=answer.status)
+    expires = record.get("expiration")
+    now = datetime.now(UTC)
+    return Token(
+        value=value,
+        expires=expires if isinstance(expires, str) else "",
+        issued=now.isoformat(),
+        status=answer.status,
+        ahead=_ahead(answer, now),
+    )
 
 
 def _ahead(answer: Response, now: datetime) -> float:

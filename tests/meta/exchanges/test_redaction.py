@@ -15,7 +15,6 @@ from contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange, Response
 from contracts.exchanges.redaction import Redactor
 from contracts.exchanges.reproduction import curl
 from contracts.session.recording import KEPT_BODY, JournalRecorder
-from contracts.session.session import Context
 
 SECRET = 'pä s/&"+\\<7'
 TOKEN = "abcdef.ghijkl-mnopqr_stuvwx"
@@ -80,7 +79,7 @@ def written(tmp_path: Path) -> Callable[..., str]:
 
     def write(made: Exchange, known: str = TOKEN) -> str:
         with Journal(tmp_path / "journal-main.jsonl", "main") as journal:
-            JournalRecorder(journal, Redactor([known])).exchange(made, Context("c", 1, "abs-dev", "author"))
+            JournalRecorder(journal, Redactor([known])).exchange(made)
         (event,) = [
             each for each in read_journal(tmp_path / "journal-main.jsonl") if each["kind"] == "exchange"
         ]

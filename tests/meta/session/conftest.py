@@ -1,23 +1,21 @@
-"""A door onto scripted local servers, with everything that it writes kept for the test to look at."""
+"""A session with scripted local servers, with everything that it writes kept for the test to look at."""
 
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from contracts.exchanges.exchange import Exchange
-from contracts.session.ledger import Ledger
-from contracts.session.limits import Pace
 from contracts.session.namespace import Namespace
-from contracts.session.session import Call, Context, Door
-from contracts.session.transport import Transport
+from contracts.session.session import HttpRequest, RequestContext, Session, SessionGroup
+from contracts.settings.target import Pace, Target, TlsSettings
 
-CONTEXT = Context("a case", 1, "abs-dev", "author")
+CONTEXT = RequestContext("a case", 1, "abs-dev", "author")
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 
 
@@ -100,36 +98,35 @@ def serve() -> Iterator[Callable[[Respond], Server]]:
         yield lambda respond: servers.enter_context(listening(respond))
 
 
-class Recorder:
-    """Keeps what a door would write."""
+class Events:
+    """Keeps what a session would write."""
 
     def __init__(self) -> None:
-        self.exchanges: list[Exchange] = []
+        self.exchanges: list[dict[str, Any]] = []
         self.faults: list[str] = []
 
-    def exchange(self, exchange: Exchange, _context: Context) -> None:
-        """Keep an exchange."""
-        self.exchanges.append(exchange)
-
-    def fault(self, fault: str, _context: Context) -> None:
-        """Keep a fault."""
-        self.faults.append(fault)
+    def write(self, kind: str, **fields: Any) -> None:
+        """Keep one event."""
+        if kind == "exchange":
+            self.exchanges.append(fields)
+        else:
+            self.faults.append(fields["fault"])
 
 
 @dataclass
 class Bench:
-    """A door with everything around it."""
+    """A session with everything around it."""
 
-    door: Door
-    recorder: Recorder
-    ledger: Ledger
+    session: Session
+    recorder: Events
     ledger_file: Path
     broken: list[str]
 
     def send(self, method: str, url: str, **parts: Any) -> Exchange:
         """Send one request."""
         headers = parts.pop("headers", {})
-        return self.door.send(Call(parts.pop("operation", None), method, url, headers, **parts), CONTEXT)
+        request = HttpRequest(parts.pop("operation", None), method, url, headers, **parts)
+        return self.session.send(request, CONTEXT)
 
 
 @pytest.fixture
@@ -141,29 +138,40 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, waits: list[float]) -> Iterator[Callable[..., Bench]]:
-    """Makes doors: `bench(timeout=…, guard=…, may_follow=…)`."""
+def bench(
+    tmp_path: Path, waits: list[float], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Bench]]:
+    """Makes sessions of one group: `bench(timeout=…, guard=…, may_follow=…, ca_bundle=…)`."""
     assert waits == []
     made: list[Bench] = []
 
-    def make(timeout: float = 5.0, guard: Callable[..., None] = lambda *_: None, **transport: Any) -> Bench:
-        recorder, broken = Recorder(), []
-        path = tmp_path / f"ledger-{len(made)}.jsonl"
-        ledger = Ledger(path)
-        door = Door(
-            transport=Transport("http://127.0.0.1", timeout, **transport),
-            guard=guard,
-            pace=Pace(tmp_path, None, 2),
-            ledger=ledger,
+    def make(
+        timeout: float = 5.0,
+        guard: Callable[..., None] = lambda *_: None,
+        may_follow: Callable[[str, str], bool] | None = None,
+        ca_bundle: str | None = None,
+        target: Target | None = None,
+    ) -> Bench:
+        # The tests send to several servers; the guard has its own.
+        monkeypatch.setattr("contracts.session.session.refuse_request", lambda *given: guard(*given[:3]))
+        if may_follow is not None:
+            monkeypatch.setattr(Session, "_may_follow", lambda _, *where: may_follow(*where))
+        target = target or Target("service", "http://127.0.0.1")
+        events, broken, name = Events(), list[str](), f"session-{len(made)}"
+        session = Session(
+            replace(
+                target,
+                pace=Pace(requests_per_second=None, concurrency=2, timeout_seconds=timeout),
+                tls=TlsSettings(ca_bundle=Path(ca_bundle) if ca_bundle else None),
+            ),
+            name,
             namespace=Namespace("test", ["granted-0001"]),
-            recorder=recorder,
-            name="main",
-            on_break=broken.append,
-            shared=tmp_path,
+            group=SessionGroup(tmp_path, broken.append),
+            events=events,
         )
-        made.append(Bench(door, recorder, ledger, path, broken))
+        made.append(Bench(session, events, tmp_path / f"ledger-{name}.jsonl", broken))
         return made[-1]
 
     yield make
     for each in made:
-        each.ledger.close()
+        each.session.close()

@@ -1,4 +1,4 @@
-"""Cleaning deletes what is there or may be there; what may yet come into being is looked after twice."""
+"""DraftCleanup deletes what is there or may be there; what may yet come into being is looked after twice."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from contracts.exchanges.exchange import Exchange, Response
-from contracts.session.draft_cleanup import Cleaning
+from contracts.session.draft_cleanup import DraftCleanup
 from contracts.session.ledger import Entry, Ledger
 
 
@@ -50,7 +50,7 @@ def save(ledger: Ledger) -> Callable[..., None]:
 
 def test_drafts_go_newest_first_and_shared_ones_at_the_end(ledger: Ledger, save: Any) -> None:
     service = Service("one", "two", "three")
-    cleaning = Cleaning(ledger, service.delete, lambda: False)
+    cleaning = DraftCleanup(ledger, service.delete, lambda: False)
     cleaning.kept.add("two")
     for name in ("one", "two", "three"):
         save(name)
@@ -67,7 +67,7 @@ def test_a_save_that_was_not_answered_is_looked_after_again_at_the_end(
     ledger: Ledger, save: Any, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
     service = Service()
-    cleaning = Cleaning(ledger, service.delete, lambda: False)
+    cleaning = DraftCleanup(ledger, service.delete, lambda: False)
     save("late", state)
     cleaning.after_case()
     assert [entry.identifier for entry in ledger.removable()] == ["late"]
@@ -81,7 +81,7 @@ def test_what_cannot_be_deleted_is_tried_again_only_at_the_end_and_stays_in_the_
 ) -> None:
     service = Service("one")
     service.status = 403
-    cleaning = Cleaning(ledger, service.delete, lambda: False)
+    cleaning = DraftCleanup(ledger, service.delete, lambda: False)
     save("one")
     cleaning.after_case()
     cleaning.after_case()
@@ -94,5 +94,5 @@ def test_what_cannot_be_deleted_is_tried_again_only_at_the_end_and_stays_in_the_
 def test_nothing_is_sent_once_the_breaker_is_open(ledger: Ledger, save: Any) -> None:
     service = Service("one")
     save("one")
-    Cleaning(ledger, service.delete, lambda: True).at_the_end(last=True)
+    DraftCleanup(ledger, service.delete, lambda: True).at_the_end(last=True)
     assert service.asked == []

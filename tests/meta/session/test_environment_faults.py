@@ -11,7 +11,7 @@ import pytest
 from contracts.errors import EnvironmentFault, GivenUp
 from contracts.session import breaker
 from contracts.session.breaker import Breaker
-from contracts.session.session import Call, Context
+from contracts.session.session import HttpRequest, RequestContext
 
 PAGE = b"<!DOCTYPE html><html></html>"
 URL = "/api/v2013/documents/rc-test00000001/versions/draft"
@@ -55,7 +55,7 @@ def test_a_body_that_breaks_off_is_asked_for_again(bench: Any, serve: Any, broke
     server, made = serve(closing(broken, OK)), bench()
     exchange = made.send("GET", server.url, operation="listDrafts")
     assert (exchange.answer.json, exchange.retries, exchange.doubtful) == ({}, 1, False)
-    assert "broke off" in next(iter(made.door.faults))
+    assert "broke off" in next(iter(made.session.faults))
 
 
 def test_json_that_is_wrong_in_itself_is_the_services_own(bench: Any, serve: Any) -> None:
@@ -121,7 +121,9 @@ def silent(serve: Any) -> Iterator[Any]:
 
 
 def ask(made: Any, url: str, case: str, operation: str = "getDraftInfo", method: str = "GET") -> Any:
-    return made.door.send(Call(operation, method, url, {}), Context(case, 1, "abs-dev", "author"))
+    return made.session.send(
+        HttpRequest(operation, method, url, {}), RequestContext(case, 1, "abs-dev", "author")
+    )
 
 
 def test_an_operation_that_hangs_is_given_up_and_others_are_not(bench: Any, silent: Any) -> None:
@@ -133,7 +135,7 @@ def test_an_operation_that_hangs_is_given_up_and_others_are_not(bench: Any, sile
     with pytest.raises(GivenUp, match=r"getDraftInfo is given up: 3 time-outs in a row, after 0\.2 s each"):
         ask(made, silent.url, "a third")
     assert len(silent.received) == 3
-    made.door._transport.timeout = 20.0  # what does answer may take its time
+    made.session._transport.timeout = 20.0  # what does answer may take its time
     assert ask(made, silent.url, "a fourth", "draftExists", "HEAD").answer.status == 200
 
 
@@ -203,7 +205,7 @@ def test_weather_that_costs_too_much_ends_the_run() -> None:
 
 def test_a_hurry_ends_what_would_go_on(bench: Any, silent: Any) -> None:
     made = bench(timeout=60)
-    with made.door.hurried(0.3):
+    with made.session.time_limit(0.3):
         exchange = ask(made, silent.url, "one")
     assert exchange.fault == "no answer within the time limit"
     assert exchange.seconds < 30

@@ -15,34 +15,27 @@ import pytest
 from contracts.session.limits import BudgetSpent, Pace, RequestBudget
 
 WORKERS = 3
-#: What each worker process does: so many requests through a door of its own, on a folder that all share.
+#: What each worker process does: so many requests through a session of its own, on a folder that all share.
 WORK = """
 import sys
 from pathlib import Path
-from contracts.session.session import Call, Context, Door
-from contracts.session.ledger import Ledger
-from contracts.session.namespace import Namespace
-from contracts.session.limits import RequestBudget
-from contracts.session.limits import Pace
-from contracts.session.transport import Transport
+from contracts.session.session import HttpRequest, Limits, RequestContext, Session, SessionGroup
 from contracts.errors import EnvironmentFault
-
-class Silent:
-    def exchange(self, *_): pass
-    def fault(self, *_): pass
+from contracts.settings.target import Pace, Target
 
 name, folder, url, count, rate, places, budget = sys.argv[1:]
-folder = Path(folder)
-pace = Pace(folder, float(rate) or None, int(places) or None, RequestBudget(folder, int(budget) or None))
-door = Door(
-    transport=Transport(url, 20.0), guard=lambda *_: None, pace=pace, ledger=Ledger(folder / f"ledger-{name}.jsonl"),
-    namespace=Namespace("test"), recorder=Silent(), name=name, on_break=print,
+pace = Pace(requests_per_second=float(rate) or None, concurrency=int(places) or None, timeout_seconds=20.0)
+session = Session(
+    Target("service", url, pace=pace),
+    name,
+    group=SessionGroup(Path(folder), stop=lambda _: None),
+    limits=Limits(requests=int(budget) or None),
 )
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(int(count)):
     try:
-        door.send(Call("getDraft", "GET", url, {}), Context("case", 1, "abs-dev", "author"))
+        session.send(HttpRequest("getDraft", "GET", url, {}), RequestContext("case", 1, "abs-dev", "author"))
     except EnvironmentFault as fault:
         print(fault)
 """

@@ -100,8 +100,8 @@ def test_a_read_is_tried_again(bench: Any, serve: Any, waits: list[float], statu
     exchange = made.send("GET", server.url)
     assert (exchange.answer.status, exchange.retries, exchange.fault) == (200, 2, None)
     assert waits == [0.25, 0.5]
-    assert made.door.counts == {"requests": 3, "retries": 2}
-    assert made.door.faults == {f"status {status[:3]}": 2}
+    assert made.session.counts == {"requests": 3, "retries": 2}
+    assert made.session.faults == {f"status {status[:3]}": 2}
 
 
 @pytest.mark.parametrize("status", ["502 Bad", "503 Busy", "504 Late"])

@@ -11,10 +11,10 @@ import pytest
 from filelock import FileLock
 
 from contracts.session.private_folder import (
-    Alive,
-    anybody_alive,
-    private_folders_of_the_dead,
-    remove_private_folders,
+    ProcessLock,
+    abandoned_private_folders,
+    process_alive,
+    remove_abandoned_private_folders,
 )
 from contracts.session.sweep import earlier_runs, tokens_at_work
 
@@ -57,9 +57,9 @@ def found(folder: Path) -> list[str]:
 
 
 def test_a_run_without_its_closing_record_is_swept_once_it_is_dead(run_folder: Any, tmp_path: Path) -> None:
-    alive = Alive(run_folder("one"), "main")
+    alive = ProcessLock(run_folder("one"), "main")
     assert (found(tmp_path), tokens_at_work(tmp_path)) == ([], {"dead"})
-    alive.end()
+    alive.release()
     assert (found(tmp_path), tokens_at_work(tmp_path)) == (["one"], set())
     (run,) = earlier_runs(tmp_path, URL)
     assert [draft.identifier for draft in run.drafts] == ["rc-dead00000001"]
@@ -98,8 +98,8 @@ def test_workers_that_outlive_their_controller_are_waited_for(
     run_folder: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = run_folder("one")
-    worker = Alive(folder, "gw0")
-    monkeypatch.setattr("contracts.session.sweep.time.sleep", lambda _: worker.end())
+    worker = ProcessLock(folder, "gw0")
+    monkeypatch.setattr("contracts.session.sweep.time.sleep", lambda _: worker.release())
     assert found(tmp_path) == ["one"]
 
 
@@ -115,17 +115,17 @@ def test_private_folders_of_dead_runs_go_and_no_others(tmp_path: Path) -> None:
     places = {name: tmp_path / f"registry-contracts-{name}" for name in ("alive", "dead", "new", "open")}
     for path in places.values():
         path.mkdir(mode=0o700)
-    alive = Alive(places["alive"], "main")
+    alive = ProcessLock(places["alive"], "main")
     for name in ("dead", "open"):
         (places[name] / "alive-main.lock").touch()
         (places[name] / "token-author.json").write_text("{}")
     places["open"].chmod(0o755)
     (tmp_path / "registry-contracts-link").symlink_to(places["dead"])
-    assert list(private_folders_of_the_dead(tmp_path)) == [places["dead"]]
-    assert remove_private_folders(tmp_path) == 1
+    assert list(abandoned_private_folders(tmp_path)) == [places["dead"]]
+    assert remove_abandoned_private_folders(tmp_path) == 1
     assert {name for name, path in places.items() if path.exists()} == {"alive", "new", "open"}
-    alive.end()
-    assert not anybody_alive(places["alive"])
+    alive.release()
+    assert not process_alive(places["alive"])
 
 
 def test_a_sign_of_life_is_held_from_the_moment_it_can_be_seen(
@@ -139,7 +139,7 @@ def test_a_sign_of_life_is_held_from_the_moment_it_can_be_seen(
         return acquire(lock, *arguments, **options)
 
     monkeypatch.setattr(FileLock, "acquire", looking)
-    alive = Alive(tmp_path, "main")
+    alive = ProcessLock(tmp_path, "main")
     assert seen == [[]]
-    assert anybody_alive(tmp_path)
-    alive.end()
+    assert process_alive(tmp_path)
+    alive.release()
