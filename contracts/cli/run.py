@@ -76,7 +76,7 @@ def pytest_words(
     """
     cases = cases_directory()
     words = [str(cases), f"--rootdir={cases}", "-c", str(PYTEST_SETTINGS)]
-    words += ["-p", "contracts.plugin"]
+    words += ["-p", "registry_contracts"]
     words += [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
     for name, given in repeated.items():
         words += [f"--{name}={value}" for value in given] if isinstance(given, tuple) else []

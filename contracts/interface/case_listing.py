@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,7 +21,7 @@ from typing import Final
 import pytest
 
 from contracts.errors import SuiteError
-from contracts.interface.location import cache_directory, cases_directory
+from contracts.interface.location import cache_directory, cases_directory, python_command
 
 MARK = "contract"
 _OPTION = "--list-cases"
@@ -57,7 +56,8 @@ def cases_by_clause(folder: Path, settings: Path) -> Mapping[str, tuple[str, ...
 
 
 def _collect(folder: Path, settings: Path, listing: Path) -> subprocess.CompletedProcess[str]:
-    plugins = ["-p", "contracts.plugin", "-p", __name__, "-p", "no:cacheprovider"]
+    pytest_command = python_command("import pytest; sys.exit(pytest.main())")
+    plugins = ["-p", "registry_contracts", "-p", __name__, "-p", "no:cacheprovider"]
     places = ["-c", str(settings), "--rootdir", str(settings.parent), f"{_OPTION}={listing}"]
     chosen = ["--target", "sandbox", "--profile", "full"]
     # Variables of another run, or of a target, would change what is collected.
@@ -65,7 +65,7 @@ def _collect(folder: Path, settings: Path, listing: Path) -> subprocess.Complete
         name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "REGISTRY_"))
     }
     return subprocess.run(  # noqa: S603 - our own interpreter, no shell
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", *plugins, *places, *chosen, str(folder)],
+        [*pytest_command, "--collect-only", "-q", *plugins, *places, *chosen, str(folder)],
         cwd=settings.parent,
         env=kept,
         capture_output=True,

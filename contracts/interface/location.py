@@ -1,6 +1,7 @@
 """Where the promises lie: beside the library in a checkout, inside it in an installed package."""
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -48,6 +49,18 @@ def cases_directory(package: Path = _PACKAGE) -> Path:
         if directory.is_dir():
             return directory
     raise _absent("the folder of the contract cases", candidates)
+
+
+def python_command(code: str = "registry_contracts.main()") -> list[str]:
+    """A command that runs Python code in a child process whose `contracts` is this package.
+
+    Args:
+        code: Statements; by default those that run `registry-contracts`. Words that follow in the command are
+            their `sys.argv[1:]`.
+    """
+    # Last on the path: a checkout need not be installed, and its folder must not hide any other module.
+    settle = f"import sys; sys.path.append({str(_PACKAGE.parent)!r}); import registry_contracts"
+    return [sys.executable, "-P", "-c", f"{settle}; {code}"]
 
 
 def cache_directory() -> Path:

@@ -36,6 +36,7 @@ import click
 import requests
 
 from contracts.errors import RegistryContractsError, SuiteError
+from contracts.interface.location import python_command
 from contracts.session.ledger import Entry, read_entries, residue
 from contracts.session.limits import PERMANENT
 from contracts.settings import embedded_sandbox
@@ -187,7 +188,6 @@ def named_records(settings: Path) -> frozenset[str]:
 
 _READY: Final = "sandbox ready at "
 _STOP_SECONDS: Final = 30.0
-_PROGRAM: Final = "from contracts.cli import main; main()"
 _ROLES: Final = ("author", "other", "restricted", "nau")
 
 
@@ -219,7 +219,7 @@ class Served:
     def command(self, *words: str) -> list[str]:
         """The suite's program with some words, aimed at this sandbox."""
         aim = ["--target", str(self.settings), "--reports", str(self.reports)]
-        return [sys.executable, "-c", _PROGRAM, words[0], *aim, *words[1:]]
+        return [*python_command(), words[0], *aim, *words[1:]]
 
     def environment(self) -> Mapping[str, str]:
         """The environment of its runs: the published accounts, and a folder of its own for private folders."""
@@ -264,7 +264,7 @@ def served(folder: Path, arguments: Sequence[str] = (), pace: str = "") -> Itera
     data.mkdir(parents=True, exist_ok=True)
     (folder / "tmp").mkdir(exist_ok=True)
     options = ["--port", "0", "--data", str(data), "--size-limit", str(6 * 1024**2), *arguments]
-    command = [sys.executable, "-m", "contracts.sandbox", *options]
+    command = [*python_command(), "sandbox", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - as above
         line = process.stdout.readline() if process.stdout else ""
         try:

@@ -19,6 +19,7 @@ from typing import Any, Final, NoReturn
 import click
 
 from contracts.errors import RegistryContractsError, SuiteError, UsageError
+from contracts.interface.location import python_command
 
 _USAGE: Final = 4
 _ERROR: Final = 3
@@ -60,7 +61,6 @@ def _complain(name: str, text: str, code: int) -> NoReturn:
 #: A run that takes longer hangs: many times what the slowest variant needs.
 LONGEST_RUN_SECONDS = 3600.0
 _VERDICT_FILE = "verdict.json"
-_PROGRAM = "from contracts.cli import main; main()"
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def run_altered(
         SuiteError: the run left no verdict; the message holds its last words.
     """
     reports.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-c", _PROGRAM, "run", "--profile", profile, "--seed", str(seed)]
+    command = [*python_command(), "run", "--profile", profile, "--seed", str(seed)]
     command += ["--reports", str(reports), f"--sandbox-arguments={shlex.join(arguments)}"]
     command += [f"--clause={clause}" for clause in clauses]
     started = time.monotonic()

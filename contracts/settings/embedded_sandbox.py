@@ -8,7 +8,6 @@ import os
 import queue
 import re
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from contracts.errors import RegistryContractsError, SuiteError, UsageError
+from contracts.interface.location import python_command
 from contracts.settings.settings_file import read_target
 from contracts.settings.target import ACCOUNT_ROLES, SANDBOX, AttachmentSettings, Target
 
@@ -74,7 +74,7 @@ class EmbeddedSandbox:
 
     Args:
         size_limit: largest upload it takes, in bytes.
-        arguments: more options for `python -m contracts.sandbox`, such as `--defect` or `--variant`.
+        arguments: more options for `registry-contracts sandbox`, such as `--defect` or `--variant`.
         command: what to start instead, for tests.
         ready_seconds: patience for its first line.
 
@@ -188,7 +188,7 @@ class EmbeddedSandbox:
 
 def _sandbox_command(size_limit: int, arguments: Sequence[str]) -> list[str]:
     options = ["--port", "0", "--size-limit", str(size_limit), *arguments]
-    return [sys.executable, "-m", "contracts.settings.sandbox_process", *options]
+    return [*python_command("from contracts.settings.sandbox_process import main; main()"), *options]
 
 
 def require_extra() -> None:

@@ -187,6 +187,56 @@ def test_a_gate_works_in_another_repository_and_writes_nothing_but_reports(insta
     assert installed.left_private() == []
 
 
+#: Modules that many a repository has; imported in place of ours, each would end the run.
+FOREIGN = (
+    "contracts/__init__.py",
+    "contracts/cli.py",
+    "tests/__init__.py",
+    "tests/conftest.py",
+    "conftest.py",
+)
+#: A module of the standard library, which child processes must not look for in the current folder.
+HIDDEN = "queue.py"
+
+
+@pytest.mark.usefixtures("with_sandbox")
+@pytest.mark.parametrize("on_the_path", [False, True], ids=["current-folder", "pythonpath"])
+def test_packages_of_the_same_name_in_another_repository_are_not_imported(
+    installed: Installed, on_the_path: bool
+) -> None:
+    for name in FOREIGN if on_the_path else (*FOREIGN, HIDDEN):
+        path = installed.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"raise ImportError('{name} of the repository was imported')\n", encoding="utf-8")
+    environment = {"PYTHONPATH": str(installed.folder)} if on_the_path else {}
+    for words in (
+        ("gate", "--consumer", "sdk.toml", "--workers", "2"),
+        ("run", "--profile", "smoke", "--realm", "abs-dev"),
+        ("call", "getDraft", "--realm", "abs-dev"),
+        ("explain", "attachment-create-accepted"),
+    ):
+        ended = installed(*words, **environment)
+        assert ended.returncode == 0, (words, ended.stdout + ended.stderr)
+
+
+@pytest.mark.usefixtures("plain")
+def test_a_case_of_ones_own_type_checks_against_the_installed_package(
+    installed: Installed, tmp_path: Path
+) -> None:
+    case = CHECKOUT / "tests/contract/scenario/test_draft_content.py"
+    shutil.copy(case, installed.folder / "test_own.py")
+    words = ["-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "mypy"), "--python-executable"]
+    ended = subprocess.run(
+        [sys.executable, *words, str(installed.python), "test_own.py"],
+        cwd=installed.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
 @pytest.mark.usefixtures("plain")
 def test_the_plain_install_judges_a_service_at_an_address(
     installed: Installed, start_sandbox: Callable[..., Any]
@@ -211,6 +261,10 @@ def test_without_the_extra_the_sandbox_says_what_to_install(installed: Installed
 def test_the_wheel_holds_no_tests_of_the_suite_itself_and_nothing_built(wheel: Path, tmp_path: Path) -> None:
     shutil.unpack_archive(wheel, tmp_path, "zip")
     names = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
-    assert "contracts/_promises/openapi/registry.yaml" in names
+    assert {
+        "contracts/_promises/openapi/registry.yaml",
+        "contracts/py.typed",
+        "registry_contracts.py",
+    } <= names
     assert any(name.startswith("contracts/_promises/cases/scenario/test_") for name in names)
     assert not [name for name in names if "meta" in name.split("/") or name.endswith(".pyc")]

@@ -1,0 +1,50 @@
+"""Starts the program, its child processes and pytest's plugin with this distribution's own package `contracts`.
+
+`contracts` is a common name: the current folder, or a folder of PYTHONPATH, may hold another package of that name,
+which Python would import first. Importing this module, whose name is nobody else's, settles which one it is.
+It is a pytest plugin as well: `-p registry_contracts` loads `contracts.plugin`. PYTEST_DONT_REWRITE
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().with_name("contracts")
+
+pytest_plugins = ("contracts.plugin",)
+
+
+def _load_own_package() -> None:
+    """Put our package into `sys.modules`, where every later import of it or of its modules looks first.
+
+    Raises:
+        ImportError: another package of that name is loaded already.
+    """
+    loaded = sys.modules.get("contracts")
+    if loaded is not None:
+        if Path(loaded.__file__ or "").resolve().parent != _PACKAGE:
+            raise ImportError(f"another package 'contracts' is loaded already: {loaded.__file__}")
+        return
+    spec = spec_from_file_location("contracts", _PACKAGE / "__init__.py")
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{_PACKAGE} is no package; install registry-contracts again")
+    sys.modules["contracts"] = package = module_from_spec(spec)
+    spec.loader.exec_module(package)
+
+
+_load_own_package()
+
+
+def main() -> None:
+    """Run `registry-contracts`; its child processes do not look for modules in the current folder."""
+    from contracts.cli import main as program  # noqa: PLC0415 - once it is settled which package that is
+
+    os.environ["PYTHONSAFEPATH"] = "1"
+    program()
+
+
+if __name__ == "__main__":
+    main()
