@@ -1,9 +1,4 @@
-"""Reads `deviations/<target>.toml`: contradictions that are known and accepted, each until a day.
-
-Reads a consumer file: what an SDK uses of the interface, and which judgements it does without.
-
-Finds and reads what a run is held to: the consumer file that was named, the deviations of the target.
-"""
+"""Finds and reads the terms of a run: the consumer file that was named, and the target's deviations."""
 
 from __future__ import annotations
 
@@ -19,7 +14,7 @@ from contracts.interface.description import Description, load_description
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
 from contracts.settings.lookup import FOLDER as TARGETS
 from contracts.settings.target import PRODUCTION_REALMS
-from contracts.settings.toml_file import Source, TermsKeys, called, is_file, read_source, suggestion
+from contracts.settings.toml_file import Keys, TomlFile, called, is_file, read_toml_file, suggestion
 
 #: The only key at the top of the file: one table for each deviation.
 ENTRY = "deviation"
@@ -52,7 +47,7 @@ def read_deviations(
     Raises:
         UsageError: one line with file, line, what is wrong and what to do.
     """
-    source = read_source(path, shown, "deviations file")
+    source = _read(path, shown, "deviations file")
     source.refuse_unknown((), source.tables, (ENTRY,))
     entries = source.tables.get(ENTRY, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -68,13 +63,19 @@ def read_deviations(
     return found
 
 
+def _read(path: Path, shown: str, what: str) -> TomlFile:
+    if not is_file(path):
+        raise UsageError(f"no {what} '{shown}': name a TOML file that is there")
+    return read_toml_file(path, shown)
+
+
 class _Entry:
-    """One entry under reading."""
+    """Reads one entry of a deviations file."""
 
     def __init__(
         self,
-        source: Source,
-        keys: TermsKeys,
+        source: TomlFile,
+        keys: Keys,
         entry: dict[str, Any],
         catalogue: Catalogue,
         description: Description,
@@ -159,7 +160,7 @@ class _Entry:
         return name
 
 
-def known_clause(source: Source, keys: TermsKeys, name: str, catalogue: Catalogue) -> Clause:
+def known_clause(source: TomlFile, keys: Keys, name: str, catalogue: Catalogue) -> Clause:
     """Return the clause of a name.
 
     Raises:
@@ -171,7 +172,7 @@ def known_clause(source: Source, keys: TermsKeys, name: str, catalogue: Catalogu
         raise source.fault(keys, str(error), name) from None
 
 
-def known_operation(source: Source, keys: TermsKeys, name: str, description: Description) -> None:
+def known_operation(source: TomlFile, keys: Keys, name: str, description: Description) -> None:
     """Refuse an operation that the description does not have.
 
     Raises:
@@ -185,7 +186,7 @@ def known_operation(source: Source, keys: TermsKeys, name: str, description: Des
     raise source.fault(keys, f"unknown operation '{name}'; {advice}", name)
 
 
-def known_realm(source: Source, keys: TermsKeys, name: str, known: Iterable[str]) -> None:
+def known_realm(source: TomlFile, keys: Keys, name: str, known: Iterable[str]) -> None:
     """Refuse a realm that is none of the known ones, production realms with a word of their own.
 
     Raises:
@@ -231,7 +232,7 @@ def read_consumer(path: Path, shown: str, catalogue: Catalogue, description: Des
     Raises:
         UsageError: one line with file, line, what is wrong and what to do.
     """
-    source = read_source(path, shown, "consumer file")
+    source = _read(path, shown, "consumer file")
     source.refuse_unknown((), source.tables, KEYS)
     if not source.tables:
         raise source.fault((), 'the consumer file says nothing; begin with operations = ["createToken", …]')
@@ -251,7 +252,7 @@ def read_consumer(path: Path, shown: str, catalogue: Catalogue, description: Des
     )
 
 
-def _operations(source: Source, description: Description) -> tuple[str, ...]:
+def _operations(source: TomlFile, description: Description) -> tuple[str, ...]:
     if "operations" not in source.tables:
         return ()
     names = source.texts_at(("operations",), source.tables["operations"], "saveDraft")
@@ -260,7 +261,7 @@ def _operations(source: Source, description: Description) -> tuple[str, ...]:
     return names
 
 
-def _methods(source: Source, description: Description) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _methods(source: TomlFile, description: Description) -> Iterator[tuple[str, tuple[str, ...]]]:
     if "methods" not in source.tables:
         return
     table = source.table_at(("methods",), source.tables["methods"])
@@ -283,7 +284,7 @@ def _flat(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
             yield (key,), value
 
 
-def _realms(source: Source) -> tuple[str, ...]:
+def _realms(source: TomlFile) -> tuple[str, ...]:
     if "realms" not in source.tables:
         return ()
     realms = source.texts_at(("realms",), source.tables["realms"], "abs-dev")
@@ -293,7 +294,7 @@ def _realms(source: Source) -> tuple[str, ...]:
 
 
 def _refuse_unreachable(
-    source: Source, operations: tuple[str, ...], realms: tuple[str, ...], description: Description
+    source: TomlFile, operations: tuple[str, ...], realms: tuple[str, ...], description: Description
 ) -> None:
     """Refuse an operation that none of the realms has: it would be gated by nothing."""
     for name in operations if realms else ():
@@ -304,7 +305,7 @@ def _refuse_unreachable(
             )
 
 
-def _clauses(source: Source, operations: tuple[str, ...], catalogue: Catalogue) -> tuple[str, ...]:
+def _clauses(source: TomlFile, operations: tuple[str, ...], catalogue: Catalogue) -> tuple[str, ...]:
     if "clauses" not in source.tables:
         return ()
     names = source.texts_at(("clauses",), source.tables["clauses"], "draft-get-content")
@@ -320,7 +321,7 @@ def _clauses(source: Source, operations: tuple[str, ...], catalogue: Catalogue) 
     return names
 
 
-def _waivers(source: Source, catalogue: Catalogue) -> Iterator[Waiver]:
+def _waivers(source: TomlFile, catalogue: Catalogue) -> Iterator[Waiver]:
     if "waivers" not in source.tables:
         return
     table = source.table_at(("waivers",), source.tables["waivers"])

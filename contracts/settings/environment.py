@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from contracts.errors import UsageError
 from contracts.settings.guard import checked_base_url
 from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, Account, Kind, Secret, Target, about
-from contracts.settings.toml_file import SettingsFile
+from contracts.settings.toml_file import TomlFile
 
 BASE_URL, EMAIL, PASSWORD = "REGISTRY_BASE_URL", "REGISTRY_EMAIL", "REGISTRY_PASSWORD"
 _CONVENTIONAL = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
@@ -29,7 +29,7 @@ DEFAULT_AUTHOR = AccountVariables(EMAIL, PASSWORD)
 
 
 def read_accounts(
-    source: SettingsFile, variables: Mapping[str, AccountVariables], environ: Mapping[str, str]
+    source: TomlFile, variables: Mapping[str, AccountVariables], environ: Mapping[str, str]
 ) -> tuple[dict[str, Account], dict[str, str]]:
     """Return role → account for every role whose credentials are set, and role → reason for the others.
 
@@ -103,9 +103,7 @@ def _others(names: tuple[str, ...], missing: list[str]) -> str:
     return " and ".join(name for name in names if name not in missing)
 
 
-def _unset(
-    source: SettingsFile, role: str, named: AccountVariables, environ: Mapping[str, str]
-) -> str | None:
+def _unset(source: TomlFile, role: str, named: AccountVariables, environ: Mapping[str, str]) -> str | None:
     """Say which of a role's variables is not set, or None when both are."""
     for item in fields(named):
         variable = getattr(named, item.name)
@@ -126,7 +124,7 @@ def _shown(variable: str, role: str, key: str) -> str:
     return f"the environment variable that accounts.{role}.{key} names"
 
 
-def _account(source: SettingsFile, role: str, named: AccountVariables, environ: Mapping[str, str]) -> Account:
+def _account(source: TomlFile, role: str, named: AccountVariables, environ: Mapping[str, str]) -> Account:
     email, password = environ[str(named.email_env)], environ[str(named.password_env)]
     try:
         return Account(role, checked_email(email), Secret(password))

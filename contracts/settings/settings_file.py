@@ -1,12 +1,9 @@
-"""Checks one value of a settings file against the kind its setting declares.
-
-From a settings file to a target: every table and key is known, every value of its kind.
-"""
+"""Reads a settings file into a target: every table and key is known, every value is of the kind that is declared."""
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import Field, fields, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -26,20 +23,23 @@ from contracts.settings.target import (
     TlsSettings,
 )
 from contracts.settings.toml_file import (
-    Keys,
-    SettingsFile,
+    TomlFile,
+    called,
     is_file,
-    read_settings_file,
     read_text,
+    read_toml_file,
     suggestion,
 )
+
+#: Where a setting stands: names of tables and its key, outermost first.
+Names = tuple[str, ...]
 
 # The interface document's prose rule; its printed pattern has a doubled backslash and shuts out the hyphen.
 IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{11,128}")
 _IDENTIFIER_RULE = "11 to 128 letters, digits, hyphens or underscores"
 
 
-def checked(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> Any:
+def checked(source: TomlFile, keys: Names, kind: Kind, value: Any) -> Any:
     """Return `value` as the model holds it, or refuse it.
 
     Args:
@@ -58,29 +58,16 @@ def checked(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> Any:
     return _READERS[kind](source, keys, kind, value)
 
 
-def _refuse(source: SettingsFile, keys: Keys, message: str) -> NoReturn:
+def _refuse(source: TomlFile, keys: Names, message: str) -> NoReturn:
     raise source.fault(keys, f"{'.'.join(keys)} {message}")
 
 
-def _wrong_kind(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> NoReturn:
+def _wrong_kind(source: TomlFile, keys: Names, kind: Kind, value: Any) -> NoReturn:
     hint = f"; write {keys[-1]} = {_EXAMPLES[kind]}"
-    _refuse(source, keys, f"must be {kind.value}, not {_called(value)}{hint}")
+    _refuse(source, keys, f"must be {kind.value}, not {called(value)}{hint}")
 
 
-def _called(value: Any) -> str:
-    """Say what a TOML value is, in words, without showing it."""
-    names = {
-        bool: "true or false",
-        str: "a text",
-        int: "a number",
-        float: "a number",
-        list: "a list",
-        dict: "a table",
-    }
-    return names.get(type(value), "a date or time")
-
-
-def _text(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> str:
+def _text(source: TomlFile, keys: Names, kind: Kind, value: Any) -> str:
     if not isinstance(value, str):
         _wrong_kind(source, keys, kind, value)
     if not value.strip():
@@ -88,7 +75,7 @@ def _text(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> str:
     return value
 
 
-def _texts(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> tuple[str, ...]:
+def _texts(source: TomlFile, keys: Names, kind: Kind, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
         _wrong_kind(source, keys, kind, value)
     texts = tuple(_text(source, keys, kind, item) for item in value)
@@ -97,22 +84,22 @@ def _texts(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> tuple[st
     return texts
 
 
-def _identifier(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> str:
+def _identifier(source: TomlFile, keys: Names, kind: Kind, value: Any) -> str:
     text = _text(source, keys, kind, value)
     if not IDENTIFIER.fullmatch(text):
         _refuse(source, keys, f"does not follow the identifier rule; use {_IDENTIFIER_RULE}")
     return text
 
 
-def _identifiers(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> tuple[str, ...]:
+def _identifiers(source: TomlFile, keys: Names, kind: Kind, value: Any) -> tuple[str, ...]:
     return tuple(_identifier(source, keys, kind, text) for text in _texts(source, keys, kind, value))
 
 
-def _one_or_more(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> tuple[str, ...]:
+def _one_or_more(source: TomlFile, keys: Names, kind: Kind, value: Any) -> tuple[str, ...]:
     return _identifiers(source, keys, kind, [value] if isinstance(value, str) else value)
 
 
-def _number(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> float:
+def _number(source: TomlFile, keys: Names, kind: Kind, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         _wrong_kind(source, keys, kind, value)
     if not 0 < value < math.inf:
@@ -120,18 +107,18 @@ def _number(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> float:
     return float(value)
 
 
-def _rate(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> float | None:
+def _rate(source: TomlFile, keys: Names, kind: Kind, value: Any) -> float | None:
     return None if value == math.inf else _number(source, keys, kind, value)
 
 
-def _whole(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> int:
+def _whole(source: TomlFile, keys: Names, kind: Kind, value: Any) -> int:
     if isinstance(value, float):
         _refuse(source, keys, f"must be {kind.value}; write {keys[-1]} = {_EXAMPLES[kind]}")
     _number(source, keys, kind, value)
     return int(value)
 
 
-def _file(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> Path:
+def _file(source: TomlFile, keys: Names, kind: Kind, value: Any) -> Path:
     name = _text(source, keys, kind, value)
     path = source.path.parent / name
     if not is_file(path):
@@ -139,7 +126,7 @@ def _file(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> Path:
     return path
 
 
-def _json_file(source: SettingsFile, keys: Keys, kind: Kind, value: Any) -> dict[str, Any]:
+def _json_file(source: TomlFile, keys: Names, kind: Kind, value: Any) -> dict[str, Any]:
     path = _file(source, keys, kind, value)
     try:
         document = json.loads(read_text(path, path.name), parse_constant=_no_constant)
@@ -169,7 +156,7 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-_READERS: dict[Kind, Callable[[SettingsFile, Keys, Kind, Any], Any]] = {
+_READERS: dict[Kind, Callable[[TomlFile, Names, Kind, Any], Any]] = {
     Kind.TEXT: _text,
     Kind.TEXTS: _texts,
     Kind.IDENTIFIER: _identifier,
@@ -198,6 +185,8 @@ _EXAMPLES = {
 
 Group = TypeVar("Group", Pace, RealmSettings, AttachmentSettings, TlsSettings, AccountVariables)
 
+#: Names that people write below a table by mistake.
+_TOP_ONLY = ("base_url", "kind", "realms")
 TOP_KEYS = ("base_url", "kind", "realms", "pace", "accounts", "realm", "attachments", "tls")
 
 
@@ -213,7 +202,7 @@ def read_target(path: Path, environ: Mapping[str, str], shown: str | None = None
         UsageError: one line with file, line, what is wrong and what to do.
 
     """
-    source = read_settings_file(path, shown or str(path))
+    source = read_toml_file(path, shown or str(path))
     _refuse_unknown(source, (), source.tables, TOP_KEYS)
     # Tables first: a key that slipped below one explains why another seems to be missing.
     target = Target(
@@ -230,7 +219,7 @@ def read_target(path: Path, environ: Mapping[str, str], shown: str | None = None
     return replace(target, accounts=accounts, absent=absent)
 
 
-def _base_url(source: SettingsFile) -> str:
+def _base_url(source: TomlFile) -> str:
     text = checked(source, ("base_url",), Kind.TEXT, _required(source, "base_url", "https://…"))
     try:
         return checked_base_url(text)
@@ -238,7 +227,7 @@ def _base_url(source: SettingsFile) -> str:
         raise source.fault(("base_url",), f"base_url {error}") from None
 
 
-def _kind(source: SettingsFile) -> str:
+def _kind(source: TomlFile) -> str:
     kind = checked(source, ("kind",), Kind.TEXT, _required(source, "kind", "development"))
     if kind != "development":
         raise source.fault(
@@ -247,13 +236,13 @@ def _kind(source: SettingsFile) -> str:
     return str(kind)
 
 
-def _required(source: SettingsFile, key: str, example: str) -> Any:
+def _required(source: TomlFile, key: str, example: str) -> Any:
     if key not in source.tables:
         raise source.fault((key,), f'{key} is missing; add {key} = "{example}" above the first table')
     return source.tables[key]
 
 
-def _realms(source: SettingsFile) -> tuple[str, ...]:
+def _realms(source: TomlFile) -> tuple[str, ...]:
     if "realms" not in source.tables:
         return DEVELOPMENT_REALMS
     realms: tuple[str, ...] = checked(source, ("realms",), Kind.TEXTS, source.tables["realms"])
@@ -266,7 +255,7 @@ def _realms(source: SettingsFile) -> tuple[str, ...]:
     return realms
 
 
-def _check_realm(source: SettingsFile, keys: Keys, name: str) -> None:
+def _check_realm(source: TomlFile, keys: Names, name: str) -> None:
     if name.strip().lower() in PRODUCTION_REALMS:
         raise source.fault(
             keys, f"{name!r} is a production realm, which is refused; use {name.strip().lower()}-dev"
@@ -275,14 +264,14 @@ def _check_realm(source: SettingsFile, keys: Keys, name: str) -> None:
         raise source.fault(keys, f"unknown realm {name!r}; {suggestion(name, DEVELOPMENT_REALMS)}")
 
 
-def _realm_settings(source: SettingsFile) -> dict[str, RealmSettings]:
+def _realm_settings(source: TomlFile) -> dict[str, RealmSettings]:
     tables = _table(source, ("realm",))
     for name in tables:
         _check_realm(source, ("realm", name), name)
     return {name: _group(source, ("realm", name), RealmSettings) for name in tables}
 
 
-def _account_variables(source: SettingsFile) -> dict[str, AccountVariables]:
+def _account_variables(source: TomlFile) -> dict[str, AccountVariables]:
     tables = _table(source, ("accounts",))
     for role in tables:
         if role not in ACCOUNT_ROLES:
@@ -293,7 +282,7 @@ def _account_variables(source: SettingsFile) -> dict[str, AccountVariables]:
     return {role: _group(source, ("accounts", role), AccountVariables) for role in tables}
 
 
-def _refuse_secrets(source: SettingsFile, role: str) -> None:
+def _refuse_secrets(source: TomlFile, role: str) -> None:
     keys = ("accounts", role)
     for key in ("email", "password"):
         if key in _table(source, keys):
@@ -304,7 +293,7 @@ def _refuse_secrets(source: SettingsFile, role: str) -> None:
             )
 
 
-def _group(source: SettingsFile, keys: Keys, group: type[Group]) -> Group:
+def _group(source: TomlFile, keys: Names, group: type[Group]) -> Group:
     """Read one table into the dataclass that declares its settings."""
     table = _table(source, keys)
     declared: dict[str, Field[Any]] = {item.name: item for item in fields(group)}
@@ -316,7 +305,7 @@ def _group(source: SettingsFile, keys: Keys, group: type[Group]) -> Group:
     return group(**values)
 
 
-def _table(source: SettingsFile, keys: Keys) -> dict[str, Any]:
+def _table(source: TomlFile, keys: Names) -> dict[str, Any]:
     """Return the table at `keys`, empty when the file has none."""
     table: Any = source.tables
     for key in keys:
@@ -328,16 +317,9 @@ def _table(source: SettingsFile, keys: Keys) -> dict[str, Any]:
     return table
 
 
-def _refuse_unknown(source: SettingsFile, keys: Keys, table: Mapping[str, Any], known: Iterable[str]) -> None:
-    for key in table:
-        if key not in known:
-            raise _unknown(source, keys, key, known)
-
-
-def _unknown(source: SettingsFile, keys: Keys, key: str, known: Iterable[str]) -> UsageError:
-    place = f" in [{'.'.join(keys)}]" if keys else ""
-    advice = suggestion(key, known)
-    if keys and key in ("base_url", "kind", "realms"):
-        # TOML gives a key to the table above it, a common slip.
-        advice = "it belongs above the first table"
-    return source.fault((*keys, key), f"unknown key {key!r}{place}; {advice}")
+def _refuse_unknown(source: TomlFile, keys: Names, table: Mapping[str, Any], known: Collection[str]) -> None:
+    for key in table if keys else ():
+        if key in _TOP_ONLY and key not in known:
+            # TOML gives a key to the table above it, a common slip.
+            raise source.unknown((*keys, key), "it belongs above the first table")
+    source.refuse_unknown(keys, table, known)

@@ -1,33 +1,34 @@
-"""A settings file as text and as tables, with the line of every key for messages a person can act on.
+"""TOML files that people write (settings, consumers, deviations), with the line of everything in them.
 
-A consumer's or deviations' file: its content, and the line of everything in it, so that a mistake can be found.
+Every message about such a file names file and line, so that a person can act on it.
 """
 
 from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
 from contracts.errors import UsageError
 
-Keys = tuple[str, ...]
+#: Where something stands: names of tables and keys, numbers of entries in a list of tables, outermost first.
+Keys = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
-class SettingsFile:
+class TomlFile:
     """One TOML file, read and parsed.
 
     Args:
-        path: where it was read; paths inside it are relative to its folder.
-        shown: the same path as messages show it.
-        text: its content, with plain line feeds.
-        tables: the parsed content.
-
+        path: Where it was read; paths inside it are relative to its folder.
+        shown: The same path as messages show it.
+        text: Its content, with plain line feeds.
+        tables: The parsed content.
     """
 
     path: Path
@@ -35,21 +36,119 @@ class SettingsFile:
     text: str
     tables: dict[str, Any]
 
-    def fault(self, keys: Keys, message: str) -> UsageError:
-        """Return the error about the setting at `keys` (outermost first): file, line, then `message`."""
-        return UsageError(f"{self.shown}:{line_of(self.text, keys)}: {message}")
+    @cached_property
+    def _lines(self) -> Mapping[Keys, tuple[int, int]]:
+        """First and last line, counted from 1, of the statement that brings a key in."""
+        lines: dict[Keys, tuple[int, int]] = {}
+        for keys, place in _keys_with_lines(self.text):
+            lines.setdefault(keys, place)
+        return lines
+
+    def line(self, keys: Keys, word: str | None = None) -> int:
+        """Return the line of a key, or of a word in its value; of what it stands in when the file lacks the key."""
+        for length in range(len(keys), 0, -1):
+            if keys[:length] in self._lines:
+                first, last = self._lines[keys[:length]]
+                return self._line_of_word(first, last, word)
+        return 1
+
+    def _line_of_word(self, first: int, last: int, word: str | None) -> int:
+        lines = self.text.split("\n")[first - 1 : last]
+        quoted = (f'"{word}"', f"'{word}'")
+        found = (number for number, line in enumerate(lines, first) if any(each in line for each in quoted))
+        return next(found, first) if word is not None else first
+
+    def fault(self, keys: Keys, message: str, word: str | None = None) -> UsageError:
+        """Return the error about what stands at `keys`: file, line, then `message`."""
+        return UsageError(f"{self.shown}:{self.line(keys, word)}: {message}")
+
+    def refuse_unknown(self, keys: Keys, table: Mapping[str, Any], known: Collection[str]) -> None:
+        """Refuse a table with a key that means nothing.
+
+        Raises:
+            UsageError: the first such key, with the nearest known one.
+        """
+        for key in table:
+            if key not in known:
+                raise self.unknown((*keys, key), suggestion(key, known))
+
+    def unknown(self, keys: Keys, advice: str) -> UsageError:
+        """Return the error about a key that means nothing where it stands."""
+        names = [name for name in keys[:-1] if isinstance(name, str)]
+        place = f" in [{'.'.join(names)}]" if names else ""
+        return self.fault(keys, f"unknown key {keys[-1]!r}{place}; {advice}")
+
+    def text_at(self, keys: Keys, value: Any, example: str) -> str:
+        """Return a value that must be a text with something in it.
+
+        Raises:
+            UsageError: it is something else, or empty.
+        """
+        if not isinstance(value, str):
+            self._wrong_kind(keys, value, "a text", f'write {_key(keys)} = "{example}"')
+        if not value.strip():
+            raise self.fault(keys, f'{keys[-1]} is empty; write {_key(keys)} = "{example}"')
+        return value.strip()
+
+    def texts_at(self, keys: Keys, value: Any, example: str) -> tuple[str, ...]:
+        """Return a value that must be a list of distinct texts, at least one.
+
+        Raises:
+            UsageError: it is something else.
+        """
+        advice = f'write {_key(keys)} = ["{example}"]'
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            self._wrong_kind(keys, value, "a list of texts", advice)
+        if not value:
+            raise self.fault(keys, f"{keys[-1]} is empty; {advice} or take the line out")
+        for item in value:
+            if value.count(item) > 1:
+                raise self.fault(keys, f"{keys[-1]} lists '{item}' twice; take the double out", item)
+        return tuple(value)
+
+    def day_at(self, keys: Keys, value: Any) -> date:
+        """Return a value that must be a day.
+
+        Raises:
+            UsageError: it is something else.
+        """
+        if isinstance(value, datetime) or not isinstance(value, date):
+            self._wrong_kind(keys, value, "a date", f"write {_key(keys)} = 2030-01-31, without quotes")
+        return value
+
+    def table_at(self, keys: Keys, value: Any) -> dict[str, Any]:
+        """Return a value that must be a table.
+
+        Raises:
+            UsageError: it is something else.
+        """
+        if not isinstance(value, dict):
+            self._wrong_kind(keys, value, "a table", f"write [{keys[-1]}] and keys below it")
+        return value
+
+    def _wrong_kind(self, keys: Keys, value: Any, kind: str, advice: str) -> NoReturn:
+        raise self.fault(keys, f"{keys[-1]} must be {kind}, not {called(value)}; {advice}")
 
 
-def read_settings_file(path: Path, shown: str) -> SettingsFile:
-    """Read and parse a settings file; messages call it `shown`.
+def called(value: Any) -> str:
+    """Say what a TOML value is, in words."""
+    if isinstance(value, list):
+        odd = [item for item in value if not isinstance(item, str)]
+        return f"a list with {called(odd[0])} in it" if odd else "a list"
+    kinds = {bool: "true or false", str: "a text", int: "a number", float: "a number", dict: "a table"}
+    moments = {datetime: "a date with a time", date: "a date", time: "a time"}
+    return {**kinds, **moments}[type(value)]
+
+
+def read_toml_file(path: Path, shown: str) -> TomlFile:
+    """Read and parse a TOML file; messages call it `shown`.
 
     Raises:
         UsageError: it is no readable file, not UTF-8 or not TOML; one line that names the place.
-
     """
     text = read_text(path, shown)
     try:
-        return SettingsFile(path, shown, text, tomllib.loads(text))
+        return TomlFile(path, shown, text, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(_toml_fault(shown, text, str(error))) from None
     except (RecursionError, ValueError):
@@ -85,23 +184,13 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def line_of(text: str, keys: Keys) -> int:
-    """Return the line, counted from 1, on which the setting at `keys` starts; 1 when it is not in the text.
-
-    The standard reader keeps no positions, but it can be asked: a statement ends where the text up to there
-    parses, so the setting starts right after the last good line before the one that brings it in.
-    """
-    lines = text.split("\n")
-    start = 1
-    for count in range(1, len(lines) + 1):
-        try:
-            tables = tomllib.loads("\n".join(lines[:count]))
-        except tomllib.TOMLDecodeError:
-            continue
-        if _holds(tables, keys):
-            return start
-        start = count + 1
-    return 1
+def _toml_fault(shown: str, text: str, message: str) -> str:
+    what, _, place = message.rpartition(" (at ")
+    place = place.rstrip(")")
+    if place.startswith("line "):
+        line, _, column = place.removeprefix("line ").partition(", column ")
+        return f"{shown}:{line}: is not TOML at column {column}: {what}; correct this line"
+    return f"{shown}:{text.count(chr(10)) + 1}: is not TOML at the end of the file: {what}; complete the line"
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
@@ -113,157 +202,10 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"did you mean '{lowered[close[0]]}'?" if close else f"known: {', '.join(names)}"
 
 
-def _holds(tables: Any, keys: Keys) -> bool:
-    for key in keys:
-        if not isinstance(tables, dict) or key not in tables:
-            return False
-        tables = tables[key]
-    return True
-
-
-def _toml_fault(shown: str, text: str, message: str) -> str:
-    what, _, place = message.rpartition(" (at ")
-    place = place.rstrip(")")
-    if place.startswith("line "):
-        line, _, column = place.removeprefix("line ").partition(", column ")
-        return f"{shown}:{line}: is not TOML at column {column}: {what}; correct this line"
-    return f"{shown}:{text.count(chr(10)) + 1}: is not TOML at the end of the file: {what}; complete the line"
-
-
-#: Where something stands: names of tables and keys, numbers of entries in a list of tables, outermost first.
-TermsKeys = tuple[str | int, ...]
-
-
-@dataclass(frozen=True)
-class Source:
-    """One TOML file, read, with the lines of its keys.
-
-    Args:
-        shown: The path as messages show it.
-        text: The content, with plain line feeds.
-        tables: The parsed content.
-        lines: First and last line, counted from 1, of the statement that brings a key in.
-    """
-
-    shown: str
-    text: str
-    tables: dict[str, Any]
-    lines: Mapping[TermsKeys, tuple[int, int]]
-
-    def line(self, keys: TermsKeys, word: str | None = None) -> int:
-        """Return the line of a key, or of a word in its value; of what it stands in when the file lacks the key."""
-        for length in range(len(keys), 0, -1):
-            if keys[:length] in self.lines:
-                first, last = self.lines[keys[:length]]
-                return self._line_of_word(first, last, word)
-        return 1
-
-    def _line_of_word(self, first: int, last: int, word: str | None) -> int:
-        lines = self.text.split("\n")[first - 1 : last]
-        quoted = (f'"{word}"', f"'{word}'")
-        found = (number for number, line in enumerate(lines, first) if any(each in line for each in quoted))
-        return next(found, first) if word is not None else first
-
-    def fault(self, keys: TermsKeys, message: str, word: str | None = None) -> UsageError:
-        """Return the error about what stands at `keys`: file, line, then `message`."""
-        return UsageError(f"{self.shown}:{self.line(keys, word)}: {message}")
-
-    def refuse_unknown(self, keys: TermsKeys, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
-        """Refuse a table with a key that means nothing.
-
-        Raises:
-            UsageError: the first such key, with the nearest known one.
-        """
-        for key in table:
-            if key not in known:
-                raise self.fault((*keys, key), f"unknown key '{key}'; {suggestion(key, known)}")
-
-    def text_at(self, keys: TermsKeys, value: Any, example: str) -> str:
-        """Return a value that must be a text with something in it.
-
-        Raises:
-            UsageError: it is something else, or empty.
-        """
-        if not isinstance(value, str):
-            self._wrong_kind(keys, value, "a text", f'write {_key(keys)} = "{example}"')
-        if not value.strip():
-            raise self.fault(keys, f'{keys[-1]} is empty; write {_key(keys)} = "{example}"')
-        return value.strip()
-
-    def texts_at(self, keys: TermsKeys, value: Any, example: str) -> tuple[str, ...]:
-        """Return a value that must be a list of distinct texts, at least one.
-
-        Raises:
-            UsageError: it is something else.
-        """
-        advice = f'write {_key(keys)} = ["{example}"]'
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            self._wrong_kind(keys, value, "a list of texts", advice)
-        if not value:
-            raise self.fault(keys, f"{keys[-1]} is empty; {advice} or take the line out")
-        for item in value:
-            if value.count(item) > 1:
-                raise self.fault(keys, f"{keys[-1]} lists '{item}' twice; take the double out", item)
-        return tuple(value)
-
-    def day_at(self, keys: TermsKeys, value: Any) -> date:
-        """Return a value that must be a day.
-
-        Raises:
-            UsageError: it is something else.
-        """
-        if isinstance(value, datetime) or not isinstance(value, date):
-            self._wrong_kind(keys, value, "a date", f"write {_key(keys)} = 2030-01-31, without quotes")
-        return value
-
-    def table_at(self, keys: TermsKeys, value: Any) -> dict[str, Any]:
-        """Return a value that must be a table.
-
-        Raises:
-            UsageError: it is something else.
-        """
-        if not isinstance(value, dict):
-            self._wrong_kind(keys, value, "a table", f"write [{keys[-1]}] and keys below it")
-        return value
-
-    def _wrong_kind(self, keys: TermsKeys, value: Any, kind: str, advice: str) -> NoReturn:
-        raise self.fault(keys, f"{keys[-1]} must be {kind}, not {called(value)}; {advice}")
-
-
-def called(value: Any) -> str:
-    """Say what a TOML value is, in words."""
-    if isinstance(value, list):
-        odd = [item for item in value if not isinstance(item, str)]
-        return f"a list with {called(odd[0])} in it" if odd else "a list"
-    kinds = {bool: "true or false", str: "a text", int: "a number", float: "a number", dict: "a table"}
-    moments = {datetime: "a date with a time", date: "a date", time: "a time"}
-    return {**kinds, **moments}[type(value)]
-
-
-def read_source(path: Path, shown: str, what: str) -> Source:
-    """Read a file.
-
-    Args:
-        path: Where it is.
-        shown: The path as messages show it.
-        what: What the file is, for messages: "consumer file".
-
-    Raises:
-        UsageError: there is none, or it is not UTF-8 or not TOML; one line that names the place.
-    """
-    if not is_file(path):
-        raise UsageError(f"no {what} '{shown}': name a TOML file that is there")
-    read = read_settings_file(path, shown)
-    lines: dict[TermsKeys, tuple[int, int]] = {}
-    for keys, place in _lines(read.text):
-        lines.setdefault(keys, place)
-    return Source(shown, read.text, read.tables, lines)
-
-
-def _lines(text: str) -> Iterator[tuple[TermsKeys, tuple[int, int]]]:
+def _keys_with_lines(text: str) -> Iterator[tuple[Keys, tuple[int, int]]]:
     """Yield every key with its lines: TOML is a row of statements, each of which parses alone."""
-    above: TermsKeys = ()
-    entries: dict[TermsKeys, int] = {}
+    above: Keys = ()
+    entries: dict[Keys, int] = {}
     for first, last, chunk, parsed in _statements(text):
         header = chunk.lstrip().startswith("[")
         for keys, is_entry in _places(parsed):
@@ -277,7 +219,7 @@ def _lines(text: str) -> Iterator[tuple[TermsKeys, tuple[int, int]]]:
             yield place, (first, last)
 
 
-def _inside(keys: TermsKeys, entries: Mapping[TermsKeys, int]) -> TermsKeys:
+def _inside(keys: Keys, entries: Mapping[Keys, int]) -> Keys:
     """Put the number of the entry in, where a header speaks of something inside the last one."""
     length = next((length for length in range(1, len(keys)) if keys[:length] in entries), 0)
     return (*keys[:length], entries[keys[:length]], *keys[length:]) if length else keys
@@ -296,7 +238,7 @@ def _statements(text: str) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
         start = end
 
 
-def _places(parsed: Mapping[str, Any], above: TermsKeys = ()) -> Iterator[tuple[TermsKeys, bool]]:
+def _places(parsed: Mapping[str, Any], above: Keys = ()) -> Iterator[tuple[Keys, bool]]:
     """Yield the keys of one statement, outer ones first, and whether each is an entry of a list of tables."""
     for key, value in parsed.items():
         keys = (*above, key)
@@ -305,7 +247,7 @@ def _places(parsed: Mapping[str, Any], above: TermsKeys = ()) -> Iterator[tuple[
             yield from _places(value, keys)
 
 
-def _key(keys: TermsKeys) -> str:
+def _key(keys: Keys) -> str:
     """The key as it is written in the file."""
     name = str(keys[-1])
     return name if name.replace("-", "").replace("_", "").isalnum() else f'"{name}"'

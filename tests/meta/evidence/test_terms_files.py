@@ -77,7 +77,7 @@ def test_a_file_without_entries_accepts_nothing(write: Callable[[str], Path]) ->
         ('["abs-dev"]', '["abs-dev", "abs-dev"]', 4, "twice"),
         ('["abs-dev"]', '["abs-dev", 3]', 4, "a list with a number in it"),
         ('["abs-dev"]', '[\n  "bch-dev",\n  "abs-def",\n]', 6, "did you mean 'abs-dev'?"),
-        ("realms", "relms", 4, "unknown key 'relms'; did you mean 'realms'?"),
+        ("realms", "relms", 4, "unknown key 'relms' in [deviation]; did you mean 'realms'?"),
         ('reason = "Old records lose a member."\n', "", 2, 'lacks reason; add reason = "…"'),
         ('owner = "drafts team"\n', "", 2, "lacks owner"),
         ('issue = "https://tracker.example.test/17"\n', "", 2, "lacks issue"),

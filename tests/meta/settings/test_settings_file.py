@@ -9,7 +9,7 @@ from contracts.settings.environment import target_from_environment
 from contracts.settings.guard import checked_base_url
 from contracts.settings.lookup import load_target
 from contracts.settings.target import DEVELOPMENT_REALMS, Pace, Target
-from contracts.settings.toml_file import line_of
+from contracts.settings.toml_file import TomlFile
 
 ROOT = Path(__file__).parents[3]
 ENVIRON = {"REGISTRY_EMAIL": "author@example.test", "REGISTRY_PASSWORD": "hunter2"}
@@ -193,4 +193,4 @@ def test_lines_are_found_past_comments_and_values_that_look_like_keys(
             "w = 1",
         ]
     )
-    assert line_of(text, keys) == line
+    assert TomlFile(Path(), "", text, {}).line(keys) == line
