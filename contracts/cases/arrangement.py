@@ -21,13 +21,13 @@ from urllib.parse import unquote, urlsplit
 
 from contracts.cases.list_pages import Record, attachments_of, ranked_integers
 from contracts.cases.samples import Samples
-from contracts.cases.shared_state import Shelf
 from contracts.checks import errors_array
 from contracts.checks.outcomes import Attempt, Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
 from contracts.session.namespace import SUITE_PREFIX, Namespace, is_valid_uid
+from contracts.session.session import Session
 
 
 def kept_contact(actor: Actor, samples: Samples, namespace: Namespace, realm: str) -> str:
@@ -227,8 +227,8 @@ class Arrangement:
         EnvironmentFault: the environment stood in the way.
     """
 
-    def __init__(self, shelf: Shelf, realm: str, samples: Samples) -> None:
-        self._shelf = shelf
+    def __init__(self, session: Session, realm: str, samples: Samples) -> None:
+        self._session = session
         self._realm = realm
         self._samples = samples
 
@@ -240,7 +240,7 @@ class Arrangement:
         schema: str | None = None,
     ) -> Draft:
         """Save a draft under a fresh identifier, or under `uid`; of the contact schema, or of `schema`."""
-        uid = uid or self._shelf.namespace.uid()
+        uid = uid or self._session.namespace.uid()
         document = document if document is not None else self._samples.draft(uid)
         query = {"schema": schema or self._samples.draft_schema}
         exchange = actor.send("saveDraft", path={"uid": uid}, query=query, json=document)
@@ -249,11 +249,11 @@ class Arrangement:
 
     def keep(self, uid: str) -> None:
         """Keep a draft that cases share until the end of the run."""
-        self._shelf.keep(uid)
+        self._session.keep(uid)
 
     def take(self, counter: str, most: int) -> int | None:
         """The next number of a counter of the realm that all workers share, from 0; None from `most` on."""
-        number = self._shelf.shared.take(f"{counter}-{self._realm}")
+        number = self._session.shared.take(f"{counter}-{self._realm}")
         return number if number < most else None
 
     def shared_draft(self, actor: Actor, word: str = "", uid: str | None = None) -> Draft:
@@ -272,10 +272,10 @@ class Arrangement:
             word: Opens the random part of its uid.
             uid: In place of a fresh one.
         """
-        uid = uid or self._shelf.namespace.uid()
-        uid = uid if not word else f"{self._shelf.namespace.prefix}{word}-{uid[-12:]}"
+        uid = uid or self._session.namespace.uid()
+        uid = uid if not word else f"{self._session.namespace.prefix}{word}-{uid[-12:]}"
         draft = self.draft(actor, uid)
-        self._shelf.keep(draft.uid)
+        self._session.keep(draft.uid)
         return draft
 
     def attachment(
@@ -302,11 +302,11 @@ class Arrangement:
     def contact(self, actor: Actor) -> str:
         """The identifier of a contact record of the actor's that can be updated; one for each realm, reused by runs."""
         identifier = self._once(f"contact of {actor.role}", lambda: self._kept_contact(actor))
-        self._shelf.namespace.claim(identifier)  # another worker may have got it from the service
+        self._session.namespace.claim(identifier)  # another worker may have got it from the service
         return identifier
 
     def _kept_contact(self, actor: Actor) -> str:
-        return kept_contact(actor, self._samples, self._shelf.namespace, self._realm)
+        return kept_contact(actor, self._samples, self._session.namespace, self._realm)
 
     def submission(self, actor: Actor) -> str:
         """The identifier of a record that was submitted through the workflow; one for each realm and run."""
@@ -314,20 +314,20 @@ class Arrangement:
 
     def offer(self, name: str, value: object) -> None:
         """Leave something of this realm's for cases that can do with what another case has made."""
-        self._shelf.shared.offer(f"{self._realm} {name}", value)
+        self._session.shared.offer(f"{self._realm} {name}", value)
 
     def offered(self, name: str) -> Any:
         """What another case has left under a name; None for nothing."""
-        return self._shelf.shared.offered(f"{self._realm} {name}")
+        return self._session.shared.offered(f"{self._realm} {name}")
 
     def disturbed(self, identifier: str) -> bool:
         """Whether a workflow record may not be as it was found, for what some case of the run sent to it."""
-        return self._shelf.shared.marked(mark_of(self._realm, identifier))
+        return self._session.shared.marked(mark_of(self._realm, identifier))
 
     def new_submission(self, actor: Actor) -> str:
         """The identifier of a record that is submitted through the workflow now; it stays for good."""
-        identifier = self._shelf.namespace.uid()
-        self._shelf.keep(identifier)
+        identifier = self._session.namespace.uid()
+        self._session.keep(identifier)
         path = {"schema": self._samples.workflow_schema, "identifier": identifier}
         done(
             actor.send(
@@ -339,21 +339,21 @@ class Arrangement:
     def temporary_file(self) -> str:
         """An unused temporary file id; each is given out once in a run, whichever worker asks."""
         offered = self._samples.setting("temporary_files")
-        taken = self._shelf.shared.take(f"temporary-{self._realm}")
+        taken = self._session.shared.take(f"temporary-{self._realm}")
         if taken >= len(offered):
             raise Untested(f"setting realm.{self._realm}.temporary_files has no unused id left")
         return str(offered[taken])
 
     def unspent(self, persisted: Exchange) -> None:
         """Block a case whose temporary file was refused when an earlier run may have used it up."""
-        if usable(persisted).refusal and not self._shelf.unused:
+        if usable(persisted).refusal and not self._session.unused:
             raise Blocked(
                 "persistTemporaryFile", "the file was refused; name unused ids in the setting temporary_files"
             )
 
     def eventually(self, look: Callable[[], bool]) -> bool:
         """Whether an effect shows within a few seconds; looks again while it does not."""
-        return eventually(look, self._shelf.settle_seconds)
+        return eventually(look, self._session.settle_seconds)
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What cases of this realm arrange once in a run and use together, under a name of its own.
@@ -364,7 +364,7 @@ class Arrangement:
         return self._once(name, make)
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
-        return self._shelf.shared.once(f"{self._realm} {name}", make)
+        return self._session.shared.once(f"{self._realm} {name}", make)
 
 
 def eventually(look: Callable[[], bool], patience: float) -> bool:

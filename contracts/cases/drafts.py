@@ -22,13 +22,13 @@ from contracts.cases.arrangement import Arrangement, Attachment, Draft, lists
 from contracts.cases.list_pages import Lister
 from contracts.cases.list_search import look_for
 from contracts.cases.samples import Samples
-from contracts.cases.shared_state import Shelf
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
 from contracts.session.actor import Actor
+from contracts.session.session import Session
 
 _IN_USE = "workflow-identifier-taken"
 
@@ -281,7 +281,7 @@ def attached_each_time(claim: Claim, lister: Lister, attachment: Attachment, tim
         claim.holds(there, page.exchange, expected=f"{attachment.filename} in the list", seen=page.told)
 
 
-def prove(shelf: Shelf, actor: Actor, samples: Samples) -> None:
+def prove(session: Session, actor: Actor, samples: Samples) -> None:
     """See once in a run that the service takes the stand-in as a draft of a realm.
 
     Args:
@@ -290,14 +290,14 @@ def prove(shelf: Shelf, actor: Actor, samples: Samples) -> None:
     Raises:
         Untested: it does not; the text names the missing setting.
     """
-    refusal = shelf.shared.once(f"{actor.realm} stand-in", lambda: _refusal(shelf, actor, samples))
+    refusal = session.shared.once(f"{actor.realm} stand-in", lambda: _refusal(session, actor, samples))
     if refusal:
         raise Untested(f"{samples.lacking}, and a stand-in for a valid record {refusal}")
 
 
-def _refusal(shelf: Shelf, actor: Actor, samples: Samples) -> str:
+def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
     """What became of the stand-in when it was not taken; empty when it was."""
-    uid = shelf.namespace.uid()
+    uid = session.namespace.uid()
     record = samples.stand_in(uid)
     query = {"schema": record["header"]["schema"]}
     try:

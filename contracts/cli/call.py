@@ -17,7 +17,13 @@ from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.manual import display
 from contracts.manual.call import CallResults, SilentPoints, call, save, silent_points
-from contracts.manual.manual_session import Bench, Left, known_role, open_bench, rehearse
+from contracts.manual.manual_session import (
+    Leftovers,
+    ManualSession,
+    known_role,
+    open_dry_run,
+    open_manual_session,
+)
 from contracts.manual.prepared_requests import realm_for
 from contracts.manual.request_options import RequestOptions, known_faults, read_body, read_setting
 from contracts.safe_text import json_text
@@ -79,15 +85,15 @@ def command(
     if further["invalid"] == _LIST:
         return _list_faults(found, realm, as_json=as_json)
     wishes, repeat, baseline = _wishes(found, further), further.pop("repeat"), further.pop("baseline")
-    aim, left = manual_options.aim(**further), Left()
+    options, left = manual_options.session_options(**further), Leftovers()
     try:
-        with rehearse(aim) if dry_run else open_bench(aim, left) as bench:
-            place = realm_for(found, realm, bench.target.realms)
+        with open_dry_run(options) if dry_run else open_manual_session(options, left) as session:
+            place = realm_for(found, realm, session.target.realms)
             if not dry_run and found.id != "createToken":
-                bench.sign_in(role)
-            calls = call(bench, found, role, place, wishes, repeat, live=not dry_run)
-            seen = _sights(bench, calls, baseline)
-            where_saved = save(saved, calls.called, calls.before, bench, aim.reports) if saved else None
+                session.sign_in(role)
+            calls = call(session, found, role, place, wishes, repeat, live=not dry_run)
+            seen = _sights(session, calls, baseline)
+            where_saved = save(saved, calls.called, calls.before, session, options.reports) if saved else None
     except GuardViolation as refused:
         raise UsageError(str(refused)) from None
     except (EnvironmentFault, Blocked) as obstacle:
@@ -140,17 +146,17 @@ def _list_faults(operation: Operation, realm: str | None, *, as_json: bool) -> i
     return manual_options.NO_FINDING
 
 
-def _sights(bench: Bench, calls: CallResults, baseline: Path | None) -> SilentPoints:
+def _sights(session: ManualSession, calls: CallResults, baseline: Path | None) -> SilentPoints:
     answered = [each.recorded for each in calls.called if each.sent and not each.spoilt]
     if not answered:
         return SilentPoints((), (), None)
     noted = [
         (seen, each.recorded.realm) for each in calls.called if each.sent for seen in each.judged.observations
     ]
-    return silent_points(answered, calls.before, noted, bench.target, baseline)
+    return silent_points(answered, calls.before, noted, session.target, baseline)
 
 
-def _show(calls: CallResults, seen: SilentPoints, left: Left, *, as_json: bool) -> None:
+def _show(calls: CallResults, seen: SilentPoints, left: Leftovers, *, as_json: bool) -> None:
     catalogue = load_catalogue()
     if as_json:
         click.echo(json_text(_as_data(calls, seen, left), indent=2))
@@ -177,7 +183,7 @@ def _lines(calls: CallResults, seen: SilentPoints, catalogue: Catalogue) -> Iter
     yield display.unwrapped("curl", first.curl)
 
 
-def _as_data(calls: CallResults, seen: SilentPoints, left: Left) -> dict[str, Any]:
+def _as_data(calls: CallResults, seen: SilentPoints, left: Leftovers) -> dict[str, Any]:
     return {
         "calls": [display.as_data(each.judged, each.recorded, each.curl) for each in calls.called],
         "notes": calls.notes,

@@ -11,7 +11,7 @@ import click
 
 from contracts.cli import completion
 from contracts.cli.options import target as target_option
-from contracts.manual.manual_session import Aim, Left
+from contracts.manual.manual_session import Leftovers, SessionOptions
 
 #: Exit codes of commands that send by hand: nothing contradicted, a finding, settings or options, the environment.
 NO_FINDING: Final = 0
@@ -44,14 +44,14 @@ def options(function: Callable[..., int]) -> Callable[..., int]:
     return function
 
 
-def aim(
+def session_options(
     *, target: str | None, sandbox_arguments: str, reports: str, keep: bool, seed: str | None = None
-) -> Aim:
+) -> SessionOptions:
     """Put what the options say together."""
-    return Aim(target, tuple(shlex.split(sandbox_arguments)), seed, Path(reports), keep)
+    return SessionOptions(target, tuple(shlex.split(sandbox_arguments)), seed, Path(reports), keep)
 
 
-def print_left(left: Left) -> None:
+def print_left(left: Leftovers) -> None:
     """Say what stays behind on a target, a line each."""
     for entry in left.drafts:
         why = "kept; `registry-contracts sweep` removes it a day from now" if left.kept else "not removed"

@@ -94,19 +94,21 @@ def _run(
     settings = _settings(target, base_url, sandbox_arguments)
     with ExitStack() as stack:
         aimed = settings or _sandbox(stack, sandbox_arguments)
-        passing = settings is None
+        disposable = settings is None
         folder = new_folder(Path(reports), _FOLDER)
         unused = stack.enter_context(ExitStack())
         unused.callback(_remove, folder)
         keeper = Keeper(
             aimed,
             folder,
-            alone=alone or passing,
+            alone=alone or disposable,
             strict_client=strict_client,
             say=click.echo,
         )
         with keeper:
-            page = None if page_port is None else _page(aimed, keeper.feed, Path(reports), passing=passing)
+            page = (
+                None if page_port is None else _page(aimed, keeper.feed, Path(reports), disposable=disposable)
+            )
             plan = Plan(aimed, port, page, page_port or 0, until_idle)
             serve(plan, keeper.hand_over, lambda proxy, page: _ready(aimed, proxy, page))
         unused.pop_all()
@@ -139,11 +141,16 @@ def _sandbox(stack: ExitStack, arguments: str) -> Target:
     return sandbox_target(served.base_url, DOCUMENT_SIZE_LIMIT)
 
 
-def _page(target: Target, feed: Feed, reports: Path, *, passing: bool) -> Callable[[str], Any]:
+def _page(target: Target, feed: Feed, reports: Path, *, disposable: bool) -> Callable[[str], Any]:
     from contracts.page.server import page_application  # noqa: PLC0415 - as above
 
     return lambda client_url: page_application(
-        target, feed, client_url=client_url, passing=passing, reports=reports, said=manual_options.print_left
+        target,
+        feed,
+        client_url=client_url,
+        disposable=disposable,
+        reports=reports,
+        said=manual_options.print_left,
     )
 
 

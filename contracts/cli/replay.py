@@ -13,7 +13,7 @@ from contracts.exchanges.reproduction import curl
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import ANY_REALM
 from contracts.manual import display
-from contracts.manual.manual_session import Bench, Left, open_bench
+from contracts.manual.manual_session import Leftovers, ManualSession, open_manual_session
 from contracts.manual.recorded_sequence import Telling, find, read_entries, status_of
 from contracts.manual.replay import Outcome, Replayed, make_ready, replay, rounds_for, together
 from contracts.safe_text import json_text, many, printable
@@ -69,15 +69,15 @@ def command(
       registry-contracts replay reports/latest --realm bch-dev
       registry-contracts replay session.har --entries 3-7 --target sandbox
     """  # noqa: D301 - click's mark for lines to be left as they are
-    aim, left = manual_options.aim(**where), Left()
-    telling = find(finding, aim.reports, chosen, read_entries(entries) if entries else None)
+    options, left = manual_options.session_options(**where), Leftovers()
+    telling = find(finding, options.reports, chosen, read_entries(entries) if entries else None)
     try:
-        with open_bench(aim, left) as bench:
-            place = _realm(telling, realm, bench.target)
-            make_ready(bench, telling)
-            rounds = [replay(bench, telling, place, n) for n in range(rounds_for(telling, times))]
-            data = _as_data(bench, telling, place, rounds)
-            lines = list(_lines(bench, telling, place, rounds, verbose=verbose))
+        with open_manual_session(options, left) as session:
+            place = _realm(telling, realm, session.target)
+            make_ready(session, telling)
+            rounds = [replay(session, telling, place, n) for n in range(rounds_for(telling, times))]
+            data = _as_data(session, telling, place, rounds)
+            lines = list(_lines(session, telling, place, rounds, verbose=verbose))
     except GuardViolation as refused:
         raise UsageError(str(refused)) from None
     except EnvironmentFault as fault:
@@ -106,7 +106,7 @@ def _realm(telling: Telling, asked: str | None, target: Target) -> str:
 
 
 def _lines(
-    bench: Bench, telling: Telling, realm: str, rounds: list[Replayed], *, verbose: bool
+    session: ManualSession, telling: Telling, realm: str, rounds: list[Replayed], *, verbose: bool
 ) -> Iterator[str]:
     found = telling.found
     yield click.style(telling.what, bold=True)
@@ -114,7 +114,7 @@ def _lines(
         "from", f"{telling.source}{f', recorded on {telling.target}' if telling.target else ''}"
     )
     yield display.labelled(
-        "to", f"{bench.target.name} ({bench.target.base_url}){f', {realm}' if realm != ANY_REALM else ''}"
+        "to", f"{session.target.name} ({session.target.base_url}){f', {realm}' if realm != ANY_REALM else ''}"
     )
     if found is not None:
         yield display.labelled("expected", found.expected)
@@ -126,7 +126,7 @@ def _lines(
         )
     for number, each in enumerate(rounds, 1):
         yield ""
-        yield from _round(bench, each, number, rounds[: number - 1], verbose=verbose)
+        yield from _round(session, each, number, rounds[: number - 1], verbose=verbose)
     yield ""
     yield _verdict(rounds, telling)
     if found is not None and found.command:
@@ -134,7 +134,7 @@ def _lines(
 
 
 def _round(
-    bench: Bench, done: Replayed, number: int, before: list[Replayed], *, verbose: bool
+    session: ManualSession, done: Replayed, number: int, before: list[Replayed], *, verbose: bool
 ) -> Iterator[str]:
     yield (
         click.style(f"round {number}: ", bold=True)
@@ -142,7 +142,7 @@ def _round(
         + f", {done.why}"
     )
     for pair in done.pairs:
-        recorded = bench.notes.of(pair.new)
+        recorded = session.notes.of(pair.new)
         then = f" (was {status_of(pair.old)})" if status_of(pair.old) is not None else ""
         mark = "  " if pair.decisive else "  first: "
         yield f"{mark}{display.one_line(recorded)}{then}"
@@ -187,13 +187,13 @@ def _last_why(rounds: list[Replayed]) -> str:
     return next(each.why for each in reversed(rounds) if each.outcome is Outcome.UNDECIDED)
 
 
-def _as_data(bench: Bench, telling: Telling, realm: str, rounds: list[Replayed]) -> dict[str, Any]:
+def _as_data(session: ManualSession, telling: Telling, realm: str, rounds: list[Replayed]) -> dict[str, Any]:
     outcome, again, told = together(rounds)
     return {
         "source": telling.source,
         "finding": telling.found.id if telling.found else None,
         "clause": telling.found.clause if telling.found else None,
-        "target": bench.target.name,
+        "target": session.target.name,
         "realm": realm,
         "outcome": str(outcome),
         "rate": [again, told],
@@ -208,7 +208,7 @@ def _as_data(bench: Bench, telling: Telling, realm: str, rounds: list[Replayed])
                         "decisive": pair.decisive,
                         "was": status_of(pair.old),
                         "is": pair.new.response.status if pair.new.response else None,
-                        "curl": curl(pair.new, bench.redactor),
+                        "curl": curl(pair.new, session.redactor),
                     }
                     for pair in each.pairs
                 ],

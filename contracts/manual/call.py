@@ -24,7 +24,7 @@ from contracts.history.drift import compare, shown
 from contracts.history.observed_facts import Change, Facts, Kind, read_facts
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
-from contracts.manual.manual_session import Bench
+from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import PreparedRequest, RequestPreparer
 from contracts.manual.recorded_sequence import SAVED
 from contracts.manual.request_options import RequestOptions
@@ -213,7 +213,7 @@ class CallResults:
 
 
 def call(
-    bench: Bench,
+    session: ManualSession,
     operation: Operation,
     role: str,
     realm: str,
@@ -232,19 +232,19 @@ def call(
         UsageError: a wish names what the operation does not have, or the request must not be sent.
         Blocked, EnvironmentFault: what it is about cannot be arranged.
     """
-    calls, judge = CallResults(), Judge(bench.redactor.knows)
-    actor = bench.actor(role, realm)
+    calls, judge = CallResults(), Judge(session.redactor.knows)
+    actor = session.actor(role, realm)
     for _ in range(times):
-        prepared = RequestPreparer(bench, operation, role, realm, live=live).prepare(wishes)
+        prepared = RequestPreparer(session, operation, role, realm, live=live).prepare(wishes)
         calls.notes += [note for note in prepared.notes if note not in calls.notes]
-        refuse_foreign(bench, operation, prepared.request.path)
-        start = len(bench.exchanges)
-        calls.before += [bench.notes.of(each) for each in bench.exchanges[_counted(calls) : start]]
-        calls.called.append(send(bench, actor, prepared, judge))
+        refuse_foreign(session, operation, prepared.request.path)
+        start = len(session.exchanges)
+        calls.before += [session.notes.of(each) for each in session.exchanges[_counted(calls) : start]]
+        calls.called.append(send(session, actor, prepared, judge))
     return calls
 
 
-def send(bench: Bench, actor: Actor, prepared: PreparedRequest, judge: Judge) -> CallResult:
+def send(session: ManualSession, actor: Actor, prepared: PreparedRequest, judge: Judge) -> CallResult:
     """Send one prepared request, and judge the exchange.
 
     Raises:
@@ -252,21 +252,21 @@ def send(bench: Bench, actor: Actor, prepared: PreparedRequest, judge: Judge) ->
     """
     exchange = prepared.send(actor)
     judged = judge.judge(exchange, right=prepared.right)
-    return CallResult(bench.notes.of(exchange), judged, curl(exchange, bench.redactor))
+    return CallResult(session.notes.of(exchange), judged, curl(exchange, session.redactor))
 
 
 def _counted(calls: CallResults) -> int:
     return len(calls.before) + len(calls.called)
 
 
-def refuse_foreign(bench: Bench, operation: Operation, path: dict[str, str]) -> None:
+def refuse_foreign(session: ManualSession, operation: Operation, path: dict[str, str]) -> None:
     """Say what is wrong with a write to somebody else's record before the door does.
 
     Raises:
         UsageError: it is none of the suite's.
     """
     named = [path[name] for name in ("uid", "identifier") if path.get(name)]
-    foreign = [name for name in named if not bench.namespace.owns(name)]
+    foreign = [name for name in named if not session.namespace.owns(name)]
     if foreign and not operation.safe:
         raise UsageError(
             f"{operation.id} would write to '{foreign[0]}', which is none of the suite's; write {{uid}} for a fresh "
@@ -276,7 +276,11 @@ def refuse_foreign(bench: Bench, operation: Operation, path: dict[str, str]) -> 
 
 
 def save(
-    name: str, calls: Iterable[CallResult], before: list[RecordedExchange], bench: Bench, reports: Path
+    name: str,
+    calls: Iterable[CallResult],
+    before: list[RecordedExchange],
+    session: ManualSession,
+    reports: Path,
 ) -> Path:
     """Keep calls for `replay`.
 
@@ -296,9 +300,13 @@ def save(
     content: dict[str, Any] = {
         "format": _FORMAT,
         "saved": datetime.now(UTC).isoformat(),
-        "target": {"name": bench.target.name, "kind": bench.target.kind, "base_url": bench.target.base_url},
+        "target": {
+            "name": session.target.name,
+            "kind": session.target.kind,
+            "base_url": session.target.base_url,
+        },
         "realm": realm,
-        "settings": _settings(bench, realm),
+        "settings": _settings(session, realm),
         "arranged": [asdict(each) for each in before],
         "sequence": [asdict(each) for each in called],
     }
@@ -310,6 +318,6 @@ def save(
     return path
 
 
-def _settings(bench: Bench, realm: str) -> dict[str, Any]:
-    known = asdict(bench.target.realm_settings(realm))
+def _settings(session: ManualSession, realm: str) -> dict[str, Any]:
+    known = asdict(session.target.realm_settings(realm))
     return {name: value for name, value in known.items() if value}

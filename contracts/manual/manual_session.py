@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.cases.shared_state import Sharing
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.evidence.record import RecordedExchange
 from contracts.evidence.run_folder import new_folder
@@ -23,7 +22,7 @@ from contracts.session.draft_cleanup import draft_cleanup
 from contracts.session.ledger import RUN_FILE, Entry, read_entries, removable, residue
 from contracts.session.namespace import new_run_token
 from contracts.session.private_folder import ProcessLock
-from contracts.session.session import Limits, Session, namespace_of
+from contracts.session.session import Session, namespace_of
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
 from contracts.settings.lookup import load_target
 from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, AUTHOR, Target
@@ -53,8 +52,8 @@ class Notes:
         return self._recorded[exchange.id]
 
 
-class Bench(Session):
-    """A session by hand; `open_bench` and `rehearse` make it.
+class ManualSession(Session):
+    """A session by hand; `open_manual_session` and `open_dry_run` make it.
 
     Args:
         seed: Makes the identifiers the same in every session with this seed, but for the part of the run's token.
@@ -63,9 +62,7 @@ class Bench(Session):
 
     Attributes:
         exchanges: Everything that was sent, arrangements included, in order.
-        shared: Arrangements of this session.
         notes: The exchanges as they were recorded.
-        passing: Whether the target is a sandbox that goes with the session.
     """
 
     def __init__(
@@ -74,7 +71,7 @@ class Bench(Session):
         token: str,
         seed: str | None,
         *,
-        passing: bool,
+        disposable: bool,
         ledger_folder: Path | None = None,
         dry_run: bool = False,
     ) -> None:
@@ -84,25 +81,12 @@ class Bench(Session):
             _NAME,
             namespace=namespace_of(target, token, seed),
             ledger_folder=ledger_folder,
-            limits=Limits(
-                paced=not passing,
-                requests=target.pace.request_budget,
-                permanent_records=None if passing else target.pace.permanent_records,
-            ),
+            request_budget=target.pace.request_budget,
+            disposable=disposable,
             events=self.notes,
             dry_run=dry_run,
         )
-        self.passing = passing
         self.exchanges: list[Exchange] = []
-        self.shared = Sharing(self.private)
-
-    @property
-    def unused(self) -> bool:
-        """Whether the target began with this session, so that nothing can have been used up before."""
-        return self.passing
-
-    def keep(self, identifier: str) -> None:
-        """Keep a draft until the end; in a session by hand nothing is deleted before it."""
 
     def actor(self, role: str, realm: str, case: str = CASE) -> Actor:
         """An actor of a role in a realm.
@@ -117,10 +101,10 @@ class Bench(Session):
         return Actor(self, role, realm, case, exchanges=self.exchanges)
 
     def sign_in(self, role: str) -> None:
-        """See that the target can be reached and gives a role its token, before anything else is sent.
+        """Sign in as a role before anything else is sent.
 
         Raises:
-            EnvironmentFault: it cannot, or does not; one line.
+            EnvironmentFault: the target cannot be reached, or gives no token; one line.
         """
         with self.time_limit(_LONGEST_SIGN_IN_SECONDS):
             token = self.tokens.token(AUTHOR if role == ANONYMOUS else role)
@@ -145,21 +129,21 @@ def known_role(role: str) -> str:
 _NAME: Final = "hand"
 #: The process that a sweep asks whether a run is over.
 _CONTROLLER: Final = "main"
-#: Where a rehearsal's sandbox would answer; a real one takes a free port.
+#: Where the sandbox of a dry run would answer; a real one takes a free port.
 _UNSTARTED: Final = "http://127.0.0.1:8080"
 
 
 @dataclass(frozen=True)
-class Aim:
-    """What a bench is opened on.
+class SessionOptions:
+    """The target of a session by hand, and how it is used.
 
     Attributes:
         target: As the option gives it; None for the variables or the sandbox.
         sandbox_arguments: More options for the embedded sandbox.
-        reports: Folder whose subfolder keeps the ledger, so that a sweep finds what a killed bench left.
+        reports: Folder for the run folder with the ledger, so that a sweep finds what a killed session left.
         keep: Leave what was created.
-        ready: A target that is settled already, in place of the one that `target` names.
-        passing: Whether `ready` is a sandbox that ends soon, so that nothing need be removed from it.
+        ready: The target itself, in place of the one that `target` names.
+        disposable: Whether `ready` is a sandbox that ends soon, so that nothing need be removed from it.
     """
 
     target: str | None = None
@@ -168,12 +152,18 @@ class Aim:
     reports: Path = Path("reports")
     keep: bool = False
     ready: Target | None = None
-    passing: bool = False
+    disposable: bool = False
 
 
 @dataclass
-class Left:
-    """What is still there when a bench is closed: drafts that were kept or not removed, and what nobody can remove."""
+class Leftovers:
+    """What is on the target after a session by hand.
+
+    Attributes:
+        drafts: Drafts that were kept or could not be deleted.
+        residue: What the interface gives no means to remove.
+        kept: Whether drafts were kept on purpose.
+    """
 
     drafts: list[Entry] = field(default_factory=list)
     residue: list[Entry] = field(default_factory=list)
@@ -181,7 +171,7 @@ class Left:
 
 
 @contextmanager
-def open_bench(aim: Aim, left: Left) -> Iterator[Bench]:
+def open_manual_session(options: SessionOptions, left: Leftovers) -> Iterator[ManualSession]:
     """Open a session by hand for as long as the `with` block lasts.
 
     Args:
@@ -191,30 +181,32 @@ def open_bench(aim: Aim, left: Left) -> Iterator[Bench]:
         UsageError: the target's settings cannot be used.
         SuiteError: the embedded sandbox does not start.
     """
-    settings, token = aim.ready or _settings(aim), new_run_token()
-    passing, left.kept = settings is None or aim.passing, aim.keep
+    settings, token = options.ready or _settings(options), new_run_token()
+    disposable, left.kept = settings is None or options.disposable, options.keep
     with ExitStack() as stack:
-        target = settings or _embedded(stack, aim.sandbox_arguments)
-        folder = None if passing else stack.enter_context(_run_folder(aim, target, token, left))
-        bench = Bench(target, token, aim.seed, passing=passing, ledger_folder=folder)
-        stack.enter_context(bench)
-        if not (passing or aim.keep):
-            stack.callback(draft_cleanup(bench).at_the_end, last=True)
-        yield bench
+        target = settings or _embedded(stack, options.sandbox_arguments)
+        folder = None if disposable else stack.enter_context(_run_folder(options, target, token, left))
+        session = ManualSession(target, token, options.seed, disposable=disposable, ledger_folder=folder)
+        stack.enter_context(session)
+        if not (disposable or options.keep):
+            stack.callback(draft_cleanup(session).at_the_end, last=True)
+        yield session
 
 
 @contextmanager
-def rehearse(aim: Aim) -> Iterator[Bench]:
+def open_dry_run(options: SessionOptions) -> Iterator[ManualSession]:
     """Open a session that sends nothing: requests are prepared, guarded and shown."""
-    settings = _settings(aim)
+    settings = _settings(options)
     target = settings or sandbox_target(_UNSTARTED, DEFAULT_SIZE_LIMIT)
-    with Bench(target, new_run_token(), aim.seed, passing=settings is None, dry_run=True) as bench:
-        yield bench
+    with ManualSession(
+        target, new_run_token(), options.seed, disposable=settings is None, dry_run=True
+    ) as session:
+        yield session
 
 
-def _settings(aim: Aim) -> Target | None:
-    settings = load_target(aim.target, os.environ, Path.cwd())
-    if settings is not None and aim.sandbox_arguments:
+def _settings(options: SessionOptions) -> Target | None:
+    settings = load_target(options.target, os.environ, Path.cwd())
+    if settings is not None and options.sandbox_arguments:
         raise UsageError(
             f"--sandbox-arguments are for the embedded sandbox, and the target is {settings.name}"
         )
@@ -227,12 +219,12 @@ def _embedded(stack: ExitStack, arguments: Sequence[str]) -> Target:
 
 
 @contextmanager
-def _run_folder(aim: Aim, target: Target, token: str, left: Left) -> Iterator[Path]:
+def _run_folder(options: SessionOptions, target: Target, token: str, left: Leftovers) -> Iterator[Path]:
     """A run folder for the ledger, so that a sweep finds what a killed session left.
 
     It is removed at the end, unless something stays behind on the target.
     """
-    folder = new_folder(aim.reports, f"{target.name}-{token}-by-hand", "keep a ledger in")
+    folder = new_folder(options.reports, f"{target.name}-{token}-by-hand", "keep a ledger in")
     lock = ProcessLock(folder, _CONTROLLER)
     facts = {
         "target": target.name,
@@ -250,7 +242,10 @@ def _run_folder(aim: Aim, target: Target, token: str, left: Left) -> Iterator[Pa
         left.drafts, left.residue = removable(entries), list(residue(entries))
         lock.release()
         if left.drafts or left.residue:
-            kept = {"finished": datetime.now(UTC).isoformat(), "left": 0 if aim.keep else len(left.drafts)}
+            kept = {
+                "finished": datetime.now(UTC).isoformat(),
+                "left": 0 if options.keep else len(left.drafts),
+            }
             _write_facts(folder, facts | kept)
         else:
             shutil.rmtree(folder, ignore_errors=True)

@@ -20,7 +20,7 @@ from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import Operation
 from contracts.interface.operations import ANY_REALM
-from contracts.manual.manual_session import Bench
+from contracts.manual.manual_session import ManualSession
 from contracts.manual.request_options import HEADERS, RequestOptions, Setting, choose_fault, find_part, walk
 from contracts.safe_text import json_text
 from contracts.session.actor import DEFAULT, Actor
@@ -143,7 +143,7 @@ class PreparedRequest:
     notes: tuple[str, ...] = field(default=())
 
     def send(self, actor: Actor) -> Exchange:
-        """Send it, or rehearse it where the actor's door sends nothing."""
+        """Send it, or open_dry_run it where the actor's door sends nothing."""
         request = self.request
         absent = self.content is not None or request.body is ABSENT
         return actor.send(
@@ -163,16 +163,18 @@ class RequestPreparer:
         live: Whether something may be sent to arrange what the request is about.
     """
 
-    def __init__(self, bench: Bench, operation: Operation, role: str, realm: str, *, live: bool) -> None:
-        self._bench = bench
+    def __init__(
+        self, session: ManualSession, operation: Operation, role: str, realm: str, *, live: bool
+    ) -> None:
+        self._session = session
         self._operation = operation
         self._role = role
         self._realm = realm
         self._live = live
         owner = AUTHOR if role in _HELPED else role
-        self._owner = bench.actor(owner, realm)
-        self._account = bench.target.accounts[owner]
-        self._samples = Samples(bench.target.realm_settings(realm), realm)
+        self._owner = session.actor(owner, realm)
+        self._account = session.target.accounts[owner]
+        self._samples = Samples(session.target.realm_settings(realm), realm)
 
     def prepare(self, wishes: RequestOptions) -> PreparedRequest:
         """Prepare a request, on fresh data.
@@ -226,7 +228,7 @@ class RequestPreparer:
                 return replace(request, path={**request.path, **path}), []
             except Untested:
                 pass  # the inventor says which settings are missing
-        inventor = RequestGenerator(self._samples, self._bench.namespace, self._account)
+        inventor = RequestGenerator(self._samples, self._session.namespace, self._account)
         request = inventor.request(operation, self._operation.path_parameters, path)
         notes = [f"{lack}: made up" for lack in inventor.lacking]
         if not self._live and operation in ON_SOMETHING and not named:
@@ -234,8 +236,8 @@ class RequestPreparer:
         return request, notes
 
     def _arranged(self, operation: str) -> Request:
-        arrange = Arrangement(self._bench, self._realm, self._samples)
-        bases = Bases(self._owner, arrange, self._samples, self._bench.namespace, self._account)
+        arrange = Arrangement(self._session, self._realm, self._samples)
+        bases = Bases(self._owner, arrange, self._samples, self._session.namespace, self._account)
         return Ordinary(bases, arrange, self._samples, self._owner).request(operation)
 
     def _content(self, wishes: RequestOptions) -> bytes | None:
@@ -252,10 +254,10 @@ class RequestPreparer:
             return request, json_text(request.body).encode()[:-1] + b",", note
         if fault.place == "path" and fault.name in _RULED and fault.kind in _EDGES:
             # The nearest miss shows most, and each on an identifier of its own.
-            missed = self._bench.namespace.uid(_EDGES[fault.kind])
+            missed = self._session.namespace.uid(_EDGES[fault.kind])
             return replace(request, path={**request.path, fault.name: missed}), content, note
         try:
-            return graft(request, fault, self._bench.namespace), content, note
+            return graft(request, fault, self._session.namespace), content, note
         except (KeyError, IndexError, TypeError, StopIteration):
             raise UsageError(
                 f"--invalid {asked}: the request that was made up has no {fault.key.partition(':')[0]}; "
@@ -309,12 +311,12 @@ class RequestPreparer:
         return replace(request, body=body), content
 
     def _filled(self, text: str) -> str:
-        """A value with `{uid}` for a fresh identifier and `{prefix}` for what the bench's identifiers begin with."""
+        """A value with `{uid}` for a fresh identifier and `{prefix}` for what the session's identifiers begin with."""
         if "{uid}" in text:
             text = text.replace(
-                "{uid}", self._bench.shared.once("the uid of --set", self._bench.namespace.uid)
+                "{uid}", self._session.shared.once("the uid of --set", self._session.namespace.uid)
             )
-        return text.replace("{prefix}", self._bench.namespace.prefix)
+        return text.replace("{prefix}", self._session.namespace.prefix)
 
 
 def realm_for(operation: Operation, asked: str | None, realms: tuple[str, ...]) -> str:

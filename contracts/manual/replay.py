@@ -29,7 +29,7 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.redaction import REDACTED
 from contracts.interface.operations import ANY_REALM
-from contracts.manual.manual_session import ROLES, Bench
+from contracts.manual.manual_session import ROLES, ManualSession
 from contracts.manual.recorded_sequence import (
     Found,
     Telling,
@@ -242,12 +242,12 @@ class Round:
         UsageError: the target lacks what the sequence needs; nothing was sent.
     """
 
-    def __init__(self, bench: Bench, telling: Telling, realm: str, number: int) -> None:
-        self._bench = bench
+    def __init__(self, session: ManualSession, telling: Telling, realm: str, number: int) -> None:
+        self._session = session
         self._telling = telling
         self._realm = realm
-        self.settled = Settled(telling, bench.target, realm, number)
-        self.names = Names(telling.steps, self.settled.given, bench.namespace, bench.description)
+        self.settled = Settled(telling, session.target, realm, number)
+        self.names = Names(telling.steps, self.settled.given, session.namespace, session.description)
         self.carried = Carried()
 
     def send(self) -> Iterator[Pair]:
@@ -259,7 +259,7 @@ class Round:
             if new.response is not None and old.response is not None:
                 self.carried.learn(json_of(old.response.get("body")), new.response.json)
                 if new.operation in _MINTING and (identifier := named(new.response)):
-                    self._bench.namespace.claim(identifier)
+                    self._session.namespace.claim(identifier)
 
     def translated(self, text: str) -> str:
         """A text of an old answer as the new one would have it."""
@@ -268,7 +268,7 @@ class Round:
 
     def _send(self, old: RecordedExchange) -> Exchange:
         request = old.request
-        match = self._bench.description.match(request["method"], path_of(request["url"]))
+        match = self._session.description.match(request["method"], path_of(request["url"]))
         if match is None:
             raise UsageError(
                 f"{request['method']} {path_of(request['url'])[:80]} is no operation of the interface"
@@ -277,11 +277,11 @@ class Round:
         realm = self._place(old.realm)
         role = old.role if old.role in ROLES else AUTHOR
         url = self._url(request["url"])
-        known = self._bench.description.match(request["method"], path_of(url))
+        known = self._session.description.match(request["method"], path_of(url))
         text = text_of(request.get("body"))
         body = request.get("body")
         content = content_of(body, self._body(operation.id, role, text)) if text is not None else None
-        actor = self._bench.actor(str(role), realm)
+        actor = self._session.actor(str(role), realm)
         headers = self._headers(old, str(role), realm)
         return actor.send(
             operation.id,
@@ -300,7 +300,7 @@ class Round:
         parts = urlsplit(old)
         path = "/".join(self._segment(part) for part in path_of(old).split("/"))
         query = "&".join(self._parameter(part) for part in parts.query.split("&")) if parts.query else ""
-        return f"{self._bench.target.base_url.rstrip('/')}{path}" + (f"?{query}" if query else "")
+        return f"{self._session.target.base_url.rstrip('/')}{path}" + (f"?{query}" if query else "")
 
     def _segment(self, raw: str) -> str:
         text = unquote(raw)
@@ -327,14 +327,14 @@ class Round:
         text = self._elsewhere(self.names(self.settled.body(text)))
         if operation == "createToken":
             return self._credentials(text, str(role))
-        return text.replace(REDACTED, self._bench.actor(str(role), ANY_REALM).token() or "")
+        return text.replace(REDACTED, self._session.actor(str(role), ANY_REALM).token() or "")
 
     def _credentials(self, text: str, role: str) -> str:
         """A sign-in with the role's own password; with its e-mail too where the recording is another target's."""
-        accounts = self._bench.target.accounts
+        accounts = self._session.target.accounts
         account = accounts.get(role) or accounts[AUTHOR]
         anywhere = not self._telling.target
-        if anywhere or (self._telling.target != self._bench.target.name and REDACTED in text):
+        if anywhere or (self._telling.target != self._session.target.name and REDACTED in text):
             try:
                 content = json.loads(text)
             except ValueError:
@@ -365,7 +365,7 @@ class Round:
     def _filled(self, template: str, role: str) -> str:
         if TOKEN not in template:
             return template
-        token = self._bench.actor(AUTHOR if role == ANONYMOUS else role, ANY_REALM).token() or ""
+        token = self._session.actor(AUTHOR if role == ANONYMOUS else role, ANY_REALM).token() or ""
         if f"{TOKEN}{UNKNOWN}" in template:
             raise UsageError("a request held its token in a form that was not kept; run the case instead")
         if f"{TOKEN}{SWAPPED}" in template:
@@ -416,7 +416,7 @@ def rounds_for(telling: Telling, asked: int | None) -> int:
     return 1 if lasting else ROUNDS
 
 
-def make_ready(bench: Bench, telling: Telling) -> None:
+def make_ready(session: ManualSession, telling: Telling) -> None:
     """Look at the target before a sequence is sent, unless signing in is what the sequence is about.
 
     Where a token is sent in part or in another form, it is used as it is once before, as in the run that recorded it:
@@ -427,18 +427,18 @@ def make_ready(bench: Bench, telling: Telling) -> None:
     """
     if all(step.operation == "createToken" for step in telling.steps):
         return
-    bench.sign_in(AUTHOR)
+    session.sign_in(AUTHOR)
     if any(step.authorization not in (None, f"Bearer {TOKEN}") for step in telling.steps):
-        bench.actor(AUTHOR, bench.target.realms[0]).send("listDrafts")
+        session.actor(AUTHOR, session.target.realms[0]).send("listDrafts")
 
 
-def replay(bench: Bench, telling: Telling, realm: str, number: int) -> Replayed:
+def replay(session: ManualSession, telling: Telling, realm: str, number: int) -> Replayed:
     """Send a sequence once.
 
     Raises:
         UsageError: the target lacks what the sequence needs.
     """
-    again = Round(bench, telling, realm, number)
+    again = Round(session, telling, realm, number)
     pairs: list[Pair] = []
     try:
         for pair in again.send():
@@ -448,7 +448,7 @@ def replay(bench: Bench, telling: Telling, realm: str, number: int) -> Replayed:
                 return Replayed(pairs, Outcome.UNDECIDED, obstacle)
     except EnvironmentFault as fault:
         return Replayed(pairs, Outcome.UNDECIDED, str(fault))
-    judge = Judge(bench.redactor.knows)
+    judge = Judge(session.redactor.knows)
     shown = [pair for pair in pairs if pair.decisive]
     done = Replayed(pairs, Outcome.NOT, "", judgements=[judge.judge(pair.new) for pair in shown])
     for pair in shown:

@@ -14,7 +14,7 @@ from contracts.history.observed_facts import SEEN
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
 from contracts.manual.call import CallResult, SilentPoint, refuse_foreign, send, silent_points
-from contracts.manual.manual_session import Bench, known_role
+from contracts.manual.manual_session import ManualSession, known_role
 from contracts.manual.prepared_requests import UNARRANGED, PreparedRequest, RequestPreparer, realm_for
 from contracts.manual.request_options import RequestOptions
 from contracts.page.forms import form_of, request_of
@@ -28,7 +28,7 @@ _NOTHING_ASKED: Final = RequestOptions()
 _ARRANGING: Final = "made up; 'Valid values' first arranges what the request is about"
 
 
-def prepare(desk: PageSession, bench: Bench, wish: Mapping[str, Any]) -> Answer:
+def prepare(desk: PageSession, session: ManualSession, wish: Mapping[str, Any]) -> Answer:
     """Fill a form with valid values, and with one fault where that is asked for.
 
     Args:
@@ -39,21 +39,21 @@ def prepare(desk: PageSession, bench: Bench, wish: Mapping[str, Any]) -> Answer:
         UsageError: it names what there is not.
         EnvironmentFault, Blocked: what the request is about cannot be arranged.
     """
-    operation, role, realm = sender_of(bench, wish)
+    operation, role, realm = sender_of(session, wish)
     live = bool(wish.get("live"))
     if live and operation.id != "createToken":
-        desk.sign_in(bench, role)
-    preparer = RequestPreparer(bench, operation, role, realm, live=live)
+        desk.sign_in(session, role)
+    preparer = RequestPreparer(session, operation, role, realm, live=live)
     base = preparer.prepare(_NOTHING_ASKED)
     fault = wish.get("fault")
     given = preparer.spoil(base, str(fault)) if fault else base
     number = desk.remember(FormRequest(operation.id, role, realm, base, given))
     notes = [_ARRANGING if note == UNARRANGED else note for note in base.notes]
-    form = form_of(bench, given.request, given.content)
+    form = form_of(session, given.request, given.content)
     return {"trial": number, "form": form, "fault": fault or None, "realm": realm, "notes": notes}
 
 
-def send_form(desk: PageSession, bench: Bench, wish: Mapping[str, Any]) -> Answer:
+def send_form(desk: PageSession, session: ManualSession, wish: Mapping[str, Any]) -> Answer:
     """Send what somebody made of a form, and judge the exchange.
 
     Args:
@@ -63,59 +63,59 @@ def send_form(desk: PageSession, bench: Bench, wish: Mapping[str, Any]) -> Answe
         UsageError: the form cannot be read, or the request must not be sent.
         EnvironmentFault: the target gives no token.
     """
-    operation, role, realm = sender_of(bench, wish)
+    operation, role, realm = sender_of(session, wish)
     trial = desk.recall(_number(wish))
     if trial.operation != operation.id:
         raise UsageError("the form was filled for another operation; fill it again with 'Valid values'")
-    request, content = request_of(bench, operation.id, role, wish.get("form"))
+    request, content = request_of(session, operation.id, role, wish.get("form"))
     _refuse_unknown(operation, request.path)
-    refuse_foreign(bench, operation, request.path)
+    refuse_foreign(session, operation, request.path)
     if operation.id != "createToken":
-        desk.sign_in(bench, role)
+        desk.sign_in(session, role)
     same = (trial.role, trial.realm) == (role, realm) and trial.is_given(request, content)
     right = same and trial.given.right and not trial.used
     prepared = PreparedRequest(request, content, right)
-    start = len(bench.exchanges)
-    called = send(bench, bench.actor(role, realm), prepared, desk.judge(bench))
+    start = len(session.exchanges)
+    called = send(session, session.actor(role, realm), prepared, desk.judge(session))
     trial.used = True
     number = desk.remember(
         replace(trial, role=role, realm=realm, sent=prepared, judged=called.judged, used=True)
     )
-    before = [bench.notes.of(each) for each in bench.exchanges[start:-1]]
-    return {"trial": number, **result(bench, called, before)}
+    before = [session.notes.of(each) for each in session.exchanges[start:-1]]
+    return {"trial": number, **result(session, called, before)}
 
 
-def sender_of(bench: Bench, wish: Mapping[str, Any]) -> tuple[Operation, str, str]:
+def sender_of(session: ManualSession, wish: Mapping[str, Any]) -> tuple[Operation, str, str]:
     """The operation, the role and the realm that are asked for.
 
     Raises:
         UsageError: there is none of this name.
     """
-    operation = known_operation(bench, wish.get("operation"))
+    operation = known_operation(session, wish.get("operation"))
     role = known_role(str(wish.get("role") or ""))
     asked = str(wish.get("realm") or "") or None
     if operation.realms == (ANY_REALM,):
         asked = None
-    return operation, role, realm_for(operation, asked, bench.target.realms)
+    return operation, role, realm_for(operation, asked, session.target.realms)
 
 
-def known_operation(bench: Bench, name: object) -> Operation:
+def known_operation(session: ManualSession, name: object) -> Operation:
     """The operation of a name.
 
     Raises:
         UsageError: there is none.
     """
-    operations = bench.description.operations
+    operations = session.description.operations
     found = operations.get(str(name or ""))
     if found is None:
         raise UsageError(f"unknown operation '{name}'; {suggestion(str(name or ''), operations)}")
     return found
 
 
-def result(bench: Bench, called: CallResult, before: list[RecordedExchange]) -> Answer:
+def result(session: ManualSession, called: CallResult, before: list[RecordedExchange]) -> Answer:
     """What came of a request, without secrets."""
     recorded, judged = called.recorded, called.judged
-    shown: Answer = bench.redactor.value(
+    shown: Answer = session.redactor.value(
         {
             **exchange_words(recorded),
             "operation": recorded.operation,
@@ -125,7 +125,7 @@ def result(bench: Bench, called: CallResult, before: list[RecordedExchange]) -> 
             "request_faults": list(judged.request_faults),
             "obstacles": [*judged.obstacles, *([recorded.fault] if called.spoilt and recorded.fault else [])],
             "clauses": [_clause(name, judged) for name in judged.touched],
-            "observed": [_point(each) for each in _points(bench, called, before)],
+            "observed": [_point(each) for each in _points(session, called, before)],
             "curl": called.curl,
         }
     )
@@ -168,11 +168,13 @@ def _clause(name: str, judged: Judgement) -> Answer:
     return {"id": name, "level": str(clause.level), "wording": clause.wording, "state": state}
 
 
-def _points(bench: Bench, called: CallResult, before: list[RecordedExchange]) -> tuple[SilentPoint, ...]:
+def _points(
+    session: ManualSession, called: CallResult, before: list[RecordedExchange]
+) -> tuple[SilentPoint, ...]:
     if not called.sent or called.spoilt:
         return ()
     noted = [(seen, called.recorded.realm) for seen in called.judged.observations]
-    return silent_points([called.recorded], before, noted, bench.target).points
+    return silent_points([called.recorded], before, noted, session.target).points
 
 
 def _point(point: SilentPoint) -> Answer:

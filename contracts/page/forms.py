@@ -16,7 +16,7 @@ from contracts.errors import UsageError
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Description, Operation
 from contracts.interface.operations import follow, parameters_of
-from contracts.manual.manual_session import ROLES, Bench
+from contracts.manual.manual_session import ROLES, ManualSession
 from contracts.manual.request_options import known_faults, read_json
 from contracts.safe_text import json_text
 from contracts.session.actor import JSON, WITHOUT_CONTENT_TYPE
@@ -142,7 +142,7 @@ def _shown(value: object) -> str:
 
 #: Stands for the password of the account that a request is sent as.
 PASSWORD: Final = "{password}"  # noqa: S105 - a placeholder
-#: Stand for a fresh identifier, and for what identifiers of this bench begin with.
+#: Stand for a fresh identifier, and for what identifiers of this session begin with.
 FRESH, PREFIX = "{uid}", "{prefix}"
 _SIGN_IN: Final = "createToken"
 
@@ -150,20 +150,20 @@ Body = dict[str, str]
 Form = dict[str, Any]
 
 
-def form_of(bench: Bench, request: Request, content: bytes | None) -> Form:
+def form_of(session: ManualSession, request: Request, content: bytes | None) -> Form:
     """Fill a form with a request.
 
     Returns:
         `path`, `query`, `headers` (None for one that is left out) and `body`.
     """
-    body = _without_password(bench, request.body)
+    body = _without_password(session, request.body)
     filled: Form = {
         "path": dict(request.path),
         "query": dict(request.query),
         "headers": dict(request.headers),
         "body": _as_body(body, content),
     }
-    shown: Form = bench.redactor.value(filled)
+    shown: Form = session.redactor.value(filled)
     return shown
 
 
@@ -178,14 +178,16 @@ def _as_body(value: Any, content: bytes | None) -> Body:
     return {"kind": "json", "text": json_text(value, indent=2)}
 
 
-def _without_password(bench: Bench, body: Any) -> Any:
-    known = {account.password.reveal() for account in bench.target.accounts.values()}
+def _without_password(session: ManualSession, body: Any) -> Any:
+    known = {account.password.reveal() for account in session.target.accounts.values()}
     if isinstance(body, dict) and isinstance(body.get("password"), str) and body["password"] in known:
         return {**body, "password": PASSWORD}
     return body
 
 
-def request_of(bench: Bench, operation: str, role: str, form: object) -> tuple[Request, bytes | None]:
+def request_of(
+    session: ManualSession, operation: str, role: str, form: object
+) -> tuple[Request, bytes | None]:
     """Read the request that a form holds.
 
     Returns:
@@ -196,7 +198,7 @@ def request_of(bench: Bench, operation: str, role: str, form: object) -> tuple[R
     """
     if not isinstance(form, dict):
         raise UsageError("the form holds no request")
-    fill = _Filler(bench)
+    fill = _Filler(session)
     path = {name: fill(value) for name, value in _texts(form, "path").items()}
     query = {name: fill(value) for name, value in _texts(form, "query").items()}
     headers = _filled_headers(form, fill, operation)
@@ -204,7 +206,7 @@ def request_of(bench: Bench, operation: str, role: str, form: object) -> tuple[R
     content: bytes | None = None
     body: Any = ABSENT
     if kind == "json":
-        body = _with_password(bench, read_json(fill(text), "the body"), operation, role)
+        body = _with_password(session, read_json(fill(text), "the body"), operation, role)
     elif kind == "text":
         content = fill(text).encode("utf-8", "surrogatepass")
     elif kind == "base64":
@@ -215,15 +217,15 @@ def request_of(bench: Bench, operation: str, role: str, form: object) -> tuple[R
 class _Filler:
     """Puts identifiers in the place of `{uid}`, the same one throughout a form, and of `{prefix}`."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def __init__(self, session: ManualSession) -> None:
+        self._session = session
         self._uid = ""
 
     def __call__(self, text: str) -> str:
         if FRESH in text:
-            self._uid = self._uid or self._bench.namespace.uid()
+            self._uid = self._uid or self._session.namespace.uid()
             text = text.replace(FRESH, self._uid)
-        return text.replace(PREFIX, self._bench.namespace.prefix)
+        return text.replace(PREFIX, self._session.namespace.prefix)
 
 
 def _texts(form: Mapping[str, Any], place: str) -> dict[str, str]:
@@ -258,11 +260,11 @@ def _filled_body(form: Mapping[str, Any]) -> tuple[str, str]:
     return kind, text
 
 
-def _with_password(bench: Bench, body: Any, operation: str, role: str) -> Any:
+def _with_password(session: ManualSession, body: Any, operation: str, role: str) -> Any:
     """Only the request for a token gets the password, and only in the place that is meant for it."""
     if operation != _SIGN_IN or not isinstance(body, dict) or body.get("password") != PASSWORD:
         return body
-    accounts = bench.target.accounts
+    accounts = session.target.accounts
     by_email = {account.email: account for account in accounts.values()}
     found = by_email.get(str(body.get("email"))) or accounts.get(role) or accounts[AUTHOR]
     return {**body, "password": found.password.reveal()}

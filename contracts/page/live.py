@@ -26,7 +26,7 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.check import read_entry
-from contracts.manual.manual_session import Bench
+from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import PreparedRequest, RequestPreparer, realm_for
 from contracts.manual.request_options import RequestOptions
 from contracts.manual.traffic_findings import Feed, Seen, Side, TrafficFinding
@@ -240,7 +240,7 @@ _NOTHING_ASKED: Final = RequestOptions()
 _NAMES: Final = ("uid", "identifier", "attachmentId", "tempFileId")
 
 
-def reopen(feed: Feed, desk: PageSession, bench: Bench, wish: Mapping[str, Any]) -> dict[str, Any]:
+def reopen(feed: Feed, desk: PageSession, session: ManualSession, wish: Mapping[str, Any]) -> dict[str, Any]:
     """Fill the form with an exchange that passed.
 
     Args:
@@ -251,8 +251,8 @@ def reopen(feed: Feed, desk: PageSession, bench: Bench, wish: Mapping[str, Any])
         EnvironmentFault, Blocked: what it is about cannot be arranged.
     """
     passed = passed_of(seen_of(feed, wish.get("number")))
-    trial = _form_request(desk, bench, passed, live=bool(wish.get("live")))
-    form = form_of(bench, trial.given.request, trial.given.content)
+    trial = _form_request(desk, session, passed, live=bool(wish.get("live")))
+    form = form_of(session, trial.given.request, trial.given.content)
     notes = ["values as they passed, identifiers fresh", *trial.given.notes]
     return {
         "trial": desk.remember(trial),
@@ -265,7 +265,9 @@ def reopen(feed: Feed, desk: PageSession, bench: Bench, wish: Mapping[str, Any])
     }
 
 
-def scenario_of_seen(feed: Feed, desk: PageSession, bench: Bench, wish: Mapping[str, Any]) -> dict[str, Any]:
+def scenario_of_seen(
+    feed: Feed, desk: PageSession, session: ManualSession, wish: Mapping[str, Any]
+) -> dict[str, Any]:
     """Word an exchange that passed as a scenario test; nothing is sent.
 
     Args:
@@ -276,30 +278,30 @@ def scenario_of_seen(feed: Feed, desk: PageSession, bench: Bench, wish: Mapping[
     """
     seen = seen_of(feed, wish.get("number"))
     passed = passed_of(seen)
-    trial = _form_request(desk, bench, passed, live=False)
+    trial = _form_request(desk, session, passed, live=False)
     trial.sent, trial.judged = trial.given, Judge().judge(passed.exchange())
     further = [each.clause for each in seen.findings if each.clause and each.side == "answer"]
-    return scenario_text(bench, trial, further)
+    return scenario_text(session, trial, further)
 
 
-def _form_request(desk: PageSession, bench: Bench, passed: Passed, *, live: bool) -> FormRequest:
-    operation, path = _match(bench, passed)
+def _form_request(desk: PageSession, session: ManualSession, passed: Passed, *, live: bool) -> FormRequest:
+    operation, path = _match(session, passed)
     role = role_of(passed)
     named = passed.header("Realm") or dict(_query(passed)).get("Realm")
-    known = named if named in operation.realms and named in bench.target.realms else None
-    realm = realm_for(operation, known, bench.target.realms)
+    known = named if named in operation.realms and named in session.target.realms else None
+    realm = realm_for(operation, known, session.target.realms)
     if live and operation.id != "createToken":
-        desk.sign_in(bench, role)
-    base = RequestPreparer(bench, operation, role, realm, live=live).prepare(_NOTHING_ASKED)
-    request, content = _overlaid(bench, operation, base, path, passed)
+        desk.sign_in(session, role)
+    base = RequestPreparer(session, operation, role, realm, live=live).prepare(_NOTHING_ASKED)
+    request, content = _overlaid(session, operation, base, path, passed)
     headers = _headers(operation, passed, realm)
     given = PreparedRequest(replace(request, headers=headers), content, False, base.notes)
     return FormRequest(operation.id, role, realm, base, given)
 
 
-def _match(bench: Bench, passed: Passed) -> tuple[Operation, dict[str, str]]:
+def _match(session: ManualSession, passed: Passed) -> tuple[Operation, dict[str, str]]:
     raw = urlsplit(passed.url).path
-    found = bench.description.match(passed.method, raw[max(raw.find(ROOT), 0) :])
+    found = session.description.match(passed.method, raw[max(raw.find(ROOT), 0) :])
     if found is None:
         raise UsageError(
             f"{passed.method} {raw} is no operation of the interface, so there is no form for it"
@@ -312,7 +314,7 @@ def _query(passed: Passed) -> list[tuple[str, str]]:
 
 
 def _overlaid(
-    bench: Bench, operation: Operation, base: PreparedRequest, path: dict[str, str], passed: Passed
+    session: ManualSession, operation: Operation, base: PreparedRequest, path: dict[str, str], passed: Passed
 ) -> tuple[Request, bytes | None]:
     """The values that passed, on the identifiers of a request that was made up."""
     if operation.safe:
@@ -320,7 +322,7 @@ def _overlaid(
         names = dict(path)
     else:
         names = {name: value for name, value in path.items() if name not in _NAMES}
-        names |= {name: _fresh(bench, base, name, path[name]) for name in path if name in _NAMES}
+        names |= {name: _fresh(session, base, name, path[name]) for name in path if name in _NAMES}
     request = replace(base.request, path=names, query=dict(_query(passed)))
     if not passed.request_body.content:
         return replace(request, body=ABSENT if passed.request_body.known else request.body), None
@@ -333,11 +335,11 @@ def _overlaid(
     return replace(request, body=_renamed(body, base.request.body)), None
 
 
-def _fresh(bench: Bench, base: PreparedRequest, name: str, value: str) -> str:
+def _fresh(session: ManualSession, base: PreparedRequest, name: str, value: str) -> str:
     """The identifier of the made-up request; one that breaks the rule where the one that passed does."""
     if name not in ("uid", "identifier") or is_valid_uid(value):
         return base.request.path.get(name, value)
-    size, namespace = len(value), bench.namespace
+    size, namespace = len(value), session.namespace
     if UID_SHORTEST <= size <= UID_LONGEST:
         return f"{namespace.prefix}{value}"[:UID_LONGEST]
     return namespace.uid(max(size, len(namespace.prefix) + 1))

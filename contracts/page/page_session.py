@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from contracts.cases.requests import Request
 from contracts.checks.single import Judge, Judgement
 from contracts.errors import UsageError
-from contracts.manual.manual_session import Aim, Bench, Left, open_bench
+from contracts.manual.manual_session import Leftovers, ManualSession, SessionOptions, open_manual_session
 from contracts.manual.prepared_requests import PreparedRequest
 
 
@@ -49,28 +49,28 @@ _REMEMBERED: Final = 200
 
 
 class PageSession:
-    """A bench for a page: requests are sent one after another, whoever asks.
+    """A session for a page: requests are sent one after another, whoever asks.
 
     Args:
-        aim: What the bench is opened on.
+        options: What the session is opened on.
         said: Told at the end what stays behind on the target.
     """
 
-    def __init__(self, aim: Aim, said: Callable[[Left], None]) -> None:
-        self._aim = aim
+    def __init__(self, options: SessionOptions, said: Callable[[Leftovers], None]) -> None:
+        self._aim = options
         self._said = said
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="workbench")
         self._open = ExitStack()
-        self._bench: Bench | None = None
-        self._left = Left()
+        self._session: ManualSession | None = None
+        self._left = Leftovers()
         self._signed_in: set[str] = set()
         self._trials: OrderedDict[int, FormRequest] = OrderedDict()
 
-    async def use(self, work: Callable[[Bench], T]) -> T:
-        """Do something with the bench, in its thread.
+    async def use(self, work: Callable[[ManualSession], T]) -> T:
+        """Do something with the session, in its thread.
 
         Raises:
-            RegistryContractsError: the bench cannot be opened, or what the work raises.
+            RegistryContractsError: the session cannot be opened, or what the work raises.
         """
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, work)
 
@@ -79,19 +79,19 @@ class PageSession:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
         self._thread.shutdown()
 
-    def sign_in(self, bench: Bench, role: str) -> None:
+    def sign_in(self, session: ManualSession, role: str) -> None:
         """See once for each role that the target can be reached and gives a token.
 
         Raises:
             EnvironmentFault: it cannot, or does not.
         """
         if role not in self._signed_in:
-            bench.sign_in(role)
+            session.sign_in(role)
             self._signed_in.add(role)
 
-    def judge(self, bench: Bench) -> Judge:
-        """Who judges what the bench sends."""
-        return Judge(bench.redactor.knows)
+    def judge(self, session: ManualSession) -> Judge:
+        """Who judges what the session sends."""
+        return Judge(session.redactor.knows)
 
     def remember(self, trial: FormRequest) -> int:
         """Keep a trial, and say under which number."""
@@ -111,12 +111,12 @@ class PageSession:
             raise UsageError("this request is not known any more; fill the form again with 'Valid values'")
         return self._trials[number]
 
-    def _do(self, work: Callable[[Bench], T]) -> T:
-        if self._bench is None:
-            self._bench = self._open.enter_context(open_bench(self._aim, self._left))
-        return work(self._bench)
+    def _do(self, work: Callable[[ManualSession], T]) -> T:
+        if self._session is None:
+            self._session = self._open.enter_context(open_manual_session(self._aim, self._left))
+        return work(self._session)
 
     def _close(self) -> None:
         self._open.close()
-        if self._bench is not None:
+        if self._session is not None:
             self._said(self._left)

@@ -17,7 +17,7 @@ from contracts.checks.single import ACCEPTED, Judgement
 from contracts.checks.universal import UNIVERSAL
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
-from contracts.manual.manual_session import Bench
+from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import PreparedRequest
 from contracts.page.page_session import FormRequest, PageSession
 from contracts.safe_text import json_text
@@ -67,7 +67,7 @@ class Literals:
     """Writes values.
 
     Args:
-        prefix: What identifiers of the bench begin with.
+        prefix: What identifiers of the session begin with.
         known: Identifiers of the valid request, each with the expression that stands for it.
 
     Attributes:
@@ -418,7 +418,7 @@ _CODE_WIDTH: Final = 110
 _GENERAL: Final = frozenset({"json-bodies", "head-without-body", "errors-element-shape", "errors-code-known"})
 
 
-def scenario(desk: PageSession, bench: Bench, wish: Mapping[str, Any]) -> dict[str, Any]:
+def scenario(desk: PageSession, session: ManualSession, wish: Mapping[str, Any]) -> dict[str, Any]:
     """Word what was sent as a case; nothing is sent.
 
     Args:
@@ -429,10 +429,10 @@ def scenario(desk: PageSession, bench: Bench, wish: Mapping[str, Any]) -> dict[s
     """
     number = wish.get("trial")
     trial = desk.recall(number if isinstance(number, int) else 0)
-    return scenario_text(bench, trial)
+    return scenario_text(session, trial)
 
 
-def scenario_text(bench: Bench, trial: FormRequest, further: Iterable[str] = ()) -> dict[str, Any]:
+def scenario_text(session: ManualSession, trial: FormRequest, further: Iterable[str] = ()) -> dict[str, Any]:
     """Word a trial as a case.
 
     Args:
@@ -447,12 +447,12 @@ def scenario_text(bench: Bench, trial: FormRequest, further: Iterable[str] = ())
     if trial.sent is None or trial.judged is None or trial.judged.facts is None:
         raise UsageError("a scenario test is made of what was sent; send the request first")
     catalogue = load_catalogue()
-    words = _Words(bench, trial, trial.judged, catalogue)
+    words = _Words(session, trial, trial.judged, catalogue)
     text = words.text([*_wanted(trial.judged, words.claims.ruled_out()), *further])
     name = f"test_by_hand_{_snake(words.claims.claimed[0])}.py"
     notes = list(_notes(words.claims, trial.judged, catalogue))
     path = f"{FOLDER}/{name}"
-    text = bench.redactor.text(text)
+    text = session.redactor.text(text)
     return {"text": text, "name": name, "folder": FOLDER, "command": f"pytest {path}", "notes": notes}
 
 
@@ -475,13 +475,15 @@ def _notes(claims: ClaimLines, judged: Judgement, catalogue: Catalogue) -> Itera
 
 
 class _Words:
-    def __init__(self, bench: Bench, trial: FormRequest, judged: Judgement, catalogue: Catalogue) -> None:
+    def __init__(
+        self, session: ManualSession, trial: FormRequest, judged: Judgement, catalogue: Catalogue
+    ) -> None:
         assert trial.sent is not None, "the caller looked"  # noqa: S101 - for the type checker
         self._trial = trial
         self._judged = judged
         self._catalogue = catalogue
         self.claims = ClaimLines(judged, catalogue)
-        self._literals = Literals(bench.namespace.prefix, _known(trial))
+        self._literals = Literals(session.namespace.prefix, _known(trial))
         self._changes = Differences(trial.operation, trial.base, trial.sent, self._literals)
         self._fixtures: set[str] = set()
         self._imports = {"from contracts.cases.marks import contract"}

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from contracts.errors import UsageError
 from contracts.interface.description import load_description
-from contracts.manual.manual_session import Aim, Bench, Left
+from contracts.manual.manual_session import Leftovers, ManualSession, SessionOptions
 from contracts.manual.prepared_requests import realm_for
 from contracts.manual.traffic_findings import Feed
 from contracts.page import form_requests
@@ -31,7 +31,7 @@ from contracts.settings.toml_file import suggestion
 LARGEST_REQUEST: Final = 16 * 1024**2
 _KINDS: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _KEY: Final = "{{key}}"
-Work = Callable[[Bench], dict[str, Any]]
+Work = Callable[[ManualSession], dict[str, Any]]
 
 
 def page_application(
@@ -39,24 +39,24 @@ def page_application(
     feed: Feed,
     *,
     client_url: str | None = None,
-    passing: bool = False,
+    disposable: bool = False,
     reports: Path = Path("reports"),
-    said: Callable[[Left], None] = lambda _: None,
+    said: Callable[[Leftovers], None] = lambda _: None,
 ) -> web.Application:
     """Make the page of a target.
 
-    Serve it on loopback only. The bench of the page is opened on first use, and closed with the application, which
+    Serve it on loopback only. The session of the page is opened on first use, and closed with the application, which
     removes what it created.
 
     Args:
         target: Where requests by hand go.
         feed: Tells what passes through the proxy.
         client_url: Where clients are to be pointed, for the page to say so.
-        passing: The target is a sandbox that ends with the page, so that nothing need be removed from it.
+        disposable: The target is a sandbox that ends with the page, so that nothing need be removed from it.
         reports: Folder whose subfolder keeps the ledger of what is created by hand.
         said: Told when the page ends what stays behind on the target.
     """
-    desk = PageSession(Aim(reports=reports, ready=target, passing=passing), said)
+    desk = PageSession(SessionOptions(reports=reports, ready=target, disposable=disposable), said)
     guard = AccessCheck()
     application = web.Application(client_max_size=LARGEST_REQUEST, middlewares=[guard.middleware])
     page = _Page(target, feed, desk, guard, client_url)
@@ -138,13 +138,13 @@ class _Page:
         return web.json_response(exchange_shown(self._feed, request.match_info["number"]))
 
     def _asked(
-        self, work: Callable[[PageSession, Bench, Mapping[str, Any]], dict[str, Any]]
+        self, work: Callable[[PageSession, ManualSession, Mapping[str, Any]], dict[str, Any]]
     ) -> Callable[[web.Request], Awaitable[web.Response]]:
-        """A handler that has the bench do something with the JSON it was sent."""
+        """A handler that has the session do something with the JSON it was sent."""
 
         async def handler(request: web.Request) -> web.Response:
             wish = await _wish(request)
-            told = await self._desk.use(lambda bench: work(self._desk, bench, wish))
+            told = await self._desk.use(lambda session: work(self._desk, session, wish))
             return web.json_response(told)
 
         return handler

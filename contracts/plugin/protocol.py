@@ -231,7 +231,7 @@ def note_deleted_drafts(worker: Worker, attempts: Sequence[Attempt]) -> None:
             deleted.pop(place, None)
             absent.discard(place)
     for realm, uid in absent:
-        if uid not in worker.cleanup.kept:
+        if uid not in worker.kept:
             worker.ledger.removed(realm, uid)
 
 

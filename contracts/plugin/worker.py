@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import pytest
 
-from contracts.cases.shared_state import Sharing, inherit
 from contracts.checks.outcomes import Attempt
 from contracts.evidence.journal import Journal, journal_path
 from contracts.interface.catalogue import Catalogue, load_catalogue
@@ -21,7 +20,7 @@ from contracts.plugin.plan import Plan
 from contracts.session.actor import Actor
 from contracts.session.draft_cleanup import draft_cleanup, residue_of_dead_workers
 from contracts.session.ledger import Entry
-from contracts.session.session import Limits, Session, SessionGroup, namespace_of
+from contracts.session.session import Session, SessionGroup, namespace_of
 from contracts.settings.target import Target
 
 #: Phases that processes go through side by side: the longest counts. Of the others the sum does.
@@ -76,11 +75,7 @@ def counts_path(private: Path, name: str) -> Path:
 
 
 class Worker(Session):
-    """One process's session in a run, with the journal it writes and what its cases share.
-
-    Attributes:
-        shared: What cases arrange once in the run and use together, and the counters and marks of all workers.
-    """
+    """One process's session in a run, with the journal it writes and the clean-up of its drafts."""
 
     def __init__(self, name: str, plan: Plan, target: Target, selection: Selection) -> None:
         folder, private = Path(plan.folder), Path(plan.private)
@@ -94,19 +89,14 @@ class Worker(Session):
                 private, self._stop_all, contended=selection.shard is not None and not embedded
             ),
             ledger_folder=folder,
-            # The embedded sandbox is gone with the run, and everything in it.
-            limits=Limits(
-                paced=not embedded,
-                requests=request_budget(target, selection.profile),
-                permanent_records=None if embedded else target.pace.permanent_records,
-            ),
+            request_budget=request_budget(target, selection.profile),
+            disposable=embedded,
             events=self.journal,
         )
         note_pid(private, name)
         self.plan = plan
         self.selection = selection
         self.catalogue: Catalogue = load_catalogue()
-        self.shared = Sharing(private)
         self.cleanup = draft_cleanup(self)
         #: Seconds by phase, of this process.
         self.spent: dict[str, float] = {}
@@ -129,15 +119,6 @@ class Worker(Session):
     def actor(self, role: str, realm: str, case: str, attempt: Attempt) -> Actor:
         """An actor of this role in this realm, for one attempt at a case."""
         return Actor(self, role, realm, case, attempt=attempt.number, exchanges=attempt.exchanges)
-
-    @property
-    def unused(self) -> bool:
-        """Whether the target began with this run, as the embedded sandbox does."""
-        return self.target.is_sandbox
-
-    def keep(self, identifier: str) -> None:
-        """Keep a draft that cases share until the end of the run."""
-        self.cleanup.kept.add(identifier)
 
     def clean(self) -> None:
         """Delete the drafts of a case that are there or may be there, newest first."""
@@ -182,7 +163,7 @@ class Worker(Session):
         """
         folder = Path(self.plan.folder)
         ledgers = sorted(folder.glob("ledger-gw*.jsonl"))
-        inherit(self.ledger, ledgers)
+        self.ledger.take_over(ledgers)
         for path in ledgers:
             if not counts_path(self.private, path.stem.removeprefix("ledger-")).exists():
                 for entry in residue_of_dead_workers([path]):

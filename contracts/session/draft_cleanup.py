@@ -28,19 +28,21 @@ class DraftCleanup:
     Args:
         delete: Sends the request that deletes a draft, as the role that saved it.
         stopped: Whether nothing can be sent any more.
-
-    Attributes:
-        kept: Identifiers of drafts that cases share until the end of the run.
+        kept: Identifiers of drafts that cases share until the end of the run; may grow meanwhile.
     """
 
     def __init__(
-        self, ledger: Ledger, delete: Callable[[Entry], Exchange], stopped: Callable[[], bool]
+        self,
+        ledger: Ledger,
+        delete: Callable[[Entry], Exchange],
+        stopped: Callable[[], bool],
+        kept: set[str],
     ) -> None:
         self._ledger = ledger
         self._delete = delete
         self._stopped = stopped
         self._stubborn: set[tuple[str, str]] = set()
-        self.kept: set[str] = set()
+        self._kept = kept
 
     def after_case(self) -> None:
         """Delete what is not shared, and was not tried in vain before."""
@@ -55,7 +57,7 @@ class DraftCleanup:
             at_once: Deletions under way side by side; with more than one their order is no longer fixed.
         """
         if last:
-            self.kept.clear()
+            self._kept.clear()
         self._sweep(lambda _: True, certain=False, at_once=at_once)
         if last and any(map(_uncertain, self._ledger.removable())) and not self._stopped():
             time.sleep(_SETTLING_SECONDS)
@@ -64,7 +66,9 @@ class DraftCleanup:
     def _sweep(self, chosen: Callable[[Entry], bool], *, certain: bool, at_once: int = 1) -> None:
         """Delete what is chosen; the pace holds for deletions side by side as well."""
         entries = [
-            entry for entry in self._ledger.removable() if entry.identifier not in self.kept and chosen(entry)
+            entry
+            for entry in self._ledger.removable()
+            if entry.identifier not in self._kept and chosen(entry)
         ]
         if at_once == 1:
             for entry in entries:
@@ -91,7 +95,10 @@ class DraftCleanup:
 def draft_cleanup(session: Session) -> DraftCleanup:
     """A cleanup of the drafts in a session's ledger, sent through the session until its breaker opens."""
     return DraftCleanup(
-        session.ledger, lambda entry: _delete(session, entry), lambda: session.breaker_reason is not None
+        session.ledger,
+        lambda entry: _delete(session, entry),
+        lambda: session.breaker_reason is not None,
+        session.kept,
     )
 
 

@@ -118,6 +118,18 @@ class Ledger:
         with self._lock:
             return residue(list(self._entries.values()))
 
+    def take_over(self, ledgers: Iterable[Path]) -> None:
+        """Take in the drafts that other sessions of the run left: those they kept, and all of one that died.
+
+        Args:
+            ledgers: Their ledger files.
+        """
+        for left in read_entries(sorted(ledgers)):
+            if left.what == REMOVABLE and left.state not in _GONE:
+                entry = self.intend(left.operation, left.realm, left.role, left.identifier)
+                if entry is not None and left.state != "intended":
+                    self.settle(entry, left.state)
+
     def close(self) -> None:
         """Close the file."""
         self._file.close()

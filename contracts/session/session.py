@@ -28,6 +28,7 @@ from contracts.session.namespace import Namespace, new_run_token
 from contracts.session.private_folder import PRIVATE_PREFIX, ProcessLock
 from contracts.session.recording import Events, JournalRecorder
 from contracts.session.retry import RetryingSender
+from contracts.session.shared_state import SharedState
 from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
 from contracts.settings.guard import GuardViolation, refuse_request
@@ -80,22 +81,6 @@ class HttpRequest:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How much a session may send and leave behind.
-
-    Attributes:
-        paced: Requests keep to the target's rate and concurrency; False where nobody else uses the target.
-        requests: Requests that all sessions of the group may send together; None for no limit.
-        permanent_records: Records in each realm that the interface gives no means to remove, of all sessions of
-            the group together; None for no limit.
-    """
-
-    paced: bool = True
-    requests: int | None = None
-    permanent_records: int | None = None
-
-
-@dataclass(frozen=True)
 class SessionGroup:
     """What the sessions of a run's processes share.
 
@@ -123,12 +108,17 @@ class Session:
         group: Other processes' sessions of the same run; by default the session is alone, in a private folder of
             its own.
         ledger_folder: Where the ledger stands; the private folder by default.
+        request_budget: Requests that all sessions of the group may send together; None for no limit.
+        disposable: The target is a sandbox that ends with the session, so requests need no pace, and permanent
+            records no limit.
         events: Takes each exchange and fault, redacted; by default nothing is recorded.
         dry_run: Requests are prepared, guarded and recorded, and not sent; tokens are stand-ins.
 
     Attributes:
         private: Private folder of the session, or of its group.
         redactor: Knows the passwords, and every token once it is issued.
+        shared: What cases arrange once and use together, and the counters and marks of the whole group.
+        kept: Identifiers of drafts that cases share until the end.
         faults: How often each environment fault was met.
     """
 
@@ -140,7 +130,8 @@ class Session:
         namespace: Namespace | None = None,
         group: SessionGroup | None = None,
         ledger_folder: Path | None = None,
-        limits: Limits = Limits(),
+        request_budget: int | None = None,
+        disposable: bool = False,
         events: Events | None = None,
         dry_run: bool = False,
     ) -> None:
@@ -150,6 +141,8 @@ class Session:
         self.namespace = namespace or namespace_of(target, new_run_token())
         self.redactor = redactor_of(target)
         self.faults: Counter[str] = Counter()
+        self.kept: set[str] = set()
+        self.disposable = disposable
         self._recorder = JournalRecorder(events, self.redactor) if events is not None else None
         self._dry_run = dry_run
         self._lock = threading.Lock()
@@ -159,12 +152,13 @@ class Session:
             folder = ledger_folder or self.private
             for place in dict.fromkeys((folder, self.private)):
                 resources.callback(ProcessLock(place, name).release)
-            self.ledger = Ledger(folder / f"ledger-{name}.jsonl", self._residue_budget(limits))
+            self.ledger = Ledger(folder / f"ledger-{name}.jsonl", self._residue_budget())
             resources.callback(self.ledger.close)
             self._resources = resources.pop_all()
+        self.shared = SharedState(self.private)
         stop = group.stop if group else _nothing
-        self._pace = self._paced(limits, stop)
-        self._transport = self._connected()
+        self._pace = self._make_pace(request_budget, stop)
+        self._transport = self._make_transport()
         self._breaker = Breaker(stop, self.private)
         self._sender = RetryingSender(
             self._transport, self._pace, self._breaker, self._guard, self._record_fault
@@ -194,6 +188,15 @@ class Session:
     def settle_seconds(self) -> float:
         """How long an effect may take to show on the target."""
         return self.target.pace.settle_seconds
+
+    @property
+    def unused(self) -> bool:
+        """Whether the target began with this session or its group, so that nothing was used up before."""
+        return self.disposable or self.target.is_sandbox
+
+    def keep(self, identifier: str) -> None:
+        """Keep a draft that cases share until the end."""
+        self.kept.add(identifier)
 
     @property
     def breaker_reason(self) -> str | None:
@@ -258,20 +261,21 @@ class Session:
             self._recorder.exchange(exchange)
         return exchange
 
-    def _paced(self, limits: Limits, stop: Callable[[str], None]) -> Pace:
+    def _make_pace(self, request_budget: int | None, stop: Callable[[str], None]) -> Pace:
+        pace = self.target.pace
         return Pace(
             self.private,
-            self.target.pace.requests_per_second if limits.paced else None,
-            self.target.pace.concurrency if limits.paced else None,
-            RequestBudget(self.private, limits.requests),
+            None if self.disposable else pace.requests_per_second,
+            None if self.disposable else pace.concurrency,
+            RequestBudget(self.private, request_budget),
             stop,
         )
 
-    def _residue_budget(self, limits: Limits) -> ResidueBudget | None:
-        most = limits.permanent_records
-        return None if most is None else ResidueBudget(self.private, most, self.namespace.grants)
+    def _residue_budget(self) -> ResidueBudget | None:
+        most = self.target.pace.permanent_records
+        return None if self.disposable else ResidueBudget(self.private, most, self.namespace.grants)
 
-    def _connected(self) -> Transport:
+    def _make_transport(self) -> Transport:
         bundle = self.target.tls.ca_bundle
         timeout = self.target.pace.timeout_seconds
         return Transport(self.target.base_url, timeout, str(bundle) if bundle else None, self._may_follow)

@@ -10,7 +10,7 @@ import pytest
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
-from contracts.manual.manual_session import Left
+from contracts.manual.manual_session import Leftovers
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, sandbox_target
 from contracts.settings.target import Target
 from tests.meta.page.conftest import Listening, Page, page_of
@@ -197,7 +197,7 @@ def test_drafts_made_by_hand_are_deleted_when_the_page_ends(
     sandbox_url: str, caller: Callable[..., Any], tmp_path: Path
 ) -> None:
     target = replace(sandbox_target(sandbox_url, DEFAULT_SIZE_LIMIT), name="lasting")
-    left: list[Left] = []
+    left: list[Leftovers] = []
     with page_of(target, reports=tmp_path, said=left.append) as page:
         told = page.tried("saveDraft")
         page.tried("createContact")

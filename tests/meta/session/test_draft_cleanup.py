@@ -50,8 +50,7 @@ def save(ledger: Ledger) -> Callable[..., None]:
 
 def test_drafts_go_newest_first_and_shared_ones_at_the_end(ledger: Ledger, save: Any) -> None:
     service = Service("one", "two", "three")
-    cleaning = DraftCleanup(ledger, service.delete, lambda: False)
-    cleaning.kept.add("two")
+    cleaning = DraftCleanup(ledger, service.delete, lambda: False, kept={"two"})
     for name in ("one", "two", "three"):
         save(name)
     cleaning.after_case()
@@ -67,7 +66,7 @@ def test_a_save_that_was_not_answered_is_looked_after_again_at_the_end(
     ledger: Ledger, save: Any, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
     service = Service()
-    cleaning = DraftCleanup(ledger, service.delete, lambda: False)
+    cleaning = DraftCleanup(ledger, service.delete, lambda: False, kept=set())
     save("late", state)
     cleaning.after_case()
     assert [entry.identifier for entry in ledger.removable()] == ["late"]
@@ -81,7 +80,7 @@ def test_what_cannot_be_deleted_is_tried_again_only_at_the_end_and_stays_in_the_
 ) -> None:
     service = Service("one")
     service.status = 403
-    cleaning = DraftCleanup(ledger, service.delete, lambda: False)
+    cleaning = DraftCleanup(ledger, service.delete, lambda: False, kept=set())
     save("one")
     cleaning.after_case()
     cleaning.after_case()
@@ -94,5 +93,5 @@ def test_what_cannot_be_deleted_is_tried_again_only_at_the_end_and_stays_in_the_
 def test_nothing_is_sent_once_the_breaker_is_open(ledger: Ledger, save: Any) -> None:
     service = Service("one")
     save("one")
-    DraftCleanup(ledger, service.delete, lambda: True).at_the_end(last=True)
+    DraftCleanup(ledger, service.delete, lambda: True, kept=set()).at_the_end(last=True)
     assert service.asked == []

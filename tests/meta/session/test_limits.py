@@ -19,7 +19,7 @@ WORKERS = 3
 WORK = """
 import sys
 from pathlib import Path
-from contracts.session.session import HttpRequest, Limits, RequestContext, Session, SessionGroup
+from contracts.session.session import HttpRequest, RequestContext, Session, SessionGroup
 from contracts.errors import EnvironmentFault
 from contracts.settings.target import Pace, Target
 
@@ -29,7 +29,7 @@ session = Session(
     Target("service", url, pace=pace),
     name,
     group=SessionGroup(Path(folder), stop=lambda _: None),
-    limits=Limits(requests=int(budget) or None),
+    request_budget=int(budget) or None,
 )
 print("ready", flush=True)
 sys.stdin.readline()

@@ -1,33 +1,23 @@
-"""What cases arrange once in a run and use together, whichever worker comes first; and marks that workers leave.
-
-Everything lies in the run's private folder, which only its owner can read and which goes when the run ends.
-
-Where arrangements that cases share are kept, as those who arrange see it.
-"""
+"""What the sessions of a run share through their private folder: arrangements, counters and marks of the cases."""
 
 from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from filelock import FileLock
 
-from contracts.session.ledger import REMOVABLE, Ledger, State, read_ledger
-from contracts.session.namespace import Namespace
-
 T = TypeVar("T")
-#: States of a ledger's entry that say that nothing is left of it.
-_GONE: Final = frozenset({"refused", "removed"})
 
 
-class Sharing:
-    """What one worker knows of what the workers of a run share.
+class SharedState:
+    """One session's view of what the sessions of a run share.
 
     Args:
-        private: The run's private folder (0700), the same for all its workers.
+        private: The private folder (0700) of the session or its group.
     """
 
     def __init__(self, private: Path) -> None:
@@ -102,64 +92,3 @@ def _write(path: Path, content: bytes) -> None:
 def _read(path: Path) -> Any:
     # Nothing but what this run's own workers wrote, into a folder that nobody else may write to.
     return pickle.loads(path.read_bytes())  # noqa: S301
-
-
-def inherit(ledger: Ledger, others: Iterable[Path]) -> None:
-    """Take the drafts that workers left into a ledger: those they shared, and all of a worker that died.
-
-    Args:
-        ledger: Of the process that outlives the workers.
-        others: The workers' ledger files.
-    """
-    for path in sorted(others):
-        latest = {line["number"]: line for line in read_ledger(path)}
-        for line in latest.values():
-            if line["what"] == REMOVABLE and line["state"] not in _GONE:
-                _take_over(ledger, line)
-
-
-def _take_over(ledger: Ledger, line: dict[str, Any]) -> None:
-    entry = ledger.intend(line["operation"], line["realm"], line["role"], line["identifier"])
-    state: State = line["state"]
-    if entry is not None and state != "intended":
-        ledger.settle(entry, state)
-
-
-class Shared(Protocol):
-    """What all workers of a run share."""
-
-    def once(self, name: str, make: Callable[[], T]) -> T:
-        """What `make` gives, made by the first worker that asks for it under this name."""
-
-    def take(self, counter: str) -> int:
-        """The next number of a counter, from 0."""
-
-    def offer(self, name: str, value: T) -> None:
-        """Put something where other cases find it, unless something lies there."""
-
-    def offered(self, name: str) -> Any:
-        """What lies under a name; None for nothing."""
-
-    def marked(self, name: str) -> bool:
-        """Whether some worker has left this mark."""
-
-
-class Shelf(Protocol):
-    """Where arrangements that cases share are kept; the plugin's worker is one."""
-
-    namespace: Namespace
-
-    @property
-    def settle_seconds(self) -> float:
-        """How long an effect may take to show on the target."""
-
-    @property
-    def unused(self) -> bool:
-        """Whether the target began with this run, so that no earlier one can have used anything up."""
-
-    @property
-    def shared(self) -> Shared:
-        """What all workers of the run share."""
-
-    def keep(self, identifier: str) -> None:
-        """Keep a draft until the end of the run."""

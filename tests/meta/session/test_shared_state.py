@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from contracts.cases.shared_state import Sharing, inherit
 from contracts.checks.outcomes import Blocked
 from contracts.session.ledger import Ledger
+from contracts.session.shared_state import SharedState
 
 
 def test_what_one_worker_made_another_finds(tmp_path: Path) -> None:
-    first, second = Sharing(tmp_path), Sharing(tmp_path)
+    first, second = SharedState(tmp_path), SharedState(tmp_path)
     made = first.once("draft", lambda: {"uid": "rc-test-0123456789"})
     assert second.once("draft", lambda: pytest.fail("made twice")) == made
     assert first.once("draft", lambda: pytest.fail("made twice")) is made
@@ -22,7 +22,7 @@ def test_workers_that_ask_at_once_make_it_once(tmp_path: Path) -> None:
     barrier = threading.Barrier(4)
 
     def ask() -> None:
-        sharing = Sharing(tmp_path)
+        sharing = SharedState(tmp_path)
         barrier.wait()
         sharing.once("draft", lambda: made.append(1))
 
@@ -39,29 +39,29 @@ def test_a_failure_is_not_shared(tmp_path: Path) -> None:
         raise Blocked("saveDraft", "answered 500")
 
     with pytest.raises(Blocked):
-        Sharing(tmp_path).once("draft", fail)
-    assert Sharing(tmp_path).once("draft", lambda: "made") == "made"
+        SharedState(tmp_path).once("draft", fail)
+    assert SharedState(tmp_path).once("draft", lambda: "made") == "made"
 
 
 def test_an_obstacle_may_be_what_is_shared(tmp_path: Path) -> None:
-    Sharing(tmp_path).once("picture", lambda: Blocked("createAttachment", "answered 413"))
-    found = Sharing(tmp_path).once("picture", lambda: pytest.fail("made twice"))
+    SharedState(tmp_path).once("picture", lambda: Blocked("createAttachment", "answered 413"))
+    found = SharedState(tmp_path).once("picture", lambda: pytest.fail("made twice"))
     assert (found.operation, found.cause) == ("createAttachment", "answered 413")
 
 
 def test_one_thing_may_need_another(tmp_path: Path) -> None:
-    sharing = Sharing(tmp_path)
+    sharing = SharedState(tmp_path)
     assert sharing.once("attachment", lambda: sharing.once("draft", lambda: "uid") + "/1") == "uid/1"
 
 
 def test_counters_go_on_from_worker_to_worker(tmp_path: Path) -> None:
-    first, second = Sharing(tmp_path), Sharing(tmp_path)
+    first, second = SharedState(tmp_path), SharedState(tmp_path)
     assert [first.take("files"), second.take("files"), first.take("files")] == [0, 1, 2]
     assert second.take("records") == 0
 
 
 def test_marks_and_offers_are_seen_by_all(tmp_path: Path) -> None:
-    first, second = Sharing(tmp_path), Sharing(tmp_path)
+    first, second = SharedState(tmp_path), SharedState(tmp_path)
     assert not second.marked("disturbed")
     assert second.offered("record") is None
     first.mark("disturbed")
@@ -72,7 +72,7 @@ def test_marks_and_offers_are_seen_by_all(tmp_path: Path) -> None:
 
 
 def test_nobody_else_can_look_at_what_is_shared(tmp_path: Path) -> None:
-    Sharing(tmp_path)
+    SharedState(tmp_path)
     assert (tmp_path / "shared").stat().st_mode & 0o077 == 0
 
 
@@ -89,7 +89,7 @@ def test_drafts_that_workers_left_are_taken_over(tmp_path: Path) -> None:
     assert gone is not None
     worker.close()
     main = Ledger(tmp_path / "ledger-main.jsonl")
-    inherit(main, tmp_path.glob("ledger-gw*.jsonl"))
+    main.take_over(tmp_path.glob("ledger-gw*.jsonl"))
     left = {entry.identifier: entry.state for entry in main.removable()}
     main.close()
     assert left == {
