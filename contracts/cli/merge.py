@@ -22,7 +22,7 @@ from contracts.history.runs import FILE_NAME, Entry, append, read_line
 from contracts.history.runs import read as read_history
 from contracts.history.trends import past_of, write_past
 from contracts.reports.verdict_json import FILE_NAME as VERDICT_FILE
-from contracts.reports.webhook import wish_of
+from contracts.reports.webhook import webhook_settings
 from contracts.reports.writers import write_all
 
 _USAGE = 4
@@ -72,12 +72,12 @@ def command(
     memory = _memory(
         pieces[0].record.run.target, reports, Mode.WARN if drift is None else drift, baseline, history
     )
-    wish = wish_of(notify, report_url, pieces[0].shard.address)
+    settings = webhook_settings(notify, report_url, pieces[0].shard.address)
     shards = f"{pieces[0].record.run.target}-{pieces[0].shard.of}-shards"
     folder = new_folder(reports, shards, "write reports to")
     merge(pieces, folder, shlex.join(["registry-contracts", "merge", *map(str, folders)]))
     verdict = _judged(folder, memory)
-    notice = wish.send(folder / VERDICT_FILE) if wish and (folder / VERDICT_FILE).exists() else None
+    notice = settings.send(folder / VERDICT_FILE) if settings and (folder / VERDICT_FILE).exists() else None
     _tell(verdict, folder, len(pieces))
     if notice:
         click.echo(notice.outcome(), err=True)

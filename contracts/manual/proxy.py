@@ -21,7 +21,7 @@ from multidict import CIMultiDict
 
 from contracts.errors import UsageError
 from contracts.exchanges.traffic_exchange import UNKNOWN, Body, Crossings, Passed
-from contracts.session.relay import Onward, Passage, PassageFault, decoded
+from contracts.session.relay import Relay, RelayFault, TargetResponse, decoded
 from contracts.settings.guard import GuardViolation
 from contracts.settings.target import Target
 
@@ -84,7 +84,7 @@ class RelayedResponse(web.StreamResponse):
         given: Names of the headers that the service sent, in small letters.
     """
 
-    def __init__(self, onward: Onward) -> None:
+    def __init__(self, onward: TargetResponse) -> None:
         super().__init__(status=onward.status, reason=onward.reason, headers=CIMultiDict(onward.headers))
         self.given = frozenset(name.lower() for name, _ in onward.headers)
 
@@ -97,8 +97,8 @@ class ProxyHandler:
         hand_over: Takes each exchange that ended.
     """
 
-    def __init__(self, passage: Passage, base_url: str, hand_over: Callable[[Passed], None]) -> None:
-        self._passage = passage
+    def __init__(self, relay: Relay, base_url: str, hand_over: Callable[[Passed], None]) -> None:
+        self._relay = relay
         self._base_url = base_url
         self._hand_over = hand_over
         self._numbers = count(1)
@@ -127,11 +127,11 @@ class ProxyHandler:
             passing.sent.end()
         passing.fault = _GONE
         try:
-            async with self._passage.send(request.method, passing.target, headers, body) as onward:
+            async with self._relay.send(request.method, passing.target, headers, body) as onward:
                 return await self._pass_back(request, passing, onward)
         except GuardViolation as refused:
             return await self._own(request, passing, _FORBIDDEN, str(refused), "http_request_denied")
-        except PassageFault as fault:
+        except RelayFault as fault:
             return await self._own(
                 request,
                 passing,
@@ -142,7 +142,7 @@ class ProxyHandler:
             )
 
     async def _pass_back(
-        self, request: web.BaseRequest, passing: _RelayedExchange, onward: Onward
+        self, request: web.BaseRequest, passing: _RelayedExchange, onward: TargetResponse
     ) -> web.StreamResponse:
         passing.onward = onward
         response = RelayedResponse(onward)
@@ -187,7 +187,7 @@ class _RelayedExchange:
         self.url = base_url + self.target
         self.request_headers = tuple(decoded(request.raw_headers))
         self.sent, self.answered = BodyCopy(), BodyCopy()
-        self.onward: Onward | None = None
+        self.onward: TargetResponse | None = None
         self.response: web.StreamResponse | None = None
         self.fault: str | None = None
         self._method = request.method
@@ -284,9 +284,9 @@ async def _serve(
     plan: Plan, hand_over: Callable[[Passed], None], ready: Callable[[str, str | None], None]
 ) -> None:
     async with AsyncExitStack() as stack:
-        passage = await stack.enter_async_context(Passage(plan.target))
-        await passage.reach()
-        passer = ProxyHandler(passage, plan.target.base_url, hand_over)
+        relay = await stack.enter_async_context(Relay(plan.target))
+        await relay.reach()
+        passer = ProxyHandler(relay, plan.target.base_url, hand_over)
         client_url = await stack.enter_async_context(
             listening(proxy_application(passer), plan.port, "--port", auto_decompress=False)
         )

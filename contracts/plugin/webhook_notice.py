@@ -11,9 +11,17 @@ from contracts.errors import RegistryContractsError
 from contracts.plugin.options import TARGET
 from contracts.plugin.session_finish import PLAN, VERDICT
 from contracts.reports import verdict_json
-from contracts.reports.webhook import OPTION, REPORT_OPTION, REPORT_VARIABLE, VARIABLE, Notice, Wish, wish_of
+from contracts.reports.webhook import (
+    OPTION,
+    REPORT_OPTION,
+    REPORT_VARIABLE,
+    VARIABLE,
+    Notice,
+    WebhookSettings,
+    webhook_settings,
+)
 
-_WISH = pytest.StashKey[Wish]()
+_WEBHOOK_SETTINGS = pytest.StashKey[WebhookSettings]()
 NOTICE = pytest.StashKey[Notice]()
 #: Set by a command that has a last word of its own, after which it says what became of the notice.
 AWAITED_BY_COMMAND = pytest.StashKey[bool]()
@@ -37,22 +45,22 @@ def pytest_configure(config: pytest.Config) -> None:
     target = config.stash[TARGET]
     asked = config.getoption(OPTION), config.getoption(REPORT_OPTION)
     try:
-        found = wish_of(*asked, target.base_url if target else None)
+        found = webhook_settings(*asked, target.base_url if target else None)
     except RegistryContractsError as error:
         raise pytest.UsageError(str(error)) from None
     if found is not None:
-        config.stash[_WISH] = found
+        config.stash[_WEBHOOK_SETTINGS] = found
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the summary on its way as soon as the run is judged."""
     stash = session.config.stash
-    if VERDICT not in stash or _WISH not in stash:
+    if VERDICT not in stash or _WEBHOOK_SETTINGS not in stash:
         return
     path = Path(stash[PLAN].folder) / verdict_json.FILE_NAME
     if path.exists():
-        stash[NOTICE] = stash[_WISH].send(path)
+        stash[NOTICE] = stash[_WEBHOOK_SETTINGS].send(path)
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,11 +1,4 @@
-"""What a webhook is told of a run: the summary as plain data, made from `verdict.json` alone.
-
-Posts JSON to a webhook: patiently, for a bounded time, and without ever showing its address.
-
-How a webhook is named to a run, and how a command is written down without its address.
-
-What somebody asked for who wants to be told how a run ended: by options, or by variables.
-"""
+"""Webhook settings, and the summary of a run that is posted: for a bounded time, and without showing the address."""
 
 from __future__ import annotations
 
@@ -26,17 +19,17 @@ from contracts.errors import UsageError
 from contracts.safe_text import cut
 
 FORMAT: Final = 1
-#: Findings and changes that are told one by one; the report holds them all.
-MOST_TOLD: Final = 10
+#: Findings and changes that stand in a summary one by one; the report holds them all.
+MOST_LISTED: Final = 10
 _LONGEST: Final = 300
 
 
 def summary_of(verdict: Mapping[str, Any], report: str | None) -> dict[str, Any]:
-    """Return what a webhook is told of a run.
+    """Return the summary of a run that is posted to a webhook.
 
     Args:
         verdict: The content of `verdict.json`, from which secrets are out.
-        report: Address where people find the report; None when nobody gave one.
+        report: Address where people find the report; None where there is none.
 
     Returns:
         Plain data that fits `contracts/reports/schemas/notification.schema.json`. The member `text` is one line
@@ -89,7 +82,7 @@ def _findings(findings: list[Mapping[str, Any]]) -> dict[str, Any]:
                 for name in ("id", "clause", "operation", "realm", "standing", "counted", "rate")
             }
             | {"expected": _short(each["expected"]), "seen": _short(each["seen"])}
-            for each in findings[:MOST_TOLD]
+            for each in findings[:MOST_LISTED]
         ],
     }
 
@@ -102,7 +95,7 @@ def _drift(changes: list[Mapping[str, Any]]) -> dict[str, Any]:
             {name: each[name] for name in ("clause", "operation", "realms", "change", "severity")}
             | {"point": _short(each["point"])}
             | {name: None if each[name] is None else _short(each[name]) for name in ("was", "now")}
-            for each in changes[:MOST_TOLD]
+            for each in changes[:MOST_LISTED]
         ],
     }
 
@@ -111,14 +104,14 @@ def _short(text: str) -> str:
     return cut(" ".join(text.split()), _LONGEST)
 
 
-#: How long a run may wait for its webhook after it has told its verdict.
+#: How long a run may wait for its webhook after its verdict is printed.
 PATIENCE_SECONDS: Final = 20.0
 #: Waits between the tries.
 PAUSES: Final = (1.0, 2.0, 4.0, 8.0)
-#: Patience for one answer.
+#: Time limit of one try.
 _TIMEOUT_SECONDS: Final = 6.0
-#: Refusals that may be none a moment later.
-_PASSING: Final = frozenset({408, 425, 429})
+#: Statuses below 500 after which another try may succeed.
+_WORTH_ANOTHER_TRY: Final = frozenset({408, 425, 429})
 _THREAD: Final = "webhook"
 
 
@@ -158,7 +151,7 @@ def webhook(text: str, given_by: str) -> Webhook:
 
 
 class Notice:
-    """One summary on its way to a webhook, sent beside whatever the run still does.
+    """One summary, posted by a thread of its own while the run goes on.
 
     Args:
         to: The webhook.
@@ -181,7 +174,7 @@ class Notice:
         self._patience = patience
         self._given_up = threading.Event()
         self._line: str | None = None
-        # Nobody waits for it longer than its patience, not even the interpreter at its end.
+        # Nothing waits for it longer than its time limit, not even the interpreter at its end.
         self._thread = threading.Thread(target=self._send, name=_THREAD, daemon=True)
 
     def start(self) -> None:
@@ -220,7 +213,7 @@ class Notice:
         except requests.RequestException:
             return False, "the address of the webhook cannot be used", False
         said = _tries(f"the webhook answered {status}", number)
-        return 200 <= status < 300, said, status >= 500 or status in _PASSING
+        return 200 <= status < 300, said, status >= 500 or status in _WORTH_ANOTHER_TRY
 
     def _pause(self, seconds: float) -> bool:
         """Wait before the next try; False when there is no time left for one."""
@@ -257,8 +250,13 @@ def without_address(words: Iterable[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Wish:
-    """Who is told, and where people find the report; None where nobody said."""
+class WebhookSettings:
+    """Webhook settings.
+
+    Attributes:
+        webhook: Where the summary is posted.
+        report: Address where people find the report; None where there is none.
+    """
 
     webhook: Webhook
     report: str | None
@@ -274,23 +272,23 @@ class Wish:
         return notice
 
 
-def wish_of(notify: str | None, report: str | None, target: str | None) -> Wish | None:
-    """Read what was asked for.
+def webhook_settings(notify: str | None, report: str | None, target: str | None) -> WebhookSettings | None:
+    """Read the webhook settings from options and variables.
 
     Args:
-        notify: What `--notify` was given; None for the variable.
-        report: What `--report-url` was given; None for the variable.
+        notify: Value of `--notify`; None for the variable.
+        report: Value of `--report-url`; None for the variable.
         target: Base URL of the target, which is no webhook; None where it has no lasting one.
 
     Returns:
-        None when nobody is to be told.
+        None where no webhook is given.
 
     Raises:
         UsageError: an address cannot be used.
     """
     found = _webhook(notify, target)
     shown = _report(report)
-    return Wish(found, shown) if found else None
+    return WebhookSettings(found, shown) if found else None
 
 
 def _webhook(given: str | None, target: str | None) -> Webhook | None:

@@ -28,11 +28,11 @@ GIVE_UP_ALONE_AFTER = 4
 GIVE_UP_FAULTY_AFTER = 10
 _FIRST_PAUSE_SECONDS = 0.25
 _LONGEST_PAUSE_SECONDS = 4.0
-_DISTURBED = "disturbed"
+_FAULT_MARK = "disturbed"
 
 
 @dataclass
-class _Silence:
+class _Unanswered:
     """What was met in place of one operation since it last answered: time-outs, and exchanges without an answer."""
 
     times: int = 0
@@ -59,7 +59,7 @@ class Breaker:
         self._on_break = on_break
         self._shared = shared
         self._lock = threading.Lock()
-        self._silences: dict[str, _Silence] = {}
+        self._unanswered_by_operation: dict[str, _Unanswered] = {}
         self._given_up: dict[str, str] = {}
         self._row = 0
         self._row_seconds = 0.0
@@ -94,14 +94,14 @@ class Breaker:
             self._row_seconds += seconds
             self._lost += seconds
 
-    def disturb(self) -> None:
-        """Take note of a fault, for everybody's tokens: a service that was disturbed may have forgotten them."""
+    def mark_fault(self) -> None:
+        """Tell all sessions that a fault was met: a service that was disturbed may have forgotten tokens."""
         if self._shared is not None:
-            (self._shared / _DISTURBED).write_text(repr(time.time()), encoding="utf-8")
+            (self._shared / _FAULT_MARK).write_text(repr(time.time()), encoding="utf-8")
 
-    def disturbed_since(self, moment: float) -> bool:
-        """Whether any worker has met a fault since a moment, in seconds since the epoch."""
-        mark = None if self._shared is None else self._shared / _DISTURBED
+    def fault_since(self, moment: float) -> bool:
+        """Whether any session has met a fault since a moment, in seconds since the epoch."""
+        mark = None if self._shared is None else self._shared / _FAULT_MARK
         if mark is None or not mark.exists():
             return False
         text = mark.read_text(encoding="utf-8")
@@ -116,7 +116,7 @@ class Breaker:
         """
         name = operation or ""
         with self._lock:
-            silence = self._silences.setdefault(name, _Silence())
+            silence = self._unanswered_by_operation.setdefault(name, _Unanswered())
             silence.times += 1
             silence.attempts.add(attempt)
             self._row_silent.add(name)
@@ -127,13 +127,13 @@ class Breaker:
 
     def silent(self, operation: str | None) -> bool:
         """Whether an operation has not answered since it timed out several times in a row."""
-        silence = self._silences.get(operation or "")
+        silence = self._unanswered_by_operation.get(operation or "")
         return silence is not None and silence.times > 1
 
     def answered(self, operation: str | None) -> None:
         """Take note of an answer."""
         with self._lock:
-            self._silences.pop(operation or "", None)
+            self._unanswered_by_operation.pop(operation or "", None)
             self._answered += 1
             self._row, self._row_seconds = 0, 0.0
             self._row_silent.clear()
@@ -146,7 +146,7 @@ class Breaker:
         """
         name = operation or ""
         with self._lock:
-            silence = self._silences.setdefault(name, _Silence())
+            silence = self._unanswered_by_operation.setdefault(name, _Unanswered())
             silence.unanswered += 1
             if silence.unanswered >= GIVE_UP_FAULTY_AFTER and name not in self._given_up:
                 words = f"{silence.unanswered} requests in a row without an answer, last: {fault}"

@@ -41,19 +41,19 @@ class DraftCleanup:
         self._ledger = ledger
         self._delete = delete
         self._stopped = stopped
-        self._stubborn: set[tuple[str, str]] = set()
+        self._tried: set[tuple[str, str]] = set()
         self._kept = kept
 
     def after_case(self) -> None:
         """Delete what is not shared, and was not tried in vain before."""
-        self._sweep(lambda entry: (entry.realm, entry.identifier) not in self._stubborn, certain=False)
+        self._sweep(lambda entry: (entry.realm, entry.identifier) not in self._tried, certain=False)
 
     def at_the_end(self, *, last: bool, at_once: int = 1) -> None:
         """Delete what is not shared, also what a first try did not remove.
 
         Args:
-            last: Nobody looks after this process: the shared ones go too, and a write that may still be on its way
-                is waited for.
+            last: No process comes after this one: the shared ones go too, and a write that may still be on its
+                way is waited for.
             at_once: Deletions under way side by side; with more than one their order is no longer fixed.
         """
         if last:
@@ -82,7 +82,7 @@ class DraftCleanup:
     def _remove(self, entry: Entry, certain: bool) -> None:
         if self._stopped():
             return
-        self._stubborn.add((entry.realm, entry.identifier))
+        self._tried.add((entry.realm, entry.identifier))
         try:
             answer = self._delete(entry).answer
         except EnvironmentFault:

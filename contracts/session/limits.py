@@ -1,9 +1,4 @@
-"""How many requests a run may send in all: a number for all workers together, with some kept back for cleaning.
-
-Requests per second, concurrency, and rest when the service asks for it: held by all workers of a run together.
-
-How many records a run may create that nobody can remove again: few, and the same few for all workers together.
-"""
+"""What the sessions of a run may do together: requests in all, requests per second and at once, permanent records."""
 
 from __future__ import annotations
 
@@ -36,7 +31,7 @@ class RequestBudget:
 
     Args:
         folder: Private folder that all workers of the run see.
-        most: Requests that the run may send, repetitions included; None for as many as it likes.
+        most: Requests that the run may send, repetitions included; None for no limit.
     """
 
     def __init__(self, folder: Path, most: int | None) -> None:
@@ -108,9 +103,9 @@ def requests_counted(folder: Path) -> int:
         return 0
 
 
-#: How long a worker waits before it looks again for a free place.
-_LOOK_AGAIN_SECONDS = 0.005
-#: The longest rest that one answer can impose on everybody; a service that asks for more is not asked again at all.
+#: How long a session waits before it looks again for a free slot.
+_POLL_SECONDS = 0.005
+#: The longest rest that one response can impose on all sessions; a service that asks for more gets no retry.
 LONGEST_REST_SECONDS = 30.0
 
 
@@ -141,7 +136,7 @@ class Pace:
         self._clock = folder / "pace"
         self._rest = folder / "rest"
         self._clock_lock = FileLock(folder / "pace.lock")
-        self._places = [FileLock(folder / f"place-{n}.lock") for n in range(concurrency or 0)]
+        self._slots = [FileLock(folder / f"slot-{n}.lock") for n in range(concurrency or 0)]
 
     def count(self, *, essential: bool = False) -> None:
         """Count a request against the budget before it is sent.
@@ -173,20 +168,20 @@ class Pace:
         """Count a request that follows a redirect and wait for its moment; False when the budget has no room for it."""
         if not self.affords():
             return False
-        self._wait_for_the_clock()
+        self._wait_for_moment()
         return True
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for this request's turn and hold a place while it is under way."""
-        # The place first: whoever waited for one after its moment had come would go out in a bunch with others.
-        place = self._take_a_place()
+        """Wait for this request's turn and hold a slot while it is under way."""
+        # The slot first: requests that waited for one after their moment had come would go out in a bunch.
+        slot = self._acquire_slot()
         try:
-            self._wait_for_the_clock()
+            self._wait_for_moment()
             yield
         finally:
-            if place is not None:
-                place.release()
+            if slot is not None:
+                slot.release()
 
     def rest(self, seconds: float) -> None:
         """Let no worker send anything for some seconds, because the service asked for it (Retry-After)."""
@@ -200,7 +195,7 @@ class Pace:
                 fresh.write_text(repr(until), encoding="utf-8")
                 fresh.replace(self._rest)
 
-    def _wait_for_the_clock(self) -> None:
+    def _wait_for_moment(self) -> None:
         """Wait until a moment of this request's own, outside every rest, has come."""
         while True:
             _pause(min(_moment(self._rest) - time.monotonic(), LONGEST_REST_SECONDS))
@@ -216,15 +211,15 @@ class Pace:
             self._clock.write_text(repr(start + self._interval), encoding="utf-8")
         return start
 
-    def _take_a_place(self) -> FileLock | None:
-        while self._places:
-            for place in self._places:
+    def _acquire_slot(self) -> FileLock | None:
+        while self._slots:
+            for slot in self._slots:
                 try:
-                    place.acquire(blocking=False)
+                    slot.acquire(blocking=False)
                 except Timeout:
                     continue
-                return place
-            time.sleep(_LOOK_AGAIN_SECONDS)
+                return slot
+            time.sleep(_POLL_SECONDS)
         return None
 
 

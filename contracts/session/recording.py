@@ -23,7 +23,7 @@ _NOTHING_SECRET = Redactor()
 TOKEN = "$TOKEN"  # noqa: S105 - a name
 
 
-#: Stand behind `$TOKEN`: its letter case is turned round; it is in a form that nobody can make again from here.
+#: Stand behind `$TOKEN`: its letter case is turned round; it is in a form that cannot be made again from here.
 SWAPPED = "[swapcase]"
 UNKNOWN = "[?]"
 

@@ -1,4 +1,4 @@
-"""Lets somebody else's requests through to a target, unchanged: the door for traffic that the suite did not make.
+"""Passes other programs' requests on to a target, unchanged: for traffic that the suite did not make.
 
 Nothing is paced, repeated, or written into the ledger here, since the requests are not the suite's; the guard against
 production looks at each of them before its first byte all the same.
@@ -40,7 +40,7 @@ HOP_BY_HOP: Final = frozenset(
         "upgrade",
     }
 )
-#: Decided here: the target has another name, and the body is asked for by whoever listens.
+#: Decided here: the target has another name, and the body is asked for by the server in front.
 _OURS: Final = frozenset({"host", "expect"})
 _AUTOMATIC: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 #: Many services close what was idle for five seconds; a request on a closed connection would be lost.
@@ -51,17 +51,17 @@ _BUFFER: Final = 128 * 1024
 Pairs = list[tuple[str, str]]
 
 
-class PassageFault(Exception):
+class RelayFault(Exception):
     """The target gave no answer; the text says how in a few words."""
 
 
 @dataclass(frozen=True)
-class Onward:
+class TargetResponse:
     """The target's answer as it comes in.
 
     Attributes:
         headers: As they came, in their order, letter case and number, but for those of the connection.
-        body: Pieces of the body as they arrive, as they were packed; raises `PassageFault` where it breaks off.
+        body: Pieces of the body as they arrive, as they were packed; raises `RelayFault` where it breaks off.
     """
 
     status: int
@@ -70,8 +70,8 @@ class Onward:
     body: AsyncIterator[bytes]
 
 
-class Passage:
-    """A way to one target; use it as an asynchronous context."""
+class Relay:
+    """Connections to one target; use it as an asynchronous context manager."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -80,7 +80,7 @@ class Passage:
         self._proxy = proxies.get(urlsplit(target.base_url).scheme) or proxies.get("all")
 
     async def __aenter__(self) -> Self:
-        """Open it; nothing is sent yet."""
+        """Open the client; nothing is sent yet."""
         self._client = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ssl=self._tls(), keepalive_timeout=_IDLE_SECONDS),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -128,7 +128,7 @@ class Passage:
         raw_target: str,
         headers: Iterable[tuple[str, str]],
         body: AsyncIterator[bytes] | None,
-    ) -> AsyncIterator[Onward]:
+    ) -> AsyncIterator[TargetResponse]:
         """Send a request on, and give its answer while it comes in.
 
         Args:
@@ -138,10 +138,10 @@ class Passage:
 
         Raises:
             GuardViolation: it must not be sent; nothing was.
-            PassageFault: the target did not answer.
+            RelayFault: the target did not answer.
         """
         if self._client is None:
-            raise PassageFault("the passage is closed")
+            raise RelayFault("the relay is closed")
         address = self._target.base_url + raw_target
         kept = end_to_end(headers)
         refuse_request(method, address, kept, self._target)
@@ -154,18 +154,18 @@ class Passage:
                 proxy=self._proxy,
                 allow_redirects=False,
             ) as response:
-                yield Onward(
+                yield TargetResponse(
                     response.status,
                     response.reason or "",
                     end_to_end(decoded(response.raw_headers)),
                     _pieces(response),
                 )
         except aiohttp.ClientError as error:
-            raise PassageFault(_words(error)) from error
+            raise RelayFault(_words(error)) from error
         except TimeoutError as error:
-            raise PassageFault("no connection within the time limit") from error
+            raise RelayFault("no connection within the time limit") from error
         except (UnicodeEncodeError, ValueError) as error:
-            raise PassageFault(f"the request cannot be sent on: {error}") from error
+            raise RelayFault(f"the request cannot be sent on: {error}") from error
 
     def _tls(self) -> ssl.SSLContext:
         bundle = self._target.tls.ca_bundle
@@ -190,7 +190,7 @@ async def _pieces(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         async for piece in response.content.iter_any():
             yield piece
     except aiohttp.ClientError as error:
-        raise PassageFault(f"the answer broke off ({_words(error)})") from error
+        raise RelayFault(f"the answer broke off ({_words(error)})") from error
 
 
 def decoded(headers: Iterable[tuple[bytes, bytes]]) -> Pairs:

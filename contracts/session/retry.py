@@ -1,7 +1,4 @@
-"""Looks whether a write happened whose answer was lost, where the interface gives a means to look (design 4.7).
-
-Tries a request until the service answers, the environment wins, or a repetition would not be safe (design 4.7).
-"""
+"""Sends a request as often as is polite and safe; a write whose answer was lost is looked up first (design 4.7)."""
 
 from __future__ import annotations
 
@@ -33,14 +30,14 @@ from contracts.session.limits import Pace
 from contracts.session.transport import TIMED_OUT, Transport, TransportFault
 
 #: Writes whose record can be read at the address they were sent to.
-_READABLE: Final = frozenset({"saveDraft", "deleteDraft"})
+_READABLE_WRITES: Final = frozenset({"saveDraft", "deleteDraft"})
 _ABSENT: Final = (404, 410)
 #: The operation that looks.
-LOOKING: Final = "getDraft"
-_OF_A_BODY: Final = frozenset({"content-type", "content-length", "transfer-encoding"})
+LOOKUP_OPERATION: Final = "getDraft"
+_BODY_HEADERS: Final = frozenset({"content-type", "content-length", "transfer-encoding"})
 
 
-class Outcome(StrEnum):
+class WriteOutcome(StrEnum):
     """What became of a write whose answer was lost."""
 
     UNDONE = "it did not happen"
@@ -51,34 +48,34 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Look:
+class Lookup:
     """The request that looks: GET at this address with these headers."""
 
     url: str
     headers: Mapping[str, str]
 
 
-def look_for(operation: str | None, url: str, headers: Mapping[str, str]) -> Look | None:
+def lookup_of(operation: str | None, url: str, headers: Mapping[str, str]) -> Lookup | None:
     """How to look whether a write happened; None where its record cannot be read through the interface."""
-    if operation not in _READABLE:
+    if operation not in _READABLE_WRITES:
         return None
     plain = urlunsplit(urlsplit(url)._replace(query=""))
-    kept = {name: value for name, value in headers.items() if name.lower() not in _OF_A_BODY}
-    return Look(plain, kept)
+    kept = {name: value for name, value in headers.items() if name.lower() not in _BODY_HEADERS}
+    return Lookup(plain, kept)
 
 
-def outcome_of(operation: str | None, seen: Response | None) -> Outcome:
+def write_outcome(operation: str | None, seen: Response | None) -> WriteOutcome:
     """What became of a write, by what stands at its address now.
 
     Args:
         seen: The answer to the look; None when there was none.
     """
     if seen is None or seen.page or not (seen.success or seen.status in _ABSENT):
-        return Outcome.UNKNOWN
+        return WriteOutcome.UNKNOWN
     if operation == "saveDraft":
-        return Outcome.MAYBE_DONE if seen.success else Outcome.UNDONE
+        return WriteOutcome.MAYBE_DONE if seen.success else WriteOutcome.UNDONE
     # A deletion that would be sent again finds nothing to delete, so its answer is lost for good.
-    return Outcome.UNDONE if seen.success else Outcome.DONE
+    return WriteOutcome.UNDONE if seen.success else WriteOutcome.DONE
 
 
 #: A time-out costs the whole time limit, so that it is not tried more often.
@@ -88,7 +85,7 @@ _MOST_PAGES = 2
 
 
 @dataclass(frozen=True)
-class Tried:
+class TryResult:
     """What came of one try: an answer or a fault, or both where a gateway answered.
 
     Attributes:
@@ -104,8 +101,8 @@ class RetryingSender:
     """Sends requests through a transport, each as often as is polite and safe.
 
     Args:
-        may_look: Raises when a look must not leave.
-        noted: Called with each fault and its exchange.
+        guard: Raises when a look must not leave.
+        record_fault: Called with each fault and its exchange.
     """
 
     def __init__(
@@ -113,19 +110,19 @@ class RetryingSender:
         transport: Transport,
         pace: Pace,
         breaker: Breaker,
-        may_look: Callable[[str, str, Any], None],
-        noted: Callable[[str, Exchange], None],
+        guard: Callable[[str, str, Any], None],
+        record_fault: Callable[[str, Exchange], None],
     ) -> None:
         self._transport = transport
         self._pace = pace
         self._breaker = breaker
-        self._may_look = may_look
-        self._noted = noted
+        self._guard = guard
+        self._record_fault = record_fault
         self._refusing_in_json: set[str | None] = set()
         self._without_pages: set[str | None] = set()
         self._deadline: float | None = None
         self.counts: Counter[str] = Counter()
-        #: What was spent on sending, on waiting for the pace, and on waiting for better weather.
+        #: Seconds spent on sending, on waiting for the pace, and on waiting after faults.
         self.seconds: dict[str, float] = {"sending": 0.0, "pace": 0.0, "weather": 0.0}
 
     @contextmanager
@@ -142,7 +139,7 @@ class RetryingSender:
         return None if self._deadline is None else self._deadline - time.monotonic()
 
     def pause(self, spoilt: int = 0) -> None:
-        """Wait a little when the request before this one met bad weather, or attempts in a row were spoilt by it."""
+        """Wait a little when the request before this one met a fault, or attempts in a row were spoilt by faults."""
         self._wait(max(self._breaker.pause(), pause_after(spoilt)))
 
     def send(
@@ -160,19 +157,21 @@ class RetryingSender:
             spent += exchange.seconds
             if tried.fault is None:
                 exchange.response = tried.answer
-                self._heard(exchange, tried.answer)
+                self._note_response(exchange, tried.answer)
                 return
-            self._noted(tried.fault, exchange)
+            self._record_fault(tried.fault, exchange)
             if tried.fault in TIMED_OUT:
                 attempt = f"{exchange.case} {exchange.attempt}"
                 self._breaker.timed_out(exchange.operation, attempt, self._transport.timeout)
-            wait = self._before_another(number, tried, exchange.operation)
+            wait = self._wait_before_next(number, tried, exchange.operation)
             if wait is not None:
                 self._pace.rest(asked_wait(tried.answer))
-            again = wait is not None and not (once and tried.received) and self._safe_again(exchange, tried)
+            again = (
+                wait is not None and not (once and tried.received) and self._may_send_again(exchange, tried)
+            )
             if not again or wait is None or not self._pace.affords():
                 exchange.response, exchange.fault = tried.answer, tried.fault
-                self._breaker.missed(exchange.operation, tried.fault, spent + _patience_asked(tried.answer))
+                self._breaker.missed(exchange.operation, tried.fault, spent + _outage_seconds(tried.answer))
                 return
             exchange.retries += 1
             self.counts["retries"] += 1
@@ -180,7 +179,7 @@ class RetryingSender:
 
     def _try(
         self, exchange: Exchange, prepared: requests.PreparedRequest, number: int, *, summed: bool
-    ) -> Tried:
+    ) -> TryResult:
         self.counts["requests"] += 1
         asked = time.perf_counter()
         with self._pace.turn():
@@ -188,15 +187,15 @@ class RetryingSender:
             try:
                 answer = self._transport.send(prepared, summed=summed, limit=self._limit())
             except TransportFault as lost:
-                return Tried(None, str(lost), lost.sent)
+                return TryResult(None, str(lost), lost.sent)
             finally:
                 exchange.seconds = time.perf_counter() - started
                 self.seconds["pace"] += started - asked
                 self.seconds["sending"] += exchange.seconds
-        fault = environment_fault(answer, exchange.operation) or self._doubted_page(exchange, answer, number)
-        return Tried(answer, fault, received=True)
+        fault = environment_fault(answer, exchange.operation) or self._gateway_page(exchange, answer, number)
+        return TryResult(answer, fault, received=True)
 
-    def _doubted_page(self, exchange: Exchange, answer: Response, number: int) -> str | None:
+    def _gateway_page(self, exchange: Exchange, answer: Response, number: int) -> str | None:
         """A page where refusals have come as JSON: a gateway's, unless it comes again and again.
 
         Of a page in answer to HEAD only the headers are seen; it is one where other answers have come without them,
@@ -212,7 +211,7 @@ class RetryingSender:
             return None
         return page_words(answer)
 
-    def _heard(self, exchange: Exchange, answer: Response | None) -> None:
+    def _note_response(self, exchange: Exchange, answer: Response | None) -> None:
         self._breaker.answered(exchange.operation)
         if answer is None or answer.hollow_page:
             return
@@ -221,7 +220,7 @@ class RetryingSender:
         elif answer.refusal and answer.json_labelled:
             self._refusing_in_json.add(exchange.operation)
 
-    def _before_another(self, number: int, tried: Tried, operation: str | None) -> float | None:
+    def _wait_before_next(self, number: int, tried: TryResult, operation: str | None) -> float | None:
         """Seconds to wait before another try; None when there is to be none."""
         wait = wait_before(number + 1, tried.answer)
         most = MOST_TRIES
@@ -232,7 +231,7 @@ class RetryingSender:
             return None
         return wait
 
-    def _safe_again(self, exchange: Exchange, tried: Tried) -> bool:
+    def _may_send_again(self, exchange: Exchange, tried: TryResult) -> bool:
         """Whether the request may be sent again, after a look at what became of it where that is needed."""
         known = may_repeat(exchange.method, exchange.operation, received=tried.received, answer=tried.answer)
         if known and (harmless(exchange.method, exchange.operation) or not tried.received):
@@ -241,24 +240,24 @@ class RetryingSender:
             # A limiter does nothing; that a 503 did nothing is only likely.
             exchange.unsettled += tried.answer is None or tried.answer.status != 429
             return True
-        outcome = self._look(exchange)
+        outcome = self._look_up(exchange)
         exchange.notes["looked up"] = str(outcome)
-        exchange.unsettled += outcome is not Outcome.UNDONE
-        return outcome in (Outcome.UNDONE, Outcome.MAYBE_DONE)
+        exchange.unsettled += outcome is not WriteOutcome.UNDONE
+        return outcome in (WriteOutcome.UNDONE, WriteOutcome.MAYBE_DONE)
 
-    def _look(self, exchange: Exchange) -> Outcome:
-        look = look_for(exchange.operation, exchange.url, exchange.request_headers)
+    def _look_up(self, exchange: Exchange) -> WriteOutcome:
+        look = lookup_of(exchange.operation, exchange.url, exchange.request_headers)
         if look is None:
-            return Outcome.UNKNOWN
-        self._may_look("GET", look.url, look.headers)
+            return WriteOutcome.UNKNOWN
+        self._guard("GET", look.url, look.headers)
         answer = None
         for number in range(1, _MOST_TIME_OUTS + 1):
             if answer is None and self._pace.affords():
                 self._wait(wait_before(number + 1, None) or 0.0)
-                answer = self._glance(look)
-        return outcome_of(exchange.operation, answer)
+                answer = self._send_lookup(look)
+        return write_outcome(exchange.operation, answer)
 
-    def _glance(self, look: Look) -> Response | None:
+    def _send_lookup(self, look: Lookup) -> Response | None:
         request = requests.Request("GET", look.url, headers=dict(look.headers))
         prepared = self._transport.http.prepare_request(request)
         prepared.url = look.url
@@ -268,14 +267,14 @@ class RetryingSender:
                 answer = self._transport.send(prepared, limit=self._limit())
             except TransportFault:
                 return None
-        return None if environment_fault(answer, LOOKING) else answer
+        return None if environment_fault(answer, LOOKUP_OPERATION) else answer
 
     def _limit(self) -> float | None:
         left = self.left()
         return None if left is None else max(0.5, left)
 
     def _wait(self, seconds: float, *, polite: bool = False) -> None:
-        """Wait for better weather; a rate limit is no bad weather."""
+        """Wait after a fault; a rate limit counts for no outage."""
         if seconds <= 0:
             return
         if not polite:
@@ -284,7 +283,7 @@ class RetryingSender:
         sleep(seconds)
 
 
-def _patience_asked(answer: Response | None) -> float:
-    """What a service that asks for more patience than there is costs, in seconds: nobody waits that long."""
+def _outage_seconds(answer: Response | None) -> float:
+    """Seconds that count as an outage where a service asks for a longer wait than there is time for."""
     asks = answer is not None and wait_before(2, answer) is None
     return LONGEST_OUTAGE_SECONDS if asks else 0.0

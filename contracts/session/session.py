@@ -228,7 +228,7 @@ class Session:
 
     def fault_since(self, moment: float) -> bool:
         """Whether any session of the group has met a fault since a moment, in seconds since the epoch."""
-        return self._breaker.disturbed_since(moment)
+        return self._breaker.fault_since(moment)
 
     def send(self, request: HttpRequest, context: RequestContext) -> Exchange:
         """Send one request and return the exchange, faults included; in a dry run, only prepare it.
@@ -313,7 +313,7 @@ class Session:
 
     def _record_fault(self, fault: str, exchange: Exchange) -> None:
         self.faults[fault] += 1
-        self._breaker.disturb()
+        self._breaker.mark_fault()
         if self._recorder is not None:
             self._recorder.fault(fault, exchange)
 

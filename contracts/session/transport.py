@@ -1,13 +1,9 @@
-"""Content behind the answer to a HEAD request, which client libraries pass over in silence.
+"""Sends one prepared request: bounded in size and time, redirects followed without giving credentials away.
 
-HTTP connections that a service cannot hold on to: the head of an answer has a time limit of its own as a whole.
-
-The standard library waits for each piece alone, so a head that drips, or one interim answer after another, would keep
-a run waiting for ever.
-
-Sending one prepared request: bounded in size and time, redirects followed without giving credentials away.
-
-The only module that opens a connection to a target.
+This is the only module that opens a connection to a target. The standard library waits for each piece of a response
+alone, so a head that drips, or one interim response after another, would keep a run waiting for ever: here the head as
+a whole has a time limit. Content behind the response to a HEAD request, which client libraries pass over in silence, is
+seen.
 """
 
 from __future__ import annotations
@@ -32,7 +28,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from contracts.exchanges.exchange import MOST_VALUES, Response, holds_masses
 
 
-def stray_content(response: requests.Response) -> bytes:
+def head_body(response: requests.Response) -> bytes:
     """What has arrived behind the headers of an answer to HEAD; must be asked before the body is read.
 
     Only looks at what is there already: a service that sends content sends it along with the headers, and waiting
@@ -49,14 +45,14 @@ def stray_content(response: requests.Response) -> bytes:
     wire = getattr(getattr(raw, "connection", None), "sock", None)
     if reader is None or not isinstance(wire, socket.socket):
         return b""
-    patience = wire.gettimeout()
+    timeout = wire.gettimeout()
     wire.settimeout(0)
     try:
         return bytes(reader.peek(1))
     except OSError:
         return b""  # on an encrypted connection: nothing there yet
     finally:
-        wire.settimeout(patience)
+        wire.settimeout(timeout)
 
 
 #: Interim answers (1xx) that are passed over before the one that counts.
@@ -65,13 +61,13 @@ TOO_MANY_INTERIM: Final = "too many interim answers"
 _SWITCHING: Final = 101
 
 
-class _Timed(io.RawIOBase):
+class _TimedReader(io.RawIOBase):
     """What arrives on a connection; while there is a deadline, waiting ends with it."""
 
     def __init__(self, raw: Any, wire: socket.socket) -> None:
         self._raw = raw
         self._wire = wire
-        self._patience = wire.gettimeout()
+        self._timeout = wire.gettimeout()
         self.deadline: float | None = None
 
     def readable(self) -> bool:
@@ -83,11 +79,11 @@ class _Timed(io.RawIOBase):
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError("the head of the answer did not end in time")
-        self._wire.settimeout(min(left, self._patience or left))
+        self._wire.settimeout(min(left, self._timeout or left))
         try:
             return int(self._raw.readinto(buffer) or 0)
         finally:
-            self._wire.settimeout(self._patience)
+            self._wire.settimeout(self._timeout)
 
     def close(self) -> None:
         if not self.closed:
@@ -95,18 +91,18 @@ class _Timed(io.RawIOBase):
         super().close()
 
 
-class _Answer(http.client.HTTPResponse):
+class _TimedResponse(http.client.HTTPResponse):
     """An answer whose head comes within the connection's time limit, or not at all."""
 
     def __init__(self, sock: socket.socket, *args: Any, **options: Any) -> None:
         super().__init__(sock, *args, **options)
-        self._timed = _Timed(self.fp.detach(), sock)
+        self._timed = _TimedReader(self.fp.detach(), sock)
         self.fp = io.BufferedReader(self._timed)
         self._interim = 0
 
     def begin(self) -> None:
-        patience = self._timed._patience
-        self._timed.deadline = None if patience is None else time.monotonic() + patience
+        timeout = self._timed._timeout
+        self._timed.deadline = None if timeout is None else time.monotonic() + timeout
         super().begin()
         self._timed.deadline = None
 
@@ -122,11 +118,11 @@ class _Answer(http.client.HTTPResponse):
 
 
 class _Connection(HTTPConnection):
-    response_class = _Answer
+    response_class = _TimedResponse
 
 
 class _SecureConnection(HTTPSConnection):
-    response_class = _Answer
+    response_class = _TimedResponse
 
 
 class _Pool(HTTPConnectionPool):
@@ -140,7 +136,7 @@ class _SecurePool(HTTPSConnectionPool):
 _POOLS: Final = {"http": _Pool, "https": _SecurePool}
 
 
-class PatientAdapter(HTTPAdapter):
+class TimedAdapter(HTTPAdapter):
     """The adapter of `requests`, on such connections, through a proxy too."""
 
     def init_poolmanager(self, *args: Any, **options: Any) -> None:
@@ -170,7 +166,7 @@ _CREDENTIALS = ("Authorization", "Realm", "Cookie")
 _PORTS = {"http": 80, "https": 443}
 
 
-def _anywhere(_method: str, _url: str) -> bool:
+def _follow_any(_method: str, _url: str) -> bool:
     return True
 
 
@@ -201,7 +197,7 @@ class Transport:
         base_url: str,
         timeout: float,
         ca_bundle: str | None = None,
-        may_follow: Callable[[str, str], bool] = _anywhere,
+        may_follow: Callable[[str, str], bool] = _follow_any,
     ) -> None:
         #: Seconds for connecting, between two bytes, and for a whole answer.
         self.timeout = timeout
@@ -215,7 +211,7 @@ class Transport:
         self.http.headers["Accept-Encoding"] = "gzip, deflate"
         self.http.proxies = dict(get_environ_proxies(base_url))
         self._verify = ca_bundle or True
-        adapter = PatientAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
+        adapter = TimedAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
         self.http.mount("http://", adapter)
         self.http.mount("https://", adapter)
 
@@ -236,10 +232,10 @@ class Transport:
         hops = 0
         while True:
             answer = self._once(request, deadline, hops, timeout, summed=summed)
-            onward = self._redirect(request, answer)
-            if onward is None or hops == _MOST_REDIRECTS:
+            redirected = self._redirect(request, answer)
+            if redirected is None or hops == _MOST_REDIRECTS:
                 return answer
-            request, hops = onward, hops + 1
+            request, hops = redirected, hops + 1
 
     def _once(
         self, request: requests.PreparedRequest, deadline: float, hops: int, timeout: float, *, summed: bool
@@ -256,7 +252,7 @@ class Transport:
             )
             with response:
                 # Looked at first: reading to the end gives the connection back.
-                stray = stray_content(response) if request.method == "HEAD" else b""
+                head_content = head_body(response) if request.method == "HEAD" else b""
                 if summed:
                     content, digest = self._sum(response)
                 else:
@@ -278,7 +274,7 @@ class Transport:
             response.status_code,
             response.reason or "",
             headers,
-            stray or content,
+            head_content or content,
             request.url or "",
             hops,
             digest,
@@ -320,19 +316,19 @@ class Transport:
         location = answer.headers.get("location")
         if request.method not in ("GET", "HEAD") or not location or answer.status not in _REDIRECTS:
             return None
-        onward = request.copy()
+        redirected = request.copy()
         try:
-            onward.prepare_url(urljoin(request.url or "", location), None)
-            origin = _origin(onward.url or "")
+            redirected.prepare_url(urljoin(request.url or "", location), None)
+            origin = _origin(redirected.url or "")
         except (requests.exceptions.RequestException, ValueError):
             return None
-        if origin[0] not in _PORTS or not self._may_follow(request.method, onward.url or ""):
+        if origin[0] not in _PORTS or not self._may_follow(request.method, redirected.url or ""):
             return None
-        onward.headers.pop("Host", None)
+        redirected.headers.pop("Host", None)
         if origin != _origin(request.url or ""):
             for name in _CREDENTIALS:
-                onward.headers.pop(name, None)
-        return onward
+                redirected.headers.pop(name, None)
+        return redirected
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:

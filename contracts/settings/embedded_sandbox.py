@@ -1,7 +1,4 @@
-"""The embedded sandbox as a target: its published accounts, realms and records.
-
-Starts the embedded sandbox as its own process, and stops it whatever happens to the run.
-"""
+"""The embedded sandbox: a process that is stopped whatever happens to the run, and the target that describes it."""
 
 import atexit
 import os

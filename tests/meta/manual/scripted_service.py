@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from contracts.exchanges.traffic_exchange import Passed
 from contracts.manual.proxy import ProxyHandler, listening, proxy_application
-from contracts.session.relay import Passage
+from contracts.session.relay import Relay
 from contracts.settings.target import Target
 
 PATIENCE = 120.0
@@ -171,8 +171,8 @@ def between(base_url: str) -> Iterator[Between]:
     known = Between(("", 0), urlsplit(base_url).netloc)
 
     async def run() -> None:
-        async with Passage(Target(name="scripted", base_url=base_url)) as passage:
-            passer = ProxyHandler(passage, base_url, known.hand_over)
+        async with Relay(Target(name="scripted", base_url=base_url)) as relay:
+            passer = ProxyHandler(relay, base_url, known.hand_over)
             async with listening(proxy_application(passer), 0, "--port", auto_decompress=False) as url:
                 parts = urlsplit(url)
                 known.address = (str(parts.hostname), int(parts.port or 0))

@@ -76,7 +76,7 @@ def stage(bench: Any, serve: Any, tmp_path: Path) -> SimpleNamespace:
         anonymous=actor(first, "anonymous"),
         another=lambda: actor(session()),
         exchanges=exchanges,
-        disturb=lambda: Breaker(print, tmp_path).disturb(),
+        mark_fault=lambda: Breaker(print, tmp_path).mark_fault(),
     )
 
 
@@ -256,13 +256,13 @@ def test_a_token_that_a_disturbed_service_forgot_is_renewed(stage: SimpleNamespa
     stage.registry.refuses = _newest_only(stage.registry)
     stage.registry.issued += 1  # as if the service had come up again without the tokens it had given
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401
-    stage.disturb()
+    stage.mark_fault()
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
 
 
 def test_a_renewed_token_that_a_disturbed_service_refuses_stays_refused(stage: SimpleNamespace) -> None:
     stage.author.token()
-    stage.disturb()
+    stage.mark_fault()
     stage.registry.refuses = lambda _: 401
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401

@@ -214,10 +214,10 @@ def test_a_hurry_ends_what_would_go_on(bench: Any, silent: Any) -> None:
 def test_a_fault_is_remembered_for_everybodys_tokens(tmp_path: Path) -> None:
     one, another = Breaker(print, tmp_path), Breaker(print, tmp_path)
     before = time.time()
-    assert not another.disturbed_since(before)
-    one.disturb()
-    assert another.disturbed_since(before)
-    assert not another.disturbed_since(time.time() + 1)
+    assert not another.fault_since(before)
+    one.mark_fault()
+    assert another.fault_since(before)
+    assert not another.fault_since(time.time() + 1)
 
 
 def test_a_look_is_asked_of_the_guard(bench: Any, serve: Any) -> None:
