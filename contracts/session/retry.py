@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from time import sleep
 from typing import Any, Final
@@ -16,18 +19,17 @@ import requests
 
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.session.breaker import LONGEST_OUTAGE_SECONDS, Breaker, pause_after
-from contracts.session.environment_faults import (
-    MOST_TRIES,
-    asked_wait,
-    environment_fault,
-    harmless,
-    may_be_a_gateways,
-    may_repeat,
-    page_words,
-    wait_before,
-)
+from contracts.session.environment_faults import environment_fault, page_words
 from contracts.session.limits import Pace
 from contracts.session.transport import TIMED_OUT, Transport, TransportFault
+
+#: Tries in all, the first included.
+MOST_TRIES = 4
+_FIRST_WAIT_SECONDS = 0.25
+_LONGEST_WAIT_SECONDS = 30.0
+#: Leaves nothing behind, so that a second one does no harm.
+_SIGN_IN = "createToken"
+_SAFE = ("GET", "HEAD")
 
 #: Writes whose record can be read at the address they were sent to.
 _READABLE_WRITES: Final = frozenset({"saveDraft", "deleteDraft"})
@@ -165,7 +167,7 @@ class RetryingSender:
                 self._breaker.timed_out(exchange.operation, attempt, self._transport.timeout)
             wait = self._wait_before_next(number, tried, exchange.operation)
             if wait is not None:
-                self._pace.rest(asked_wait(tried.answer))
+                self._pace.rest(_requested_wait(tried.answer))
             again = (
                 wait is not None and not (once and tried.received) and self._may_send_again(exchange, tried)
             )
@@ -205,7 +207,7 @@ class RetryingSender:
         if exchange.operation == "draftExists" and answer.success and answer.hollow_page and pages:
             return page_words(answer)
         known = exchange.operation in self._refusing_in_json
-        if number > _MOST_PAGES or not may_be_a_gateways(
+        if number > _MOST_PAGES or not _may_be_gateway_page(
             answer, exchange.method, exchange.operation, refuses_in_json=known
         ):
             return None
@@ -222,7 +224,7 @@ class RetryingSender:
 
     def _wait_before_next(self, number: int, tried: TryResult, operation: str | None) -> float | None:
         """Seconds to wait before another try; None when there is to be none."""
-        wait = wait_before(number + 1, tried.answer)
+        wait = _wait_before(number + 1, tried.answer)
         most = MOST_TRIES
         if tried.fault in TIMED_OUT:
             most = 1 if self._breaker.silent(operation) else _MOST_TIME_OUTS
@@ -233,8 +235,8 @@ class RetryingSender:
 
     def _may_send_again(self, exchange: Exchange, tried: TryResult) -> bool:
         """Whether the request may be sent again, after a look at what became of it where that is needed."""
-        known = may_repeat(exchange.method, exchange.operation, received=tried.received, answer=tried.answer)
-        if known and (harmless(exchange.method, exchange.operation) or not tried.received):
+        known = _repeatable(exchange.method, exchange.operation, received=tried.received, answer=tried.answer)
+        if known and (_leaves_nothing(exchange.method, exchange.operation) or not tried.received):
             return True
         if known:
             # A limiter does nothing; that a 503 did nothing is only likely.
@@ -253,7 +255,7 @@ class RetryingSender:
         answer = None
         for number in range(1, _MOST_TIME_OUTS + 1):
             if answer is None and self._pace.affords():
-                self._wait(wait_before(number + 1, None) or 0.0)
+                self._wait(_wait_before(number + 1, None) or 0.0)
                 answer = self._send_lookup(look)
         return write_outcome(exchange.operation, answer)
 
@@ -285,5 +287,78 @@ class RetryingSender:
 
 def _outage_seconds(answer: Response | None) -> float:
     """Seconds that count as an outage where a service asks for a longer wait than there is time for."""
-    asks = answer is not None and wait_before(2, answer) is None
+    asks = answer is not None and _wait_before(2, answer) is None
     return LONGEST_OUTAGE_SECONDS if asks else 0.0
+
+
+def _may_be_gateway_page(
+    answer: Response, method: str, operation: str | None, *, refuses_in_json: bool
+) -> bool:
+    """Whether a 4xx page is worth asking again, since the service's own refusals look different.
+
+    Args:
+        refuses_in_json: The operation has refused in JSON before.
+    """
+    return (
+        _leaves_nothing(method, operation)
+        and answer.refusal
+        and answer.hollow_page
+        and (refuses_in_json or operation == _SIGN_IN)
+    )
+
+
+def _repeatable(method: str, operation: str | None, *, received: bool, answer: Response | None) -> bool:
+    """Whether a request may be sent again without looking first whether it happened.
+
+    Args:
+        received: Whether the service may have received it.
+        answer: What a gateway or a limiter answered, if there was anything.
+    """
+    return _leaves_nothing(method, operation) or not received or _asked_to_come_again(answer)
+
+
+def _leaves_nothing(method: str, operation: str | None) -> bool:
+    """Whether a request leaves nothing behind, however often it is sent."""
+    return method in _SAFE or operation == _SIGN_IN
+
+
+def _asked_to_come_again(answer: Response | None) -> bool:
+    """Whether an answer says that nothing was done: 429, or 503 with the invitation to come again later."""
+    return answer is not None and (
+        answer.status == 429 or (answer.status == 503 and "retry-after" in answer.headers)
+    )
+
+
+def _wait_before(try_number: int, answer: Response | None) -> float | None:
+    """Seconds to wait before try `try_number` (2, 3, …), at least what Retry-After asks for.
+
+    Returns:
+        None when the service asks for more than half a minute: then it is not asked again.
+    """
+    asked = _retry_after(answer.headers.get("retry-after", "")) if answer else None
+    backoff = _FIRST_WAIT_SECONDS * float(2 ** (try_number - 2))
+    wait = max(backoff, asked or 0.0)
+    return wait if wait <= _LONGEST_WAIT_SECONDS else None
+
+
+def _requested_wait(answer: Response | None) -> float:
+    """Seconds for which an answer asks to be left alone (Retry-After); 0 when it asks for nothing."""
+    asked = _retry_after(answer.headers.get("retry-after", "")) if answer else None
+    return max(asked or 0.0, 0.0)
+
+
+def _retry_after(value: str) -> float | None:
+    try:
+        seconds = float(value)
+    except ValueError:
+        return _seconds_until(value)
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def _seconds_until(value: str) -> float | None:
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    wait: timedelta = moment.astimezone(UTC) - datetime.now(UTC)
+    return wait.total_seconds()
