@@ -46,6 +46,7 @@ def exchange_cost(exchanges: int) -> Cost:
         checked, bare = _loops(worker)
         batches = max(1, exchanges // _BATCH)
         pairs = [(_per_exchange(checked), _per_exchange(bare)) for _ in range(batches)]
+        worker.finish()
         worker.close()
     return Cost(*(statistics.median(column) for column in zip(*pairs, strict=True)))
 
