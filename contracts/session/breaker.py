@@ -1,4 +1,4 @@
-"""When to wait for better weather, when to give an operation up, and when to give up altogether (design 4.7)."""
+"""The circuit breaker: when to wait after faults, to give an operation up, and to stop sending (design 4.7)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BREAKER_THRESHOLD = 5
 LONGEST_OUTAGE_SECONDS = 20.0
 #: Several operations that leave every request unanswered for this long are as good as a service that is down.
 LONGEST_SILENCE_SECONDS = 100.0
-#: What a run may lose to the weather in all: so much, and a little more for every request that was answered.
+#: Seconds that a run may lose to faults in all, and what every answered request adds to them.
 LOST_SECONDS = 300.0
 LOST_SECONDS_PER_ANSWER = 0.05
 #: Time-outs in a row after which an operation is given up, when more than one attempt at a case has met them.
@@ -41,7 +41,7 @@ class _Unanswered:
 
 
 def pause_after(times: int) -> float:
-    """Seconds to wait after bad weather was met so many times in a row."""
+    """Seconds to wait after so many exchanges in a row met a fault."""
     if times <= 0:
         return 0.0
     return float(min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2 ** min(times - 1, 10)))
@@ -85,11 +85,11 @@ class Breaker:
             raise GivenUp(reason)
 
     def pause(self) -> float:
-        """Seconds to wait before the next request: none, unless the one before it met bad weather."""
+        """Seconds to wait before the next request: none, unless the one before it met a fault."""
         return pause_after(self._row)
 
     def waited(self, seconds: float) -> None:
-        """Take note of a wait for better weather."""
+        """Take note of a wait after a fault."""
         with self._lock:
             self._row_seconds += seconds
             self._lost += seconds

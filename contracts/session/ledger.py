@@ -156,7 +156,7 @@ def removable(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def residue(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Of the latest state of writes, what stays behind; a write whose record nobody named stands for itself."""
+    """Of the latest state of writes, what stays behind; a write whose record has no identifier stands for itself."""
     seen: set[tuple[str, str, str]] = set()
     for entry in entries:
         key = (entry.what, entry.realm, _record(entry))
@@ -194,13 +194,13 @@ def _tells_errors(body: Any) -> bool:
 
 def read_ledger(path: Path) -> list[dict[str, Any]]:
     """Every whole line of a ledger file; a line cut short by a kill is left out."""
-    found = []
+    lines = []
     for line in path.read_text(encoding="utf-8").split("\n"):
         try:
-            found.append(json.loads(line))
+            lines.append(json.loads(line))
         except ValueError:
             continue  # the line a kill cut short, or the empty end of the file
-    return [line for line in found if isinstance(line, dict)]
+    return [line for line in lines if isinstance(line, dict)]
 
 
 def read_entries(paths: Iterable[Path]) -> list[Entry]:
@@ -208,9 +208,9 @@ def read_entries(paths: Iterable[Path]) -> list[Entry]:
     latest: dict[tuple[str, int], Entry] = {}
     for path in paths:
         for line in read_ledger(path):
-            known = {name: line[name] for name in Entry.__dataclass_fields__ if name in line}
-            if len(known) >= len(Entry.__dataclass_fields__) - 1:
-                entry = Entry(**known)
+            values = {name: line[name] for name in Entry.__dataclass_fields__ if name in line}
+            if len(values) >= len(Entry.__dataclass_fields__) - 1:
+                entry = Entry(**values)
                 latest[entry.key] = entry
     return list(latest.values())
 

@@ -112,7 +112,7 @@ LONGEST_REST_SECONDS = 30.0
 class Pace:
     """A request rate and a number of requests under way, shared through files in the run's private folder.
 
-    Moments are those of the monotonic clock, which the processes of one machine share and nobody sets back.
+    Moments are those of the monotonic clock, which the processes of one machine share and which never goes back.
 
     Args:
         folder: Private folder that all workers of the run see.

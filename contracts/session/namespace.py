@@ -14,7 +14,7 @@ UID_SHORTEST, UID_LONGEST = 11, 128
 VALID_UID = re.compile(r"[A-Za-z0-9_-]{11,128}", re.ASCII)
 #: Every identifier of every run starts so; `sweep` and people recognise the suite by it.
 SUITE_PREFIX = "rc-"
-#: Starts the identifiers of the few records that all runs use again, because nobody can remove them.
+#: Starts the identifiers of the few records that all runs use again, since the interface cannot remove them.
 KEPT_PREFIX = f"{SUITE_PREFIX}keep-"
 TOKEN_LENGTH = 4
 _ALPHABET = string.ascii_lowercase + string.digits
@@ -68,7 +68,7 @@ class Namespace:
         run: The run's token, four characters.
         granted: Identifiers outside the prefix that the settings name for the suite to write to.
         seed: Makes the part behind the prefix the same in every run with this seed; by chance without it.
-        foreign: Identifiers that are never ours, whoever says that they are.
+        foreign: Identifiers that are never ours, even if the service gives them to a record of ours.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Namespace:
         return self.prefix + drawn[:-_CHECK_LENGTH] + _check(drawn[-_SIGNED_TAIL:-_CHECK_LENGTH])
 
     def claim(self, identifier: str) -> None:
-        """Take in an identifier that the service gave to a record of ours; what is known to be foreign stays so."""
+        """Take in an identifier that the service gave to a record of ours; what is foreign stays so."""
         if identifier not in self._foreign:
             self._claimed.add(identifier)
 
@@ -123,8 +123,8 @@ def _leads_away(identifier: str) -> bool:
 
 
 def _check(text: str) -> str:
-    number, found = zlib.crc32(text.encode("ascii")), ""
+    number, characters = zlib.crc32(text.encode("ascii")), ""
     for _ in range(_CHECK_LENGTH):
         number, digit = divmod(number, len(_ALPHABET))
-        found += _ALPHABET[digit]
-    return found
+        characters += _ALPHABET[digit]
+    return characters

@@ -68,7 +68,7 @@ class JournalRecorder:
     def _authorization(self, headers: Mapping[str, str]) -> str | None:
         """The Authorization header with `$TOKEN` for the role's token; `$TOKEN[:20]` for its beginning, and so on.
 
-        Without it nobody could tell a request with a token from one with a made-up one.
+        Without it a request with a token could not be told from one with a made-up one.
         """
         value = next((value for name, value in headers.items() if name.lower() == "authorization"), None)
         if value is None:
@@ -150,8 +150,8 @@ def _body(content: bytes | None, redactor: Redactor) -> dict[str, Any] | None:
     kept = redactor.beginning(whole, KEPT_BODY)
     facts[key] = kept if key == "text" else _in_base64(kept)
     # The digest of a short body with a password in it would let the password be guessed at leisure.
-    told = kept.encode("utf-8", "surrogatepass") if kept != whole[:KEPT_BODY] else content
-    facts["sha256"] = hashlib.sha256(told).hexdigest()
+    summed = kept.encode("utf-8", "surrogatepass") if kept != whole[:KEPT_BODY] else content
+    facts["sha256"] = hashlib.sha256(summed).hexdigest()
     return facts
 
 

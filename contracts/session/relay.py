@@ -101,10 +101,10 @@ class Relay:
             self._client = None
 
     async def reach(self) -> None:
-        """See that somebody listens at the target, without sending anything.
+        """See that the target accepts connections, without sending anything.
 
         Raises:
-            EnvironmentFault: nobody does; one line.
+            EnvironmentFault: it does not; one line.
         """
         if self._proxy:
             return
@@ -174,15 +174,15 @@ class Relay:
 
 def end_to_end(headers: Iterable[tuple[str, str]]) -> Pairs:
     """The headers that are for the other end, in their order; those that Connection names are for this one."""
-    known = list(headers)
+    pairs = list(headers)
     named = {
         word.strip().lower()
-        for name, value in known
+        for name, value in pairs
         if name.lower() == "connection"
         for word in value.split(",")
     }
     dropped = HOP_BY_HOP | _OURS | (named - {"close", "keep-alive"})
-    return [(name, value) for name, value in known if name.lower() not in dropped]
+    return [(name, value) for name, value in pairs if name.lower() not in dropped]
 
 
 async def _pieces(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:

@@ -206,9 +206,9 @@ class RetryingSender:
         pages = exchange.operation in self._without_pages or self._breaker.pause() > 0
         if exchange.operation == "draftExists" and answer.success and answer.hollow_page and pages:
             return page_words(answer)
-        known = exchange.operation in self._refusing_in_json
+        refuses_in_json = exchange.operation in self._refusing_in_json
         if number > _MOST_PAGES or not _may_be_gateway_page(
-            answer, exchange.method, exchange.operation, refuses_in_json=known
+            answer, exchange.method, exchange.operation, refuses_in_json=refuses_in_json
         ):
             return None
         return page_words(answer)
@@ -235,10 +235,12 @@ class RetryingSender:
 
     def _may_send_again(self, exchange: Exchange, tried: TryResult) -> bool:
         """Whether the request may be sent again, after a look at what became of it where that is needed."""
-        known = _repeatable(exchange.method, exchange.operation, received=tried.received, answer=tried.answer)
-        if known and (_leaves_nothing(exchange.method, exchange.operation) or not tried.received):
+        repeatable = _repeatable(
+            exchange.method, exchange.operation, received=tried.received, answer=tried.answer
+        )
+        if repeatable and (_leaves_nothing(exchange.method, exchange.operation) or not tried.received):
             return True
-        if known:
+        if repeatable:
             # A limiter does nothing; that a 503 did nothing is only likely.
             exchange.unsettled += tried.answer is None or tried.answer.status != 429
             return True

@@ -379,7 +379,7 @@ def _private_folder(resources: ExitStack) -> Path:
 
 
 def _nothing(_reason: str) -> None:
-    """Stop nobody: the session is alone."""
+    """Stop no other session: this one is alone."""
 
 
 def _announced(body: Iterable[bytes]) -> bool:

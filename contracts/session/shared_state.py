@@ -90,5 +90,5 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _read(path: Path) -> Any:
-    # Nothing but what this run's own workers wrote, into a folder that nobody else may write to.
+    # Nothing but what this run's own workers wrote, into a folder that no other account may write to.
     return pickle.loads(path.read_bytes())  # noqa: S301

@@ -167,17 +167,17 @@ class Swept:
     @property
     def sentence(self) -> str:
         """One line for the terminal."""
-        said = [f"{_drafts(len(self.removed))} {'to be removed' if self.dry else 'removed'}"]
+        parts = [f"{_drafts(len(self.removed))} {'to be removed' if self.dry else 'removed'}"]
         if self.left:
             named = ", ".join(f"{draft.identifier} in {draft.realm}" for draft, _ in self.left[:_MOST_NAMED])
             more = len(self.left) - _MOST_NAMED
-            said.append(
+            parts.append(
                 f"{_drafts(len(self.left))} left: {named}{f' and {more} more' if more > 0 else ''} "
                 f"({self.left[0][1]})"
             )
         if self.residue:
-            said.append(f"{len(self.residue)} records and attachments that nobody can remove")
-        return f"{self.what}: {'; '.join(said)}"
+            parts.append(f"{len(self.residue)} records and attachments that nobody can remove")
+        return f"{self.what}: {'; '.join(parts)}"
 
 
 class Sweeper:

@@ -73,7 +73,7 @@ class TokenStore:
     Args:
         folder: Private folder (0700) outside the reports, shared by the workers.
         issue: Asks the service for a token of a role.
-        learn: Told of every token, whoever asked for it, so that it is blanked out of what is written.
+        learn: Called with every token, so that it is blanked out of what is written.
         contended: Whether others may sign in with the same accounts meanwhile, as other shards of a run do.
     """
 
@@ -89,7 +89,7 @@ class TokenStore:
         self._folder = folder
         self._issue = issue
         self._learn = learn
-        self._known: dict[str, Token] = {}
+        self._tokens: dict[str, Token] = {}
 
     def token(self, role: str, *, as_it_is: bool = False) -> Token:
         """The role's token, issued on first use by whichever worker comes first.
@@ -97,9 +97,9 @@ class TokenStore:
         Args:
             as_it_is: The one in use, also when it ought to be renewed.
         """
-        known = self._known.get(role)
-        if known is not None and (as_it_is or not known.ending):
-            return known
+        token = self._tokens.get(role)
+        if token is not None and (as_it_is or not token.ending):
+            return token
         path = self._folder / f"token-{role}.json"
         with FileLock(f"{path}.lock"):
             token = _read(path)
@@ -107,12 +107,12 @@ class TokenStore:
                 token = self._issue(role)
                 _write(path, token)
         self._learn(token.value)
-        self._known[role] = token
+        self._tokens[role] = token
         return token
 
     def forget(self, role: str, refused: str) -> None:
         """Drop a token that no longer works, unless another worker has renewed it already."""
-        self._known.pop(role, None)
+        self._tokens.pop(role, None)
         path = self._folder / f"token-{role}.json"
         with FileLock(f"{path}.lock"):
             stored = _read(path)
@@ -126,7 +126,7 @@ class TokenStore:
     def displaced(self, role: str, value: str) -> bool:
         """Whether a token may have ended before its time: a case has signed in since, or another worker renewed it.
 
-        It may whenever others sign in with the same accounts, whom nobody here sees.
+        It may whenever others sign in with the same accounts, which is not seen here.
         """
         if self._contended:
             return True

@@ -287,11 +287,11 @@ class Transport:
 
     def _sum(self, response: requests.Response) -> tuple[bytes, str]:
         """The beginning of a body of any size, and the SHA-256 of the whole; each read is bounded in time."""
-        found, beginning = hashlib.sha256(), b""
+        digest, beginning = hashlib.sha256(), b""
         while chunk := response.raw.read1(_CHUNK, decode_content=True):
-            found.update(chunk)
+            digest.update(chunk)
             beginning = beginning or chunk
-        return beginning, found.hexdigest()
+        return beginning, digest.hexdigest()
 
     def _read(self, response: requests.Response, deadline: float) -> bytes:
         """Read a body up to the size cap and the deadline, whatever length it claims."""
@@ -355,4 +355,4 @@ def _connection_words(error: Exception) -> str:
         "RemoteDisconnected": "the connection was closed without an answer",
         "Broken pipe": "the connection was closed while the request was sent",
     }
-    return next((said for word, said in words.items() if word in text), "the connection failed")
+    return next((phrase for word, phrase in words.items() if word in text), "the connection failed")

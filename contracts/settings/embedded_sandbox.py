@@ -113,7 +113,7 @@ class EmbeddedSandbox:
 
         """
         require_extra()
-        # A file takes any amount; a pipe that nobody reads would stop the sandbox once it is full.
+        # A file takes any amount; a pipe that is not read would stop the sandbox once it is full.
         self._stderr = tempfile.TemporaryFile()
         atexit.register(self.stop)
         try:
@@ -158,11 +158,11 @@ class EmbeddedSandbox:
         )
 
     def _wait_until_ready(self, process: subprocess.Popen[str]) -> str:
-        found: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._reader = threading.Thread(target=_read_lines, args=(process.stdout, found), daemon=True)
+        addresses: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=_read_lines, args=(process.stdout, addresses), daemon=True)
         self._reader.start()
         try:
-            base_url = found.get(timeout=self._ready_seconds)
+            base_url = addresses.get(timeout=self._ready_seconds)
         except queue.Empty:
             raise self._not_ready(f"is not ready after {self._ready_seconds:g} s") from None
         if base_url is None:
@@ -177,10 +177,10 @@ class EmbeddedSandbox:
             self._stderr.seek(0)
             text = self._stderr.read().decode("utf-8", "replace")
             lines = [line.strip() for line in text.splitlines() if line.strip()]
-        said = " | ".join(lines[-_STDERR_LINES:]) or "nothing"
+        last_words = " | ".join(lines[-_STDERR_LINES:]) or "nothing"
         if self._process is not None and self._process.poll() == _USAGE:
-            return UsageError(said)
-        return SuiteError(f"the embedded sandbox {what}; its last words: {said}")
+            return UsageError(last_words)
+        return SuiteError(f"the embedded sandbox {what}; its last words: {last_words}")
 
 
 def _sandbox_command(size_limit: int, arguments: Sequence[str]) -> list[str]:
@@ -204,12 +204,12 @@ def _child_environment() -> dict[str, str]:
     return {**kept, "PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
 
 
-def _read_lines(stream: IO[str] | None, found: "queue.SimpleQueue[str | None]") -> None:
+def _read_lines(stream: IO[str] | None, addresses: "queue.SimpleQueue[str | None]") -> None:
     """Put the address from the ready line, then read on so that the pipe never fills; None at the end."""
     for line in stream or ():
         if match := _READY.search(line):
-            found.put(match.group(1))
-    found.put(None)
+            addresses.put(match.group(1))
+    addresses.put(None)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

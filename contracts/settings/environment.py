@@ -118,7 +118,7 @@ def _unset(source: TomlFile, role: str, named: AccountVariables, environ: Mappin
 
 
 def _shown(variable: str, role: str, key: str) -> str:
-    # Somebody may have put the password itself where its variable's name belongs: then do not repeat it.
+    # The password itself may stand where its variable's name belongs: it is not repeated.
     if _CONVENTIONAL.fullmatch(variable):
         return f"environment variable {variable}"
     return f"the environment variable that accounts.{role}.{key} names"

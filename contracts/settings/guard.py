@@ -172,10 +172,10 @@ def _check_query(method: str, query: str) -> None:
 
 def _pairs(query: str) -> set[str]:
     """Split a query in every way servers do: at "&" only or at ";" too, before decoding or after."""
-    found = {
+    pairs = {
         pair for text in {query, _decoded(query)} for pair in (*text.split("&"), *_SEPARATORS.split(text))
     }
-    return {pair for pair in found if "%" in pair or "realm" in pair.lower()}
+    return {pair for pair in pairs if "%" in pair or "realm" in pair.lower()}
 
 
 def _names_production(value: str) -> bool:

@@ -63,9 +63,9 @@ def _is_name(text: str) -> bool:
 
 
 def _no_such_target(name: str, search: Path) -> Path:
-    found = sorted(path.stem for path in (search / FOLDER).glob("*.toml"))
-    where = f"{FOLDER}/ holds {', '.join(found)}" if found else f"there is no settings file in {FOLDER}/"
-    advice = suggestion(name, [*found, SANDBOX])
+    names = sorted(path.stem for path in (search / FOLDER).glob("*.toml"))
+    where = f"{FOLDER}/ holds {', '.join(names)}" if names else f"there is no settings file in {FOLDER}/"
+    advice = suggestion(name, [*names, SANDBOX])
     if advice.startswith("known"):
         advice = "name one of these, a settings file, or sandbox"
     raise UsageError(f"no target {name!r}: {where}; {advice}")
