@@ -114,7 +114,7 @@ class Events:
 
 
 @dataclass
-class Bench:
+class RecordedSession:
     """A session with everything around it."""
 
     session: Session
@@ -138,12 +138,12 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.fixture
-def bench(
+def open_session(
     tmp_path: Path, waits: list[float], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[..., Bench]]:
-    """Makes sessions of one group: `bench(timeout=…, guard=…, may_follow=…, ca_bundle=…)`."""
+) -> Iterator[Callable[..., RecordedSession]]:
+    """Makes sessions of one group: `open_session(timeout=…, guard=…, may_follow=…, ca_bundle=…)`."""
     assert waits == []
-    made: list[Bench] = []
+    made: list[RecordedSession] = []
 
     def make(
         timeout: float = 5.0,
@@ -151,7 +151,7 @@ def bench(
         may_follow: Callable[[str, str], bool] | None = None,
         ca_bundle: str | None = None,
         target: Target | None = None,
-    ) -> Bench:
+    ) -> RecordedSession:
         # The tests send to several servers; the guard has its own.
         monkeypatch.setattr("contracts.session.session.refuse_request", lambda *given: guard(*given[:3]))
         if may_follow is not None:
@@ -169,7 +169,7 @@ def bench(
             group=SessionGroup(tmp_path, broken.append),
             events=events,
         )
-        made.append(Bench(session, events, tmp_path / f"ledger-{name}.jsonl", broken))
+        made.append(RecordedSession(session, events, tmp_path / f"ledger-{name}.jsonl", broken))
         return made[-1]
 
     yield make

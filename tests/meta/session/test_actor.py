@@ -49,7 +49,7 @@ class Registry:
 
 
 @pytest.fixture
-def stage(bench: Any, serve: Any, tmp_path: Path) -> SimpleNamespace:
+def stage(open_session: Any, serve: Any, tmp_path: Path) -> SimpleNamespace:
     """An author at a registry, and the store of tokens; `stage.another()` is a second worker's."""
     registry = Registry()
     server = serve(registry)
@@ -59,7 +59,7 @@ def stage(bench: Any, serve: Any, tmp_path: Path) -> SimpleNamespace:
     target = Target("service", server.url, accounts=accounts)
 
     def session() -> Session:
-        made: Session = bench(target=target).session
+        made: Session = open_session(target=target).session
         return made
 
     def actor(session: Session, role: str = "author", realm: str = "abs-dev") -> Actor:

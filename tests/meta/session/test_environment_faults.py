@@ -51,57 +51,59 @@ def closing(*answers: bytes) -> Callable[..., bytes | None]:
     ],
     ids=["length", "chunks", "nothing tells its end"],
 )
-def test_a_body_that_breaks_off_is_asked_for_again(bench: Any, serve: Any, broken: bytes) -> None:
-    server, made = serve(closing(broken, OK)), bench()
+def test_a_body_that_breaks_off_is_asked_for_again(open_session: Any, serve: Any, broken: bytes) -> None:
+    server, made = serve(closing(broken, OK)), open_session()
     exchange = made.send("GET", server.url, operation="listDrafts")
     assert (exchange.answer.json, exchange.retries, exchange.doubtful) == ({}, 1, False)
     assert "broke off" in next(iter(made.session.faults))
 
 
-def test_json_that_is_wrong_in_itself_is_the_services_own(bench: Any, serve: Any) -> None:
+def test_json_that_is_wrong_in_itself_is_the_services_own(open_session: Any, serve: Any) -> None:
     server = serve(lambda *_: answer("200 OK", JSON, body=b'{"a": }'))
-    exchange = bench().send("GET", server.url, operation="getDraft")
+    exchange = open_session().send("GET", server.url, operation="getDraft")
     assert (exchange.fault, len(server.received)) == (None, 1)
 
 
-def test_a_page_in_place_of_a_refusal_is_asked_about_where_refusals_are_json(bench: Any, serve: Any) -> None:
+def test_a_page_in_place_of_a_refusal_is_asked_about_where_refusals_are_json(
+    open_session: Any, serve: Any
+) -> None:
     refusal, page = answer("404 No", JSON), answer("404 No", HTML, body=PAGE)
-    server, made = serve(in_turn(refusal, page, refusal)), bench()
+    server, made = serve(in_turn(refusal, page, refusal)), open_session()
     made.send("GET", server.url, operation="getDraft")
     exchange = made.send("GET", server.url, operation="getDraft")
     assert (exchange.answer.json, exchange.retries) == ({}, 1)
 
 
-def test_a_page_that_comes_back_is_the_services_own_refusal(bench: Any, serve: Any) -> None:
+def test_a_page_that_comes_back_is_the_services_own_refusal(open_session: Any, serve: Any) -> None:
     refusal, page = answer("404 No", JSON), answer("400 No", HTML, body=PAGE)
-    server, made = serve(in_turn(refusal, page, page, page)), bench()
+    server, made = serve(in_turn(refusal, page, page, page)), open_session()
     made.send("GET", server.url, operation="getDraft")
     exchange = made.send("GET", server.url, operation="getDraft")
     assert (exchange.answer.status, exchange.fault, len(server.received)) == (400, None, 4)
 
 
-def test_a_service_that_refuses_in_html_is_asked_once(bench: Any, serve: Any) -> None:
+def test_a_service_that_refuses_in_html_is_asked_once(open_session: Any, serve: Any) -> None:
     server = serve(lambda *_: answer("404 No", HTML, body=PAGE))
-    assert bench().send("GET", server.url, operation="getDraft").answer.status == 404
+    assert open_session().send("GET", server.url, operation="getDraft").answer.status == 404
     assert len(server.received) == 1
 
 
-def test_a_page_without_its_label_is_a_page(bench: Any, serve: Any) -> None:
-    server, made = serve(in_turn(answer("200 OK", body=b"\n<!DOCTYPE HTML><html>"), OK)), bench()
+def test_a_page_without_its_label_is_a_page(open_session: Any, serve: Any) -> None:
+    server, made = serve(in_turn(answer("200 OK", body=b"\n<!DOCTYPE HTML><html>"), OK)), open_session()
     assert made.send("GET", server.url, operation="getDraft").retries == 1
 
 
-def test_the_headers_of_a_page_are_told_from_an_answer_to_head(bench: Any, serve: Any) -> None:
+def test_the_headers_of_a_page_are_told_from_an_answer_to_head(open_session: Any, serve: Any) -> None:
     fine, page = answer("200 OK", body=b""), answer("200 OK", HTML, body=b"", length=900)
-    server, made = serve(in_turn(fine, page, fine)), bench()
+    server, made = serve(in_turn(fine, page, fine)), open_session()
     for _ in range(2):
         exchange = made.send("HEAD", server.url, operation="draftExists")
     assert (exchange.answer.media_type, exchange.retries) == ("", 1)
 
 
-def test_a_service_whose_head_is_labelled_html_is_taken_as_it_is(bench: Any, serve: Any) -> None:
+def test_a_service_whose_head_is_labelled_html_is_taken_as_it_is(open_session: Any, serve: Any) -> None:
     server = serve(lambda *_: answer("200 OK", HTML, body=b"", length=2))
-    exchange = bench().send("HEAD", server.url, operation="draftExists")
+    exchange = open_session().send("HEAD", server.url, operation="draftExists")
     assert (exchange.fault, len(server.received)) == (None, 1)
 
 
@@ -126,8 +128,8 @@ def ask(made: Any, url: str, case: str, operation: str = "getDraftInfo", method:
     )
 
 
-def test_an_operation_that_hangs_is_given_up_and_others_are_not(bench: Any, silent: Any) -> None:
-    made = bench(timeout=0.2)
+def test_an_operation_that_hangs_is_given_up_and_others_are_not(open_session: Any, silent: Any) -> None:
+    made = open_session(timeout=0.2)
     assert ask(made, silent.url, "one").fault == "no answer within the time limit"
     assert len(silent.received) == 2
     ask(made, silent.url, "another")
@@ -140,9 +142,9 @@ def test_an_operation_that_hangs_is_given_up_and_others_are_not(bench: Any, sile
 
 
 def test_one_attempt_may_meet_more_time_outs_before_the_operation_is_given_up(
-    bench: Any, silent: Any
+    open_session: Any, silent: Any
 ) -> None:
-    made = bench(timeout=0.1)
+    made = open_session(timeout=0.1)
     for times in (2, 3, breaker.GIVE_UP_ALONE_AFTER):
         ask(made, silent.url, "one")
         assert len(silent.received) == times
@@ -203,8 +205,8 @@ def test_weather_that_costs_too_much_ends_the_run() -> None:
     assert "were lost waiting for better weather, last: status 503" in opened[0]
 
 
-def test_a_hurry_ends_what_would_go_on(bench: Any, silent: Any) -> None:
-    made = bench(timeout=60)
+def test_a_hurry_ends_what_would_go_on(open_session: Any, silent: Any) -> None:
+    made = open_session(timeout=60)
     with made.session.time_limit(0.3):
         exchange = ask(made, silent.url, "one")
     assert exchange.fault == "no answer within the time limit"
@@ -220,9 +222,9 @@ def test_a_fault_is_remembered_for_everybodys_tokens(tmp_path: Path) -> None:
     assert not another.fault_since(time.time() + 1)
 
 
-def test_a_look_is_asked_of_the_guard(bench: Any, serve: Any) -> None:
+def test_a_look_is_asked_of_the_guard(open_session: Any, serve: Any) -> None:
     asked: list[tuple[str, str]] = []
     server = serve(in_turn(answer("502 Bad"), answer("404 No"), OK))
-    made = bench(guard=lambda method, url, _: asked.append((method, url)))
+    made = open_session(guard=lambda method, url, _: asked.append((method, url)))
     made.send("PUT", server.url + URL, operation="saveDraft", body=b"{}", writes=True)
     assert asked == [("PUT", server.url + URL), ("GET", server.url + URL)]

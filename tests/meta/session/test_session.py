@@ -23,7 +23,7 @@ def in_turn(*answers: bytes) -> Callable[..., bytes]:
     return lambda *_: next(left)
 
 
-def test_the_guard_is_asked_before_anything_is_sent(bench: Any, serve: Any) -> None:
+def test_the_guard_is_asked_before_anything_is_sent(open_session: Any, serve: Any) -> None:
     server = serve(in_turn(OK))
     asked: list[tuple[Any, ...]] = []
 
@@ -31,7 +31,7 @@ def test_the_guard_is_asked_before_anything_is_sent(bench: Any, serve: Any) -> N
         asked.append(request)
         raise SuiteError("refused")
 
-    made = bench(guard=guard)
+    made = open_session(guard=guard)
     with pytest.raises(SuiteError, match="refused"):
         made.send("GET", server.url + DRAFT, headers={"Realm": b"abs"})
     assert asked[0][:2] == ("GET", server.url + DRAFT)
@@ -39,14 +39,14 @@ def test_the_guard_is_asked_before_anything_is_sent(bench: Any, serve: Any) -> N
     assert (server.received, made.ledger_file.read_text()) == ([], "")
 
 
-def test_a_write_is_in_the_ledger_before_it_is_sent(bench: Any, serve: Any) -> None:
+def test_a_write_is_in_the_ledger_before_it_is_sent(open_session: Any, serve: Any) -> None:
     seen: list[list[dict[str, Any]]] = []
 
     def look(*_: Any) -> bytes:
         seen.append([json.loads(line) for line in made.ledger_file.read_text().splitlines()])
         return OK
 
-    server, made = serve(look), bench()
+    server, made = serve(look), open_session()
     sent = {"operation": "saveDraft", "identifiers": ("rc-test00000001",), "writes": True}
     made.send("PUT", server.url + DRAFT, **sent)
     ((line,),) = seen
@@ -64,8 +64,10 @@ def test_a_write_is_in_the_ledger_before_it_is_sent(bench: Any, serve: Any) -> N
     ],
     ids=["404", "500", "503", "200"],
 )
-def test_the_ledger_says_what_became_of_a_write(bench: Any, serve: Any, given: bytes, state: str) -> None:
-    made, server = bench(), serve(lambda *_: given)
+def test_the_ledger_says_what_became_of_a_write(
+    open_session: Any, serve: Any, given: bytes, state: str
+) -> None:
+    made, server = open_session(), serve(lambda *_: given)
     made.send("POST", server.url, operation="createContact", writes=True)
     assert [json.loads(line)["state"] for line in made.ledger_file.read_text().splitlines()] == [
         "intended",
@@ -74,8 +76,8 @@ def test_the_ledger_says_what_became_of_a_write(bench: Any, serve: Any, given: b
 
 
 @pytest.mark.parametrize("identifier", ["somebody-elses-01", "RC-test00000001", "rc-othr00000001"])
-def test_a_write_outside_the_namespace_never_leaves(bench: Any, serve: Any, identifier: str) -> None:
-    server, made = serve(in_turn(OK)), bench()
+def test_a_write_outside_the_namespace_never_leaves(open_session: Any, serve: Any, identifier: str) -> None:
+    server, made = serve(in_turn(OK)), open_session()
     with pytest.raises(SuiteError, match="outside the run's namespace"):
         made.send(
             "PUT", server.url, operation="saveDraft", identifiers=("granted-0001", identifier), writes=True
@@ -85,9 +87,9 @@ def test_a_write_outside_the_namespace_never_leaves(bench: Any, serve: Any, iden
 
 @pytest.mark.parametrize("headers", [{"Realm": b"abs-dev\r\nX: y"}, {"Realm": b"a\nb"}])
 def test_what_http_cannot_carry_is_a_mistake_of_the_case(
-    bench: Any, serve: Any, headers: dict[str, bytes]
+    open_session: Any, serve: Any, headers: dict[str, bytes]
 ) -> None:
-    server, made = serve(in_turn(OK)), bench()
+    server, made = serve(in_turn(OK)), open_session()
     with pytest.raises(SuiteError, match="cannot be sent as written") as raised:
         made.send("GET", server.url, headers={**headers, "Authorization": b"Bearer a-secret"})
     assert "a-secret" not in str(raised.value)
@@ -95,8 +97,8 @@ def test_what_http_cannot_carry_is_a_mistake_of_the_case(
 
 
 @pytest.mark.parametrize("status", ["429 Slow", "502 Bad", "503 Busy", "504 Late"])
-def test_a_read_is_tried_again(bench: Any, serve: Any, waits: list[float], status: str) -> None:
-    server, made = serve(in_turn(answer(status), answer(status), OK)), bench()
+def test_a_read_is_tried_again(open_session: Any, serve: Any, waits: list[float], status: str) -> None:
+    server, made = serve(in_turn(answer(status), answer(status), OK)), open_session()
     exchange = made.send("GET", server.url)
     assert (exchange.answer.status, exchange.retries, exchange.fault) == (200, 2, None)
     assert waits == [0.25, 0.5]
@@ -105,25 +107,25 @@ def test_a_read_is_tried_again(bench: Any, serve: Any, waits: list[float], statu
 
 
 @pytest.mark.parametrize("status", ["502 Bad", "503 Busy", "504 Late"])
-def test_a_create_is_never_tried_twice(bench: Any, serve: Any, status: str) -> None:
-    server, made = serve(lambda *_: answer(status)), bench()
+def test_a_create_is_never_tried_twice(open_session: Any, serve: Any, status: str) -> None:
+    server, made = serve(lambda *_: answer(status)), open_session()
     exchange = made.send("POST", server.url, operation="createContact", writes=True)
     assert (len(server.received), exchange.fault) == (1, f"status {status[:3]}")
     with pytest.raises(EnvironmentFault, match=f"createContact: status {status[:3]}"):
         _ = exchange.answer
 
 
-def test_a_create_is_tried_again_when_nothing_was_done(bench: Any, serve: Any) -> None:
-    server, made = serve(in_turn(answer("429 Slow"), OK)), bench()
+def test_a_create_is_tried_again_when_nothing_was_done(open_session: Any, serve: Any) -> None:
+    server, made = serve(in_turn(answer("429 Slow"), OK)), open_session()
     assert made.send("POST", server.url, operation="createContact", writes=True).answer.status == 200
     assert len(server.received) == 2
 
 
 @pytest.mark.parametrize(("seen", "doubtful"), [("404 No", False), ("410 Gone", False), ("200 OK", True)])
 def test_saving_a_draft_is_looked_up_before_it_is_tried_again(
-    bench: Any, serve: Any, seen: str, doubtful: bool
+    open_session: Any, serve: Any, seen: str, doubtful: bool
 ) -> None:
-    server, made = serve(in_turn(answer("502 Bad"), answer(seen), OK)), bench()
+    server, made = serve(in_turn(answer("502 Bad"), answer(seen), OK)), open_session()
     sent = {"operation": "saveDraft", "body": b'{"a": 1}', "headers": {"Realm": b"abs-dev"}, "writes": True}
     exchange = made.send("PUT", f"{server.url}{DRAFT}?schema=contact", **sent)
     assert [(each.method, each.target, each.body) for each in server.received] == [
@@ -136,8 +138,13 @@ def test_saving_a_draft_is_looked_up_before_it_is_tried_again(
 
 
 @pytest.mark.parametrize("seen", ["401 Who", "500 Oh", "503 Busy"])
-def test_a_draft_that_cannot_be_looked_up_is_not_saved_twice(bench: Any, serve: Any, seen: str) -> None:
-    server, made = serve(lambda request, _: answer(seen if request.method == "GET" else "502 Bad")), bench()
+def test_a_draft_that_cannot_be_looked_up_is_not_saved_twice(
+    open_session: Any, serve: Any, seen: str
+) -> None:
+    server, made = (
+        serve(lambda request, _: answer(seen if request.method == "GET" else "502 Bad")),
+        open_session(),
+    )
     exchange = made.send("PUT", server.url + DRAFT, operation="saveDraft", body=b"{}", writes=True)
     assert (exchange.fault, exchange.doubtful) == ("status 502", True)
     assert [each.method for each in server.received].count("PUT") == 1
@@ -145,9 +152,9 @@ def test_a_draft_that_cannot_be_looked_up_is_not_saved_twice(bench: Any, serve: 
 
 @pytest.mark.parametrize(("seen", "sent"), [("200 OK", 2), ("404 No", 1)])
 def test_a_deletion_is_sent_again_only_while_the_draft_is_there(
-    bench: Any, serve: Any, seen: str, sent: int
+    open_session: Any, serve: Any, seen: str, sent: int
 ) -> None:
-    server, made = serve(in_turn(answer("502 Bad"), answer(seen), OK)), bench()
+    server, made = serve(in_turn(answer("502 Bad"), answer(seen), OK)), open_session()
     exchange = made.send("DELETE", server.url + DRAFT, operation="deleteDraft", writes=True)
     assert [each.method for each in server.received].count("DELETE") == sent
     assert (exchange.fault is None) is (sent == 2)
@@ -156,32 +163,35 @@ def test_a_deletion_is_sent_again_only_while_the_draft_is_there(
 @pytest.mark.parametrize(
     "operation", ["updateContact", "createAttachment", "persistTemporaryFile", "updateWorkflowRecord"]
 )
-def test_what_cannot_be_looked_up_is_not_sent_twice(bench: Any, serve: Any, operation: str) -> None:
-    server, made = serve(lambda *_: None), bench()
+def test_what_cannot_be_looked_up_is_not_sent_twice(open_session: Any, serve: Any, operation: str) -> None:
+    server, made = serve(lambda *_: None), open_session()
     exchange = made.send("PUT", server.url, operation=operation, body=b"{}", writes=True)
     assert (len(server.received), exchange.fault) == (1, "the connection was closed without an answer")
 
 
-def test_a_create_that_was_put_off_is_sent_again_and_doubted(bench: Any, serve: Any) -> None:
-    server, made = serve(in_turn(answer("503 Busy", "Retry-After: 1"), OK)), bench()
+def test_a_create_that_was_put_off_is_sent_again_and_doubted(open_session: Any, serve: Any) -> None:
+    server, made = serve(in_turn(answer("503 Busy", "Retry-After: 1"), OK)), open_session()
     exchange = made.send("POST", server.url, operation="createContact", writes=True)
     assert (exchange.answer.status, exchange.doubtful) == (200, True)
 
 
-def test_what_a_limiter_put_off_is_not_doubted(bench: Any, serve: Any) -> None:
-    server, made = serve(in_turn(answer("429 Slow", "Retry-After: 0"), OK, answer("503 Busy"), OK)), bench()
+def test_what_a_limiter_put_off_is_not_doubted(open_session: Any, serve: Any) -> None:
+    server, made = (
+        serve(in_turn(answer("429 Slow", "Retry-After: 0"), OK, answer("503 Busy"), OK)),
+        open_session(),
+    )
     assert not made.send("POST", server.url, operation="createContact", writes=True).doubtful
     assert not made.send("GET", server.url).doubtful
 
 
-def test_signing_in_again_leaves_no_doubt(bench: Any, serve: Any) -> None:
-    server, made = serve(in_turn(answer("502 Bad"), OK)), bench()
+def test_signing_in_again_leaves_no_doubt(open_session: Any, serve: Any) -> None:
+    server, made = serve(in_turn(answer("502 Bad"), OK)), open_session()
     exchange = made.send("POST", server.url, operation="createToken", body=b"{}")
     assert (exchange.answer.status, exchange.retries, exchange.doubtful) == (200, 1, False)
 
 
-def test_chunks_are_sent_again_only_when_they_can_be_read_again(bench: Any, serve: Any) -> None:
-    server, made = serve(in_turn(answer("429 Slow"), OK, answer("429 Slow"))), bench()
+def test_chunks_are_sent_again_only_when_they_can_be_read_again(open_session: Any, serve: Any) -> None:
+    server, made = serve(in_turn(answer("429 Slow"), OK, answer("429 Slow"))), open_session()
     made.send("POST", server.url, operation="createAttachment", body=[b"ab", b"cd"], writes=True)
     assert [each.body for each in server.received] == [b"abcd", b"abcd"]
     once = made.send("POST", server.url, operation="createAttachment", body=iter([b"ab", b"cd"]), writes=True)
@@ -199,17 +209,17 @@ def test_chunks_are_sent_again_only_when_they_can_be_read_again(bench: Any, serv
     ],
 )
 def test_retry_after_is_obeyed(
-    bench: Any, serve: Any, waits: list[float], asked: str, waited: list[float]
+    open_session: Any, serve: Any, waits: list[float], asked: str, waited: list[float]
 ) -> None:
-    server, made = serve(in_turn(answer("503 Busy", f"Retry-After: {asked}"), OK)), bench()
+    server, made = serve(in_turn(answer("503 Busy", f"Retry-After: {asked}"), OK)), open_session()
     assert made.send("GET", server.url).answer.status == 200
     assert waits == waited
 
 
 def test_a_service_that_asks_for_more_patience_than_there_is_is_left_alone(
-    bench: Any, serve: Any, waits: list[float]
+    open_session: Any, serve: Any, waits: list[float]
 ) -> None:
-    server, made = serve(lambda *_: answer("503 Busy", "Retry-After: 3600")), bench()
+    server, made = serve(lambda *_: answer("503 Busy", "Retry-After: 3600")), open_session()
     assert made.send("GET", server.url).fault == "status 503"
     assert (len(server.received), waits) == (1, [])
 
@@ -228,23 +238,23 @@ PAGE = b"\n<!DOCTYPE html><html></html>"
     ],
 )
 def test_a_page_where_json_is_due_is_environment(
-    bench: Any, serve: Any, status: str, operation: str, environment: bool
+    open_session: Any, serve: Any, status: str, operation: str, environment: bool
 ) -> None:
     server = serve(lambda *_: answer(status, "Content-Type: text/html; charset=utf-8", body=PAGE))
-    exchange = bench().send("GET", server.url, operation=operation)
+    exchange = open_session().send("GET", server.url, operation=operation)
     assert (exchange.fault is not None) is environment
     assert len(server.received) == (4 if environment else 1)
 
 
-def test_json_under_a_wrong_label_is_no_page(bench: Any, serve: Any) -> None:
+def test_json_under_a_wrong_label_is_no_page(open_session: Any, serve: Any) -> None:
     server = serve(lambda *_: answer("200 OK", "Content-Type: text/html", body=b'{"a": 1}'))
-    assert bench().send("GET", server.url, operation="getDraft").answer.json == {"a": 1}
+    assert open_session().send("GET", server.url, operation="getDraft").answer.json == {"a": 1}
 
 
 def test_the_breaker_opens_after_a_while_and_then_nothing_is_sent(
-    bench: Any, serve: Any, waits: list[float]
+    open_session: Any, serve: Any, waits: list[float]
 ) -> None:
-    server, made = serve(lambda *_: answer("503 Busy")), bench()
+    server, made = serve(lambda *_: answer("503 Busy")), open_session()
     while not made.broken:
         assert made.send("POST", server.url, operation="createContact").fault == "status 503"
         assert len(server.received) <= 20
@@ -257,18 +267,18 @@ def test_the_breaker_opens_after_a_while_and_then_nothing_is_sent(
 
 
 def test_the_door_waits_longer_and_longer_while_nothing_is_answered(
-    bench: Any, serve: Any, waits: list[float]
+    open_session: Any, serve: Any, waits: list[float]
 ) -> None:
     bad = answer("503 Busy")
-    server, made = serve(in_turn(*[bad] * 3, OK, bad, OK)), bench()
+    server, made = serve(in_turn(*[bad] * 3, OK, bad, OK)), open_session()
     for _ in range(6):
         made.send("POST", server.url, operation="createContact")
     assert waits == [0.25, 0.5, 1.0, 0.25]
 
 
-def test_an_answer_in_between_keeps_the_breaker_closed(bench: Any, serve: Any) -> None:
+def test_an_answer_in_between_keeps_the_breaker_closed(open_session: Any, serve: Any) -> None:
     bad = answer("503 Busy")
-    server, made = serve(in_turn(*[*[bad] * 6, OK] * 3)), bench()
+    server, made = serve(in_turn(*[*[bad] * 6, OK] * 3)), open_session()
     for _ in range(21):
         made.send("POST", server.url, operation="createContact")
     assert made.broken == []
@@ -276,21 +286,21 @@ def test_an_answer_in_between_keeps_the_breaker_closed(bench: Any, serve: Any) -
 
 
 def test_a_service_that_asks_for_an_hour_is_left_alone_soon(
-    bench: Any, serve: Any, waits: list[float]
+    open_session: Any, serve: Any, waits: list[float]
 ) -> None:
-    server, made = serve(lambda *_: answer("503 Busy", "Retry-After: 3600")), bench()
+    server, made = serve(lambda *_: answer("503 Busy", "Retry-After: 3600")), open_session()
     while not made.broken:
         made.send("GET", server.url)
     assert len(server.received) == BREAKER_THRESHOLD
     assert sum(waits) < 5
 
 
-def test_a_refused_connection_is_tried_again_even_for_creates(bench: Any) -> None:
-    exchange = bench().send("POST", "http://127.0.0.1:9/", operation="createContact", writes=True)
+def test_a_refused_connection_is_tried_again_even_for_creates(open_session: Any) -> None:
+    exchange = open_session().send("POST", "http://127.0.0.1:9/", operation="createContact", writes=True)
     assert (exchange.fault, exchange.retries) == ("the connection was refused", 3)
 
 
-def test_a_connection_closed_without_an_answer_is_a_fault(bench: Any, serve: Any) -> None:
+def test_a_connection_closed_without_an_answer_is_a_fault(open_session: Any, serve: Any) -> None:
     server = serve(lambda *_: None)
-    exchange = bench().send("POST", server.url, operation="createContact", writes=True)
+    exchange = open_session().send("POST", server.url, operation="createContact", writes=True)
     assert (exchange.fault, len(server.received)) == ("the connection was closed without an answer", 1)

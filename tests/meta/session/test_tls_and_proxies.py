@@ -113,16 +113,16 @@ def pump(source: socket.socket, sink: socket.socket) -> None:
         sink.shutdown(socket.SHUT_WR)
 
 
-def test_a_private_authority_is_trusted_when_it_is_named(bench: Any, secure: Any, bundle: str) -> None:
+def test_a_private_authority_is_trusted_when_it_is_named(open_session: Any, secure: Any, bundle: str) -> None:
     served = secure("127.0.0.1")
-    assert bench(ca_bundle=bundle).send("GET", served.url).answer.json == {}
+    assert open_session(ca_bundle=bundle).send("GET", served.url).answer.json == {}
 
 
 def test_a_certificate_of_an_unknown_authority_is_refused_before_anything_is_sent(
-    bench: Any, secure: Any
+    open_session: Any, secure: Any
 ) -> None:
     served = secure("127.0.0.1")
-    exchange = bench().send(
+    exchange = open_session().send(
         "POST", served.url, operation="createContact", headers={"Authorization": b"Bearer x"}
     )
     assert exchange.fault == NOT_TRUSTED
@@ -130,24 +130,34 @@ def test_a_certificate_of_an_unknown_authority_is_refused_before_anything_is_sen
 
 
 @pytest.mark.parametrize("name", ["localhost", "registry.example"])
-def test_a_certificate_for_another_name_is_refused(bench: Any, secure: Any, bundle: str, name: str) -> None:
+def test_a_certificate_for_another_name_is_refused(
+    open_session: Any, secure: Any, bundle: str, name: str
+) -> None:
     served = secure(name)
-    assert bench(ca_bundle=bundle).send("POST", served.url, operation="createContact").fault == NOT_TRUSTED
+    assert (
+        open_session(ca_bundle=bundle).send("POST", served.url, operation="createContact").fault
+        == NOT_TRUSTED
+    )
     assert not any(served.requests)
 
 
-def test_naming_an_authority_shuts_the_others_out(bench: Any, secure: Any, bundle: str) -> None:
+def test_naming_an_authority_shuts_the_others_out(open_session: Any, secure: Any, bundle: str) -> None:
     served = secure("127.0.0.1", trustme.CA())
-    assert bench(ca_bundle=bundle).send("POST", served.url, operation="createContact").fault == NOT_TRUSTED
+    assert (
+        open_session(ca_bundle=bundle).send("POST", served.url, operation="createContact").fault
+        == NOT_TRUSTED
+    )
 
 
 def test_variables_cannot_switch_verification_off(
-    bench: Any, secure: Any, bundle: str, monkeypatch: pytest.MonkeyPatch
+    open_session: Any, secure: Any, bundle: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
         monkeypatch.setenv(name, bundle)
     monkeypatch.setenv("PYTHONHTTPSVERIFY", "0")
-    assert bench().send("POST", secure("127.0.0.1").url, operation="createContact").fault == NOT_TRUSTED
+    assert (
+        open_session().send("POST", secure("127.0.0.1").url, operation="createContact").fault == NOT_TRUSTED
+    )
 
 
 @pytest.mark.parametrize("name", ["http_proxy", "all_proxy"])

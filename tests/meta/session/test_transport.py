@@ -19,11 +19,11 @@ def redirect(location: str, status: str = "302 Found") -> bytes:
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("status", ["301 M", "302 F", "303 S", "307 T", "308 P"])
 def test_another_host_gets_a_redirected_read_without_credentials(
-    bench: Any, serve: Any, method: str, status: str
+    open_session: Any, serve: Any, method: str, status: str
 ) -> None:
     elsewhere = serve(lambda *_: OK if method == "GET" else OK[:-2])
     server = serve(lambda *_: redirect(f"{elsewhere.url}/file?signed=1", status))
-    exchange = bench().send(method, server.url, headers=SECRETS)
+    exchange = open_session().send(method, server.url, headers=SECRETS)
     assert (exchange.answer.status, exchange.answer.hops) == (200, 1)
     assert set(server.received[0].headers) >= {"authorization", "realm", "cookie"}
     assert not set(elsewhere.received[0].headers) & {"authorization", "realm", "cookie"}
@@ -31,43 +31,43 @@ def test_another_host_gets_a_redirected_read_without_credentials(
     assert elsewhere.received[0].headers["host"] in elsewhere.url
 
 
-def test_the_same_host_keeps_the_credentials(bench: Any, serve: Any) -> None:
+def test_the_same_host_keeps_the_credentials(open_session: Any, serve: Any) -> None:
     server = serve(lambda request, _: redirect("/moved") if request.target == "/" else OK)
-    assert bench().send("GET", server.url + "/", headers=SECRETS).answer.status == 200
+    assert open_session().send("GET", server.url + "/", headers=SECRETS).answer.status == 200
     assert server.received[1].headers["authorization"] == "Bearer a-secret"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_a_write_is_not_redirected(bench: Any, serve: Any, method: str) -> None:
+def test_a_write_is_not_redirected(open_session: Any, serve: Any, method: str) -> None:
     server = serve(lambda *_: redirect("/moved"))
-    assert bench().send(method, server.url).answer.status == 302
+    assert open_session().send(method, server.url).answer.status == 302
     assert len(server.received) == 1
 
 
 @pytest.mark.parametrize("location", ["file:///etc/hosts", "ftp://127.0.0.1/", "http://[", "http://"])
-def test_a_redirect_to_no_address_is_the_answer(bench: Any, serve: Any, location: str) -> None:
+def test_a_redirect_to_no_address_is_the_answer(open_session: Any, serve: Any, location: str) -> None:
     server = serve(lambda *_: redirect(location))
-    assert bench().send("GET", server.url).answer.status == 302
+    assert open_session().send("GET", server.url).answer.status == 302
 
 
-def test_a_redirect_that_may_not_be_followed_is_the_answer(bench: Any, serve: Any) -> None:
+def test_a_redirect_that_may_not_be_followed_is_the_answer(open_session: Any, serve: Any) -> None:
     server = serve(lambda *_: redirect("/x?realm=abs"))
     asked: list[tuple[str, str]] = []
-    made = bench(may_follow=lambda *where: bool(asked.append(where)))
+    made = open_session(may_follow=lambda *where: bool(asked.append(where)))
     assert made.send("GET", server.url).answer.status == 302
     assert asked == [("GET", f"{server.url}/x?realm=abs")]
     assert len(server.received) == 1
 
 
-def test_redirects_in_a_circle_end(bench: Any, serve: Any) -> None:
+def test_redirects_in_a_circle_end(open_session: Any, serve: Any) -> None:
     server = serve(lambda *_: redirect("/again"))
-    assert bench().send("GET", server.url).answer.status == 302
+    assert open_session().send("GET", server.url).answer.status == 302
     assert len(server.received) == 6
 
 
-def test_cookies_are_not_kept_and_two_of_them_do_no_harm(bench: Any, serve: Any) -> None:
+def test_cookies_are_not_kept_and_two_of_them_do_no_harm(open_session: Any, serve: Any) -> None:
     cookies = OK.replace(b"\r\n\r\n", b"\r\nSet-Cookie: a=b; Path=/\r\nSet-Cookie: c=d\r\n\r\n")
-    server, made = serve(lambda *_: cookies), bench()
+    server, made = serve(lambda *_: cookies), open_session()
     first = made.send("GET", server.url)
     made.send("GET", server.url)
     assert first.answer.headers["set-cookie"].count("=") >= 2
@@ -75,27 +75,27 @@ def test_cookies_are_not_kept_and_two_of_them_do_no_harm(bench: Any, serve: Any)
 
 
 def test_netrc_and_proxies_for_other_hosts_are_ignored(
-    bench: Any, serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_session: Any, serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password secret\n", encoding="utf-8")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     server = serve(lambda *_: OK)
-    bench().send("GET", server.url)
+    open_session().send("GET", server.url)
     assert "authorization" not in server.received[0].headers
 
 
-def test_headers_beyond_latin_letters_go_out_as_utf_8(bench: Any, serve: Any) -> None:
+def test_headers_beyond_latin_letters_go_out_as_utf_8(open_session: Any, serve: Any) -> None:
     server = serve(lambda *_: OK)
-    bench().send("GET", server.url, headers={"Realm": "abs-dév☃".encode()})
+    open_session().send("GET", server.url, headers={"Realm": "abs-dév☃".encode()})
     assert server.received[0].headers["realm"].encode("latin-1").decode() == "abs-dév☃"
 
 
-def test_header_values_beyond_ascii_are_read(bench: Any, serve: Any) -> None:
+def test_header_values_beyond_ascii_are_read(open_session: Any, serve: Any) -> None:
     server = serve(lambda *_: OK.replace(b"\r\n\r\n", "\r\nX-Name: Zoë ☃\r\n\r\n".encode()))
-    assert "Zo" in bench().send("GET", server.url).answer.headers["x-name"]
+    assert "Zo" in open_session().send("GET", server.url).answer.headers["x-name"]
 
 
-def test_an_endless_body_is_cut(bench: Any, serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_body_is_cut(open_session: Any, serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contracts.session.transport.LARGEST_BODY", 1_000_000)
 
     def flood(_: Any, connection: socket.socket) -> None:
@@ -103,12 +103,14 @@ def test_an_endless_body_is_cut(bench: Any, serve: Any, monkeypatch: pytest.Monk
         while True:
             connection.sendall(b" " * 65536)
 
-    exchange = bench().send("POST", serve(flood).url, operation="createContact")
+    exchange = open_session().send("POST", serve(flood).url, operation="createContact")
     assert exchange.fault == "the answer is longer than 1000000 bytes"
 
 
 @pytest.mark.parametrize("length", [b"Content-Length: 100000\r\n", b"", b"Transfer-Encoding: chunked\r\n"])
-def test_a_body_that_drips_does_not_outlast_the_time_limit(bench: Any, serve: Any, length: bytes) -> None:
+def test_a_body_that_drips_does_not_outlast_the_time_limit(
+    open_session: Any, serve: Any, length: bytes
+) -> None:
     def drip(_: Any, connection: socket.socket) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\n" + length + b"\r\n")
         while True:
@@ -116,32 +118,34 @@ def test_a_body_that_drips_does_not_outlast_the_time_limit(bench: Any, serve: An
             time.sleep(0.02)  # the drip itself; the test waits for nothing
 
     began = time.monotonic()
-    exchange = bench(timeout=0.3).send("POST", serve(drip).url, operation="createContact")
+    exchange = open_session(timeout=0.3).send("POST", serve(drip).url, operation="createContact")
     assert exchange.fault == "the answer did not end within the time limit"
     assert time.monotonic() - began < 2
 
 
-def test_an_answer_that_never_comes_is_a_fault(bench: Any, serve: Any) -> None:
+def test_an_answer_that_never_comes_is_a_fault(open_session: Any, serve: Any) -> None:
     def hang(_: Any, connection: socket.socket) -> None:
         connection.recv(1)  # until the client has enough
 
-    exchange = bench(timeout=0.2).send("POST", serve(hang).url, operation="createContact")
+    exchange = open_session(timeout=0.2).send("POST", serve(hang).url, operation="createContact")
     assert exchange.fault == "no answer within the time limit"
 
 
-def test_a_body_shorter_than_it_says_is_a_fault(bench: Any, serve: Any) -> None:
+def test_a_body_shorter_than_it_says_is_a_fault(open_session: Any, serve: Any) -> None:
     server = serve(lambda _, connection: connection.sendall(OK.replace(b"Length: 2", b"Length: 20")))
-    assert "broke off" in str(bench().send("POST", server.url, operation="createContact").fault)
+    assert "broke off" in str(open_session().send("POST", server.url, operation="createContact").fault)
 
 
-def test_a_compressed_or_chunked_body_is_read(bench: Any, serve: Any) -> None:
+def test_a_compressed_or_chunked_body_is_read(open_session: Any, serve: Any) -> None:
 
     packed = gzip.compress(b'{"a": 1}')
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (packed[:5], packed[5:])) + b"0\r\n\r\n"
-    assert bench().send("GET", serve(lambda *_: head + chunks).url).answer.json == {"a": 1}
+    assert open_session().send("GET", serve(lambda *_: head + chunks).url).answer.json == {"a": 1}
 
 
-def test_a_host_that_does_not_exist_was_sent_nothing(bench: Any) -> None:
-    exchange = bench().send("POST", "http://no-such-host.invalid/", operation="createContact", writes=True)
+def test_a_host_that_does_not_exist_was_sent_nothing(open_session: Any) -> None:
+    exchange = open_session().send(
+        "POST", "http://no-such-host.invalid/", operation="createContact", writes=True
+    )
     assert (exchange.fault, exchange.retries) == ("the host name does not resolve", 3)

@@ -45,44 +45,44 @@ def endless(piece: bytes, head: bytes = HEAD + b"\r\n") -> Any:
     return respond
 
 
-def sent(bench: Any, server: Any, **more: Any) -> Any:
+def sent(open_session: Any, server: Any, **more: Any) -> Any:
     # A creation is not sent again, so that one answer is one observation.
-    return bench(**more).send("POST", server.url, operation="createContact")
+    return open_session(**more).send("POST", server.url, operation="createContact")
 
 
-def test_an_endless_body_is_not_read_to_its_end(bench: Any, serve: Any) -> None:
+def test_an_endless_body_is_not_read_to_its_end(open_session: Any, serve: Any) -> None:
     with bounded():
-        exchange = sent(bench, serve(endless(b"x" * MEGABYTE)))
+        exchange = sent(open_session, serve(endless(b"x" * MEGABYTE)))
     assert exchange.fault == f"the answer is longer than {LARGEST_BODY} bytes"
 
 
 @pytest.mark.parametrize("packing", ["gzip", "deflate"])
-def test_a_compression_bomb_is_not_unpacked_to_its_end(bench: Any, serve: Any, packing: str) -> None:
+def test_a_compression_bomb_is_not_unpacked_to_its_end(open_session: Any, serve: Any, packing: str) -> None:
     coder = zlib.compressobj(9, wbits=31 if packing == "gzip" else 15)
     bomb = b"".join(coder.compress(b" " * MEGABYTE) for _ in range(200)) + coder.flush()
     head = HEAD + f"Content-Encoding: {packing}\r\nContent-Length: {len(bomb)}\r\n\r\n".encode()
     with bounded():
-        exchange = sent(bench, serve(lambda *_: head + bomb))
+        exchange = sent(open_session, serve(lambda *_: head + bomb))
     assert exchange.fault == f"the answer is longer than {LARGEST_BODY} bytes"
 
 
-def test_a_bomb_in_a_bomb_is_refused(bench: Any, serve: Any) -> None:
+def test_a_bomb_in_a_bomb_is_refused(open_session: Any, serve: Any) -> None:
     body = b"{}"
     for _ in range(12):
         body = gzip.compress(body)
     packing = ", ".join(["gzip"] * 12)
     head = HEAD + f"Content-Encoding: {packing}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     with bounded(seconds=20):
-        exchange = sent(bench, serve(lambda *_: head + body))
+        exchange = sent(open_session, serve(lambda *_: head + body))
     assert exchange.fault is not None or exchange.answer.json is None
 
 
 @pytest.mark.parametrize("value", [b"[],", b"{},", b"1,"], ids=["arrays", "objects", "numbers"])
-def test_masses_of_values_are_not_read(bench: Any, serve: Any, value: bytes) -> None:
+def test_masses_of_values_are_not_read(open_session: Any, serve: Any, value: bytes) -> None:
     body = b"[" + value * (MOST_VALUES + 1) + b"0]"
     head = HEAD + f"Content-Length: {len(body)}\r\n\r\n".encode()
     with bounded():
-        exchange = sent(bench, serve(lambda *_: head + body))
+        exchange = sent(open_session, serve(lambda *_: head + body))
     assert exchange.fault == f"the answer holds more than {MOST_VALUES:,} values"
 
 
@@ -158,23 +158,23 @@ def test_what_never_said_it_was_json_has_no_flaw() -> None:
     ],
     ids=["too-long", "two-lengths", "bad-chunk", "headers", "line", "interim", "text", "bytes"],
 )
-def test_broken_http_is_called_what_it_is(bench: Any, serve: Any, answer: bytes, says: str) -> None:
+def test_broken_http_is_called_what_it_is(open_session: Any, serve: Any, answer: bytes, says: str) -> None:
     def respond(_: Any, connection: socket.socket) -> None:
         connection.sendall(answer)
 
     with bounded(seconds=20):
-        assert says in str(sent(bench, serve(respond)).fault)
+        assert says in str(sent(open_session, serve(respond)).fault)
 
 
-def test_a_length_that_is_too_short_does_not_spoil_the_next_answer(bench: Any, serve: Any) -> None:
-    server, made = serve(lambda *_: HEAD + b'Content-Length: 2\r\n\r\n{"a": "rest"}'), bench()
+def test_a_length_that_is_too_short_does_not_spoil_the_next_answer(open_session: Any, serve: Any) -> None:
+    server, made = serve(lambda *_: HEAD + b'Content-Length: 2\r\n\r\n{"a": "rest"}'), open_session()
     for _ in range(3):
         assert made.send("POST", server.url, operation="createContact").answer.content == b'{"'
 
 
-def test_a_few_interim_answers_are_passed_over(bench: Any, serve: Any) -> None:
+def test_a_few_interim_answers_are_passed_over(open_session: Any, serve: Any) -> None:
     hints = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
-    assert sent(bench, serve(lambda *_: hints + OK)).answer.status == 200
+    assert sent(open_session, serve(lambda *_: hints + OK)).answer.status == 200
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,9 @@ def test_a_few_interim_answers_are_passed_over(bench: Any, serve: Any) -> None:
     [b"HTTP/1.1 100 Continue\r\n\r\n", b"H", HEAD + b"X-Y", HEAD],
     ids=["interim", "status", "header", "no-end"],
 )
-def test_a_head_that_drips_does_not_outlast_the_time_limit(bench: Any, serve: Any, piece: bytes) -> None:
+def test_a_head_that_drips_does_not_outlast_the_time_limit(
+    open_session: Any, serve: Any, piece: bytes
+) -> None:
     def drip(_: Any, connection: socket.socket) -> None:
         with suppress(OSError):
             connection.sendall(piece)
@@ -191,25 +193,25 @@ def test_a_head_that_drips_does_not_outlast_the_time_limit(bench: Any, serve: An
                 connection.sendall(piece[:1] if b"100" not in piece else piece)
 
     with bounded(seconds=20):
-        fault = sent(bench, serve(drip), timeout=0.6).fault
+        fault = sent(open_session, serve(drip), timeout=0.6).fault
     assert fault in (
         "no answer within the time limit",
         "the service sent one interim answer (1xx) after another",
     )
 
 
-def test_a_patient_head_leaves_the_body_its_own_time(bench: Any, serve: Any) -> None:
+def test_a_patient_head_leaves_the_body_its_own_time(open_session: Any, serve: Any) -> None:
     def slowly(_: Any, connection: socket.socket) -> None:
         for piece in (HEAD, b"Content-Length: 2\r\n\r\n", b"{", b"}"):
             time.sleep(0.1)
             connection.sendall(piece)
 
-    assert sent(bench, serve(slowly), timeout=5).answer.json == {}
+    assert sent(open_session, serve(slowly), timeout=5).answer.json == {}
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_write_is_never_redirected_and_a_read_never_with_credentials(
-    bench: Any, serve: Any, status: int
+    open_session: Any, serve: Any, status: int
 ) -> None:
     elsewhere = serve(lambda *_: OK)
     location = elsewhere.url.replace("http://", "http://user:password@")
@@ -217,8 +219,11 @@ def test_a_write_is_never_redirected_and_a_read_never_with_credentials(
         lambda *_: f"HTTP/1.1 {status} Go\r\nLocation: {location}/x\r\nContent-Length: 0\r\n\r\n".encode()
     )
     secret = {"Authorization": b"Bearer a-secret", "Cookie": b"a=b"}
-    assert bench().send("PUT", server.url, operation="updateContact", headers=secret).answer.status == status
+    assert (
+        open_session().send("PUT", server.url, operation="updateContact", headers=secret).answer.status
+        == status
+    )
     assert elsewhere.received == []
-    bench().send("GET", server.url, headers=secret)
+    open_session().send("GET", server.url, headers=secret)
     assert all(b"a-secret" not in str(each.headers).encode() for each in elsewhere.received)
     assert all("authorization" not in each.headers for each in elsewhere.received)
