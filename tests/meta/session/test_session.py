@@ -1,13 +1,19 @@
-"""The door: what it refuses, what it writes down before it sends, and what it sends again."""
+"""A session: what it refuses, what it writes down before it sends, what it sends again, and how it ends."""
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.session.breaker import BREAKER_THRESHOLD, LONGEST_OUTAGE_SECONDS
+from contracts.session.private_folder import process_alive
+from contracts.session.session import UNSENT, HttpRequest, RequestContext, Session, SessionGroup
+from contracts.settings.guard import GuardViolation
+from contracts.settings.target import Target
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 DRAFT = "/api/v2013/documents/rc-test00000001/versions/draft"
@@ -304,3 +310,40 @@ def test_a_connection_closed_without_an_answer_is_a_fault(open_session: Any, ser
     server = serve(lambda *_: None)
     exchange = open_session().send("POST", server.url, operation="createContact", writes=True)
     assert (exchange.fault, len(server.received)) == ("the connection was closed without an answer", 1)
+
+
+def test_a_session_alone_leaves_nothing_behind_on_this_machine() -> None:
+    with Session(Target("service", "http://127.0.0.1:9"), "hand") as session:
+        assert session.private.stat().st_mode & 0o077 == 0
+        assert process_alive(session.private, "hand")
+    session.close()
+    assert not session.private.exists()
+
+
+def test_sessions_of_a_group_end_one_by_one(tmp_path: Path) -> None:
+    target, group = Target("service", "http://127.0.0.1:9"), SessionGroup(tmp_path, lambda _: None)
+    with Session(target, "gw0", group=group):
+        with Session(target, "gw1", group=group) as second:
+            second.shared.mark("seen")
+        assert (process_alive(tmp_path, "gw0"), process_alive(tmp_path, "gw1")) == (True, False)
+    assert not process_alive(tmp_path)
+    assert (tmp_path / "ledger-gw1.jsonl").read_text() == ""
+
+
+def test_a_dry_run_prepares_and_guards_requests_and_sends_none(serve: Any, tmp_path: Path) -> None:
+    server = serve(in_turn(OK))
+    target = Target("service", server.url)
+    context = RequestContext("by hand", 1, "abs-dev", "author")
+    with Session(target, "hand", ledger_folder=tmp_path, dry_run=True) as session:
+        own = session.namespace.uid()
+        request = HttpRequest(
+            "saveDraft", "PUT", server.url + DRAFT, {}, b"{}", identifiers=(own,), writes=True
+        )
+        assert session.send(request, context).fault == UNSENT
+        assert session.tokens.token("author").value
+        with pytest.raises(GuardViolation):
+            session.send(replace(request, headers={"Realm": "abs"}), context)
+        with pytest.raises(SuiteError, match="outside the run's namespace"):
+            session.send(replace(request, identifiers=("somebody-elses-01",)), context)
+        assert session.counts == {}
+    assert (server.received, (tmp_path / "ledger-hand.jsonl").read_text()) == ([], "")
