@@ -19,7 +19,7 @@ CHECKOUT: Final = Path(__file__).parents[2]
 MUTATED: Final = JUDGING.as_posix()
 _COPIED: Final = (
     *("contracts", "openapi", "tests/contract", "tests/meta/conftest.py", OWN_TESTS),
-    *("benchmarks", "conftest.py", "pyproject.toml", "README.md"),
+    *("benchmarks", "conftest.py", "pyproject.toml", "README.md", "registry_contracts.py"),
 )
 #: What weakens a check: a condition turned round, dropped, or joined the other way; a loop that never runs.
 _WEAKENING: Final = frozenset(

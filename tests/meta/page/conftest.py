@@ -227,7 +227,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root, here = tmp_path_factory.mktemp("checkout"), Path(__file__).parents[3]
     for name in ("contracts", "openapi"):
         shutil.copytree(here / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("conftest.py", "pyproject.toml"):
+    for name in ("conftest.py", "pyproject.toml", "registry_contracts.py"):
         shutil.copy2(here / name, root / name)
     (root / "tests" / "contract" / "scenario").mkdir(parents=True)
     return root

@@ -167,7 +167,7 @@ def plant(root: Path) -> Path:
     """Fill a folder with a small checkout."""
     for name in ("contracts", "openapi"):
         shutil.copytree(CHECKOUT / name, root / name)
-    for name in ("conftest.py", "pyproject.toml"):
+    for name in ("conftest.py", "pyproject.toml", "registry_contracts.py"):
         shutil.copy2(CHECKOUT / name, root / name)
     (root / "tests" / "contract").mkdir(parents=True)
     shutil.copy2(PLANTED / "cases.py", root / "tests" / "contract" / "test_planted.py")

@@ -31,7 +31,7 @@ def test_the_watch_would_see_another_way_out(runner_in: Any, plant_checkout: Any
         "from contracts.cases.marks import contract\n"
         "@contract('draft-get-content')\n"
         "def test_past(author):\n"
-        "    requests.get(author._target.base_url, timeout=5)\n",
+        "    requests.get(author._session.target.base_url, timeout=5)\n",
         encoding="utf-8",
     )
     run = runner_in(root)

@@ -40,7 +40,7 @@ def look(tmp_path: Any) -> Any:
 
         ledger = Ledger(tmp_path / "ledger-main.jsonl")
         worker: Any = SimpleNamespace(
-            door=SimpleNamespace(broken=None), namespace=Namespace("test"), ledger=ledger, actor=actor
+            breaker_reason=None, namespace=Namespace("test"), ledger=ledger, actor=actor
         )
         look_for_unexpected_drafts(worker, [Attempt(1, exchanges=list(exchanges))])
         ledger.close()
@@ -92,7 +92,7 @@ def left(tmp_path: Any) -> Any:
         entry = ledger.intend("saveDraft", "abs-dev", "author", UID)
         assert entry is not None
         ledger.settle(entry, "created")
-        worker: Any = SimpleNamespace(ledger=ledger, cleaning=SimpleNamespace(kept={UID} if kept else set()))
+        worker: Any = SimpleNamespace(ledger=ledger, kept={UID} if kept else set())
         exchanges = [exchange("saveDraft", 201), exchange("deleteDraft", 204), *more]
         note_deleted_drafts(worker, [Attempt(1, exchanges=exchanges)])
         ledger.close()

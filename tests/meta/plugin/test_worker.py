@@ -85,6 +85,7 @@ def make_worker(tmp_path: Path, stub: Any) -> Iterator[Callable[[], Worker]]:
 
     yield make
     for worker in made:
+        worker.finish()
         worker.close()
 
 
@@ -116,6 +117,6 @@ def test_a_draft_that_cannot_be_deleted_is_tried_once_more_at_the_end(
     for _ in range(3):
         worker.clean()
     assert [method for method, _, _ in stub.seen].count("DELETE") == 1
-    worker.close()
+    worker.finish()
     assert [method for method, _, _ in stub.seen].count("DELETE") == 2
     assert '"leftover"' in (tmp_path / "run" / "journal-main.jsonl").read_text(encoding="utf-8")

@@ -51,7 +51,7 @@ def _run(order: dict[str, Any]) -> None:
     words = [*order["words"], "-W", "ignore::pytest.PytestAssertRewriteWarning"]
     sys.argv = ["registry-contracts", *words]
     if order["program"]:
-        import_module("contracts.cli").main()
+        import_module("registry_contracts").main()
     sys.exit(import_module("pytest").main(words))
 
 
