@@ -20,7 +20,7 @@ from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import altered
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, sandbox_target
 from contracts.settings.target import Target
-from tests.meta.conftest import running, serving
+from tests.meta.sandbox_client import running, serving
 
 PATIENCE = 60.0
 #: What the broken sandbox does wrong.

@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from contracts.proving.proof import STATE_FILE, Prover, State
 from contracts.proving.proof_plan import Part, Proof
 from contracts.proving.trial_plugins import CaseIndex
 from contracts.proving.trials import Trial, TrialResult
+from tests.meta.sandbox_client import eventually
 
 PROGRAM = [sys.executable, "-c", "from contracts.cli import main; main()", "prove"]
 
@@ -60,21 +60,55 @@ def test_a_mistaken_word_is_one_clear_line(tmp_path: Path, words: list[str], sai
     assert not (tmp_path / "proof").exists()
 
 
+# A trial as the proof runs it in a fork, but without the suite: the second one blocks until the proof is interrupted.
+TRIALS = """
+import sys, time
+from pathlib import Path
+from contracts.proving import proof
+from contracts.proving.trials import TrialResult
+
+began, blocks = Path(sys.argv.pop(1)), sys.argv.pop(1) == "blocks"
+
+def trial_result(trial, index, folder):
+    with began.open("a") as file:
+        file.write(trial.name + "\\n")
+    if blocks and trial.name == "token-empty-password":
+        time.sleep(600)
+    case = next(name for name, facts in index.cases.items() if trial.clause in facts.clauses)
+    found = {"requests": 1, "seconds": 0.1}
+    return TrialResult(trial, ("abs-dev",), "gate", True, (case,), found, (), 1, 1, 0.1)
+
+proof.run_trial = trial_result
+from contracts.cli import main
+main()
+"""
+
+
 def test_an_interrupted_proof_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    words = [*PROGRAM, "--reports", str(tmp_path), "--seeds", "1", "--jobs", "1"]
-    words += [f"--defect={name}" for name in ("uid-accepts-ten", "token-empty-password", "token-empty")]
-    state = tmp_path / STATE_FILE
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as going:
-        while going.poll() is None and (not state.exists() or len(state.read_text().splitlines()) < 2):
-            time.sleep(0.05)
+    """The interruption comes when the second of three trials has begun; the first is not tried again."""
+    names = ["uid-accepts-ten", "token-empty-password", "token-empty"]
+    began, state = tmp_path / "began", tmp_path / STATE_FILE
+    words = ["prove", "--reports", str(tmp_path), "--seeds=1", "--jobs=1"]
+    words += [f"--defect={name}" for name in names]
+    program = [sys.executable, "-c", TRIALS, str(began)]
+    with subprocess.Popen([*program, "blocks", *words], stderr=subprocess.PIPE, text=True) as going:
+        assert eventually(lambda: going.poll() is not None or _lines(began) == names[:2])
         going.send_signal(signal.SIGINT)
-        _, said = going.communicate(timeout=120)
-    assert going.returncode == 2, said
-    assert said.splitlines()[-1].startswith("registry-contracts: interrupted")
-    before = state.read_text().splitlines()[:2]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+        _, last_words = going.communicate(timeout=120)
+    assert going.returncode == 2, last_words
+    assert last_words.splitlines()[-1].startswith("registry-contracts: interrupted")
+    before = _lines(state)
+    assert len(before) == 2
+    done = subprocess.run(
+        [*program, "goes-on", *words], capture_output=True, text=True, check=False, timeout=300
+    )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert state.read_text().splitlines()[:2] == before
+    assert _lines(began) == [*names[:2], *names[1:]]
+    assert _lines(state)[:2] == before
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
 def test_a_line_that_was_cut_short_is_tried_again(tmp_path: Path, result: Callable[..., TrialResult]) -> None:

@@ -1,11 +1,8 @@
 """Narrow runs of the suite in bad weather: never a finding made by it, and a defect beneath it found all the same."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from contracts.proving.runs import Outcome, run_altered
 
@@ -35,18 +32,21 @@ def test_a_defect_is_found_beneath_the_weather(tmp_path: Path) -> None:
     assert done.faults
 
 
-@pytest.mark.parametrize("weather", ["outage-from-start", "outage-from-start:as=silent"])
-def test_a_service_that_is_down_is_known_to_be_soon(tmp_path: Path, weather: str) -> None:
-    began = time.monotonic()
-    done = run_in(weather, tmp_path)
+def test_a_service_that_refuses_connections_is_known_to_be_down(tmp_path: Path) -> None:
+    done = run_in("outage-from-start", tmp_path)
     assert (done.verdict, done.exit_code, done.findings) == ("inconclusive", 6, ())
     assert "cannot be judged" in json.loads((done.folder / "verdict.json").read_text("utf-8"))["reason"]
-    # Eight seconds are what looking takes at most; the rest is the start of Python on a slow machine.
-    assert time.monotonic() - began < 60
+
+
+def test_a_service_that_never_answers_is_known_to_be_down(run_against: Any) -> None:
+    done = run_against("outage-from-start:as=silent", timeout=1, clauses=CLAUSES)
+    verdict = json.loads((done / "verdict.json").read_text("utf-8"))
+    assert (verdict["verdict"], verdict["exit_code"], verdict["findings"]) == ("inconclusive", 6, [])
+    assert "cannot be judged" in verdict["reason"]
 
 
 def test_an_operation_that_is_gone_leaves_the_rest_to_be_judged(run_against: Any) -> None:
-    done = run_against("hanging-operation:operation=deleteDraft", timeout=2, clauses=CLAUSES)
+    done = run_against("hanging-operation:operation=deleteDraft", timeout=1, clauses=CLAUSES)
     verdict = json.loads((done / "verdict.json").read_text("utf-8"))
     cells = {clause["id"]: clause["realms"].get("abs-dev") for clause in verdict["clauses"]}
     assert verdict["exit_code"] == 6

@@ -12,6 +12,8 @@ from contracts.errors import UsageError
 from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.serve import altered
 from contracts.sandbox.variants import ALL, COMBINATIONS, chosen, help_text
+from tests.meta.samples import draft_path
+from tests.meta.sandbox_client import new_uid
 
 
 def sandbox(*options: str) -> subprocess.CompletedProcess[str]:
@@ -69,12 +71,12 @@ def test_the_later_variant_counts_where_two_change_one_habit() -> None:
     assert chosen(["faults-422", "faults-409"]).habits().validation_status == 409
 
 
-def test_variants_share_a_part_without_pushing_each_other_out(kit_of: Callable[..., Any]) -> None:
-    kit = kit_of("list-docs", "id-in-location", "message-in-array")
-    saved = kit.save(kit.uid())
+def test_variants_share_a_part_without_pushing_each_other_out(client_of: Callable[..., Any]) -> None:
+    client = client_of("list-docs", "id-in-location", "message-in-array")
+    saved = client.save(new_uid())
     assert (saved.content, "Location" in saved.headers) == (b"", True)
-    assert "response" in kit.drafts().json()
-    assert "messages" in kit.ask("GET", kit.draft(kit.uid())).json()
+    assert "response" in client.drafts().json()
+    assert "messages" in client.request("GET", draft_path(new_uid())).json()
 
 
 def test_no_variant_leaves_the_sandbox_as_it_is() -> None:

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 import requests
 
+from tests.meta.sandbox_client import eventually
+
+DRAFTS = "/api/v2013/document-drafts"
 REFUSAL = "401 json"
 
 
@@ -27,14 +30,14 @@ def test_a_sporadic_503_says_when_to_come_again_and_nothing_was_done(client_in: 
     client = client_in("sporadic-503:share=0.4:retry_after=7")
     seen = client.seen(40)
     assert set(seen) == {REFUSAL, "503 html", "503 json"}
-    turned_away = next(answer for answer in iter(client.ask, None) if answer.status_code == 503)
+    turned_away = next(answer for answer in iter(client.list, None) if answer.status_code == 503)
     assert turned_away.headers["retry-after"] == "7"
 
 
 def test_the_rate_limit_lets_a_burst_through_and_then_tells_to_wait(client_in: Callable[..., Any]) -> None:
     client = client_in("rate-limit:per_second=0.001:burst=3")
     assert client.seen(5) == {REFUSAL: 3, "429 json": 2}
-    assert client.ask().headers["retry-after"] == "1"
+    assert client.list().headers["retry-after"] == "1"
 
 
 def test_a_gateway_answers_in_html(client_in: Callable[..., Any]) -> None:
@@ -43,9 +46,9 @@ def test_a_gateway_answers_in_html(client_in: Callable[..., Any]) -> None:
 
 def test_a_gateway_may_lose_the_answer_and_not_the_request(client_in: Callable[..., Any]) -> None:
     client = client_in("gateway-html:share=0")
-    client.token = client.sign_in()
+    client.sign_in_again()
     lossy = client_in("gateway-html:share=1")
-    assert lossy.came_of(lambda: lossy.ask("HEAD")) in ("502 html", "504 html")
+    assert lossy.came_of(lambda: lossy.request("HEAD", DRAFTS)) in ("502 html", "504 html")
     assert client.save("test-gateway-0001").ok
 
 
@@ -56,7 +59,7 @@ def test_a_lost_route_is_a_page_with_404(client_in: Callable[..., Any]) -> None:
 def test_maintenance_is_a_page_with_200_for_a_while(client_in: Callable[..., Any]) -> None:
     client = client_in("maintenance:from_request=3:seconds=3")
     assert client.seen(4) == {REFUSAL: 2, "200 html": 2}
-    assert eventually(lambda: client.ask().status_code == 401)
+    assert eventually(lambda: client.list().status_code == 401)
 
 
 def test_resets_come_before_or_after_the_work(client_in: Callable[..., Any]) -> None:
@@ -70,9 +73,9 @@ def test_a_write_whose_connection_was_reset_may_have_happened(
 ) -> None:
     # The third request is the first to be reset: by chance of this seed, as long as it is the same chance.
     client = client_in(f"resets:share=0.5:after={after}", seed=_seed_of("no", "yes", "no"))
-    client.token = client.sign_in()
+    client.sign_in_again()
     assert client.came_of(lambda: client.save("test-resets-0001")) == "reset"
-    assert client.ask(path="/api/v2013/documents/test-resets-0001/versions/draft").status_code == there
+    assert client.get("/api/v2013/documents/test-resets-0001/versions/draft").status_code == there
 
 
 def _seed_of(*wanted: str) -> int:
@@ -95,7 +98,7 @@ def _seed_of(*wanted: str) -> int:
 def test_truncated_bodies_break_off(client_in: Callable[..., Any]) -> None:
     client = client_in("truncated:share=1")
     assert client.seen(2) == {"broken off": 2}
-    assert client.came_of(lambda: client.ask("HEAD")) == REFUSAL
+    assert client.came_of(lambda: client.request("HEAD", DRAFTS)) == REFUSAL
 
 
 @pytest.mark.parametrize(("kind", "seen"), [("refused", "refused"), ("gateway", "503 html")])
@@ -119,38 +122,38 @@ def test_an_outage_midway_is_for_good(client_in: Callable[..., Any]) -> None:
 def test_an_outage_of_some_seconds_ends_on_the_same_port(client_in: Callable[..., Any]) -> None:
     client = client_in("outage-ten-seconds:from_request=2:seconds=3")
     assert client.seen(3) == {REFUSAL: 1, "reset": 1, "refused": 1}
-    assert eventually(lambda: client.came_of(client.ask) == REFUSAL)
+    assert eventually(lambda: client.came_of(client.list) == REFUSAL)
 
 
 def test_a_restart_forgets_tokens_and_keeps_data(client_in: Callable[..., Any]) -> None:
     client = client_in("restart:every=4:seconds=3")
-    client.token = client.sign_in()
+    client.sign_in_again()
     assert client.save("test-restart-0001").ok
-    assert client.ask().status_code == 200
+    assert client.list().status_code == 200
     assert client.seen(2) == {"reset": 1, "refused": 1}
-    assert eventually(lambda: client.came_of(client.ask) == REFUSAL)
-    client.token = client.sign_in()
-    assert client.ask(path="/api/v2013/documents/test-restart-0001/versions/draft").ok
+    assert eventually(lambda: client.came_of(client.list) == REFUSAL)
+    client.sign_in_again()
+    assert client.get("/api/v2013/documents/test-restart-0001/versions/draft").ok
 
 
 def test_a_restart_may_keep_tokens(client_in: Callable[..., Any]) -> None:
     client = client_in("restart:every=2:seconds=0.2:tokens=kept")
-    client.token = client.sign_in()
+    client.sign_in_again()
     assert client.seen(1) == {"reset": 1}
-    assert eventually(lambda: client.came_of(client.ask) == "200 json")
+    assert eventually(lambda: client.came_of(client.list) == "200 json")
 
 
 def test_short_tokens_die_as_they_say(client_in: Callable[..., Any]) -> None:
     client = client_in("short-tokens:seconds=2")
-    client.token = client.sign_in()
-    assert eventually(lambda: client.ask().status_code == 401)
+    client.sign_in_again()
+    assert eventually(lambda: client.list().status_code == 401)
 
 
 def test_one_operation_hangs_and_no_other(client_in: Callable[..., Any]) -> None:
     client = client_in("hanging-operation:operation=listDrafts")
     assert client.seen(1, timeout=0.3) == {"silence": 1}
-    assert client.ask(path="/api/v2013/documents/nobody-00001/versions/draft").status_code == 401
-    assert client.ask(path="/docs").ok
+    assert client.get("/api/v2013/documents/nobody-00001/versions/draft").status_code == 401
+    assert client.get("/docs").ok
 
 
 def test_weathers_come_together(client_in: Callable[..., Any]) -> None:
@@ -162,7 +165,7 @@ def test_weathers_come_together(client_in: Callable[..., Any]) -> None:
 def test_the_same_seed_is_the_same_weather(client_in: Callable[..., Any]) -> None:
     def course(seed: int) -> list[int]:
         client = client_in("sporadic-503:share=0.5", seed=seed)
-        return [client.ask().status_code for _ in range(20)]
+        return [client.list().status_code for _ in range(20)]
 
     assert course(1) == course(1)
     assert course(1) != course(2)
@@ -170,16 +173,6 @@ def test_the_same_seed_is_the_same_weather(client_in: Callable[..., Any]) -> Non
 
 def test_the_service_itself_is_untouched(client_in: Callable[..., Any]) -> None:
     client = client_in("latency:seconds=0")
-    client.token = client.sign_in()
+    client.sign_in_again()
     assert client.save("test-weather-0001").ok
-    assert isinstance(client.ask().json(), requests.Response | list | dict)
-
-
-def eventually(holds: Callable[[], bool]) -> bool:
-    """Whether something comes to hold within a generous time."""
-    deadline = time.monotonic() + 20
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
+    assert isinstance(client.list().json(), requests.Response | list | dict)

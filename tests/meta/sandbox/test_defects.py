@@ -1,0 +1,103 @@
+"""Every registered defect alters a service, and names what the catalogue has; `prove` shows that each is found."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from contracts.errors import UsageError
+from contracts.interface.catalogue import Level, load_catalogue
+from contracts.sandbox.app import OPERATIONS, create_app
+from contracts.sandbox.defects import ALL, UNBREAKABLE, Defect, load
+from contracts.sandbox.habits import Settings
+from contracts.sandbox.serve import altered
+
+CATALOGUE = load_catalogue()
+TEN_CHARACTERS = "/api/v2013/documents/abcdefghij/versions/draft"
+
+
+def replaced(service: Any) -> set[str]:
+    """Name what a service has of its own that a fresh one takes from its classes."""
+    parts = {name: part for name, part in vars(service).items() if name not in {"settings", "habits"}}
+    return {
+        f"{name}.{attribute}"
+        for name, part in {**parts, "tokens": service.identity.tokens}.items()
+        for attribute in vars(part)
+        if hasattr(type(part), attribute)
+    }
+
+
+@pytest.fixture
+def service() -> Any:
+    """Return a faithful service that has not started."""
+    made = create_app(Settings()).state.service
+    assert replaced(made) == set()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("defect", ALL, ids=[defect.name for defect in ALL])
+def test_a_defect_alters_the_service_it_is_applied_to(defect: Defect, service: Any) -> None:
+    load(defect.name).apply(service)
+    assert replaced(service)
+
+
+def test_a_defect_leaves_other_services_alone(service: Any) -> None:
+    """Altering one sandbox alters no other, even in the same process; the next service is a faithful one."""
+    for defect in ALL:
+        defect.apply(service)
+    another = create_app(Settings()).state.service
+    assert replaced(another) == set()
+    another.close()
+
+
+def test_a_defect_shows_in_a_sandbox_that_is_started_with_it(
+    serve_app: Callable[[Any], str], caller: Any
+) -> None:
+    broken = serve_app(altered(Settings(defects=("uid-accepts-ten",))))
+    assert [caller(url=url).get(TEN_CHARACTERS).status_code for url in (broken, "")] == [404, 400]
+
+
+def test_every_must_clause_has_a_defect_or_a_reason() -> None:
+    broken = {defect.clause for defect in ALL}
+    must = {clause.id for clause in CATALOGUE if clause.level is Level.MUST}
+    assert must - broken - UNBREAKABLE.keys() == set()
+    assert UNBREAKABLE.keys() <= must
+    assert not UNBREAKABLE.keys() & broken
+
+
+def test_what_cannot_be_tested_is_not_broken() -> None:
+    """A clause that no case judges would make its defects look as if they had slipped through."""
+    assert [defect.name for defect in ALL if CATALOGUE.clause(defect.clause).untested] == []
+
+
+def test_names_are_unique_and_kebab_case() -> None:
+    names = [defect.name for defect in ALL]
+    assert len(set(names)) == len(names)
+    assert [name for name in names if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)] == []
+
+
+def test_a_sentence_is_one_line() -> None:
+    for defect in ALL:
+        assert re.fullmatch(r"\S[^\n]{10,}\.", defect.sentence), defect.name
+
+
+def test_sentences_tell_defects_of_a_clause_apart() -> None:
+    described = [(defect.clause, defect.operations, defect.sentence) for defect in ALL]
+    assert len(set(described)) == len(described)
+
+
+def test_a_defect_stays_within_its_clause() -> None:
+    operations = {name for name, *_ in OPERATIONS}
+    for defect in ALL:
+        clause = CATALOGUE.clause(defect.clause)
+        assert clause.level is not Level.SILENT
+        assert set(defect.operations) <= operations & set(clause.operations), defect.name
+        assert set(defect.realms) <= set(clause.realms), defect.name
+
+
+def test_an_unknown_name_is_a_usage_error_with_a_suggestion() -> None:
+    with pytest.raises(UsageError, match="did you mean 'uid-accepts-ten'"):
+        load("uid-accept-ten")
+    assert load("uid-accepts-ten") in ALL

@@ -1,0 +1,195 @@
+"""The one client of a sandbox for tests, and sandboxes to send requests to: a process, or a thread of this process."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from tests.meta.samples import (
+    CONTACT_SCHEMA,
+    DOCUMENTS,
+    TOKEN,
+    contact,
+    credentials,
+    draft_path,
+    record,
+    submission_path,
+)
+
+#: Seconds that a test waits for an answer, or for a state to come.
+TIME_LIMIT = 20.0
+READY = "sandbox ready at "
+
+
+@dataclass
+class RunningSandbox:
+    """A sandbox in a process of its own."""
+
+    process: subprocess.Popen[str]
+    url: str
+
+    def kilobytes(self, figure: str) -> int:
+        """Return a memory figure of the process: ``VmRSS`` now, ``VmHWM`` at its highest."""
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith(figure))
+
+    def stop(self) -> int:
+        """End the process with SIGTERM and return its exit code."""
+        self.process.terminate()
+        return self.process.wait(TIME_LIMIT)
+
+
+@contextmanager
+def running(*options: str) -> Iterator[RunningSandbox]:
+    """Run a sandbox in a process of its own."""
+    command = [sys.executable, "-m", "contracts.sandbox", "--port", "0", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith(READY), line
+        started = RunningSandbox(process, line.removeprefix(READY).strip())
+        try:
+            yield started
+        finally:
+            started.stop()
+
+
+@contextmanager
+def serving(app: Any) -> Iterator[str]:
+    """Serve an application from a thread of this process; the value is its base address."""
+    from contracts.sandbox.serve import make_server  # noqa: PLC0415 - most tests need no server in this process
+
+    ready = threading.Event()
+    server = make_server(app, ready.set)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        thread = threading.Thread(target=lambda: server.run(sockets=[listener]))
+        thread.start()
+        try:
+            assert ready.wait(TIME_LIMIT)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.should_exit = True
+            thread.join(TIME_LIMIT)
+
+
+class SandboxClient(requests.Session):
+    """A client of one sandbox; it is given paths, not addresses.
+
+    Args:
+        url: base address of the sandbox.
+        role: the account that sends the requests; ``None`` is anonymous.
+        realm: the Realm header of the requests; ``None`` sends none.
+        tokens: tokens by role, which clients of one sandbox may share.
+
+    Every request may name another ``role`` or ``realm``.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        role: str | None = "author",
+        realm: str | None = "abs-dev",
+        tokens: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__()
+        self.base = url
+        self.trust_env = False
+        self.role = role
+        self.realm = realm
+        self.tokens = {} if tokens is None else tokens
+
+    @property
+    def token(self) -> str:
+        """The token of the client's role."""
+        assert self.role is not None
+        return self.token_of(self.role)
+
+    def token_of(self, role: str) -> str:
+        """Return the token of a role, which is asked for once."""
+        if role not in self.tokens:
+            response = self.sign_in(role)
+            assert response.ok, response.text
+            self.tokens[role] = str(response.json()["authenticationToken"])
+        return self.tokens[role]
+
+    def sign_in(self, role: str = "author", **changes: Any) -> requests.Response:
+        """Ask for a token, with credentials changed as given."""
+        return self.post(TOKEN, json={**credentials(role), **changes}, role=None, realm=None)
+
+    def request(self, method: Any, url: Any, *args: Any, **options: Any) -> requests.Response:
+        """Send a request to a path of the sandbox."""
+        role, realm = options.pop("role", self.role), options.pop("realm", self.realm)
+        headers = {} if realm is None else {"Realm": realm}
+        if role is not None:
+            headers["Authorization"] = f"Bearer {self.token_of(role)}"
+        options["headers"] = {**headers, **(options.get("headers") or {})}
+        options.setdefault("timeout", TIME_LIMIT)
+        return super().request(method, self.base + url, *args, **options)
+
+    def save(self, uid: str, body: Any = None, **options: Any) -> requests.Response:
+        """Save a draft, by default a valid contact."""
+        sent = contact(uid=uid) if body is None else body
+        return self.put(draft_path(uid), params=CONTACT_SCHEMA, json=sent, **options)
+
+    def saved(self, body: Any = None, **options: Any) -> str:
+        """Save a draft under a new identifier and return that."""
+        uid = new_uid()
+        assert self.save(uid, body, **options).ok
+        return uid
+
+    def drafts(self, **query: Any) -> requests.Response:
+        """List drafts; ``role`` and ``realm`` are the request's, other names are options of the list."""
+        sender = {name: query.pop(name) for name in ("role", "realm") if name in query}
+        named = {name if name == "collection" else f"${name}": value for name, value in query.items()}
+        return self.get("/api/v2013/document-drafts", params=named, **sender)
+
+    def attach(self, uid: str, name: str = "note.txt", content: bytes = b"a note") -> requests.Response:
+        """Create an attachment."""
+        return self.post(f"{DOCUMENTS}/{uid}/attachments/{name}", data=content)
+
+    def attachments(self, uid: str, **query: Any) -> requests.Response:
+        """List attachments."""
+        return self.get(f"{DOCUMENTS}/{uid}/attachments", params=query)
+
+    def attached(self, name: str = "note.txt", content: bytes = b"a note") -> str:
+        """Create a document with one attachment; return the attachment's path."""
+        uid = self.saved()
+        assert self.attach(uid, name, content).ok
+        (row,) = self.attachments(uid).json()
+        return f"{DOCUMENTS}/{uid}/attachments/{row['id']}/{name}"
+
+    def post_contact(self, body: Any, **options: Any) -> requests.Response:
+        """Create a contact."""
+        return self.post(DOCUMENTS, params=CONTACT_SCHEMA, json=body, **options)
+
+    def put_contact(self, uid: str, body: Any, **options: Any) -> requests.Response:
+        """Update a contact."""
+        return self.put(f"{DOCUMENTS}/{uid}", params=CONTACT_SCHEMA, json=body, **options)
+
+    def submit(self, method: str, uid: str = "", body: Any = None, **options: Any) -> requests.Response:
+        """Submit a record of the realm abs-dev to the workflow, by default a valid one."""
+        sent = {"document": record()} if body is None else body
+        return self.request(method, submission_path("abs-dev", uid or None), json=sent, **options)
+
+
+def new_uid() -> str:
+    """Return an identifier that no other test uses."""
+    return f"test-{uuid.uuid4().hex}"
+
+
+def eventually(look: Callable[[], Any]) -> Any:
+    """Look until the result is true, or the time limit is over; return the last result."""
+    end = time.monotonic() + TIME_LIMIT
+    while not (result := look()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return result
