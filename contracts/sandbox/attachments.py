@@ -9,7 +9,6 @@ Temporary files: their creation is "not shown", so the sandbox has its own way, 
 import mimetypes
 import re
 import secrets
-from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
@@ -17,15 +16,12 @@ from starlette.types import Receive, Scope, Send
 
 from contracts.sandbox.accounts import Account
 from contracts.sandbox.answers import JsonAnswer
+from contracts.sandbox.context import Context
 from contracts.sandbox.database import Attachment, Records, TemporaryFile
 from contracts.sandbox.files import StoredFile, too_large
 from contracts.sandbox.identifiers import decoded_segment
 from contracts.sandbox.listing import page_request
 from contracts.sandbox.refusals import bad_request, forbidden, not_found
-
-if TYPE_CHECKING:
-    from contracts.sandbox.service import Service
-
 
 _NUMBER = re.compile(r"[0-9]+", re.ASCII)
 _MOST_DIGITS = 18
@@ -46,35 +42,35 @@ class AttachmentOperations:
     """Answers the six attachment operations.
 
     Args:
-        service: the parts of the sandbox.
+        context: what the operations share.
 
     """
 
-    def __init__(self, service: "Service") -> None:
-        self.service = service
+    def __init__(self, context: Context) -> None:
+        self.context = context
 
     async def create(self, request: Request) -> Response:
         """Store the body as a new attachment of a document that exists."""
-        service = self.service
-        caller = service.identity.require(request)
-        uid = service.identifiers.from_path(request)
+        context = self.context
+        caller = context.identity.require(request)
+        uid = context.identifiers.from_path(request)
         filename = filename_in_path(request)
-        with service.storage.transaction() as records:
+        with context.storage.transaction() as records:
             self.require_right(records, caller, uid)
-        limit = service.settings.size_limit
+        limit = context.settings.size_limit
         self.refuse_announced_size(request, limit)
-        stored = await service.files.receive(request.stream(), limit)
-        with service.storage.transaction() as records:
+        stored = await context.files.receive(request.stream(), limit)
+        with context.storage.transaction() as records:
             attachment = self.add(records, caller, uid, filename, stored)
-        return self._written(attachment, service.habits.attachment_created_status)
+        return self._written(attachment, context.habits.attachment_created_status)
 
     async def persist(self, request: Request) -> Response:
         """Make a temporary file an attachment; it cannot be used a second time."""
-        service = self.service
-        caller = service.identity.require(request)
-        uid = service.identifiers.from_path(request)
+        context = self.context
+        caller = context.identity.require(request)
+        uid = context.identifiers.from_path(request)
         file_id = decoded_segment(request.path_params["tempFileId"]) or ""
-        with service.storage.transaction() as records:
+        with context.storage.transaction() as records:
             self.require_right(records, caller, uid)
             temporary = records.attachments.temporary_file(file_id)
             if temporary is None or temporary.used:
@@ -82,24 +78,24 @@ class AttachmentOperations:
             records.attachments.use_up(file_id)
             stored = StoredFile(temporary.file_key, temporary.size)
             attachment = self.add(records, caller, uid, temporary.filename, stored)
-        return self._written(attachment, service.habits.attachment_persisted_status)
+        return self._written(attachment, context.habits.attachment_persisted_status)
 
     async def list(self, request: Request) -> Response:
         """Answer a page of a document's attachments."""
-        service = self.service
-        service.identity.require(request)
-        uid = service.identifiers.from_path(request)
+        context = self.context
+        context.identity.require(request)
+        uid = context.identifiers.from_path(request)
         page = page_request(request, prefix="")
-        with service.storage.transaction() as records:
+        with context.storage.transaction() as records:
             if not records.owners_anywhere(uid) and not records.attachments.any_of(uid):
                 raise not_found("there is no document of this uid")
-            rows = service.listing.attachments(records, uid, page)
-        return service.answers.listed([service.metadata.of_row(row) for row in rows])
+            rows = context.listing.attachments(records, uid, page)
+        return context.answers.listed([context.metadata.of_row(row) for row in rows])
 
     async def exists(self, request: Request) -> Response:
         """Tell whether the attachment belongs to the document, without its content."""
         attachment = self.found(request)
-        if self.service.habits.head_length:
+        if self.context.habits.head_length:
             return self._whole(attachment)
         return Response(media_type=attachment.content_type)
 
@@ -110,8 +106,8 @@ class AttachmentOperations:
     async def thumbnail(self, request: Request) -> Response:
         """Answer a preview image of the attachment."""
         attachment = self.found(request)
-        path = self.service.files.path(attachment.file_key)
-        image = await self.service.thumbnails.of(path, attachment.filename)
+        path = self.context.files.path(attachment.file_key)
+        image = await self.context.thumbnails.of(path, attachment.filename)
         return Response(image, media_type="image/png")
 
     def require_right(self, records: Records, caller: Account, uid: str) -> None:
@@ -124,7 +120,7 @@ class AttachmentOperations:
         owners = records.owners_anywhere(uid)
         if not owners:
             raise not_found("there is no document of this uid")
-        if not any(self.service.rights.may_update(caller, owner) for owner in owners):
+        if not any(self.context.rights.may_update(caller, owner) for owner in owners):
             raise forbidden("this account may not add attachments to this document")
 
     def refuse_announced_size(self, request: Request, limit: int) -> None:
@@ -144,7 +140,7 @@ class AttachmentOperations:
             content_type=_TYPES.guess_type(filename, strict=False)[0] or "application/octet-stream",
             size=stored.size,
             owner=caller.name,
-            created_on=self.service.clock.now(),
+            created_on=self.context.clock.now(),
             file_key=stored.key,
         )
         return records.attachments.add(attachment)
@@ -156,12 +152,12 @@ class AttachmentOperations:
             Refusal: uid or number are malformed, or document, number and name do not belong together.
 
         """
-        if not self.service.habits.attachments_open:
-            self.service.identity.require(request)
-        uid = self.service.identifiers.from_path(request)
+        if not self.context.habits.attachments_open:
+            self.context.identity.require(request)
+        uid = self.context.identifiers.from_path(request)
         number = attachment_number(request)
         filename = filename_in_path(request)
-        with self.service.storage.transaction() as records:
+        with self.context.storage.transaction() as records:
             attachment = records.attachments.attachment(uid, number, filename)
         if attachment is None:
             raise not_found("there is no such attachment of this document")
@@ -177,11 +173,11 @@ class AttachmentOperations:
             "owner": attachment.owner,
             "createdOn": attachment.created_on,
         }
-        return self.service.answers.written(self.service.metadata.of_row(row), status)
+        return self.context.answers.written(self.context.metadata.of_row(row), status)
 
     def _whole(self, attachment: Attachment) -> Response:
         return WholeFile(
-            self.service.files.path(attachment.file_key),
+            self.context.files.path(attachment.file_key),
             media_type=attachment.content_type,
             filename=attachment.filename,
             headers={"Accept-Ranges": "none"},
@@ -222,20 +218,20 @@ class TemporaryOperations:
     """Answers ``POST /sandbox/temporary-files/{filename}``.
 
     Args:
-        service: the parts of the sandbox.
+        context: what the operations share.
 
     """
 
-    def __init__(self, service: "Service") -> None:
-        self.service = service
+    def __init__(self, context: Context) -> None:
+        self.context = context
 
     async def create(self, request: Request) -> Response:
         """Keep the body as a temporary file, without a size limit, and answer its ``tempFileId``."""
-        service = self.service
+        context = self.context
         filename = filename_in_path(request)
-        stored = await service.files.receive(request.stream(), limit=None)
+        stored = await context.files.receive(request.stream(), limit=None)
         file_id = secrets.token_urlsafe(12)
-        with service.storage.transaction() as records:
+        with context.storage.transaction() as records:
             kept = TemporaryFile(file_id, filename, stored.size, stored.key)
             records.attachments.add_temporary_files([kept])
         return JsonAnswer({"tempFileId": file_id}, status_code=201)

@@ -5,63 +5,61 @@ seven codes; ``contracts.sandbox.validation`` says what triggers which.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from contracts.sandbox.accounts import Account
+from contracts.sandbox.context import Context
 from contracts.sandbox.database import PUBLISHED, Records, Version, new_version
+from contracts.sandbox.http_requests import JsonBody
 from contracts.sandbox.record_types import CONTACT, Realm, RecordType
 from contracts.sandbox.refusals import Reason, Refusal, bad_request, forbidden, not_found
 from contracts.sandbox.validation import Expectation
-
-if TYPE_CHECKING:
-    from contracts.sandbox.http_requests import JsonBody
-    from contracts.sandbox.service import Service
 
 
 class ContactOperations:
     """Answers ``createContact`` and ``updateContact``.
 
     Args:
-        service: the parts of the sandbox.
+        context: what the operations share.
 
     """
 
-    def __init__(self, service: "Service") -> None:
-        self.service = service
+    def __init__(self, context: Context) -> None:
+        self.context = context
 
     async def create(self, request: Request) -> Response:
         """Store a new contact, under ``header.identifier`` or else an identifier of our making."""
-        service = self.service
-        caller = service.identity.require(request)
-        realm = service.realms.of_documents(request)
+        context = self.context
+        caller = context.identity.require(request)
+        realm = context.realms.of_documents(request)
         kind = self.require_schema(request, realm)
-        if not service.rights.may_create(caller):
+        if not context.rights.may_create(caller):
             raise forbidden("this account may not create contacts")
-        body = await service.body.read_object(request)
-        with service.storage.transaction() as records:
+        body = await context.body.read_object(request)
+        with context.storage.transaction() as records:
             self.refuse_faults(body.value, Expectation(kind, None, self.knows(records, realm)))
             identifier = self.new_identifier(records, realm, body.value)
             stored = self.keep(records, caller=caller, realm=realm, identifier=identifier, body=body)
-        return self._written(stored, service.habits.contact_created_status)
+        return self._written(stored, context.habits.contact_created_status)
 
     async def update(self, request: Request) -> Response:
         """Replace a contact of the caller's own."""
-        service = self.service
-        caller = service.identity.require(request)
-        uid = service.identifiers.from_path(request)
-        realm = service.realms.of_documents(request)
+        context = self.context
+        caller = context.identity.require(request)
+        uid = context.identifiers.from_path(request)
+        realm = context.realms.of_documents(request)
         kind = self.require_schema(request, realm)
-        with service.storage.transaction() as records:
+        with context.storage.transaction() as records:
             self.require_right(records, caller, realm, uid)
-        body = await service.body.read_object(request)
-        with service.storage.transaction() as records:
+        body = await context.body.read_object(request)
+        with context.storage.transaction() as records:
             self.require_right(records, caller, realm, uid)
             self.refuse_faults(body.value, Expectation(kind, uid, self.knows(records, realm)))
             stored = self.keep(records, caller=caller, realm=realm, identifier=uid, body=body)
-        return self._written(stored, service.habits.contact_updated_status)
+        return self._written(stored, context.habits.contact_updated_status)
 
     def require_schema(self, request: Request, realm: Realm) -> RecordType:
         """Return the record type of the request, which must be the contact's.
@@ -70,7 +68,7 @@ class ContactOperations:
             Refusal: missing, not configured for the realm, or a record type of documents.
 
         """
-        kind = self.service.realms.schema(request, realm)
+        kind = self.context.realms.schema(request, realm)
         if kind.name != CONTACT.name:
             raise bad_request("this operation takes contact records; submit others to the workflow endpoint")
         return kind
@@ -85,12 +83,12 @@ class ContactOperations:
         contact = records.version(realm.name, uid, PUBLISHED)
         if contact is None or contact.schema != CONTACT.name:
             raise not_found("there is no contact of this uid in the realm")
-        if not self.service.rights.may_update(caller, contact.owner):
+        if not self.context.rights.may_update(caller, contact.owner):
             raise forbidden("this account may not change this contact")
 
     def refuse_faults(self, document: dict[str, Any], expectation: Expectation) -> None:
         """Refuse a faulty contact with every fault at once."""
-        faults = self.service.validator.faults(document, expectation)
+        faults = self.context.validator.faults(document, expectation)
         if faults:
             raise Refusal(Reason.INVALID_CONTENT, "The contact is not valid.", faults=faults)
 
@@ -107,13 +105,13 @@ class ContactOperations:
         """
         identifier: str | None = document.get("header", {}).get("identifier")
         if identifier is None:
-            return self.service.identifiers.mint()
+            return self.context.identifiers.mint()
         if records.owner(realm.name, identifier) is not None:
             raise Refusal(Reason.CONFLICT, "a record of this identifier exists in the realm")
         return identifier
 
     def keep(
-        self, records: Records, *, caller: Account, realm: Realm, identifier: str, body: "JsonBody"
+        self, records: Records, *, caller: Account, realm: Realm, identifier: str, body: JsonBody
     ) -> Version:
         """Store a contact and return it."""
         return records.store(
@@ -124,9 +122,9 @@ class ContactOperations:
                 schema=CONTACT.name,
                 owner=caller.name,
                 content=body.text,
-                moment=self.service.clock.now(),
+                moment=self.context.clock.now(),
             )
         )
 
     def _written(self, stored: Version, status: int) -> Response:
-        return self.service.answers.written(self.service.metadata.of_version(stored), status)
+        return self.context.answers.written(self.context.metadata.of_version(stored), status)

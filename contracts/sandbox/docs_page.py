@@ -3,16 +3,12 @@
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from contracts.sandbox.refusals import not_found
-
-if TYPE_CHECKING:
-    from contracts.sandbox.service import Service
-
 
 FILES = {
     "swagger-ui.css": "text/css",
@@ -51,15 +47,7 @@ _START = """window.onload = () => SwaggerUIBundle({
 
 
 class DocsPage:
-    """Answers the description and the page that shows it.
-
-    Args:
-        service: the parts of the sandbox.
-
-    """
-
-    def __init__(self, service: "Service") -> None:
-        self.service = service
+    """Answers the description and the page that shows it."""
 
     async def description_json(self, request: Request) -> Response:
         """Answer the OpenAPI description as JSON."""

@@ -4,22 +4,17 @@ A draft belongs to one realm: the same uid in two realms is two drafts. Anyone s
 saving and deleting is for the owner of the record (silent; the workflow rows speak of such rights).
 """
 
-from typing import TYPE_CHECKING
-
 from starlette.requests import Request
 from starlette.responses import Response
 
 from contracts.sandbox.accounts import Account
 from contracts.sandbox.answers import JsonAnswer
+from contracts.sandbox.context import Context
 from contracts.sandbox.database import DRAFT, Records, Version, new_version
 from contracts.sandbox.http_requests import query_value
 from contracts.sandbox.listing import page_request
 from contracts.sandbox.record_types import Realm
 from contracts.sandbox.refusals import Reason, Refusal, bad_request, forbidden, not_found
-
-if TYPE_CHECKING:
-    from contracts.sandbox.service import Service
-
 
 COLLECTIONS = frozenset({"my", "mydrafts"})
 _NO_DRAFT = "there is no draft of this document in the realm"
@@ -29,68 +24,68 @@ class DraftOperations:
     """Answers the six draft operations.
 
     Args:
-        service: the parts of the sandbox.
+        context: what the operations share.
 
     """
 
-    def __init__(self, service: "Service") -> None:
-        self.service = service
+    def __init__(self, context: Context) -> None:
+        self.context = context
 
     async def save(self, request: Request) -> Response:
         """Create the draft, or replace it; its content is stored as it came, without validation."""
-        service = self.service
+        context = self.context
         caller, uid, realm = self._addressed(request)
-        kind = service.realms.schema(request, realm)
-        body = await service.body.read_object(request)
-        with service.storage.transaction() as records:
+        kind = context.realms.schema(request, realm)
+        body = await context.body.read_object(request)
+        with context.storage.transaction() as records:
             self.require_right(records, caller, realm, uid)
             created = records.version(realm.name, uid, DRAFT) is None
             stored = self.keep(
                 records, caller=caller, realm=realm, uid=uid, schema=kind.name, content=body.text
             )
-        habits = service.habits
+        habits = context.habits
         status = habits.draft_created_status if created else habits.draft_updated_status
-        return service.answers.written(service.metadata.of_version(stored), status)
+        return context.answers.written(context.metadata.of_version(stored), status)
 
     async def get(self, request: Request) -> Response:
         """Answer the full content of the draft."""
-        return self.service.answers.content(self._found(request).content)
+        return self.context.answers.content(self._found(request).content)
 
     async def info(self, request: Request) -> Response:
         """Answer the metadata of the draft."""
-        return JsonAnswer(self.service.metadata.of_version(self._found(request)))
+        return JsonAnswer(self.context.metadata.of_version(self._found(request)))
 
     async def exists(self, request: Request) -> Response:
         """Tell whether a draft exists, without content."""
         found = self._found(request)
-        if self.service.habits.head_length:
-            return self.service.answers.content(found.content)
+        if self.context.habits.head_length:
+            return self.context.answers.content(found.content)
         return Response(media_type="application/json")
 
     async def delete(self, request: Request) -> Response:
         """Remove the draft version only; a published version stays."""
-        service = self.service
+        context = self.context
         caller, uid, realm = self._addressed(request)
-        with service.storage.transaction() as records:
+        with context.storage.transaction() as records:
             present = records.version(realm.name, uid, DRAFT)
             if present is None:
                 raise Refusal(Reason.DELETE_MISSING, _NO_DRAFT)
             self.require_right(records, caller, realm, uid)
             records.remove_draft(realm.name, uid)
-        return service.answers.written(
-            service.metadata.of_version(present), service.habits.draft_deleted_status
+        return context.answers.written(
+            context.metadata.of_version(present), context.habits.draft_deleted_status
         )
 
     async def list(self, request: Request) -> Response:
         """Answer a page of the realm's drafts; a collection narrows it to the caller's own."""
-        service = self.service
-        caller = service.identity.require(request)
-        realm = service.realms.of_documents(request)
+        context = self.context
+        caller = context.identity.require(request)
+        realm = context.realms.of_documents(request)
         page = page_request(request, prefix="$")
         owner = self.collection_owner(request, caller)
-        with service.storage.transaction() as records:
-            rows = service.listing.drafts(records, realm.name, owner, page)
-        return service.answers.listed([service.metadata.of_row(row) for row in rows])
+        with context.storage.transaction() as records:
+            rows = context.listing.drafts(records, realm.name, owner, page)
+        return context.answers.listed([context.metadata.of_row(row) for row in rows])
 
     def collection_owner(self, request: Request, caller: Account) -> str | None:
         """Return whose drafts the collection asks for; ``None``: everybody's.
@@ -114,7 +109,7 @@ class DraftOperations:
 
         """
         owner = records.owner(realm.name, uid)
-        rights = self.service.rights
+        rights = self.context.rights
         if owner is None and not rights.may_create(caller):
             raise forbidden("this account may not create drafts")
         if owner is not None and not rights.may_update(caller, owner):
@@ -132,19 +127,19 @@ class DraftOperations:
                 schema=schema,
                 owner=caller.name,
                 content=content,
-                moment=self.service.clock.now(),
+                moment=self.context.clock.now(),
             )
         )
 
     def _addressed(self, request: Request) -> tuple[Account, str, Realm]:
-        service = self.service
-        caller = service.identity.require(request)
-        uid = service.identifiers.from_path(request)
-        return caller, uid, service.realms.of_documents(request)
+        context = self.context
+        caller = context.identity.require(request)
+        uid = context.identifiers.from_path(request)
+        return caller, uid, context.realms.of_documents(request)
 
     def _found(self, request: Request) -> Version:
         _, uid, realm = self._addressed(request)
-        with self.service.storage.transaction() as records:
+        with self.context.storage.transaction() as records:
             draft = records.version(realm.name, uid, DRAFT)
         if draft is None:
             raise not_found(_NO_DRAFT)

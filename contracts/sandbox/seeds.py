@@ -9,15 +9,11 @@ locked), ``sandbox-published-<realm>`` (the author's, a published version beside
 import struct
 import zlib
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from contracts.sandbox.answers import json_text
+from contracts.sandbox.context import Context
 from contracts.sandbox.database import DRAFT, PUBLISHED, Records, TemporaryFile, Version, new_version
 from contracts.sandbox.record_types import CONTACT, Realm
-
-if TYPE_CHECKING:
-    from contracts.sandbox.service import Service
-
 
 TEMPORARY_FILES = 20
 #: An accepted workflow update locks its record for good, so whoever tests updates needs several.
@@ -36,20 +32,20 @@ class Seeds:
     """Plants the published data, once in the life of a database.
 
     Args:
-        service: the parts of the sandbox.
+        context: what the operations share.
 
     """
 
-    def __init__(self, service: "Service") -> None:
-        self.service = service
+    def __init__(self, context: Context) -> None:
+        self.context = context
 
     def plant(self) -> None:
         """Put the data in place, unless this database already had it (what was deleted stays deleted)."""
-        with self.service.storage.transaction() as records:
+        with self.context.storage.transaction() as records:
             if records.marked(_MARK):
                 return
-            moment = self.service.clock.now()
-            for realm in self.service.realms.realms.values():
+            moment = self.context.clock.now()
+            for realm in self.context.realms.realms.values():
                 self.plant_records(records, realm, moment)
                 self.plant_temporary_files(records, realm)
             records.mark(_MARK)
@@ -71,7 +67,7 @@ class Seeds:
         """Store the temporary files of one realm, each a small picture of its own shade."""
         files = []
         for number in range(1, TEMPORARY_FILES + 1):
-            stored = self.service.files.keep(small_png(number * 12))
+            stored = self.context.files.keep(small_png(number * 12))
             file_id = f"sandbox-temporary-{realm.name}-{number:02d}"
             files.append(TemporaryFile(file_id, f"temporary-{number:02d}.png", stored.size, stored.key))
         records.attachments.add_temporary_files(files)

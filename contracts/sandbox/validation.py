@@ -23,14 +23,12 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from contracts.sandbox.habits import Habits
+from contracts.sandbox.identifiers import IdentifierRule
 from contracts.sandbox.record_types import Field, Kind, RecordType
 from contracts.sandbox.refusals import Fault
-
-if TYPE_CHECKING:
-    from contracts.sandbox.service import Service
-
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", re.ASCII)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
@@ -68,12 +66,14 @@ class Validator:
     """Finds the faults of a document.
 
     Args:
-        service: the parts of the sandbox; its identifier rule and its habits are asked.
+        identifiers: the identifier rule.
+        habits: choices where the document is silent.
 
     """
 
-    def __init__(self, service: "Service") -> None:
-        self.service = service
+    def __init__(self, identifiers: IdentifierRule, habits: Habits) -> None:
+        self.identifiers = identifiers
+        self.habits = habits
 
     def faults(self, document: dict[str, Any], expectation: Expectation) -> list[Fault]:
         """Return every fault of a document, in the order of the table, unknown fields last.
@@ -105,7 +105,7 @@ class Validator:
                 yield Fault(INVALID_TYPE, path)
         elif field.mandatory and value in ([], {}) and (field.many or field.kind is Kind.LSTRING):
             yield from self.nothing_of_the_set(path, field, value)
-        elif field.mandatory and value == "" and self.service.habits.empty_mandatory_string_refused:
+        elif field.mandatory and value == "" and self.habits.empty_mandatory_string_refused:
             yield from self.missing(path)
         elif field.many:
             yield from self.array_faults(field, value, path, expectation)
@@ -222,11 +222,11 @@ class Validator:
         identifier, schema = header.get("identifier"), header.get("schema")
         if isinstance(identifier, str):
             contradicts = expectation.identifier not in {None, identifier}
-            if contradicts or not self.service.identifiers.holds(identifier):
+            if contradicts or not self.identifiers.holds(identifier):
                 yield Fault(INVALID_VALUE, (*path, "identifier"))
         if (
             isinstance(schema, str)
-            and self.service.habits.header_schema_must_agree
+            and self.habits.header_schema_must_agree
             and schema != expectation.kind.name
         ):
             yield Fault(INVALID_VALUE, (*path, "schema"))

@@ -18,7 +18,7 @@ The identifier is the one in the path, else ``document.header.identifier``, else
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -26,15 +26,13 @@ from starlette.responses import Response
 from contracts.sandbox import validation
 from contracts.sandbox.accounts import Account
 from contracts.sandbox.answers import JsonAnswer, json_text
+from contracts.sandbox.context import Context
 from contracts.sandbox.database import Records
+from contracts.sandbox.drafts import DraftOperations
 from contracts.sandbox.identifiers import IdentifierRule, decoded_segment
 from contracts.sandbox.record_types import Realm, RecordType
 from contracts.sandbox.refusals import Fault, Reason, Refusal
 from contracts.sandbox.validation import Expectation
-
-if TYPE_CHECKING:
-    from contracts.sandbox.service import Service
-
 
 ADDITIONAL_INFO_LIMIT = 1000
 BATCH_ID_LIMIT = 100
@@ -77,12 +75,12 @@ class SubmissionCheck:
     Lengths are counted in characters, as the document says, not in bytes.
 
     Args:
-        service: the parts of the sandbox; its validator judges the document.
+        context: what the operations share; its validator judges the document.
 
     """
 
-    def __init__(self, service: "Service") -> None:
-        self.service = service
+    def __init__(self, context: Context) -> None:
+        self.context = context
         self.limits = {"additionalInfo": ADDITIONAL_INFO_LIMIT, "batchId": BATCH_ID_LIMIT}
 
     def faults(self, submission: Submission, records: Records) -> list[Fault]:
@@ -112,7 +110,7 @@ class SubmissionCheck:
             return records.owner(submission.realm.name, identifier) is not None
 
         expectation = Expectation(submission.kind, submission.path_identifier, knows)
-        return self.service.validator.faults(document, expectation)
+        return self.context.validator.faults(document, expectation)
 
     def text_faults(self, body: dict[str, Any], member: str) -> Iterator[Fault]:
         """Yield the faults of an optional text with a limit."""
@@ -125,7 +123,7 @@ class SubmissionCheck:
 
     def unknown_members(self, body: dict[str, Any]) -> Iterator[Fault]:
         """Yield a fault for each member the table of the body does not have."""
-        if self.service.habits.unknown_submission_members_refused:
+        if self.context.habits.unknown_submission_members_refused:
             for name in body:
                 if name not in {"document", *self.limits}:
                     yield Fault(validation.INVALID_PROPERTY, (name,))
@@ -166,12 +164,16 @@ class WorkflowOperations:
     """Answers the three workflow operations.
 
     Args:
-        service: the parts of the sandbox.
+        context: what the operations share.
+        submissions: finds the faults of a submission.
+        drafts: keeps the document of a submission as the record's draft.
 
     """
 
-    def __init__(self, service: "Service") -> None:
-        self.service = service
+    def __init__(self, context: Context, submissions: SubmissionCheck, drafts: DraftOperations) -> None:
+        self.context = context
+        self.submissions = submissions
+        self.drafts = drafts
 
     async def create(self, request: Request) -> Response:
         """Submit a new record, without an identifier in the path."""
@@ -186,17 +188,17 @@ class WorkflowOperations:
         return await self._submit(request, creating=False, addressed=True)
 
     async def _submit(self, request: Request, *, creating: bool, addressed: bool) -> Response:
-        service = self.service
+        context = self.context
         entry = self.enter(request)
-        path_identifier = service.identifiers.from_path(request, "identifier") if addressed else None
-        body = (await service.body.read_object(request)).value
+        path_identifier = context.identifiers.from_path(request, "identifier") if addressed else None
+        body = (await context.body.read_object(request)).value
         submission = Submission(entry.caller, entry.realm, entry.kind, path_identifier, body, creating)
-        with service.storage.transaction() as records:
+        with context.storage.transaction() as records:
             identifier = self.run(submission, records)
         return self._answer(submission, identifier)
 
     def _answer(self, submission: Submission, identifier: str) -> Response:
-        habits = self.service.habits
+        habits = self.context.habits
         status = habits.workflow_created_status if submission.creating else habits.workflow_updated_status
         record: dict[str, Any] = {
             habits.identifier_member: identifier,
@@ -219,17 +221,17 @@ class WorkflowOperations:
 
     def require_identity(self, request: Request) -> Account:
         """Return the caller; refuse an anonymous one with row 9 (Authentication 5)."""
-        caller = self.service.identity.caller(request)
+        caller = self.context.identity.caller(request)
         if caller is None:
             raise Row.ANONYMOUS.refusal()
         return caller
 
     def require_realm(self, request: Request) -> Realm:
         """Return the realm of header or query; refuse with row 1 or 2."""
-        name = self.service.realms.given(request)
+        name = self.context.realms.given(request)
         if name is None:
             raise Row.REALM_MISSING.refusal()
-        realm = self.service.realms.named(name)
+        realm = self.context.realms.named(name)
         if realm is None:
             raise Row.REALM_UNKNOWN.refusal()
         return realm
@@ -252,9 +254,9 @@ class WorkflowOperations:
 
     def check_identifier(self, submission: Submission, records: Records) -> str:
         """Step 1: return the identifier; refuse with row 4 (POST), 5 or 6 (PUT)."""
-        identifier = submission.given_identifier(self.service.identifiers)
+        identifier = submission.given_identifier(self.context.identifiers)
         if identifier is None:
-            return self.service.identifiers.mint()
+            return self.context.identifiers.mint()
         exists = records.owner(submission.realm.name, identifier) is not None
         if submission.creating:
             if exists:
@@ -268,7 +270,7 @@ class WorkflowOperations:
 
     def create_securities(self, submission: Submission, identifier: str, records: Records) -> None:
         """Step 2: settle who may write the record; refuse with row 7 (PUT) or 8 (POST)."""
-        rights = self.service.rights
+        rights = self.context.rights
         if submission.creating:
             if not rights.may_create(submission.caller):
                 raise Row.MAY_NOT_CREATE.refusal()
@@ -279,13 +281,13 @@ class WorkflowOperations:
 
     def validate(self, submission: Submission, records: Records) -> None:
         """Step 3: refuse faulty content with every fault in ``errors``."""
-        faults = self.service.submissions.faults(submission, records)
+        faults = self.submissions.faults(submission, records)
         if faults:
             raise Refusal(Reason.INVALID_CONTENT, "The submission is not valid.", faults=faults)
 
     def save_draft(self, submission: Submission, identifier: str, records: Records) -> None:
         """Step 4: save the document as the record's draft."""
-        self.service.drafts.keep(
+        self.drafts.keep(
             records,
             caller=submission.caller,
             realm=submission.realm,
@@ -296,5 +298,5 @@ class WorkflowOperations:
 
     def initiate(self, submission: Submission, identifier: str, records: Records) -> None:
         """Step 5: begin the workflow; from now on the record is locked."""
-        moment = self.service.clock.now()
+        moment = self.context.clock.now()
         records.lock(submission.realm.name, identifier, submission.caller.name, moment)

@@ -10,15 +10,11 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from contracts.errors import SuiteError, UsageError
+from contracts.sandbox.service import Service
 
-if TYPE_CHECKING:
-    from contracts.sandbox.service import Service
-
-
-Change = Callable[["Service"], None]
+Change = Callable[[Service], None]
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class Defect:
     clause: str
     operations: tuple[str, ...]
     sentence: str
-    apply: Callable[["Service"], None]
+    apply: Change
     realms: tuple[str, ...] = ()
 
 

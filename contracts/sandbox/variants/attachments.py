@@ -62,9 +62,9 @@ class _NumberOnly(AttachmentOperations):
             return self._of_number(request, refusal)
 
     def _of_number(self, request: Request, refusal: Refusal) -> Attachment:
-        uid, number = self.service.identifiers.from_path(request), int(request.path_params["attachmentId"])
+        uid, number = self.context.identifiers.from_path(request), int(request.path_params["attachmentId"])
         here = (ATTACHMENTS.c.id == number % 2**63, ATTACHMENTS.c.identifier == uid)
-        with self.service.storage.transaction() as records:
+        with self.context.storage.transaction() as records:
             row = records.connection.execute(ATTACHMENTS.select().where(*here)).one_or_none()
         if row is None:
             raise refusal
@@ -89,7 +89,7 @@ class _AnyDocument(AttachmentOperations):
     def require_right(self, records: Records, caller: Account, uid: str) -> None:
         if records.owners_anywhere(uid):
             super().require_right(records, caller, uid)
-        elif not self.service.rights.may_create(caller):
+        elif not self.context.rights.may_create(caller):
             raise forbidden("this account may not add attachments")
 
     async def list(self, request: Request) -> Response:
@@ -98,7 +98,7 @@ class _AnyDocument(AttachmentOperations):
         except Refusal as refusal:
             if refusal.reason is not Reason.NOT_FOUND:
                 raise
-            return self.service.answers.listed([])
+            return self.context.answers.listed([])
 
 
 class _PicturesOnly(AttachmentOperations):

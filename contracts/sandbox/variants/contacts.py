@@ -40,7 +40,7 @@ class _PutCreates(ContactOperations):
     def require_right(self, records: Records, caller: Account, realm: Realm, uid: str) -> None:
         if records.owner(realm.name, uid) is not None:
             super().require_right(records, caller, realm, uid)
-        elif not self.service.rights.may_create(caller):
+        elif not self.context.rights.may_create(caller):
             raise forbidden("this account may not create contacts")
 
 
@@ -56,7 +56,7 @@ class _PostUpdates(ContactOperations):
 
     def keep(self, records: Records, *, caller: Account, realm: Realm, identifier: str, body: Any) -> Version:
         owner = records.owner(realm.name, identifier)
-        if owner is not None and not self.service.rights.may_update(caller, owner):
+        if owner is not None and not self.context.rights.may_update(caller, owner):
             raise Refusal(Reason.CONFLICT, "a record of this identifier exists in the realm")
         return super().keep(records, caller=caller, realm=realm, identifier=identifier, body=body)
 

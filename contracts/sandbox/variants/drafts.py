@@ -38,8 +38,8 @@ class _Wrapped(_Given):
     """The content stands between metadata, some of which is of the moment."""
 
     def given(self, draft: Version) -> Any:
-        info = self.service.metadata.of_version(draft)
-        reading = {"readOn": self.service.clock.written(self.service.clock.now()), "reading": next(_READINGS)}
+        info = self.context.metadata.of_version(draft)
+        reading = {"readOn": self.context.clock.written(self.context.clock.now()), "reading": next(_READINGS)}
         return {**info, **reading, "state": "draft", "workingDocument": json.loads(draft.content)}
 
 
@@ -116,7 +116,7 @@ class _ValidOnly(_Changed):
         def knows(identifier: str) -> bool:
             return records.owner(realm.name, identifier) is not None
 
-        return self.service.validator.faults(
+        return self.context.validator.faults(
             json.loads(content), Expectation(realm.types[schema], uid, knows)
         )
 
@@ -127,12 +127,12 @@ class _FaultsTold(_ValidOnly):
     async def save(self, request: Request) -> Response:
         answer = await super().save(request)
         _, uid, realm = self._addressed(request)
-        with self.service.storage.transaction() as records:
+        with self.context.storage.transaction() as records:
             draft = records.version(realm.name, uid, DRAFT)
             faults = draft and self.faults(records, realm, uid, draft.schema, draft.content)
         found = {
             "draft": json.loads(bytes(answer.body) or b"null"),
-            "errors": self.service.answers.errors(faults or []),
+            "errors": self.context.answers.errors(faults or []),
         }
         return JsonAnswer(found, 200 if answer.status_code == 204 else answer.status_code)
 
@@ -145,7 +145,7 @@ class _ContentAnswered(DraftOperations):
 
     async def save(self, request: Request) -> Response:
         answer = await super().save(request)
-        content = self.service.answers.content(self._found(request).content)
+        content = self.context.answers.content(self._found(request).content)
         content.status_code = 200 if answer.status_code == 204 else answer.status_code
         return content
 
@@ -222,7 +222,7 @@ class _Hidden(DraftOperations):
 
     def _found(self, request: Request) -> Version:
         draft = super()._found(request)
-        if draft.owner != self.service.identity.require(request).name:
+        if draft.owner != self.context.identity.require(request).name:
             raise not_found("there is no such draft of yours")
         return draft
 
@@ -232,7 +232,7 @@ class _Private(DraftOperations):
 
     def _found(self, request: Request) -> Version:
         draft = super()._found(request)
-        if draft.owner != self.service.identity.require(request).name:
+        if draft.owner != self.context.identity.require(request).name:
             raise forbidden("this draft is somebody else's")
         return draft
 
@@ -242,7 +242,7 @@ class _LockedHidden(DraftOperations):
 
     def _found(self, request: Request) -> Version:
         draft = super()._found(request)
-        with self.service.storage.transaction() as records:
+        with self.context.storage.transaction() as records:
             locked = records.is_locked(draft.realm, draft.identifier)
         if locked:
             raise not_found("this record is under way")

@@ -277,7 +277,7 @@ class _LateSeeds(Seeds):
     """Sets up the copies before anything is written."""
 
     def plant(self) -> None:
-        with self.service.storage.transaction() as records:
+        with self.context.storage.transaction() as records:
             for table, copy in _COPIES.items():
                 for statement in _statements(table, copy):
                     records.connection.exec_driver_sql(statement)

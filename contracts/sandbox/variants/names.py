@@ -61,7 +61,7 @@ class _LargeNumbers(Seeds):
 
     def plant(self) -> None:
         super().plant()
-        with self.service.storage.transaction() as records:
+        with self.context.storage.transaction() as records:
             run = records.connection.exec_driver_sql
             run("DELETE FROM sqlite_sequence WHERE name = 'attachments'")
             run("INSERT INTO sqlite_sequence (name, seq) VALUES ('attachments', ?)", (_LARGE,))
@@ -83,7 +83,7 @@ class _MintedContacts(ContactOperations):
     """A new contact is given an identifier, whatever its header says."""
 
     def new_identifier(self, records: Records, realm: Realm, document: dict[str, Any]) -> str:  # noqa: ARG002
-        return self.service.identifiers.mint()
+        return self.context.identifiers.mint()
 
 
 class _MintedRecords(WorkflowOperations):
@@ -91,7 +91,7 @@ class _MintedRecords(WorkflowOperations):
 
     def check_identifier(self, submission: Submission, records: Records) -> str:
         if submission.path_identifier is None:
-            return self.service.identifiers.mint()
+            return self.context.identifiers.mint()
         return super().check_identifier(submission, records)
 
 
@@ -235,7 +235,7 @@ class _Numbered(AttachmentOperations):
 
     def found(self, request: Request) -> Attachment:
         wanted = attachment_number(request)
-        uid = self.service.identifiers.from_path(request)
+        uid = self.context.identifiers.from_path(request)
         number = dict(enumerate(self._numbers(uid), start=1)).get(wanted, 0)
         return super().found(_with_number(request, number))
 
@@ -245,7 +245,7 @@ class _Numbered(AttachmentOperations):
 
     def _numbers(self, uid: str) -> list[int]:
         here = select(ATTACHMENTS.c.id).where(ATTACHMENTS.c.identifier == uid).order_by(ATTACHMENTS.c.id)
-        with self.service.storage.transaction() as records:
+        with self.context.storage.transaction() as records:
             return list(records.connection.execute(here).scalars())
 
 

@@ -260,7 +260,7 @@ class _FilesLast(AttachmentOperations):
     async def persist(self, request: Request) -> Response:
         answer = await super().persist(request)
         file_id = str(request.path_params["tempFileId"])
-        with self.service.storage.transaction() as records:
+        with self.context.storage.transaction() as records:
             here = TEMPORARY_FILES.c.id == file_id
             records.connection.execute(update(TEMPORARY_FILES).where(here).values(used=False))
         return answer
@@ -282,7 +282,7 @@ class _AnybodyAttaches(AttachmentOperations):
     """Whoever may write may attach files to any document."""
 
     def require_right(self, records: Records, caller: Account, uid: str) -> None:
-        if not (self.service.rights.may_create(caller) and records.owners_anywhere(uid)):
+        if not (self.context.rights.may_create(caller) and records.owners_anywhere(uid)):
             super().require_right(records, caller, uid)
 
 
@@ -375,7 +375,7 @@ class _ExactCredentials(AuthenticationOperations):
 
     async def create_token(self, request: Request) -> Response:
         await request.body()  # kept, so that it can be read again
-        body = await self.service.body.read_object(request)
+        body = await self.context.body.read_object(request)
         if not body.value.keys() <= _FEWEST_FACTS:
             raise bad_request("only email and password are read")
         return await super().create_token(request)
@@ -404,7 +404,7 @@ class _RealmOnFiles(AttachmentOperations):
 
     def _look(self, request: Request) -> None:
         name = header_value(request, "realm")
-        if name is not None and self.service.realms.named(name) is None:
+        if name is not None and self.context.realms.named(name) is None:
             raise bad_request("the realm is not configured")
 
     async def create(self, request: Request) -> Response:
@@ -425,7 +425,7 @@ class _LockedDrafts(DraftOperations):
 
     def _look(self, request: Request) -> None:
         _, uid, realm = self._addressed(request)
-        with self.service.storage.transaction() as records:
+        with self.context.storage.transaction() as records:
             if records.is_locked(realm.name, uid):
                 raise Refusal(Reason.CONFLICT, "the record is locked")
 

@@ -21,7 +21,7 @@ class _LateLock(WorkflowOperations):
 
     def initiate(self, submission: Submission, identifier: str, records: Records) -> None:
         if isinstance(records, _LockTimes) and records.lock_time(submission.realm.name, identifier) is None:
-            moment = self.service.clock.now() + timedelta(seconds=LOCK_SECONDS)
+            moment = self.context.clock.now() + timedelta(seconds=LOCK_SECONDS)
             records.lock(submission.realm.name, identifier, submission.caller.name, moment)
 
 
@@ -50,7 +50,7 @@ class _AtOnce(WorkflowOperations):
                 schema=submission.kind.name,
                 owner=submission.caller.name,
                 content=json_text(submission.body["document"]),
-                moment=self.service.clock.now(),
+                moment=self.context.clock.now(),
             )
         )
 
@@ -59,7 +59,7 @@ class _DraftsFree(WorkflowOperations):
     """A record that has only a draft does not exist for the workflow yet."""
 
     def check_identifier(self, submission: Submission, records: Records) -> str:
-        identifier = submission.given_identifier(self.service.identifiers)
+        identifier = submission.given_identifier(self.context.identifiers)
         if identifier is None or not _only_draft(records, submission.realm.name, identifier):
             return super().check_identifier(submission, records)
         if not submission.creating:
@@ -80,7 +80,7 @@ class _LockedFirst(WorkflowOperations):
     """A locked record is refused for its lock, also where the identifier is in use."""
 
     def check_identifier(self, submission: Submission, records: Records) -> str:
-        identifier = submission.given_identifier(self.service.identifiers)
+        identifier = submission.given_identifier(self.context.identifiers)
         if identifier is not None and records.is_locked(submission.realm.name, identifier):
             raise Row.LOCKED.refusal()
         return super().check_identifier(submission, records)
@@ -110,7 +110,7 @@ class _UpdatesAll(WorkflowOperations):
     """Any author may update any record."""
 
     def create_securities(self, submission: Submission, identifier: str, records: Records) -> None:
-        if submission.creating or not self.service.rights.may_create(submission.caller):
+        if submission.creating or not self.context.rights.may_create(submission.caller):
             super().create_securities(submission, identifier, records)
 
 
