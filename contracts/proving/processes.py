@@ -1,7 +1,4 @@
-"""Runs of the suite in forks of one process that has loaded everything: no import and no start is paid for twice.
-
-Work in forks, several side by side, each with a time limit; what ends is handed back as it ends.
-"""
+"""Runs of the suite in forks of one process that has loaded everything, several side by side, each with a time limit."""
 
 from __future__ import annotations
 
@@ -167,6 +164,7 @@ def _serve(arguments: list[str], listener: socket.socket) -> int:
 
 
 _JOB_POLL_SECONDS: Final = 0.01
+_INTERRUPT: Final = frozenset({signal.SIGINT})
 T = TypeVar("T")
 
 
@@ -239,9 +237,19 @@ class SideBySide(Generic[T]):
         def work() -> int:
             # A group of its own: it can be ended with all it started, and Ctrl-C reaches the parent alone.
             os.setpgid(0, 0)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
             return self._work(task)
 
-        self._running[fork(work)] = (task, time.monotonic())
+        # An interruption between the fork and its entry would leave a fork that nothing ends.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
+        try:
+            process = fork(work)
+            # Here too: the parent may end the group before the fork has come to its own call.
+            with suppress(ProcessLookupError, PermissionError):
+                os.setpgid(process, process)
+            self._running[process] = (task, time.monotonic())
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
 
     def _ended(self) -> Iterator[Ended[T]]:
         for process, (task, started) in list(self._running.items()):

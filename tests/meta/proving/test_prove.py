@@ -17,6 +17,7 @@ from contracts.proving.proof import STATE_FILE, Prover, State
 from contracts.proving.proof_plan import Part, Proof
 from contracts.proving.trial_plugins import CaseIndex
 from contracts.proving.trials import Trial, TrialResult
+from tests.meta.program import RunCommand
 from tests.meta.sandbox_client import eventually
 
 PROGRAM = [sys.executable, "-c", "from contracts.cli import main; main()", "prove"]
@@ -52,11 +53,13 @@ def test_a_defect_is_killed_by_a_finding_on_its_clause(tmp_path: Path) -> None:
         (["--part", "half"], "half"),
     ],
 )
-def test_a_mistaken_word_is_one_clear_line(tmp_path: Path, words: list[str], said: str) -> None:
-    done = prove(tmp_path / "proof", *words)
-    assert done.returncode == 4
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+def test_a_mistaken_word_is_one_clear_line(
+    tmp_path: Path, run_command: RunCommand, words: list[str], said: str
+) -> None:
+    done = run_command("prove", "--reports", tmp_path / "proof", *words)
+    assert done.code == 4
+    assert said in done.err
+    assert len(done.err.splitlines()) == 1
     assert not (tmp_path / "proof").exists()
 
 
@@ -94,7 +97,7 @@ def test_an_interrupted_proof_goes_on_where_it_stopped(tmp_path: Path) -> None:
     with subprocess.Popen([*program, "blocks", *words], stderr=subprocess.PIPE, text=True) as going:
         assert eventually(lambda: going.poll() is not None or _lines(began) == names[:2])
         going.send_signal(signal.SIGINT)
-        _, last_words = going.communicate(timeout=120)
+        _, last_words = going.communicate(timeout=60)
     assert going.returncode == 2, last_words
     assert last_words.splitlines()[-1].startswith("registry-contracts: interrupted")
     before = _lines(state)
