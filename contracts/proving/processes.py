@@ -1,4 +1,4 @@
-"""Runs of the suite in forks of one process that has loaded everything, several side by side, each with a time limit."""
+"""Work in forks of one process that has loaded the suite: side by side, each with a time limit."""
 
 from __future__ import annotations
 
