@@ -6,6 +6,7 @@ add members) or a dataclass; `msgspec` checks data against it and makes its JSON
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -25,12 +26,15 @@ Count = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(ge=0)]
 #: Texts of which none stands twice; the order of a list that people wrote is kept.
 Names = Annotated[tuple[Name, ...], Meta(extra_json_schema={"uniqueItems": True})]
+_MOMENT: Final = (
+    r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?"
+    r"([Zz]|[+-][0-2]\d:[0-5]\d)$"
+)
 #: A moment with its offset from UTC (RFC 3339), kept as the text it is.
 Moment = Annotated[
     str,
     Meta(
-        pattern=r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?"
-        r"([Zz]|[+-][0-2]\d:[0-5]\d)$",
+        pattern=_MOMENT,
         extra_json_schema={"format": "date-time"},
     ),
 ]
@@ -39,10 +43,7 @@ Seed = int | str | None
 
 def one_of(*words: str) -> Meta:
     """Return the constraint that a text is one of some words."""
-    return Meta(
-        pattern=f"^(?:{'|'.join(map(re.escape, words))})$",
-        extra_json_schema={"enum": [*words], "pattern": None},
-    )
+    return Meta(pattern=f"^(?:{'|'.join(words)})$", extra_json_schema={"enum": [*words]})
 
 
 #: How a run can end: its verdict in words, and the exit code that says the same.
@@ -69,6 +70,8 @@ def same_outcome(verdict: str, exit_code: int) -> None:
 
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_PATTERN: Final = re.compile(r"^Expected `str` matching regex (?P<quoted>.*)$", re.DOTALL)
+_MISSING: Final = re.compile("^Object missing required field")
 _PLACE: Final = re.compile(r"^(?P<why>.*?) - at (?P<place>`.*)$", re.DOTALL)
 
 
@@ -114,11 +117,21 @@ def convert(value: Any, shape: type[Shape], shown: str) -> Shape:
 
 
 def mismatch(error: Exception) -> str:
-    """Say why data does not fit its declaration, its place first: `cells.x: Expected int, got str`."""
+    """Say why data does not fit its declaration, the place first: `cells.x: Expected int, got str`."""
     match = _PLACE.match(str(error))
     why, place = (match["why"], match["place"]) if match else (str(error), "")
+    if pattern := _PATTERN.search(why):
+        why = _worded(ast.literal_eval(pattern["quoted"]))
+    why = _MISSING.sub("lacks", why).replace("`", "")
     place = place.replace("`", "").removeprefix("$").removeprefix(".")
-    return f"{place}: {why}".replace("`", "") if place else why.replace("`", "")
+    return f"{place}: {why}" if place else why
+
+
+def _worded(pattern: str) -> str:
+    if pattern == _MOMENT:
+        return "not a moment (ISO 8601, with its offset from UTC)"
+    words = re.fullmatch(r"\^\(\?:(.*)\)\$", pattern)
+    return f"Expected one of {words[1].replace('|', ', ')}" if words else f"Expected text like {pattern}"
 
 
 def read_file(path: Path, shape: type[Shape]) -> Shape:
@@ -166,6 +179,12 @@ def write_file(path: Path, value: Any, shape: type[Shape]) -> Path:
     content = checked(value, shape, path.name)
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", "utf-8")
     return path
+
+
+def required_members(shape: type) -> frozenset[str]:
+    """Return the names of the members that data must have to fit a struct or a dataclass."""
+    declared: Any = msgspec.inspect.type_info(shape)
+    return frozenset(field.encode_name for field in declared.fields if field.required)
 
 
 def schema_of(title: str, *shapes: Any) -> dict[str, Any]:

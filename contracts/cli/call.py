@@ -13,6 +13,7 @@ from contracts.checks.outcomes import Blocked
 from contracts.checks.requests import body_schema
 from contracts.cli import completion, manual_options
 from contracts.errors import EnvironmentFault, UsageError
+from contracts.file_formats import plain
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.manual import display
@@ -192,7 +193,7 @@ def _as_data(calls: CallResults, seen: SilentPoints, left: Leftovers) -> dict[st
             | {"point": each.name, "seen": each.seen, "accepted": each.accepted}
             for each in seen.points
         ],
-        "drift": [change.as_data() for change in seen.changes],
+        "drift": [plain(change.entry) for change in seen.changes],
         "left": [
             {"what": each.what, "identifier": each.identifier, "realm": each.realm}
             for each in (*left.drafts, *left.residue)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +11,9 @@ import click
 
 from contracts.cli.options import DefaultCommandGroup, run_folder
 from contracts.errors import UsageError
-from contracts.evidence.observations import FILE_NAME, FORMAT
+from contracts.evidence import observations
 from contracts.evidence.run_history import realms_of_operations
+from contracts.file_formats import plain
 from contracts.history import baseline as baselines
 from contracts.history.baseline import accept, chosen
 from contracts.history.drift import between_realms, compare, undealt, unknown
@@ -84,7 +84,7 @@ def show(*, beside: bool, as_json: bool, **where: Any) -> int:
     if beside:
         return _show_realms(seen, as_json=as_json)
     if as_json:
-        click.echo(json_text([change.as_data() for change in seen.changes], indent=2))
+        click.echo(json_text([plain(change.entry) for change in seen.changes], indent=2))
     elif seen.accepted is None:
         click.echo(f"no baseline of {seen.target} yet; `registry-contracts drift accept` writes {seen.path}")
     else:
@@ -128,7 +128,7 @@ def _load(
     catalogue = load_catalogue()
     wanted = [catalogue.clause(clause).id for clause in clauses]
     folder = run_folder(Path(reports), run)
-    document = _observations(folder)
+    document = observations.read(folder)
     target = str(document["target"])
     path = Path(baseline) if baseline else baselines.path_of(target)
     accepted = baselines.read(path, realms_of_operations())
@@ -138,22 +138,6 @@ def _load(
         )
     facts = undealt(accepted.facts if accepted else {}, chosen(read_facts(document), wanted, realms))
     return _Run(folder.name, target, path, accepted, facts)
-
-
-def _observations(folder: Path) -> dict[str, Any]:
-    path = folder / FILE_NAME
-    again = f"`python -m contracts.evidence {folder}` makes it again"
-    try:
-        content = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError as error:
-        raise UsageError(f"{path} is absent; {again}") from error
-    except ValueError as error:
-        raise UsageError(f"{path} is not JSON; {again}") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise UsageError(f"{path} is of another version of the suite; {again}")
-    if not content.get("complete"):
-        raise UsageError(f"{folder.name} is not whole, so its observations cannot be relied on; run again")
-    return content
 
 
 def _echo_changes(seen: _Run) -> None:
@@ -170,7 +154,7 @@ def _echo_changes(seen: _Run) -> None:
 def _show_realms(seen: _Run, *, as_json: bool) -> int:
     differences = between_realms(seen.facts)
     if as_json:
-        click.echo(json_text([each.as_data() for each in differences], indent=2))
+        click.echo(json_text(plain(differences), indent=2))
         return 0
     for line in told_realms(differences):
         click.echo(line)

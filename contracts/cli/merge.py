@@ -72,15 +72,16 @@ def command(
     memory = _memory(
         pieces[0].record.run.target, reports, Mode.WARN if drift is None else drift, baseline, history
     )
-    settings = webhook_settings(notify, report_url, pieces[0].shard.address)
+    webhook = webhook_settings(notify, report_url, pieces[0].shard.address)
     shards = f"{pieces[0].record.run.target}-{pieces[0].shard.of}-shards"
     folder = new_folder(reports, shards, "write reports to")
     merge(pieces, folder, shlex.join(["registry-contracts", "merge", *map(str, folders)]))
     verdict = _judged(folder, memory)
-    notice = settings.send(folder / VERDICT_FILE) if settings and (folder / VERDICT_FILE).exists() else None
+    path = folder / VERDICT_FILE
+    delivery = webhook.send(path) if webhook and path.exists() else None
     _tell(verdict, folder, len(pieces))
-    if notice:
-        click.echo(notice.outcome(), err=True)
+    if delivery:
+        click.echo(delivery.outcome(), err=True)
     return int(verdict.exit_code)
 
 

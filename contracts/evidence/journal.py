@@ -7,40 +7,122 @@ import json
 import math
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import IO, Any, Self
+from typing import IO, Annotated, Any, Final, Self
+
+from msgspec import Meta
 
 from contracts.errors import SuiteError, UsageError
+from contracts.evidence.outcomes import Verdict
+from contracts.evidence.record import (
+    AssertionCount,
+    Block,
+    Left,
+    Narrowed,
+    Observation,
+    Untested,
+)
+from contracts.exchanges.exchange_format import ExchangeEntry
+from contracts.file_formats import Count, Moment, Name, OpenFormat, Seconds, convert, parse, required_members
 from contracts.safe_text import encodable
 
 Event = dict[str, Any]
 
-# What each kind of event must carry; more fields are welcome, fewer are a mistake in the suite.
-_FIELDS = {
-    "begin": "case name realm clauses operations",
-    "case": "case name doc realm clauses operations profile outcome reason blocked_by attempts started"
-    " seconds requests assertions",
-    "finding": "clause realm operation case role expected seen confirmed rate exchanges curl command",
-    "observation": "clause realm operation case seen",
-    "exchange": "id case attempt realm role operation started seconds request response fault retries",
-    "fault": "fault",
-    "residue": "realm operation identifier what",
-    "leftover": "realm operation identifier what",
-    "untested": "clause realm reason",
-    "narrowed": "reason cells",
-}
-REQUIRED_FIELDS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {kind: frozenset(fields.split()) for kind, fields in _FIELDS.items()}
-)
 
-_READABLE_FIELDS = {
-    **REQUIRED_FIELDS,
-    "start": frozenset({"worker", "version", "at"}),
-    "end": frozenset({"at", "events"}),
-}
+class StartEvent(OpenFormat, frozen=True):
+    """The first line of a journal."""
+
+    worker: Name
+    version: Name
+    at: Moment
+
+
+class EndEvent(OpenFormat, frozen=True):
+    """The last line of a journal that is whole; `events` counts the lines between."""
+
+    at: Moment
+    events: Count
+
+
+class BeginEvent(OpenFormat, frozen=True):
+    """A case that begins."""
+
+    case: Name
+    name: str
+    realm: Name
+    clauses: tuple[Name, ...]
+    operations: tuple[Name, ...]
+
+
+class CaseEvent(OpenFormat, frozen=True, rename={"id": "case"}):
+    """A case that ended."""
+
+    id: Name
+    name: str
+    doc: str
+    realm: Name
+    clauses: tuple[Name, ...]
+    operations: tuple[Name, ...]
+    profile: str
+    outcome: Verdict
+    reason: str | None
+    blocked_by: Block | None
+    attempts: Annotated[int, Meta(ge=1)]
+    started: Moment
+    seconds: Seconds
+    requests: Count
+    assertions: tuple[AssertionCount, ...]
+
+
+class FindingEvent(OpenFormat, frozen=True):
+    """A contradiction as a case saw it; `rate`: how many of how many replays showed it again."""
+
+    clause: Name
+    realm: Name
+    operation: str | None
+    case: Name
+    role: str | None
+    expected: str
+    seen: str
+    confirmed: bool
+    rate: tuple[Count, Count]
+    exchanges: tuple[Name, ...]
+    curl: tuple[str, ...]
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class FaultEvent:
+    """A fault of the environment that the run met."""
+
+    fault: str
+
+
+#: What each kind of event must carry; further members may come with any version.
+EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "start": StartEvent,
+        "begin": BeginEvent,
+        "case": CaseEvent,
+        "finding": FindingEvent,
+        "observation": Observation,
+        "exchange": ExchangeEntry,
+        "fault": FaultEvent,
+        "residue": Left,
+        "leftover": Left,
+        "untested": Untested,
+        "narrowed": Narrowed,
+        "end": EndEvent,
+    }
+)
+#: The members that each kind of event must have, by the kinds that cases and workers write.
+REQUIRED_FIELDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {kind: required_members(shape) for kind, shape in EVENTS.items() if kind not in {"start", "end"}}
+)
 
 # An exchange waits in the buffer for the end of its case; everything rarer goes to the file at once, so that
 # a worker that is killed leaves the name of the case it was in.
@@ -191,18 +273,16 @@ def _without_nan(value: Any) -> Any:
 
 
 def _decode(path: Path, number: int, line: bytes) -> Event:
-    try:
-        event = json.loads(line)
-    except ValueError as error:
-        raise UsageError(f"{path}, line {number}: not JSON; the journal was altered or is damaged") from error
+    place = f"{path}, line {number}"
+    event = parse(line, place)
     if b"\\ud" in line:
         # No file in UTF-8 can hold a lone surrogate: from here on it is written as its escape.
         event = encodable(event)
     if not isinstance(event, dict) or not isinstance(event.get("kind"), str):
-        raise UsageError(f"{path}, line {number}: not an event (an object with a 'kind')")
-    missing = _READABLE_FIELDS.get(event["kind"], frozenset({"a kind this version knows"})) - event.keys()
-    if missing:
-        raise UsageError(f"{path}, line {number}: the event lacks {', '.join(sorted(missing))}")
+        raise UsageError(f"{place}: not an event (an object with a 'kind')")
+    if event["kind"] not in EVENTS:
+        raise UsageError(f"{place}: the kind of event '{event['kind']}' is not known to this version")
+    convert(event, EVENTS[event["kind"]], place)
     return event
 
 

@@ -1,21 +1,19 @@
-"""Whether the shards at hand make one whole run: none missing, none twice, none of another plan.
-
-Puts the run folders of shards together into one, from which the usual reports are made.
-"""
+"""Merging of shards: checks that run folders make one whole run, and puts them together into one folder."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from contracts.errors import UsageError
 from contracts.evidence.journal import Event, is_closed, journal_path, read_journal
-from contracts.evidence.record import RunRecord, Shard, digest_of_cases
+from contracts.evidence.record import Environment, RunRecord, Shard, digest_of_cases
 from contracts.evidence.run_folder import collect
+from contracts.file_formats import plain
 from contracts.reports.writers import LATEST
 from contracts.safe_text import many
 from contracts.session.ledger import RUN_FILE
@@ -253,41 +251,41 @@ def _whole(pieces: Sequence[Piece], facts: Sequence[dict[str, Any]]) -> dict[str
         "without_journal": [
             _named(piece, worker) for piece in pieces for worker in piece.record.run.without_journal
         ],
-        "environment": _environment(pieces),
+        "environment": plain(_environment(pieces)),
         "shards": [f"{piece.shard.name}: {piece.folder.resolve().name}" for piece in pieces],
     }
 
 
-def _environment(pieces: Sequence[Piece]) -> dict[str, Any]:
-    seen = [piece.record.run.environment for piece in pieces]
+def _environment(pieces: Sequence[Piece]) -> Environment:
+    parts = [piece.record.run.environment for piece in pieces]
     stopped = [
         f"{piece.shard.name}: {piece.record.run.breaker}" for piece in pieces if piece.record.run.breaker
     ]
-    return {
-        "requests": sum(int(each.get("requests") or 0) for each in seen),
-        "retries": sum(int(each.get("retries") or 0) for each in seen),
-        "faults": _summed(each.get("faults") for each in seen),
-        "breaker": "; ".join(stopped) or None,
-        "limits": _limits([each.get("limits") or {} for each in seen]),
+    return Environment(
+        requests=sum(part.requests for part in parts),
+        retries=sum(part.retries for part in parts),
+        faults=_summed(part.faults for part in parts),
+        breaker="; ".join(stopped) or None,
+        limits=_limits([part.limits for part in parts]),
         # Each realm's are made in one shard.
-        "permanent_records": _summed(each.get("permanent_records") for each in seen),
-        "seconds": _summed(each.get("seconds") for each in seen),
-        "peak_memory_mb": max((each.get("peak_memory_mb") or 0.0 for each in seen), default=0.0) or None,
-    }
+        permanent_records=_summed(part.permanent_records for part in parts),
+        seconds=_summed(part.seconds for part in parts),
+        peak_memory_mb=max((part.peak_memory_mb or 0.0 for part in parts), default=0.0) or None,
+    )
 
 
-def _summed(counts: Iterable[dict[str, Number] | None]) -> dict[str, Number]:
+def _summed(counts: Iterable[Mapping[str, Number]]) -> dict[str, Number]:
     total: dict[str, Number] = {}
-    for name, number in (pair for each in counts for pair in (each or {}).items()):
+    for name, number in (pair for part in counts for pair in part.items()):
         total[name] = total[name] + number if name in total else number
     return total
 
 
-def _limits(limits: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _limits(limits: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
     """What all shards together may do; what holds for each realm is the same for all."""
-    whole = {}
+    whole: dict[str, float | None] = {}
     for name in dict.fromkeys(name for each in limits for name in each):
-        given = [each[name] for each in limits if each.get(name) is not None]
+        given = [limit for each in limits if (limit := each.get(name)) is not None]
         each_alike = name.endswith("_per_realm")
         whole[name] = None if not given else given[0] if each_alike else round(sum(given), 6)
     return whole

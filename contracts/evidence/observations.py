@@ -1,10 +1,8 @@
-"""Shapes of answers as JSON Schema, inferred by GenSON, with the form of a text where every sample has it.
+"""`observations.json`: what was seen where the document is silent, in an order that two runs share.
 
-What an answer's shape is inferred from: its body without what the run sent, and without anybody else's records.
-
-Statuses and shapes of answers, read from the exchanges of the cases that went well: no request is made for them.
-
-`observations.json`: what was seen where the document is silent, in an order that two runs share.
+Besides what cases noted, it holds statuses and shapes of responses, read from the exchanges of cases that went well. A
+shape is inferred by GenSON from a body without what the run sent and without records of others, as JSON Schema with the
+format of a text where every sample has it.
 """
 
 from __future__ import annotations
@@ -16,18 +14,21 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 import jsonschema_rs
 from genson import SchemaBuilder  # type: ignore[import-untyped]
 from genson.schema.strategies import String  # type: ignore[import-untyped]
+from msgspec import UNSET, Meta, UnsetType
 
+from contracts.errors import UsageError
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.record import Observation, RecordedExchange, RunRecord
 from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.transcript import header, json_of
-from contracts.history.drift import between_realms
+from contracts.file_formats import Format, Moment, Name, Names, convert, one_of, parse, plain, write_file
+from contracts.history.drift import RealmDifference, between_realms
 from contracts.history.observed_facts import SUCCESS_STATUS, read_facts, refusal_clause, success_clause
 from contracts.interface.description import load_description
 from contracts.interface.operations import segments
@@ -350,15 +351,79 @@ def _note(answers: _Answers, exchange: RecordedExchange, path: Mapping[str, str]
 
 
 FILE_NAME = "observations.json"
-FORMAT = 2
+FORMAT: Final = 2
+
+
+class ObservedPoint(Format, frozen=True):
+    """What cases noted, equal notes put together; `seen` is any JSON value, null in it could not be told."""
+
+    clause: Name
+    realm: Name
+    operation: str | None
+    seen: Any
+    cases: Names
+
+
+class ResponseShape(Format, frozen=True, rename={"json_schema": "schema"}):
+    """Responses with one status: media types, kinds of bodies that were no JSON, a schema that every JSON body fits."""
+
+    types: Annotated[tuple[str, ...], Meta(extra_json_schema={"uniqueItems": True})]
+    bodies: Annotated[
+        tuple[Annotated[str, one_of("bytes", "empty", "text")], ...],
+        Meta(extra_json_schema={"uniqueItems": True}),
+    ]
+    json_schema: dict[str, Any] | UnsetType = UNSET
+
+
+class OperationResponses(Format, frozen=True):
+    """The responses of an operation in a realm, by status."""
+
+    clause: Name
+    realm: Name
+    operation: Name
+    answers: Annotated[
+        dict[Annotated[str, Meta(pattern="^[1-4][0-9]{2}$")], ResponseShape], Meta(min_length=1)
+    ]
+
+
+class ObservationsFile(Format, frozen=True, kw_only=True):
+    """What a run saw where the interface document is silent; `complete` is false where evidence is missing."""
+
+    format: Literal[2]
+    target: str
+    profile: str
+    started: Moment
+    observations: tuple[ObservedPoint, ...]
+    answers: tuple[OperationResponses, ...]
+    realm_differences: tuple[RealmDifference, ...]
+    complete: bool
 
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     """Write `observations.json` and return its path."""
     content = build(record) | {"complete": not verdict.problems}
+    return write_file(folder / FILE_NAME, content, ObservationsFile)
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """Return the content of the `observations.json` of a run folder, as `build` does.
+
+    Raises:
+        UsageError: it is absent, of another version, cannot be used, or is of a run that is not whole.
+    """
     path = folder / FILE_NAME
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    return path
+    again = f"`python -m contracts.evidence {folder}` makes it again"
+    try:
+        content = parse(path.read_bytes(), str(path))
+    except FileNotFoundError as error:
+        raise UsageError(f"{path} is absent; {again}") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise UsageError(f"{path} is of another version of the suite; {again}")
+    if not convert(content, ObservationsFile, str(path)).complete:
+        raise UsageError(f"{folder.name} is not whole, so its observations cannot be relied on; run again")
+    return content
 
 
 #: The record that was asked about last, and its content: several reports ask for the same, and it takes its time.
@@ -387,7 +452,7 @@ def _build(record: RunRecord) -> dict[str, Any]:
         "profile": run.profile,
         "started": run.started,
         **seen,
-        "realm_differences": [difference.as_data() for difference in differences],
+        "realm_differences": plain(differences),
     }
 
 

@@ -1,6 +1,6 @@
-"""A shard: one part of a run that is dealt out to several machines, and the plan that all its parts have in common.
+"""The record of a run: what its journals and `run.json` say, put together as plain data.
 
-The record of a run: what its journals and `run.json` say, put together as plain data.
+The types that stand in these files as they are declare them too: `contracts.file_formats` reads data into them.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final
 
-from contracts.errors import UsageError
+from msgspec import Meta
+
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.terms import Terms
+from contracts.file_formats import Count, Moment, Name, OpenFormat, Seconds, Seed, one_of
 
 #: Members of a plan that are too long to be told; of these only a digest is kept.
 _DIGEST_LENGTH: Final = 16
@@ -32,8 +34,8 @@ class Shard:
     shard's; both are None when the run ended before it knew them.
     """
 
-    number: int
-    of: int
+    number: Annotated[int, Meta(ge=1)]
+    of: Annotated[int, Meta(ge=1)]
     plan: Mapping[str, Any] = field(default_factory=dict)
     all_cases: str | None = None
     cases: tuple[str, ...] | None = None
@@ -57,7 +59,7 @@ class Shard:
         return digest([self.of, dict(self.plan), self.all_cases])[:_FINGERPRINT_LENGTH]
 
     def as_facts(self) -> dict[str, Any]:
-        """Return the shard as JSON can hold it; `from_facts` reads it back."""
+        """Return the shard as `run.json` holds it."""
         return {
             "number": self.number,
             "of": self.of,
@@ -66,28 +68,6 @@ class Shard:
             "all_cases": self.all_cases,
             "cases": None if self.cases is None else list(self.cases),
         }
-
-    @classmethod
-    def from_facts(cls, facts: Mapping[str, Any]) -> Self:
-        """Read what `as_facts` wrote.
-
-        Raises:
-            UsageError: it did not write this.
-        """
-        try:
-            cases = facts["cases"]
-            shard = cls(
-                number=int(facts["number"]),
-                of=int(facts["of"]),
-                plan=dict(facts["plan"]),
-                all_cases=facts["all_cases"],
-                cases=None if cases is None else tuple(map(str, cases)),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise UsageError(f"run.json was altered: its shard lacks or mistakes {error}") from error
-        if not 1 <= shard.number <= shard.of or facts.get("fingerprint") != shard.fingerprint:
-            raise UsageError("run.json was altered: its shard does not fit its fingerprint")
-        return shard
 
 
 def digest(value: Any) -> str:
@@ -102,42 +82,61 @@ def digest_of_cases(cases: Iterable[str]) -> str:
     return f"{len(ids)} cases, {digest(ids)}"
 
 
+class Environment(OpenFormat, frozen=True):
+    """What a run did to its target and met there.
+
+    `breaker` says why the run was stopped early. `limits`: what the run was allowed to do; null is no limit.
+    `permanent_records`: realm to how many contacts and submissions the run created, or may have created. `seconds`:
+    phase to seconds: start and collection of the slowest process, all else of all together. `peak_memory_mb`: the most
+    memory that one process took, in MiB; null where it is unknown.
+    """
+
+    requests: Count = 0
+    retries: Count = 0
+    faults: Mapping[str, Count] = {}
+    breaker: str | None = None
+    limits: Mapping[str, Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | None] = {}
+    permanent_records: Mapping[str, Count] = {}
+    seconds: Mapping[str, Seconds] = {}
+    peak_memory_mb: Seconds | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class RunFacts:
     """What the controller knows of the run as a whole (`run.json`).
 
-    `started` and `finished` are ISO 8601 texts; `finished` is None when the closing record is absent.
+    `finished` is None when the closing record is absent: the run is still going on, or was killed.
     `without_journal` names the workers that died before they could begin one.
     `clauses` are the ids selected for the run; `settings` are those of the target, by realm. `waived` maps a clause id
     to the reason for doing without a judgement on it. `terms` are the consumer and the deviations that the run is held
     to. `shard` says which part of a run this is, None for a whole one; `shards` are the names of the run folders that a
     merged run was put together from.
-    `planned` is the number of cases there are to be, None where nobody knows. `died` names workers that died.
+    `planned` is the number of cases there are to be, None where it is unknown. `died` names workers that died.
     """
 
     target: str
     target_kind: str
     base_url: str
-    profile: str
-    seed: int | str | None
-    realms: tuple[str, ...]
-    clauses: tuple[str, ...]
-    started: str
-    finished: str | None
-    workers: int
+    profile: Annotated[str, one_of("smoke", "gate", "nightly", "full")]
+    seed: Seed
+    realms: tuple[Name, ...]
+    clauses: tuple[Name, ...]
+    started: Moment
+    finished: Moment | None
+    workers: Count
     command: str
     versions: Mapping[str, str]
-    environment: Mapping[str, Any]
+    environment: Environment
     interrupted: bool
-    expected_workers: tuple[str, ...]
-    without_journal: tuple[str, ...] = ()
+    expected_workers: tuple[Name, ...]
+    without_journal: tuple[Name, ...] = ()
     strict: bool = False
-    waived: Mapping[str, str] = field(default_factory=dict)
+    waived: Mapping[str, Name] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     shard: Shard | None = None
     shards: tuple[str, ...] = ()
-    planned: int | None = None
+    planned: Count | None = None
     died: tuple[str, ...] = ()
 
     @property
@@ -156,18 +155,17 @@ class RunFacts:
     @property
     def breaker(self) -> str | None:
         """Why the run was stopped early by the circuit breaker, or None."""
-        reason = self.environment.get("breaker")
-        return str(reason) if reason else None
+        return self.environment.breaker or None
 
 
 @dataclass(frozen=True, slots=True)
 class AssertionCount:
     """How often one case held or contradicted one clause on one operation."""
 
-    clause: str
+    clause: Name
     operation: str | None
-    held: int
-    contradicted: int
+    held: Count
+    contradicted: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +222,10 @@ class SeenFinding:
 class Observation:
     """What was seen at a point where the document is silent; `seen` is any JSON value."""
 
-    clause: str
-    realm: str
+    clause: Name
+    realm: Name
     operation: str | None
-    case: str
+    case: Name
     seen: Any
 
 
@@ -259,27 +257,27 @@ class RecordedExchange:
 class Left:
     """A thing the run created and did not remove: residue (cannot be) or leftover (was not)."""
 
-    realm: str
+    realm: Name
     operation: str | None
     identifier: str
-    what: str
+    what: Name
 
 
 def each_once(lefts: Iterable[Left]) -> tuple[Left, ...]:
     """Each record once that a run left: several workers may have written to one; one without identifier is its own."""
-    found: dict[tuple[str, str, str | int], Left] = {}
+    records: dict[tuple[str, str, str | int], Left] = {}
     for number, left in enumerate(lefts):
-        found.setdefault((left.realm, left.what.partition(" (")[0], left.identifier or number), left)
-    return tuple(found.values())
+        records.setdefault((left.realm, left.what.partition(" (")[0], left.identifier or number), left)
+    return tuple(records.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Untested:
     """A clause that no case could take up in a realm, and why."""
 
-    clause: str
-    realm: str
-    reason: str
+    clause: Name
+    realm: Name
+    reason: Name
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,15 +287,9 @@ class Narrowed:
     `cells` holds pairs of clause and realm, None for all of them. `elsewhere` says that other shards have the rest.
     """
 
-    reason: str
+    reason: Name
     cells: frozenset[tuple[str, str]] | None
     elsewhere: bool = False
-
-    @classmethod
-    def read(cls, reason: str, cells: Iterable[tuple[str, str]] | None, *, elsewhere: bool = False) -> Self:
-        """Read what a journal holds: a pair is a list there."""
-        known = None if cells is None else frozenset((clause, realm) for clause, realm in cells)
-        return cls(reason, known, elsewhere)
 
     def touches(self, clause: str, realm: str) -> bool:
         """Tell whether cases on a clause may have been left out in a realm."""

@@ -1,26 +1,26 @@
-"""Makes the folder that takes what a run, a merge, a check or a call by hand leaves.
-
-Workers that died in a run: what they had done counts, their case counts where it ran again.
-
-Reads a run folder, `run.json` and one journal per worker, into a record; refuses gaps and doubles.
-"""
+"""Run folders: makes new ones, and reads `run.json` and the journals into a record; refuses gaps and doubles."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+import msgspec
 
 from contracts.errors import UsageError
-from contracts.evidence.journal import Event, is_closed, journal_path, read_journal
+from contracts.evidence.journal import (
+    CaseEvent,
+    Event,
+    FindingEvent,
+    is_closed,
+    journal_path,
+    read_journal,
+)
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.record import (
-    AssertionCount,
-    Block,
     Case,
     Left,
     Narrowed,
@@ -33,7 +33,7 @@ from contracts.evidence.record import (
     Untested,
     each_once,
 )
-from contracts.evidence.terms import Terms
+from contracts.file_formats import Shape, convert, parse
 from contracts.safe_text import encodable, many
 from contracts.session.ledger import RUN_FILE
 
@@ -186,20 +186,20 @@ def collect(run_folder: Path) -> RunRecord:
     cases = tuple(_cases(run, journals))
     deaths = tuple(harmless_deaths(run, journals, cases))
     events = [event for journal in journals.values() for event in journal]
-    exchanges = sorted(map(_exchange, _of_kind(events, "exchange")), key=lambda exchange: exchange.started)
+    exchanges = sorted(_events(events, "exchange", RecordedExchange), key=lambda exchange: exchange.started)
     return RunRecord(
         run=run,
         cases=cases,
-        findings=tuple(map(_finding, _of_kind(events, "finding"))),
-        observations=tuple(Observation(**_fields(e, Observation)) for e in _of_kind(events, "observation")),
+        findings=tuple(map(_finding, _events(events, "finding", FindingEvent))),
+        observations=_events(events, "observation", Observation),
         exchanges={exchange.id: exchange for exchange in exchanges},
         faults=tuple(_of_kind(events, "fault")),
-        residue=each_once(Left(**_fields(event, Left)) for event in _of_kind(events, "residue")),
-        leftovers=each_once(Left(**_fields(event, Left)) for event in _of_kind(events, "leftover")),
-        untested=tuple(Untested(**_fields(event, Untested)) for event in _of_kind(events, "untested")),
+        residue=each_once(_events(events, "residue", Left)),
+        leftovers=each_once(_events(events, "leftover", Left)),
+        untested=_events(events, "untested", Untested),
         problems=tuple(_problems(run, journals, {worker for worker, _ in deaths}, len(cases))),
-        narrowed=tuple(Narrowed.read(**_fields(e, Narrowed)) for e in _of_kind(events, "narrowed")),
-        deaths=tuple(said for _, said in deaths),
+        narrowed=_events(events, "narrowed", Narrowed),
+        deaths=tuple(line for _, line in deaths),
     )
 
 
@@ -214,36 +214,27 @@ def read_run_facts(run_folder: Path) -> RunFacts:
     """Read `run.json`.
 
     Raises:
-        UsageError: the file is absent, is not JSON, or lacks a field.
+        UsageError: the file is absent, is not JSON, or does not fit.
     """
     path = run_folder / RUN_FILE
     try:
-        facts = encodable(json.loads(path.read_text("utf-8")))
+        text = path.read_bytes()
     except FileNotFoundError as error:
         raise UsageError(f"{path} is absent: not a run folder, or the run was killed") from error
-    except ValueError as error:
-        raise UsageError(
-            f"{path} is not JSON: it is damaged, or the run was killed while writing it"
-        ) from error
-    if not isinstance(facts, dict):
-        raise UsageError(f"{path} is not a JSON object")
-    missing = sorted(field.name for field in fields(RunFacts) if _needed(field) and field.name not in facts)
-    if missing:
-        raise UsageError(f"{path} lacks {', '.join(missing)}")
-    known = _fields(facts, RunFacts)
-    lists = {
-        name: tuple(known.get(name, ()))
-        for name in ("realms", "clauses", "expected_workers", "without_journal", "shards", "died")
-    }
-    for moment in filter(None, (known["started"], known["finished"])):
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    content = encodable(parse(text, str(path)))
+    facts = convert(content, RunFacts, str(path))
+    for moment in filter(None, (facts.started, facts.finished)):
         _moment(moment)
-    known |= {"terms": Terms.from_facts(known["terms"])} if "terms" in known else {}
-    known |= {"shard": Shard.from_facts(known["shard"])} if known.get("shard") else {}
-    return RunFacts(**{**known, **lists})
+    if facts.shard is not None:
+        _refuse_altered(facts.shard, content["shard"].get("fingerprint"), path)
+    return facts
 
 
-def _needed(field: Field[Any]) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
+def _refuse_altered(shard: Shard, fingerprint: object, path: Path) -> None:
+    if shard.number > shard.of or fingerprint != shard.fingerprint:
+        raise UsageError(f"{path} was altered: its shard does not fit its fingerprint")
 
 
 def _refuse_foreign(run_folder: Path, run: RunFacts, journals: dict[str, list[Event]]) -> None:
@@ -320,42 +311,16 @@ def _cases(run: RunFacts, journals: dict[str, list[Event]]) -> Iterator[Case]:
 
 
 def _case(event: Event, worker: str) -> Case:
-    fields = {name: event[name] for name in Case.__dataclass_fields__ if name in event}
-    fields |= {
-        "id": event["case"],
-        "worker": worker,
-        "outcome": _outcome(event),
-        "clauses": tuple(event["clauses"]),
-        "operations": tuple(event["operations"]),
-        "assertions": tuple(
-            AssertionCount(**_fields(count, AssertionCount)) for count in event["assertions"]
-        ),
-        "blocked_by": Block(**_fields(event["blocked_by"], Block)) if event["blocked_by"] else None,
-    }
-    return Case(**fields)
+    ended = msgspec.convert(event, CaseEvent)
+    return Case(**msgspec.structs.asdict(ended), worker=worker)
 
 
-def _outcome(event: Event) -> Verdict:
-    try:
-        return Verdict(event["outcome"])
-    except ValueError as error:
-        raise UsageError(
-            f"case {event['case']} has the outcome '{event['outcome']}', which no case ends with"
-        ) from error
+def _finding(event: FindingEvent) -> SeenFinding:
+    fields = msgspec.structs.asdict(event)
+    reproduced, attempts = fields.pop("rate")
+    return SeenFinding(**fields, reproduced=reproduced, attempts=attempts)
 
 
-def _finding(event: Event) -> SeenFinding:
-    reproduced, attempts = event["rate"]
-    sequences = {name: tuple(event[name]) for name in ("exchanges", "curl")}
-    return SeenFinding(
-        **{**_fields(event, SeenFinding), **sequences, "reproduced": reproduced, "attempts": attempts}
-    )
-
-
-def _exchange(event: Event) -> RecordedExchange:
-    return RecordedExchange(**_fields(event, RecordedExchange))
-
-
-def _fields(source: dict[str, Any], shape: type) -> dict[str, Any]:
-    """Return the members of `source` that the dataclass `shape` knows."""
-    return {name: source[name] for name in shape.__dataclass_fields__ if name in source}  # type: ignore[attr-defined]
+def _events(events: Iterable[Event], kind: str, shape: type[Shape]) -> tuple[Shape, ...]:
+    """Return the events of a kind as what declares them; the journal's reader has checked them."""
+    return msgspec.convert(_of_kind(events, kind), tuple[shape, ...])  # type: ignore[valid-type]

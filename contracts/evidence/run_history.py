@@ -95,7 +95,7 @@ def history_entry(record: RunRecord, verdict: RunVerdict, name: str) -> Entry:
         started=run.started,
         verdict=verdict.word,
         exit_code=int(verdict.exit_code),
-        requests=int(run.environment.get("requests") or 0),
+        requests=run.environment.requests,
         seconds=round(run.seconds or 0.0, 1),
         counts={str(each): number for each in Verdict if (number := verdict.count(each))},
         cells=cells,

@@ -1,11 +1,9 @@
 """What a run is held to besides the catalogue: what a consumer uses, what it waives, which deviations are accepted."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Self
 
-from contracts.errors import UsageError
 from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM
 
@@ -127,45 +125,3 @@ class Terms:
         if self.consumer is None:
             return ()
         return tuple(dict.fromkeys(name for each in operations for name in self.consumer.methods_of(each)))
-
-    def as_facts(self) -> dict[str, Any]:
-        """Return the terms as JSON can hold them; `from_facts` reads them back."""
-        facts = asdict(self)
-        for entry in facts["deviations"]:
-            entry["expires"] = entry["expires"].isoformat()
-        return facts
-
-    @classmethod
-    def from_facts(cls, facts: Mapping[str, Any]) -> Self:
-        """Read what `as_facts` wrote.
-
-        Raises:
-            UsageError: it did not write this.
-        """
-        try:
-            consumer = facts["consumer"]
-            return cls(
-                consumer=_consumer(consumer) if consumer is not None else None,
-                deviations=tuple(map(_deviation, facts["deviations"])),
-                deviations_file=facts["deviations_file"],
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise UsageError(
-                f"run.json holds a consumer or deviations that cannot be read ({error!r}): it was altered"
-            ) from error
-
-
-def _deviation(facts: Mapping[str, Any]) -> Deviation:
-    expires = date.fromisoformat(facts["expires"])
-    return Deviation(**{**facts, "realms": tuple(facts["realms"]), "expires": expires})
-
-
-def _consumer(facts: Mapping[str, Any]) -> Consumer:
-    return Consumer(
-        file=facts["file"],
-        operations=tuple(facts["operations"]),
-        methods={name: tuple(called) for name, called in facts["methods"].items()},
-        clauses=tuple(facts["clauses"]),
-        realms=tuple(facts["realms"]),
-        waivers=tuple(Waiver(**waiver) for waiver in facts["waivers"]),
-    )

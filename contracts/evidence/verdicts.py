@@ -8,7 +8,6 @@ Judges a record: a verdict per clause and realm, then the run's verdict and exit
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from contracts.evidence import deviations
 from contracts.evidence import deviations as waiving
@@ -24,7 +23,7 @@ from contracts.evidence.findings import (
     put_together,
 )
 from contracts.evidence.outcomes import ExitCode, Verdict, first_that_holds
-from contracts.evidence.record import Case, RunRecord
+from contracts.evidence.record import Case, Environment, RunRecord
 from contracts.history.drift_report import NO_DRIFT, DriftReport
 from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM
@@ -35,14 +34,9 @@ _JUDGED = (Verdict.FAIL, Verdict.ADVISORY, Verdict.DEVIATION, Verdict.OBSERVED, 
 _KINDS_AT_MOST = 6
 
 
-def faults_in_words(environment: Mapping[str, Any]) -> str:
-    """Return the kinds of faults and how often each was met; empty when there were none.
-
-    Args:
-        environment: `requests`, `retries`, `faults` by kind, and `breaker`, as `run.json` has them.
-    """
-    faults = {str(kind): int(count) for kind, count in dict(environment.get("faults") or {}).items()}
-    retries = int(environment.get("retries") or 0)
+def faults_in_words(environment: Environment) -> str:
+    """Return the kinds of faults and how often each was met; empty when there were none."""
+    faults, retries = environment.faults, environment.retries
     if not faults and not retries:
         return ""
     ordered = sorted(faults.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -52,7 +46,7 @@ def faults_in_words(environment: Mapping[str, Any]) -> str:
     return f"{many(sum(faults.values()), 'fault')}{told}, retried {many(retries, 'time')}"
 
 
-def weather(environment: Mapping[str, Any], cells: Iterable[Cell]) -> str:
+def weather(environment: Environment, cells: Iterable[Cell]) -> str:
     """Return what the weather was and what was judged in it; empty in fair weather."""
     faults = faults_in_words(environment)
     if not faults:

@@ -1,9 +1,4 @@
-"""How one value differs from another: by status, by set, by number or by word.
-
-What a run observed against what was accepted: changes, and what no baseline speaks of yet.
-
-Differences between realms: the same silent point, answered otherwise from one application to the next.
-"""
+"""Drift: how what a run observed differs from the accepted baseline, and how one realm differs from another."""
 
 from __future__ import annotations
 
@@ -11,8 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final
 
+from msgspec import Meta
+
+from contracts.file_formats import Format, Name
 from contracts.history.observed_facts import (
     BODY,
     FAULT,
@@ -270,23 +268,13 @@ def _apart(path: str, known: _Known) -> bool:
 ABSENT = "absent"
 
 
-@dataclass(frozen=True, slots=True)
-class RealmDifference:
+class RealmDifference(Format, frozen=True):
     """One fact that realms do not agree on; `values` maps realm to value in words."""
 
-    clause: str
+    clause: Name
     operation: str
-    point: str
-    values: Mapping[str, str]
-
-    def as_data(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
-        return {
-            "clause": self.clause,
-            "operation": self.operation,
-            "point": self.point,
-            "values": dict(self.values),
-        }
+    point: Name
+    values: Annotated[Mapping[str, str], Meta(min_length=2)]
 
 
 def between_realms(facts: Facts) -> tuple[RealmDifference, ...]:

@@ -1,23 +1,21 @@
-"""The kinds of change that drift is told in, and which of them break clients.
+"""Observations as flat facts: for each clause, operation and realm, named values that compare one by one.
 
-A response shape, inferred as JSON Schema, told as one fact a line: `200 body.identifier: string`.
-
-What follows the name is a set of alternatives, `null | string date-time`; a member that was not always there is
-marked `optional`.
-
-Which silent clause speaks of an answer: the place where its status and its shape are noted.
-
-Observations as flat facts: for each clause, operation and realm, named values that compare one by one.
+The shape of a response is one fact a line, `200 body.identifier: string`: a path and a set of alternatives such as
+`null | string date-time`; a member that was not always there is marked `optional`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
+
+from msgspec import Meta
+
+from contracts.file_formats import Format, Name
 
 #: The name of a fact that has none of its own.
 SEEN: Final = "seen"
@@ -59,6 +57,19 @@ class Kind(StrEnum):
 _ADDITIVE = frozenset({Kind.MEMBER_ADDED, Kind.NOW_ACCEPTED, Kind.NOW_OPEN, Kind.VALUE_ADDED, Kind.MORE})
 
 
+class ChangeEntry(Format, frozen=True, kw_only=True):
+    """How an observation differs from the accepted baseline: an item of what `drift --json` prints."""
+
+    severity: Severity
+    change: Annotated[Name, Meta(description="Its kind, such as 'member gone'.")]
+    clause: Name
+    operation: str
+    realms: Annotated[tuple[str, ...], Meta(min_length=1)]
+    point: Annotated[Name, Meta(description="Name of the fact, such as '200 body.createdOn'.")]
+    was: str | None
+    now: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One observation that differs from the accepted baseline, with every realm in which it differs alike.
@@ -89,11 +100,19 @@ class Change:
             return f"{name}{self.now}, new"
         return f"{name}{self.was}, now {self.now or 'gone'}"
 
-    def as_data(self) -> dict[str, Any]:
-        """Return the change as JSON can hold it, the way `verdict.json` shows it."""
-        data = asdict(self)
-        kind = data.pop("kind")
-        return {"severity": str(self.severity), "change": str(kind), **data, "realms": list(self.realms)}
+    @property
+    def entry(self) -> ChangeEntry:
+        """The change as machine-readable reports show it."""
+        return ChangeEntry(
+            severity=self.severity,
+            change=str(self.kind),
+            clause=self.clause,
+            operation=self.operation,
+            realms=self.realms,
+            point=self.point,
+            was=self.was,
+            now=self.now,
+        )
 
 
 BODY: Final = "body"

@@ -16,7 +16,7 @@ from contracts.checks.single import Judge, Judgement
 from contracts.errors import UsageError
 from contracts.evidence.observations import answers_of
 from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import Case, RecordedExchange, RunFacts, RunRecord
+from contracts.evidence.record import Case, Environment, RecordedExchange, RunFacts, RunRecord
 from contracts.evidence.run_history import realms_of_operations
 from contracts.exchanges.reproduction import curl
 from contracts.history import baseline as baselines
@@ -138,7 +138,7 @@ def _record(exchanges: dict[str, RecordedExchange], target: Target) -> RunRecord
         workers=1,
         command="",
         versions={"python": platform.python_version()},
-        environment={},
+        environment=Environment(),
         interrupted=False,
         expected_workers=(),
     )

@@ -26,6 +26,7 @@ from contracts.evidence.journal import journal_path, utc_now
 from contracts.evidence.outcomes import ExitCode, Verdict
 from contracts.evidence.record import EMBEDDED, Shard, digest
 from contracts.evidence.verdicts import RunVerdict
+from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
 from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.collection import DEALT, ELSEWHERE, NARROWED, UNREACHED
@@ -99,7 +100,7 @@ def _plan(selection: Selection, plan: Plan, target: Target, versions: dict[str, 
         "strict": selection.strict,
         "options of the sandbox": list(selection.sandbox_arguments),
         "settings": digest([settings, asdict(target.attachments), sorted(target.accounts)]),
-        "consumer or deviations": digest(selection.terms.as_facts()),
+        "consumer or deviations": digest(plain(selection.terms)),
         **{f"version of {name}": number for name, number in versions.items()},
     }
 
@@ -157,7 +158,7 @@ def _facts(config: pytest.Config, plan: Plan) -> dict[str, Any]:
         "expected_workers": config.stash[NAMES],
         "strict": selection.strict,
         "waived": selection.terms.waived,
-        "terms": selection.terms.as_facts(),
+        "terms": plain(selection.terms),
         "settings": {realm: asdict(target.realm_settings(realm)) for realm in target.realms},
         "token": plan.token,
         "process": {"pid": os.getpid(), "host": platform.node()},

@@ -16,14 +16,14 @@ from contracts.reports.webhook import (
     REPORT_OPTION,
     REPORT_VARIABLE,
     VARIABLE,
-    Notice,
+    Delivery,
     WebhookSettings,
     webhook_settings,
 )
 
-_WEBHOOK_SETTINGS = pytest.StashKey[WebhookSettings]()
-NOTICE = pytest.StashKey[Notice]()
-#: Set by a command that has a last word of its own, after which it says what became of the notice.
+_SETTINGS = pytest.StashKey[WebhookSettings]()
+DELIVERY = pytest.StashKey[Delivery]()
+#: Set by a command that has a last word of its own, after which it says what became of the notification.
 AWAITED_BY_COMMAND = pytest.StashKey[bool]()
 
 
@@ -43,24 +43,24 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         return
     target = config.stash[TARGET]
-    asked = config.getoption(OPTION), config.getoption(REPORT_OPTION)
+    notify, report = config.getoption(OPTION), config.getoption(REPORT_OPTION)
     try:
-        found = webhook_settings(*asked, target.base_url if target else None)
+        settings = webhook_settings(notify, report, target.base_url if target else None)
     except RegistryContractsError as error:
         raise pytest.UsageError(str(error)) from None
-    if found is not None:
-        config.stash[_WEBHOOK_SETTINGS] = found
+    if settings is not None:
+        config.stash[_SETTINGS] = settings
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the summary on its way as soon as the run is judged."""
     stash = session.config.stash
-    if VERDICT not in stash or _WEBHOOK_SETTINGS not in stash:
+    if VERDICT not in stash or _SETTINGS not in stash:
         return
     path = Path(stash[PLAN].folder) / verdict_json.FILE_NAME
     if path.exists():
-        stash[NOTICE] = stash[_WEBHOOK_SETTINGS].send(path)
+        stash[DELIVERY] = stash[_SETTINGS].send(path)
 
 
 @pytest.hookimpl(trylast=True)
@@ -71,7 +71,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def tell(config: pytest.Config) -> None:
-    """Wait for the notice, if there is one, and say on standard error what became of it."""
-    if NOTICE in config.stash:
+    """Wait for the notification, if there is one, and print on standard error whether it arrived."""
+    if DELIVERY in config.stash:
         sys.stdout.flush()
-        sys.stderr.write(f"{config.stash[NOTICE].outcome()}\n")
+        sys.stderr.write(f"{config.stash[DELIVERY].outcome()}\n")

@@ -1,6 +1,6 @@
-"""What a finding's exchanges rely on: the earlier writes that have to be sent again before they mean the same.
+"""`findings/<id>.json` and `findings/<id>.md`: one finding each, ready to be attached to a ticket.
 
-`findings/<id>.json` and `findings/<id>.md`: one finding each, ready to be attached to a ticket.
+The JSON file holds the exchanges that show the finding, and the earlier writes that they rely on.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from msgspec import structs
+
 from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.record import RecordedExchange, RunRecord
 from contracts.evidence.verdicts import RunVerdict
+from contracts.exchanges.exchange_format import ExchangeEntry, exchange_entry
 from contracts.exchanges.transcript import heading, json_of, request_text, response_text
+from contracts.file_formats import Level, Moment, Name, Seed, write_file
 from contracts.interface.catalogue import Clause
-from contracts.reports.verdict_json import describe
+from contracts.reports.verdict_json import FindingEntry, TargetEntry, describe, target_of
 from contracts.safe_text import fenced, inline
 
 #: Identifiers of documents and temporary files as they stand in paths and bodies; longer than words and schema names.
@@ -174,6 +178,27 @@ SAYS = {
 }
 
 
+class FindingFile(FindingEntry, frozen=True, kw_only=True):
+    """A finding, with what `replay` needs.
+
+    `level`, `wording` and `source` are null where the catalogue does not have the clause. `settings` are those of the
+    realm that the exchanges use, so that the finding can be sent again elsewhere. `arranged` was sent before
+    `sequence`, the minimal sequence that shows the finding.
+    """
+
+    level: Level | None
+    wording: str | None
+    source: str | None
+    target: TargetEntry
+    seed: Seed
+    started: Moment
+    versions: Mapping[str, str]
+    case_names: tuple[Name, ...]
+    settings: Mapping[str, Any]
+    arranged: tuple[ExchangeEntry, ...]
+    sequence: tuple[ExchangeEntry, ...]
+
+
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     """Write two files per finding and remove those of an earlier rendering.
 
@@ -187,9 +212,7 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
     for finding in verdict.findings:
         clause = clauses.get(finding.clause)
-        content = build(record, finding, clause)
-        text = json.dumps(content, indent=2, ensure_ascii=False)
-        (target / f"{finding.id}.json").write_text(text + "\n", "utf-8")
+        write_file(target / f"{finding.id}.json", build(record, finding, clause), FindingFile)
         (target / f"{finding.id}.md").write_text(markdown(record, finding, clause), "utf-8")
     return target
 
@@ -199,25 +222,25 @@ def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[RecordedExchan
     return tuple(record.exchanges[key] for key in finding.exchanges if key in record.exchanges)
 
 
-def build(record: RunRecord, finding: Finding, clause: Clause | None) -> dict[str, Any]:
-    """Return a finding with its clause, target and exchanges as plain data."""
+def build(record: RunRecord, finding: Finding, clause: Clause | None) -> FindingFile:
+    """Return a finding with its clause, target and exchanges."""
     run = record.run
     shown = shown_exchanges(record, finding)
     before = arranged(record, shown)
-    return {
-        **describe(finding),
-        "level": str(clause.level) if clause else None,
-        "wording": clause.wording if clause else None,
-        "source": clause.source if clause else None,
-        "target": {"name": run.target, "kind": run.target_kind, "base_url": run.base_url},
-        "seed": run.seed,
-        "started": run.started,
-        "versions": dict(run.versions),
-        "case_names": _case_names(record, finding),
-        "settings": settings_in(run.settings, finding.realm, (*before, *shown)),
-        "arranged": [asdict(exchange) for exchange in before],
-        "sequence": [asdict(exchange) for exchange in shown],
-    }
+    return FindingFile(
+        **structs.asdict(describe(finding)),
+        level=str(clause.level) if clause else None,
+        wording=clause.wording if clause else None,
+        source=clause.source if clause else None,
+        target=target_of(record),
+        seed=run.seed,
+        started=run.started,
+        versions=run.versions,
+        case_names=tuple(_case_names(record, finding)),
+        settings=settings_in(run.settings, finding.realm, (*before, *shown)),
+        arranged=tuple(map(exchange_entry, before)),
+        sequence=tuple(map(exchange_entry, shown)),
+    )
 
 
 def markdown(record: RunRecord, finding: Finding, clause: Clause | None) -> str:

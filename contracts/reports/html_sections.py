@@ -450,8 +450,15 @@ def trends(record: RunRecord, verdict: RunVerdict, past: Past, name: str) -> Tre
 def _now(record: RunRecord, verdict: RunVerdict, name: str) -> PastRun:
     run = record.run
     counts = {str(each): number for each in Verdict if (number := verdict.count(each))}
-    requests = int(run.environment.get("requests") or 0)
-    return PastRun(name, run.started, run.profile, verdict.word, requests, run.seconds or 0.0, counts)
+    return PastRun(
+        name,
+        run.started,
+        run.profile,
+        verdict.word,
+        run.environment.requests,
+        run.seconds or 0.0,
+        counts,
+    )
 
 
 def _strips(runs: Sequence[PastRun], columns: int) -> Iterator[Strip]:

@@ -4,17 +4,16 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from contracts.evidence.cells import Cell, missing_settings
 from contracts.evidence.deviations import WARNING_DAYS, Course, DeviationOutcome
 from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import RunRecord
+from contracts.evidence.record import Environment, RunRecord
 from contracts.evidence.verdicts import RunVerdict, faults_in_words
 from contracts.history.drift_report import DriftReport
 from contracts.history.observed_facts import Severity
@@ -206,7 +205,7 @@ def _page(record: RunRecord, verdict: RunVerdict, past: Past) -> Iterator[str]:
     yield from _counts(record, verdict)
     yield from _untested(verdict)
     left = len(record.residue) + len(record.leftovers)
-    requests = many(int(run.environment.get("requests") or 0), "request")
+    requests = many(run.environment.requests, "request")
     took = f"{run.seconds:.0f} s" if run.seconds is not None else "an unknown time (not finished)"
     settings = f"profile {inline(run.profile)}, seed {inline(str(run.seed))}"
     merged = f", merged from {many(len(run.shards), 'shard')}" if run.shards else ""
@@ -219,14 +218,14 @@ def _page(record: RunRecord, verdict: RunVerdict, past: Past) -> Iterator[str]:
     yield _WHERE
 
 
-def _permanent(environment: Mapping[str, Any]) -> str:
-    """How many records the run has created that nobody can remove, and how many it might have."""
-    created = environment.get("permanent_records") or {}
-    most = (environment.get("limits") or {}).get("permanent_records_per_realm")
+def _permanent(environment: Environment) -> str:
+    """How many records the run has created that cannot be removed, and how many it might have."""
+    created = environment.permanent_records
+    most = environment.limits.get("permanent_records_per_realm")
     if not created:
         return ""
     listed = ", ".join(f"{inline(realm)} {count}" for realm, count in sorted(created.items()))
-    return f", permanent records among them: {listed}" + (f" (at most {most} in a realm)" if most else "")
+    return f", permanent records among them: {listed}" + (f" (at most {most:g} in a realm)" if most else "")
 
 
 def _findings(findings: tuple[Finding, ...], past: Past) -> Iterator[str]:

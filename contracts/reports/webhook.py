@@ -1,8 +1,7 @@
-"""Webhook settings, and the summary of a run that is posted: for a bounded time, and without showing the address."""
+"""The webhook: posts a summary of a run to an address that is a secret, patiently and for a bounded time."""
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import threading
@@ -10,130 +9,239 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 import requests
+from msgspec import Meta
 
 from contracts.errors import UsageError
+from contracts.evidence.deviations import Course
+from contracts.evidence.findings import Standing
+from contracts.file_formats import Count, Format, Moment, Name, RunExitCode, RunWord, Seconds, Seed, plain
+from contracts.history.observed_facts import Severity
+from contracts.reports import verdict_json
+from contracts.reports.verdict_json import (
+    CountedChange,
+    FindingEntry,
+    FindingId,
+    Rate,
+    TargetEntry,
+    VerdictFile,
+)
 from contracts.safe_text import cut
 
-FORMAT: Final = 1
-#: Findings and changes that stand in a summary one by one; the report holds them all.
+#: Findings and changes that are listed one by one; the report holds them all.
 MOST_LISTED: Final = 10
 _LONGEST: Final = 300
+Short = Annotated[str, Meta(max_length=_LONGEST)]
 
 
-def summary_of(verdict: Mapping[str, Any], report: str | None) -> dict[str, Any]:
-    """Return the summary of a run that is posted to a webhook.
+class NotifiedFinding(Format, frozen=True, kw_only=True):
+    """A finding; `counted` is false outside what the consumer uses."""
+
+    id: FindingId
+    clause: str
+    operation: str | None
+    realm: str
+    standing: Standing
+    counted: bool
+    rate: Rate
+    expected: Short
+    seen: Short
+
+
+class NotifiedFindings(Format, frozen=True):
+    """The findings of a run, and how many of them fail it."""
+
+    total: Count
+    failing: Count
+    first: Annotated[tuple[NotifiedFinding, ...], Meta(max_length=MOST_LISTED)]
+
+
+class NotifiedChange(Format, frozen=True, kw_only=True):
+    """A change of an observation; `point` is what differs within the clause."""
+
+    clause: str
+    operation: str
+    realms: tuple[str, ...]
+    change: str
+    severity: Severity
+    point: Short
+    was: Short | None
+    now: Short | None
+
+
+class NotifiedDrift(Format, frozen=True):
+    """How the run differs from the accepted baseline."""
+
+    breaking: Count
+    additive: Count
+    first: Annotated[tuple[NotifiedChange, ...], Meta(max_length=MOST_LISTED)]
+
+
+class NotifiedDeviation(Format, frozen=True):
+    """What became of an accepted deviation."""
+
+    clause: str
+    course: Course
+    fails: bool
+    says: str
+
+
+class Notification(Format, frozen=True, kw_only=True):
+    """What a webhook receives about a run.
+
+    `consumer` is the file that limits the run, `breaker` says why it was stopped early, `left` counts what it left on
+    the target, `report` is where people find the report.
+    """
+
+    format: Literal[1] = 1
+    text: Annotated[Name, Meta(description="All of it in one line, for chat systems that show this member.")]
+    verdict: RunWord
+    exit_code: RunExitCode
+    reason: Name
+    complete: bool
+    target: TargetEntry
+    profile: str
+    seed: Seed
+    realms: Annotated[tuple[str, ...], Meta(extra_json_schema={"uniqueItems": True})]
+    consumer: str | None
+    started: Moment
+    finished: Moment | None
+    seconds: Seconds | None
+    counts: Annotated[
+        Mapping[str, Count], Meta(description="Number of clause and realm pairs with each verdict.")
+    ]
+    cases: Count
+    requests: Count
+    breaker: str | None
+    findings: NotifiedFindings
+    drift: NotifiedDrift
+    deviations: tuple[NotifiedDeviation, ...]
+    left: Count
+    report: str | None
+
+
+def notification_of(verdict: VerdictFile, report: str | None) -> Notification:
+    """Return what a webhook receives about a run.
 
     Args:
         verdict: The content of `verdict.json`, from which secrets are out.
-        report: Address where people find the report; None where there is none.
-
-    Returns:
-        Plain data that fits `contracts/reports/schemas/notification.schema.json`. The member `text` is one line
-        for people, which chat systems show as it is.
+        report: Address where people find the report, if any.
     """
-    environment = verdict["environment"]
-    return {
-        "format": FORMAT,
-        "text": _text(verdict, report),
-        "verdict": verdict["verdict"],
-        "exit_code": verdict["exit_code"],
-        "reason": _short(verdict["reason"]),
-        "complete": verdict["complete"],
-        "target": dict(verdict["target"]),
-        "profile": verdict["profile"],
-        "seed": verdict["seed"],
-        "realms": list(verdict["realms"]),
-        "consumer": verdict["consumer"]["file"] if verdict["consumer"] else None,
-        "started": verdict["started"],
-        "finished": verdict["finished"],
-        "seconds": verdict["seconds"],
-        "counts": dict(verdict["counts"]),
-        "cases": verdict["cases"],
-        "requests": environment["requests"],
-        "breaker": _short(environment["breaker"]) if environment["breaker"] else None,
-        "findings": _findings(verdict["findings"]),
-        "drift": _drift(verdict["drift"]),
-        "deviations": [
-            {"clause": each["clause"], "course": each["course"], "fails": each["fails"], "says": each["says"]}
-            for each in verdict["deviations"]
-        ],
-        "left": len(verdict["residue"]) + len(verdict["leftovers"]),
-        "report": report,
-    }
+    environment = verdict.environment
+    return Notification(
+        text=_line(verdict, report),
+        verdict=verdict.verdict,
+        exit_code=verdict.exit_code,
+        reason=_short(verdict.reason),
+        complete=verdict.complete,
+        target=verdict.target,
+        profile=verdict.profile,
+        seed=verdict.seed,
+        realms=verdict.realms,
+        consumer=verdict.consumer.file if verdict.consumer else None,
+        started=verdict.started,
+        finished=verdict.finished,
+        seconds=verdict.seconds,
+        counts={str(word): number for word, number in verdict.counts.items()},
+        cases=verdict.cases,
+        requests=environment.requests,
+        breaker=_short(environment.breaker) if environment.breaker else None,
+        findings=_findings(verdict.findings),
+        drift=_drift(verdict.drift),
+        deviations=tuple(
+            NotifiedDeviation(entry.clause, entry.course, entry.fails, entry.says)
+            for entry in verdict.deviations
+        ),
+        left=len(verdict.residue) + len(verdict.leftovers),
+        report=report,
+    )
 
 
-def _text(verdict: Mapping[str, Any], report: str | None) -> str:
-    name, profile = verdict["target"]["name"], verdict["profile"]
-    line = f"Registry contracts, {name}, {profile}: {verdict['verdict']}: {verdict['reason']}"
+def _line(verdict: VerdictFile, report: str | None) -> str:
+    line = (
+        f"Registry contracts, {verdict.target.name}, {verdict.profile}: {verdict.verdict}: {verdict.reason}"
+    )
     return _short(line) + (f" {report}" if report else "")
 
 
-def _findings(findings: list[Mapping[str, Any]]) -> dict[str, Any]:
-    return {
-        "total": len(findings),
-        "failing": sum(each["standing"] == "fail" and each["counted"] for each in findings),
-        "first": [
-            {
-                name: each[name]
-                for name in ("id", "clause", "operation", "realm", "standing", "counted", "rate")
-            }
-            | {"expected": _short(each["expected"]), "seen": _short(each["seen"])}
-            for each in findings[:MOST_LISTED]
-        ],
-    }
+def _findings(findings: Sequence[FindingEntry]) -> NotifiedFindings:
+    return NotifiedFindings(
+        total=len(findings),
+        failing=sum(finding.standing is Standing.FAIL and finding.counted for finding in findings),
+        first=tuple(
+            NotifiedFinding(
+                id=finding.id,
+                clause=finding.clause,
+                operation=finding.operation,
+                realm=finding.realm,
+                standing=finding.standing,
+                counted=finding.counted,
+                rate=finding.rate,
+                expected=_short(finding.expected),
+                seen=_short(finding.seen),
+            )
+            for finding in findings[:MOST_LISTED]
+        ),
+    )
 
 
-def _drift(changes: list[Mapping[str, Any]]) -> dict[str, Any]:
-    return {
-        "breaking": sum(each["severity"] == "breaking" for each in changes),
-        "additive": sum(each["severity"] == "additive" for each in changes),
-        "first": [
-            {name: each[name] for name in ("clause", "operation", "realms", "change", "severity")}
-            | {"point": _short(each["point"])}
-            | {name: None if each[name] is None else _short(each[name]) for name in ("was", "now")}
-            for each in changes[:MOST_LISTED]
-        ],
-    }
+def _drift(changes: Sequence[CountedChange]) -> NotifiedDrift:
+    return NotifiedDrift(
+        breaking=sum(change.severity is Severity.BREAKING for change in changes),
+        additive=sum(change.severity is Severity.ADDITIVE for change in changes),
+        first=tuple(
+            NotifiedChange(
+                clause=change.clause,
+                operation=change.operation,
+                realms=change.realms,
+                change=change.change,
+                severity=change.severity,
+                point=_short(change.point),
+                was=None if change.was is None else _short(change.was),
+                now=None if change.now is None else _short(change.now),
+            )
+            for change in changes[:MOST_LISTED]
+        ),
+    )
 
 
 def _short(text: str) -> str:
     return cut(" ".join(text.split()), _LONGEST)
 
 
-#: How long a run may wait for its webhook after its verdict is printed.
-PATIENCE_SECONDS: Final = 20.0
-#: Waits between the tries.
+#: How long a run waits for its webhook after it has printed its verdict.
+DEADLINE_SECONDS: Final = 20.0
+#: Waits between the attempts.
 PAUSES: Final = (1.0, 2.0, 4.0, 8.0)
-#: Time limit of one try.
+#: Time limit of one attempt.
 _TIMEOUT_SECONDS: Final = 6.0
-#: Statuses below 500 after which another try may succeed.
-_WORTH_ANOTHER_TRY: Final = frozenset({408, 425, 429})
+#: Refusals that may be none a moment later.
+_TEMPORARY: Final = frozenset({408, 425, 429})
 _THREAD: Final = "webhook"
 
 
 @dataclass(frozen=True)
-class Webhook:
+class WebhookAddress:
     """Where to post; the address is a secret, so nothing shows it."""
 
     url: str = field(repr=False)
 
     @property
     def origin(self) -> tuple[str, str | None, int | None]:
-        """Scheme, host and port; they say where a request goes."""
+        """Scheme, host and port."""
         parts = urlsplit(self.url)
         return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
-def webhook(text: str, given_by: str) -> Webhook:
+def read_address(text: str, source: str) -> WebhookAddress:
     """Read the address of a webhook.
 
     Args:
         text: The address.
-        given_by: The option or variable that holds it, for messages.
+        source: The option or variable that holds it, for messages.
 
     Raises:
         UsageError: it is no http or https address; the message does not repeat it.
@@ -145,88 +253,87 @@ def webhook(text: str, given_by: str) -> Webhook:
         usable = False
     if not usable or len(text.split()) != 1:
         raise UsageError(
-            f"{given_by} is not a web address; give https://… or leave it out (it is not shown: a secret)"
+            f"{source} is not a web address; give https://… or leave it out (it is not shown: a secret)"
         )
-    return Webhook(text.strip())
+    return WebhookAddress(text.strip())
 
 
-class Notice:
-    """One summary, posted by a thread of its own while the run goes on.
+class Delivery:
+    """One notification on its way to a webhook, sent in the background while the run ends.
 
     Args:
-        to: The webhook.
+        address: The webhook.
         content: JSON to post.
-        patience: Seconds from the start until it is given up.
-        pauses: Seconds between the tries; there is one try more than pauses.
+        deadline: Seconds from the start until it is given up.
+        pauses: Seconds between the attempts; there is one attempt more than pauses.
     """
 
     def __init__(
         self,
-        to: Webhook,
+        address: WebhookAddress,
         content: Mapping[str, Any],
-        patience: float = PATIENCE_SECONDS,
+        deadline: float = DEADLINE_SECONDS,
         pauses: Sequence[float] = PAUSES,
     ) -> None:
-        self._to = to
+        self._address = address
         self._content = content
         self._pauses = pauses
-        self._deadline = time.monotonic() + patience
-        self._patience = patience
+        self._deadline = time.monotonic() + deadline
+        self._seconds = deadline
         self._given_up = threading.Event()
         self._line: str | None = None
-        # Nothing waits for it longer than its time limit, not even the interpreter at its end.
+        # A daemon: the interpreter does not wait for it at its end either.
         self._thread = threading.Thread(target=self._send, name=_THREAD, daemon=True)
 
     def start(self) -> None:
         """Begin to send."""
         for name in ("urllib3.connectionpool", "urllib3.util.retry"):
-            logging.getLogger(name).addFilter(_keeps_the_address)
+            logging.getLogger(name).addFilter(_hides_the_address)
         self._thread.start()
 
     def outcome(self) -> str:
-        """Wait for the end, at most until the patience is over, and say in one line whether it arrived."""
+        """Wait for the end, at most until the deadline, and return one line that says whether it arrived."""
         self._thread.join(max(0.0, self._deadline - time.monotonic()))
         self._given_up.set()
-        return self._line or f"not notified: the webhook did not take it within {self._patience:.0f} s"
+        return self._line or f"not notified: the webhook did not take it within {self._seconds:.0f} s"
 
     def _send(self) -> None:
-        why = "it was not reached"
         with requests.Session() as session:
             for number, pause in enumerate((*self._pauses, None), start=1):
-                taken, why, again = self._try(session, number)
+                taken, why, again = self._attempt(session, number)
                 if taken or not again or pause is None or not self._pause(pause):
                     break
         self._line = f"notified: {why}" if taken else f"not notified: {why}"
 
-    def _try(self, session: requests.Session, number: int) -> tuple[bool, str, bool]:
-        """Post once; whether it was taken, in words, and whether another try may help."""
+    def _attempt(self, session: requests.Session, number: int) -> tuple[bool, str, bool]:
+        """Post once; return whether it was taken, in words, and whether another attempt may help."""
         left = max(0.1, min(_TIMEOUT_SECONDS, self._deadline - time.monotonic()))
         try:
             with session.post(
-                self._to.url, json=self._content, timeout=left, allow_redirects=False, stream=True
-            ) as answer:
-                status = answer.status_code
+                self._address.url, json=self._content, timeout=left, allow_redirects=False, stream=True
+            ) as response:
+                status = response.status_code
         except requests.Timeout:
-            return False, _tries("the webhook did not answer in time", number), True
+            return False, _after("the webhook did not answer in time", number), True
         except requests.ConnectionError:
-            return False, _tries("there is no connection to the webhook", number), True
+            return False, _after("there is no connection to the webhook", number), True
         except requests.RequestException:
             return False, "the address of the webhook cannot be used", False
-        said = _tries(f"the webhook answered {status}", number)
-        return 200 <= status < 300, said, status >= 500 or status in _WORTH_ANOTHER_TRY
+        line = _after(f"the webhook answered {status}", number)
+        return 200 <= status < 300, line, status >= 500 or status in _TEMPORARY
 
     def _pause(self, seconds: float) -> bool:
-        """Wait before the next try; False when there is no time left for one."""
+        """Wait before the next attempt; False when there is no time left for one."""
         if time.monotonic() + seconds >= self._deadline:
             return False
         return not self._given_up.wait(seconds)
 
 
-def _tries(said: str, number: int) -> str:
-    return said if number == 1 else f"{said} (after {number} tries)"
+def _after(line: str, number: int) -> str:
+    return line if number == 1 else f"{line} (after {number} tries)"
 
 
-def _keeps_the_address(record: logging.LogRecord) -> bool:
+def _hides_the_address(record: logging.LogRecord) -> bool:
     """Leave out what the HTTP library would log of a post: it names the path, which is the secret."""
     return record.threadName != _THREAD
 
@@ -251,29 +358,25 @@ def without_address(words: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class WebhookSettings:
-    """Webhook settings.
+    """Webhook settings: where to post, and where people find the report, if anywhere."""
 
-    Attributes:
-        webhook: Where the summary is posted.
-        report: Address where people find the report; None where there is none.
-    """
-
-    webhook: Webhook
+    address: WebhookAddress
     report: str | None
 
-    def send(self, verdict: Path) -> Notice:
-        """Set the summary of a verdict on its way.
+    def send(self, path: Path) -> Delivery:
+        """Send the notification about a run on its way.
 
         Args:
-            verdict: A run's `verdict.json`.
+            path: The run's `verdict.json`.
         """
-        notice = Notice(self.webhook, summary_of(json.loads(verdict.read_text("utf-8")), self.report))
-        notice.start()
-        return notice
+        content = plain(notification_of(verdict_json.read(path), self.report))
+        delivery = Delivery(self.address, content)
+        delivery.start()
+        return delivery
 
 
 def webhook_settings(notify: str | None, report: str | None, target: str | None) -> WebhookSettings | None:
-    """Read the webhook settings from options and variables.
+    """Read the webhook settings from options, or from variables where an option is not given.
 
     Args:
         notify: Value of `--notify`; None for the variable.
@@ -281,24 +384,24 @@ def webhook_settings(notify: str | None, report: str | None, target: str | None)
         target: Base URL of the target, which is no webhook; None where it has no lasting one.
 
     Returns:
-        None where no webhook is given.
+        The settings; None when no webhook is named.
 
     Raises:
         UsageError: an address cannot be used.
     """
-    found = _webhook(notify, target)
+    address = _address(notify, target)
     shown = _report(report)
-    return WebhookSettings(found, shown) if found else None
+    return WebhookSettings(address, shown) if address else None
 
 
-def _webhook(given: str | None, target: str | None) -> Webhook | None:
+def _address(given: str | None, target: str | None) -> WebhookAddress | None:
     text, source = (given, OPTION) if given is not None else (os.environ.get(VARIABLE), VARIABLE)
     if text is None or (source == VARIABLE and not text.strip()):
         return None
-    found = webhook(text, source)
-    if target is not None and found.origin == Webhook(target).origin:
+    address = read_address(text, source)
+    if target is not None and address.origin == WebhookAddress(target).origin:
         raise UsageError(f"{source} leads to the target itself; a webhook is somewhere else")
-    return found
+    return address
 
 
 def _report(given: str | None) -> str | None:

@@ -5,7 +5,16 @@ from datetime import date
 from typing import Any
 
 from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import AssertionCount, Block, Case, Narrowed, RunFacts, RunRecord, SeenFinding
+from contracts.evidence.record import (
+    AssertionCount,
+    Block,
+    Case,
+    Environment,
+    Narrowed,
+    RunFacts,
+    RunRecord,
+    SeenFinding,
+)
 from contracts.evidence.terms import Consumer, Deviation, Terms, Waiver
 from contracts.evidence.verdicts import RunVerdict, judge
 from contracts.interface.catalogue import Clause, Level
@@ -150,7 +159,7 @@ class Story:
             "workers": 1,
             "command": "registry-contracts gate",
             "versions": {"suite": "1"},
-            "environment": {"requests": 1, "retries": 0, "faults": {}, "breaker": None},
+            "environment": Environment(requests=1),
             "interrupted": False,
             "expected_workers": ("main",),
             "strict": True,

@@ -3,6 +3,7 @@
 import pytest
 
 from contracts.evidence.outcomes import ExitCode, Verdict
+from contracts.evidence.record import Environment
 from contracts.evidence.terms import Terms
 from tests.meta.evidence.sample_records import Story, consumer, deviation, waiver
 
@@ -111,7 +112,7 @@ def test_a_waiver_does_not_help_against_a_contradiction(whole: Story) -> None:
 
 
 def test_a_waiver_does_not_help_against_an_outage(whole: Story) -> None:
-    whole.facts = {"environment": {"requests": 1, "retries": 0, "faults": {}, "breaker": "refused"}}
+    whole.facts = {"environment": Environment(requests=1, breaker="refused")}
     verdict = whole.verdict(Terms(consumer("getDraft", waivers=(waiver("draft-get-content"),))))
     assert verdict.exit_code is ExitCode.INCONCLUSIVE
 

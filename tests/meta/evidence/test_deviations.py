@@ -7,7 +7,7 @@ import pytest
 
 from contracts.evidence.deviations import Course
 from contracts.evidence.outcomes import ExitCode, Verdict
-from contracts.evidence.record import Narrowed
+from contracts.evidence.record import Environment, Narrowed
 from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import RunVerdict
 from tests.meta.evidence.sample_records import REALMS, TODAY, Story, consumer, deviation, waiver
@@ -108,7 +108,7 @@ def test_what_was_seen_once_and_not_confirmed_still_happens(whole: Story) -> Non
     assert verdict.deviations[0].course is Course.HAPPENS
 
 
-STOPPED = {"environment": {"requests": 1, "retries": 0, "faults": {}, "breaker": "three refusals"}}
+STOPPED = {"environment": Environment(requests=1, breaker="three refusals")}
 
 
 @pytest.mark.parametrize(

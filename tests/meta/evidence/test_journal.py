@@ -13,7 +13,7 @@ from contracts.evidence.journal import Journal, is_closed, journal_path, read_jo
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.run_folder import collect
 
-NOBODY = {"text": None, "base64": None, "size": 0, "sha256": "", "truncated": False}
+NOBODY = {"text": None, "base64": None, "size": 0, "sha256": "0" * 64, "truncated": False}
 
 
 def write_case(journal: Journal, name: str, outcome: str = "pass", *, ended: bool = True) -> None:
@@ -210,11 +210,11 @@ def test_a_journal_that_is_absent_or_foreign_is_refused(folder: Path, changes: A
     ("old", "new", "says"),
     [
         ('"kind":"begin"', '"kind":"gossip"', "line 2"),
-        ('{"kind":"begin"', '{{"kind":"begin"', "line 2: not JSON"),
-        ('"outcome":"pass"', '"outcome":"fine"', "the outcome 'fine', which no case"),
+        ('{"kind":"begin"', '{{"kind":"begin"', "line 2: is not JSON"),
+        ('"outcome":"pass"', '"outcome":"fine"', "outcome: Invalid enum value 'fine'"),
         ('"worker":"main"', '"worker":"gw7"', "worker gw7, not main"),
         ('{"kind":"start"', '{"kind":"end"', "events"),
-        ('"retries":0', '"returns":0', "line 3: the event lacks retries"),
+        ('"retries":0', '"returns":0', "line 3: lacks retries"),
     ],
 )
 def test_an_altered_journal_is_refused_with_the_place(folder: Path, old: str, new: str, says: str) -> None:
@@ -237,7 +237,7 @@ def test_a_run_without_its_closing_record_is_incomplete(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "says"), [(None, "absent"), ("{", "not JSON"), ("[]", "object"), ("{}", "lacks")]
+    ("content", "says"), [(None, "absent"), ("{", "not JSON"), ("[]", "object"), ("{}", "lacks target")]
 )
 def test_a_run_file_that_cannot_be_used_is_one_clear_line(
     folder: Path, content: str | None, says: str

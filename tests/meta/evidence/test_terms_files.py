@@ -9,6 +9,7 @@ import pytest
 from contracts.errors import UsageError
 from contracts.evidence.terms import Consumer, Deviation, Terms
 from contracts.evidence.terms_files import load_terms, read_consumer, read_deviations
+from contracts.file_formats import convert, plain
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 
@@ -210,6 +211,6 @@ def test_terms_come_back_as_they_were_written_down(write: Callable[[str], Path],
         '[methods]\n"a.b" = ["getDraft"]\n[waivers]\ndraft-get-content = "x"\n', encoding="utf-8"
     )
     terms = load_terms("sdk.toml", str(write(ENTRY)), None, "sandbox", tmp_path)
-    assert Terms.from_facts(terms.as_facts()) == terms
-    with pytest.raises(UsageError, match="it was altered"):
-        Terms.from_facts({"consumer": None, "deviations": [{}], "deviations_file": None})
+    assert convert(plain(terms), Terms, "run.json") == terms
+    with pytest.raises(UsageError, match=r"run\.json: deviations\[0\]: "):
+        convert({"consumer": None, "deviations": [{}], "deviations_file": None}, Terms, "run.json")

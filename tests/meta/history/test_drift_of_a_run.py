@@ -7,7 +7,7 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.evidence.outcomes import ExitCode, Verdict
-from contracts.evidence.record import AssertionCount, Case, RunFacts, RunRecord
+from contracts.evidence.record import AssertionCount, Case, Environment, RunFacts, RunRecord
 from contracts.evidence.run_history import realms_of_operations
 from contracts.evidence.verdicts import judge
 from contracts.history.baseline import BASELINE_FILE, SETTINGS_FILE, Baseline, keep, kept, write
@@ -34,7 +34,7 @@ def record() -> RunRecord:
         workers=1,
         command="run",
         versions={},
-        environment={},
+        environment=Environment(),
         interrupted=False,
         expected_workers=("main",),
     )

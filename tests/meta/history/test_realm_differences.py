@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from contracts.file_formats import plain
 from contracts.history.drift import between_realms
 from contracts.history.drift_report import told_realms
 
@@ -36,7 +37,7 @@ def test_a_member_that_one_realm_lacks_is_absent_there(made: Any) -> None:
         ]
     )
     (difference,) = between_realms(facts)
-    assert difference.as_data() == {
+    assert plain(difference) == {
         "clause": "draft-save-answer",
         "operation": "saveDraft",
         "point": "200 body.createdOn",

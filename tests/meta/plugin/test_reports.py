@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from contracts.file_formats import convert
 from contracts.reports import verdict_json
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -20,7 +21,7 @@ def test_every_report_is_there(run: Any, faulty: Callable[..., Any], broken: boo
         "-k", "test_content or test_save", "--realm=abs-dev", f"--target={service.target}", program=True
     )
     assert ended.code == int(broken), ended.said
-    verdict_json.check(ended.verdict)
+    convert(ended.verdict, verdict_json.VerdictFile, verdict_json.FILE_NAME)
     names = {path.name for path in ended.folder.iterdir()}
     assert names >= {
         "verdict.json",

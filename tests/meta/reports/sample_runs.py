@@ -9,6 +9,7 @@ from typing import Any
 
 from contracts.evidence.journal import Journal, journal_path, utc_now
 from contracts.evidence.terms import Consumer, Deviation, Terms, Waiver
+from contracts.file_formats import plain
 from contracts.history.baseline import Baseline
 from contracts.history.baseline import write as write_baseline
 from contracts.history.observed_facts import Place
@@ -193,14 +194,22 @@ def deviation(clause_: str, realm: str, expires: str, line: int) -> Deviation:
 def past_runs(clause_: str) -> Past:
     """Return five earlier runs in which a clause came and went in abs-dev."""
     runs = tuple(
-        PastRun(f"r{day}", f"2026-01-0{day}T10:00:00+00:00", "gate", verdict, 90 + day, 10.0 + day, counts)
-        for day, (verdict, counts) in enumerate(
+        PastRun(
+            HOSTILE if day == 3 else f"r{day}",
+            f"2026-01-0{day}T10:00:00+00:00",
+            "gate",
+            verdict,
+            90 + day,
+            10.0 + day,
+            counts,
+        )
+        for day, (name, verdict, counts) in enumerate(
             [
-                ("pass", {"pass": 6}),
-                ("fail", {"fail": 2, "pass": 4}),
-                (HOSTILE, {"pass": 6}),
-                ("nothing tested", {}),
-                ("fail", {"fail": 1, "pass": 5}),
+                ("r1", "pass", {"pass": 6}),
+                ("r2", "fail", {"fail": 2, "pass": 4}),
+                (HOSTILE, "inconclusive", {"pass": 6}),
+                ("r4", "nothing tested", {}),
+                ("r5", "fail", {"fail": 1, "pass": 5}),
             ],
             start=1,
         )
@@ -235,7 +244,7 @@ def build_rich_run(run: Path) -> Path:
         "limits": {"requests_per_second": 20.0, "concurrency": None},
         "permanent_records": {"abs-dev": 3},
     }
-    build_run(run, workers, terms=terms.as_facts(), waived=terms.waived, environment=environment)
+    build_run(run, workers, terms=plain(terms), waived=terms.waived, environment=environment)
     write_past(run, past_runs("draft-get-content"))
     facts = {Place("draft-info-shape", "getDraftInfo", "abs-dev"): {"body": "201", "gone": "string"}}
     realms = {"getDraftInfo": ("abs-dev", "bch-dev")}

@@ -10,9 +10,19 @@ import jsonschema_rs
 import pytest
 from junitparser import JUnitXml
 
-from contracts.errors import SuiteError
+from contracts.errors import UsageError
 from contracts.evidence.verdicts import RunVerdict
+from contracts.file_formats import convert
 from contracts.reports import verdict_json
+
+SCHEMA = jsonschema_rs.Draft202012Validator(
+    json.loads(Path(verdict_json.__file__).parent.joinpath("schemas/verdict.schema.json").read_text()),
+    validate_formats=True,
+)
+
+
+def fits(content: Any) -> None:
+    convert(content, verdict_json.VerdictFile, verdict_json.FILE_NAME)
 
 
 @pytest.mark.usefixtures("verdict")
@@ -57,13 +67,14 @@ def test_verdict_json_says_all_that_the_design_asks_for(folder: Path) -> None:
 @pytest.mark.usefixtures("verdict")
 def test_the_schema_refuses_what_no_run_may_say(folder: Path, path: tuple[Any, ...], value: Any) -> None:
     content = json.loads((folder / "verdict.json").read_text())
-    verdict_json.check(content)
+    fits(content)
     place = content
     for step in path[:-1]:
         place = place[step]
     place[path[-1]] = value
-    with pytest.raises(SuiteError, match="does not fit its schema"):
-        verdict_json.check(content)
+    with pytest.raises(UsageError, match=r"^verdict\.json: "):
+        fits(content)
+    assert not SCHEMA.is_valid(content)
 
 
 @pytest.mark.usefixtures("verdict")

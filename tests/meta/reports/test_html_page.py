@@ -84,7 +84,7 @@ def test_the_page_stays_small_whatever_was_found(folder: Path, made_up: SimpleNa
     """Every place a service's words can come to is full of what takes most room."""
     record = collect(folder)
     (exchange, *_), (finding, *_) = record.exchanges.values(), record.findings
-    body = {"text": "<" * 100_000, "base64": None, "size": 100_000, "sha256": "", "truncated": False}
+    body = {"text": "<" * 100_000, "base64": None, "size": 100_000, "sha256": "0" * 64, "truncated": False}
     long = replace(exchange, request={**exchange.request, "body": body})
     swollen = replace(
         record,

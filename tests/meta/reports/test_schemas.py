@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from contracts.file_formats import plain
 from contracts.history.observed_facts import Change, Kind
 from contracts.proving.matrix import matrix
 from contracts.proving.proof_report import as_data
@@ -86,9 +87,11 @@ def test_lines_of_a_ledger_and_of_a_sweep_fit(tmp_path: Path) -> None:
 
 def test_changes_as_drift_prints_them_fit() -> None:
     changes = [
-        Change(
-            kind, "list-fields", "listDrafts", ("abs-dev", "bch-dev"), "200 items.name", was, now
-        ).as_data()
+        plain(
+            Change(
+                kind, "list-fields", "listDrafts", ("abs-dev", "bch-dev"), "200 items.name", was, now
+            ).entry
+        )
         for kind in Kind
         for was, now in (("text", None), (None, "number"), ("text", "number"))
     ]

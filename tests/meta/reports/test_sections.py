@@ -104,7 +104,7 @@ def test_a_first_run_has_no_trends_and_says_nothing_of_the_past(folder: Path) ->
 
 def test_a_past_that_was_altered_is_named(rich: Path, made_up: SimpleNamespace) -> None:
     (rich / "past.json").write_text('{"runs": 1}')
-    with pytest.raises(UsageError, match=r"past\.json was altered"):
+    with pytest.raises(UsageError, match=r"past\.json: runs: "):
         write_all(rich, ["html"], catalogue=made_up.catalogue)
 
 

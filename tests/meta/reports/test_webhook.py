@@ -7,18 +7,20 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import jsonschema_rs
 import pytest
+from msgspec.structs import replace
 
 from contracts.errors import UsageError
+from contracts.evidence.findings import Standing
 from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import judge
+from contracts.file_formats import plain
 from contracts.history.drift_report import DriftReport
 from contracts.history.observed_facts import Change, Kind
 from contracts.reports import verdict_json
-from contracts.reports.webhook import Notice, Webhook, summary_of, webhook, without_address
+from contracts.reports.webhook import Delivery, WebhookAddress, notification_of, read_address, without_address
 from tests.meta.evidence.sample_records import CATALOGUE, Story, consumer, deviation
 from tests.meta.program import Program
 from tests.meta.schemas import misfits, validator
@@ -47,9 +49,8 @@ def test_what_is_posted_fits_its_schema_and_says_what_counts(
     record = told.record(terms)
     gone = Change(Kind.MEMBER_GONE, "list-fields", "listDrafts", ("abs-dev",), "200 items", "text", None)
     drift = DriftReport(changes=(gone,))
-    content = summary_of(
-        verdict_json.build(record, judge(record, CATALOGUE, drift)), "https://ci.example.test/7"
-    )
+    verdict = verdict_json.build(record, judge(record, CATALOGUE, drift))
+    content = plain(notification_of(verdict, "https://ci.example.test/7"))
     assert [error.message for error in schema.iter_errors(content)] == []
     assert not schema.is_valid({**content, "more": 1})
     assert content["findings"]["total"] == 3
@@ -63,27 +64,35 @@ def test_what_is_posted_fits_its_schema_and_says_what_counts(
 def test_long_texts_and_many_findings_are_cut(schema: jsonschema_rs.Draft202012Validator) -> None:
     record = Story().record()
     verdict = verdict_json.build(record, judge(record, CATALOGUE))
-    finding: dict[str, Any] = {
-        "id": "0123456789",
-        "clause": "draft-get-content",
-        "operation": None,
-        "realm": "abs-dev",
-        "standing": "fail",
-        "counted": True,
-        "rate": [3, 3],
-        "expected": "x" * 5000,
-        "seen": "line\n" * 5000,
-    }
-    content = summary_of({**verdict, "findings": [finding] * 200}, None)
+    finding = verdict_json.FindingEntry(
+        id="0123456789",
+        clause="draft-get-content",
+        operation=None,
+        realm="abs-dev",
+        standing=Standing.FAIL,
+        role=None,
+        expected="x" * 5000,
+        seen="line\n" * 5000,
+        confirmed=True,
+        intermittent=False,
+        rate=(3, 3),
+        counted=True,
+        methods=(),
+        deviation=None,
+        cases=("a case",),
+        exchanges=(),
+        reproduce=verdict_json.ReproduceEntry("replay", ()),
+    )
+    content = plain(notification_of(replace(verdict, findings=(finding,) * 200), None))
     assert [error.message for error in schema.iter_errors(content)] == []
     assert (content["findings"]["total"], len(content["findings"]["first"])) == (200, 10)
     assert len(json.dumps(content)) < 20_000
 
 
 def send(url: str, patience: float = AMPLE, pauses: tuple[float, ...] = (0.0, 0.0, 0.0)) -> str:
-    notice = Notice(Webhook(url), {"verdict": "pass"}, patience, pauses)
-    notice.start()
-    return notice.outcome()
+    delivery = Delivery(WebhookAddress(url), {"verdict": "pass"}, patience, pauses)
+    delivery.start()
+    return delivery.outcome()
 
 
 def test_a_webhook_that_is_busy_is_asked_again(webhook_answering: Answering) -> None:
@@ -136,7 +145,7 @@ def test_the_address_shows_nowhere(webhook_answering: Answering, caplog: pytest.
     hook = webhook_answering(503, 200)
     with caplog.at_level(logging.DEBUG):
         line = send(hook.url)
-    assert SECRET not in line + caplog.text + repr(Webhook(hook.url))
+    assert SECRET not in line + caplog.text + repr(WebhookAddress(hook.url))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +153,7 @@ def test_the_address_shows_nowhere(webhook_answering: Answering, caplog: pytest.
 )
 def test_an_address_that_cannot_be_used_is_refused_and_not_repeated(text: str) -> None:
     with pytest.raises(UsageError, match="--notify is not a web address") as caught:
-        webhook(text, "--notify")
+        read_address(text, "--notify")
     assert not text or text not in str(caught.value)
 
 
