@@ -14,6 +14,7 @@ import click
 from contracts.checks.universal import UNIVERSAL
 from contracts.cli import completion
 from contracts.errors import UsageError
+from contracts.file_formats import plain
 from contracts.interface.case_listing import known_cases
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.description import Operation, load_description
@@ -121,7 +122,7 @@ def _last(run: LastRun | None, clause: str) -> dict[str, Any] | None:
     if run is None:
         return None
     facts = {"run": run.name, "target": run.target, "profile": run.profile, "started": run.started}
-    return {**facts, "realms": dict(run.cells.get(clause, {}))}
+    return {**facts, "realms": plain(run.cells.get(clause, {}))}
 
 
 def _history(reports: Path, run: LastRun | None, clause: str) -> dict[str, Any]:

@@ -157,9 +157,9 @@ def _why_untested(clause: Clause, cases: Any, run: LastRun | None, realm: str | 
         return clause.untested or "no case"
     cells = run.cells.get(clause.id, {}) if run else {}
     reasons = {
-        str(cell["reason"])
+        str(cell.reason)
         for place, cell in cells.items()
-        if cell["verdict"] == _UNTESTED and realm in (None, place)
+        if cell.verdict == _UNTESTED and realm in (None, place)
     }
     return "; ".join(sorted(reasons))
 
@@ -220,11 +220,11 @@ def _findings(chosen: Filters) -> Iterable[Row]:
     if run is None:
         raise UsageError(f"no run in '{chosen.reports}' yet; `registry-contracts run` makes one")
     wanted = {clause.id for clause in _chosen_clauses(chosen)}
-    for each in run.findings:
-        here = chosen.realm in (None, each["realm"]) and chosen.operation in (None, each["operation"])
-        if here and each["clause"] in wanted:
+    for finding in run.findings:
+        here = chosen.realm in (None, finding.realm) and chosen.operation in (None, finding.operation)
+        if here and finding.clause in wanted:
             names = ("id", "standing", "clause", "operation", "realm", "expected", "seen")
-            yield {name: each[name] for name in names}
+            yield {name: getattr(finding, name) for name in names}
 
 
 _OF_CLAUSES: Final = ("level", "family", "operation", "realm")

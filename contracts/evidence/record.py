@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.terms import Terms
@@ -156,6 +156,29 @@ class RunFacts:
     def breaker(self) -> str | None:
         """Why the run was stopped early by the circuit breaker, or None."""
         return self.environment.breaker or None
+
+
+class RunProcess(OpenFormat, frozen=True):
+    """The process of a run's controller."""
+
+    pid: Count
+    host: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFile(RunFacts):
+    """`run.json` as a whole; reports are made from it and the journals, and later versions may add members.
+
+    The ledger of a `call` or `replay` that left something has one with fewer members, and a run that was merged from
+    shards has no `token`, `left` and `process`, which are one process's own. `token` begins the identifiers of the
+    run's records; it is not secret. `left` counts drafts that could not be removed.
+    """
+
+    token: Name | UnsetType = UNSET
+    left: Count | UnsetType = UNSET
+    process: RunProcess | UnsetType = UNSET
+
+    rules: ClassVar[Mapping[str, Any]] = {"required": ["target", "base_url", "started", "finished"]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,9 @@ from contracts.evidence.observations import answers_of
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.record import Case, Environment, RecordedExchange, RunFacts, RunRecord
 from contracts.evidence.run_history import realms_of_operations
+from contracts.exchanges.exchange_format import exchange_entry
 from contracts.exchanges.reproduction import curl
+from contracts.file_formats import plain
 from contracts.history import baseline as baselines
 from contracts.history.drift import compare, shown
 from contracts.history.observed_facts import Change, Facts, Kind, read_facts
@@ -26,8 +28,9 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
 from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import PreparedRequest, RequestPreparer
-from contracts.manual.recorded_sequence import SAVED
+from contracts.manual.recorded_sequence import SAVED, SavedFile
 from contracts.manual.request_options import RequestOptions
+from contracts.reports.verdict_json import TargetEntry
 from contracts.safe_text import json_text
 from contracts.session.actor import Actor
 from contracts.session.session import UNSENT
@@ -163,7 +166,6 @@ def _record(exchanges: dict[str, RecordedExchange], target: Target) -> RunRecord
     return RunRecord(run, (case,), (), (), exchanges, (), (), (), (), ())
 
 
-_FORMAT: Final = 1
 _NAME: Final = re.compile(r"[\w.-]+")
 
 
@@ -297,22 +299,17 @@ def save(
             f"--save '{name}' is no name: use letters, digits, - _ . or a path that ends in .json"
         )
     realm = called[0].realm
-    content: dict[str, Any] = {
-        "format": _FORMAT,
-        "saved": datetime.now(UTC).isoformat(),
-        "target": {
-            "name": session.target.name,
-            "kind": session.target.kind,
-            "base_url": session.target.base_url,
-        },
-        "realm": realm,
-        "settings": _settings(session, realm),
-        "arranged": [asdict(each) for each in before],
-        "sequence": [asdict(each) for each in called],
-    }
+    content = SavedFile(
+        saved=datetime.now(UTC).isoformat(),
+        target=TargetEntry(session.target.name, session.target.kind, session.target.base_url),
+        realm=realm,
+        settings=_settings(session, realm),
+        arranged=tuple(map(exchange_entry, before)),
+        sequence=tuple(map(exchange_entry, called)),
+    )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json_text(content, indent=2) + "\n", encoding="utf-8")
+        path.write_text(json_text(plain(content), indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot save to '{path}': {error.strerror}") from None
     return path

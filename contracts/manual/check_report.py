@@ -1,28 +1,30 @@
-"""`check.json`: what traffic showed, as data, checked against its JSON Schema before it is written.
-
-`index.html` of somebody's traffic, in the style of a run's: one page that asks nothing of the network.
-
-Writes what traffic showed into a folder: `check.json`, and a page for people.
-
-What traffic showed, as lines for a terminal: findings first, then coverage, one verdict line last.
-"""
+"""The report of recorded or proxied traffic: `check.json`, a page in the style of a run's, lines for the terminal."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
-import jsonschema_rs
+from msgspec import Meta
 
-from contracts.errors import SuiteError, UsageError
+from contracts.errors import UsageError
 from contracts.evidence.record import RecordedExchange
 from contracts.exchanges.transcript import request_text, response_text
+from contracts.file_formats import (
+    Count,
+    Format,
+    Level,
+    Moment,
+    Name,
+    RunExitCode,
+    RunWord,
+    one_of,
+    same_outcome,
+    write_file,
+)
 from contracts.interface.catalogue import load_catalogue
 from contracts.manual.traffic_findings import Side, Standing, TrafficFinding
 from contracts.manual.traffic_summary import Group, Tally, TrafficVerdict
@@ -60,6 +62,108 @@ class Occasion:
     realms: tuple[str, ...] = ()
     unreadable: int = 0
     notes: tuple[str, ...] = ()
+
+
+Counts = dict[str, Count]
+Number = Annotated[int, Meta(ge=1)]
+
+
+class Breaks(Format, frozen=True):
+    """How many different findings decide the verdict, by the side that breaks the interface."""
+
+    client: Count
+    service: Count
+
+
+class CheckTarget(Format, frozen=True):
+    """The service, where it is known."""
+
+    name: str | None
+    base_url: str | None
+
+
+class CheckedExchanges(Format, frozen=True):
+    """What was looked at.
+
+    `not_answered`: faults of the environment. `judged_in_part`: why responses were not judged in full. `no_operation`:
+    requests below the interface's paths that are no operation; `elsewhere`: to other paths, by host. `unreadable`:
+    entries of the archive that are no request.
+    """
+
+    all: Count
+    of_the_interface: Count
+    by_realm: Counts
+    not_answered: Counts
+    judged_in_part: Counts
+    of_other_realms: Counts
+    no_operation: Counts
+    elsewhere: Counts
+    preflights: Count
+    unreadable: Count
+
+
+class CheckFinding(Format, frozen=True):
+    """What one or more exchanges contradict.
+
+    `side`: `request` where the client breaks the interface, `answer` where the service does. `standing`: a fault
+    decides the verdict, advice does not, a remark may have another explanation. `fault` is what is wrong with a
+    request, such as `body.firstName:missing`. `entries` are the numbers of the first exchanges, from one; `because_of`
+    is the number of the earlier exchange that they contradict.
+    """
+
+    side: Side
+    standing: Standing
+    clause: str | None
+    level: Level | None
+    fault: str | None
+    operation: str | None
+    realm: str
+    expected: str
+    seen: str
+    times: Number
+    entries: Annotated[tuple[Number, ...], Meta(min_length=1, max_length=50)]
+    because_of: int | None
+
+
+class CheckedClause(Format, frozen=True):
+    """A clause that an assertion was reached for."""
+
+    id: str
+    level: Level
+    held: Count
+    contradicted: Count
+
+
+class CheckFile(Format, frozen=True):
+    """What traffic showed about the interface, from an archive or through the proxy.
+
+    `alone`: nothing else wrote to the service meanwhile, so that sequences decide. `realms`: only their requests were
+    judged; empty for all. In `findings`, what decides comes first. `operations` counts requests of all operations.
+    """
+
+    format: Literal[1]
+    kind: Annotated[str, one_of("archive", "proxy")]
+    verdict: RunWord
+    exit_code: RunExitCode
+    reason: Name
+    breaks: Breaks
+    source: str | None
+    target: CheckTarget
+    started: Moment | None
+    finished: Moment | None
+    alone: bool
+    strict_client: bool
+    realms: tuple[str, ...]
+    exchanges: CheckedExchanges
+    findings: tuple[CheckFinding, ...]
+    operations: Counts
+    never_exercised: tuple[str, ...]
+    clauses: tuple[CheckedClause, ...]
+    notes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a verdict with the exit code of another."""
+        same_outcome(self.verdict, self.exit_code)
 
 
 def build(tally: Tally, verdict: TrafficVerdict, occasion: Occasion) -> dict[str, Any]:
@@ -125,20 +229,7 @@ def write_json(content: dict[str, Any], folder: Path) -> Path:
     Raises:
         SuiteError: it does not fit its own schema.
     """
-    content = encodable(content)
-    for error in schema_validator().iter_errors(content):
-        place = "/".join(str(part) for part in error.instance_path) or "the top"
-        raise SuiteError(f"{JSON_NAME} does not fit its schema at {place}: {error.message}")
-    path = folder / JSON_NAME
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    return path
-
-
-@cache
-def schema_validator() -> jsonschema_rs.Draft202012Validator:
-    """The validator of `schemas/check.schema.json`."""
-    text = files("contracts.reports").joinpath("schemas/check.schema.json").read_text("utf-8")
-    return jsonschema_rs.Draft202012Validator(json.loads(text), validate_formats=True)
+    return write_file(folder / JSON_NAME, encodable(content), CheckFile)
 
 
 def leading(counts: Counter[str], most: int = 3) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from contracts.errors import UsageError
 from contracts.evidence.terms import Deviation
@@ -16,7 +14,9 @@ from contracts.history import runs
 from contracts.history.trends import Trend, trends
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
+from contracts.reports import verdict_json
 from contracts.reports.verdict_json import FILE_NAME as VERDICT
+from contracts.reports.verdict_json import CellEntry, FindingEntry
 from contracts.reports.writers import LATEST
 
 
@@ -34,13 +34,13 @@ class LastRun:
     started: str
     profile: str
     verdict: str
-    cells: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
-    findings: tuple[Mapping[str, Any], ...] = ()
+    cells: Mapping[str, Mapping[str, CellEntry]] = field(default_factory=dict)
+    findings: tuple[FindingEntry, ...] = ()
 
     def verdict_of(self, clause: str, realm: str) -> str | None:
         """The verdict on a clause in a realm; None when the run did not judge it."""
         cell = self.cells.get(clause, {}).get(realm)
-        return str(cell["verdict"]) if cell else None
+        return str(cell.verdict) if cell else None
 
 
 def last_run(reports: Path, run: str | None = None) -> LastRun | None:
@@ -61,20 +61,18 @@ def last_run(reports: Path, run: str | None = None) -> LastRun | None:
     if not path.is_file():
         return None
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return LastRun(
-            name=folder.resolve().name,
-            target=content["target"]["name"],
-            started=content["started"],
-            profile=content["profile"],
-            verdict=content["verdict"],
-            cells={entry["id"]: entry["realms"] for entry in content["clauses"]},
-            findings=tuple(content["findings"]),
-        )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(
-            f"{path} cannot be read: {error}; `python -m contracts.evidence {folder}` makes it again"
-        ) from None
+        verdict = verdict_json.read(path)
+    except UsageError as error:
+        raise UsageError(f"{error}; `python -m contracts.evidence {folder}` makes it again") from None
+    return LastRun(
+        name=folder.resolve().name,
+        target=verdict.target.name,
+        started=verdict.started,
+        profile=verdict.profile,
+        verdict=verdict.verdict,
+        cells={clause.id: clause.realms for clause in verdict.clauses},
+        findings=verdict.findings,
+    )
 
 
 def history_of(reports: Path, target: str | None) -> dict[tuple[str, str], Trend]:

@@ -19,16 +19,22 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Meta
 
 from contracts.checks.requests import ROOT, realm_of
 from contracts.errors import UsageError
 from contracts.evidence.record import RecordedExchange
+from contracts.exchanges.exchange_format import ExchangeEntry
 from contracts.exchanges.har_file import har_entries
+from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, mismatch
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.reports.finding_files import FOLDER_NAME
+from contracts.reports.verdict_json import TargetEntry
 from contracts.reports.writers import LATEST
 from contracts.settings.target import ANONYMOUS, AUTHOR
 from contracts.settings.toml_file import is_file, suggestion
@@ -90,6 +96,53 @@ class Telling:
         return f"{self.found.clause} ({self.found.operation}) in {self.realm}"
 
 
+class SavedFile(Format, frozen=True, kw_only=True):
+    """What `call --save` keeps; see `FindingFile` for its members."""
+
+    format: Literal[1] = 1
+    saved: Moment
+    target: TargetEntry
+    realm: Name
+    settings: Mapping[str, Any]
+    arranged: tuple[ExchangeEntry, ...]
+    sequence: Annotated[tuple[ExchangeEntry, ...], Meta(min_length=1)]
+
+
+class RecordedTarget(OpenFormat, frozen=True):
+    """The target of a recorded sequence."""
+
+    name: str
+    base_url: str
+
+
+class RecordedFile(OpenFormat, frozen=True):
+    """What `replay` needs of a finding file or a saved call of any version."""
+
+    target: RecordedTarget
+    realm: str
+    sequence: tuple[ExchangeEntry, ...]
+    arranged: tuple[ExchangeEntry, ...] = ()
+    settings: Mapping[str, Any] | None = None
+
+
+class RecordedCommand(OpenFormat, frozen=True):
+    """How a finding is sent again."""
+
+    command: str = ""
+
+
+class RecordedFinding(OpenFormat, frozen=True):
+    """What `replay` says of a finding."""
+
+    id: str
+    clause: str
+    operation: str | None
+    expected: str
+    seen: str
+    rate: tuple[Count, Count]
+    reproduce: RecordedCommand = RecordedCommand()
+
+
 def from_data(content: Any, source: str) -> Telling:
     """Make a telling of the content of `findings/<id>.json`, or of what `call --save` wrote.
 
@@ -97,47 +150,34 @@ def from_data(content: Any, source: str) -> Telling:
         UsageError: it is none of these; one line.
     """
     try:
-        target = content["target"]
-        shown = tuple(_exchange(each) for each in content["sequence"])
-        arranged = tuple(_exchange(each) for each in content.get("arranged", ()))
-        found = _found(content) if "clause" in content else None
-        telling = Telling(
-            source,
-            str(target["name"]),
-            str(target["base_url"]),
-            str(content["realm"]),
-            shown,
-            arranged,
-            content.get("settings") or {},
-            found,
-        )
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise UsageError(
-            f"{source}: is no finding: it lacks what findings/<id>.json of a run holds"
-        ) from None
-    if not shown:
+        recorded = msgspec.convert(content, RecordedFile)
+        finding = msgspec.convert(content, RecordedFinding) if "clause" in content else None
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        raise UsageError(f"{source}: is no finding: {mismatch(error)}") from None
+    if not recorded.sequence:
         raise UsageError(f"{source}: holds no exchange, so there is nothing to send again")
-    return telling
-
-
-def _found(content: Mapping[str, Any]) -> Found:
-    times, tries = content["rate"]
-    return Found(
-        id=str(content["id"]),
-        clause=str(content["clause"]),
-        operation=str(content["operation"]),
-        expected=str(content["expected"]),
-        seen=str(content["seen"]),
-        rate=(int(times), int(tries)),
-        command=str(content.get("reproduce", {}).get("command", "")),
+    return Telling(
+        source=source,
+        target=recorded.target.name,
+        base_url=recorded.target.base_url,
+        realm=recorded.realm,
+        shown=msgspec.convert(content["sequence"], tuple[RecordedExchange, ...]),
+        arranged=msgspec.convert(content.get("arranged", ()), tuple[RecordedExchange, ...]),
+        settings=recorded.settings or {},
+        found=_found(finding) if finding else None,
     )
 
 
-def _exchange(fields: Mapping[str, Any]) -> RecordedExchange:
-    names = RecordedExchange.__dataclass_fields__
-    exchange = RecordedExchange(**{name: fields[name] for name in names if name in fields})
-    _ = exchange.request["method"], exchange.request["url"], exchange.request["headers"]
-    return exchange
+def _found(finding: RecordedFinding) -> Found:
+    return Found(
+        id=finding.id,
+        clause=finding.clause,
+        operation=str(finding.operation),
+        expected=finding.expected,
+        seen=finding.seen,
+        rate=finding.rate,
+        command=finding.reproduce.command,
+    )
 
 
 #: A longer body was never kept, and is not made up again.

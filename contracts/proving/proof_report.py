@@ -1,19 +1,27 @@
-"""`proof.json`: the kill matrix as data.
-
-The kill matrix as one page that asks nothing of the network.
-
-The proof in words: the lines at the end of the command, and the tables of `docs/proof.md`.
-"""
+"""The report of a proof: `proof.json`, a page, the lines at the end of the command, the tables of `docs/proof.md`."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
 
 from contracts.errors import UsageError
 from contracts.evidence.outcomes import ExitCode
+from contracts.file_formats import (
+    Count,
+    Format,
+    Level,
+    Moment,
+    Name,
+    OpenFormat,
+    Seconds,
+    checked,
+    one_of,
+)
 from contracts.interface.catalogue import load_catalogue
 from contracts.proving.matrix import CaseRow, DefectRow, Matrix, SeedRow, alarming
 from contracts.proving.trials import TrialResult
@@ -22,75 +30,157 @@ from contracts.safe_text import many
 from contracts.sandbox.defects import UNBREAKABLE
 
 
+class SeedEntry(Format, frozen=True):
+    """One defect with one seed; both figures are null where nothing was found."""
+
+    seed: int
+    killed: bool
+    cases: tuple[Name, ...]
+    profile: Name
+    realms: tuple[Name, ...]
+    requests_to_the_finding: float | int | None
+    seconds_to_the_finding: float | int | None
+    findings_elsewhere: tuple[str, ...]
+
+
+class DefectEntry(Format, frozen=True):
+    """One defect, and whether it was found with every seed."""
+
+    name: Name
+    clause: Name
+    level: Annotated[str, one_of("must", "should")]
+    family: Name
+    operations: tuple[Name, ...]
+    sentence: Name
+    killed: bool
+    seeds: tuple[SeedEntry, ...]
+
+
+class CaseEntry(Format, frozen=True):
+    """One case, and the defects that it found."""
+
+    name: Name
+    clauses: dict[str, Level]
+    profile: Name
+    kills: tuple[Name, ...]
+    only_observes: bool
+    tried_alone_on: Count
+
+
+class CalmEntry(Format, frozen=True):
+    """A trial that breaks nothing: the faithful service or one of its variants."""
+
+    name: Name
+    seed: int
+    profile: Name
+    realms: tuple[Name, ...]
+    exit_code: Count
+    findings: tuple[dict[str, Any], ...]
+    alarm: bool
+    requests: Count
+    seconds: Seconds
+
+
+class TroubleEntry(Format, frozen=True):
+    """A trial without a result, and why."""
+
+    trial: dict[str, Any]
+    why: Name
+
+
+class ProofFile(OpenFormat, frozen=True, kw_only=True):
+    """The kill matrix, and everything else that `prove` showed.
+
+    `holds`: every defect was found, and nothing was found where nothing is broken. `unbreakable`: clauses without a
+    defect, and why.
+    """
+
+    command: Name
+    started: Moment
+    seconds: Seconds
+    seeds: tuple[int, ...]
+    jobs: Annotated[int, Meta(ge=1)]
+    cores: int | None
+    versions: dict[str, str]
+    holds: bool
+    summary: dict[str, Any]
+    defects: tuple[DefectEntry, ...]
+    cases: tuple[CaseEntry, ...]
+    calm: tuple[CalmEntry, ...]
+    troubles: tuple[TroubleEntry, ...]
+    unbreakable: dict[str, Name]
+
+
 def as_data(matrix: Matrix, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The matrix as plain data.
+    """The matrix as plain data that fits `ProofFile`.
 
     Args:
         facts: Of the proof as a whole: seeds, versions, moments.
     """
-    return {
+    content = {
         **facts,
         "holds": matrix.holds,
         "summary": matrix.summary(),
         "defects": [_defect(row) for row in matrix.defects],
         "cases": [_case(row) for row in matrix.cases],
         "calm": [_calm(result) for result in matrix.calm],
-        "troubles": [{"trial": _trial(result), "why": result.trouble} for result in matrix.troubles],
+        "troubles": [TroubleEntry(_trial(result), result.trouble or "") for result in matrix.troubles],
         "unbreakable": dict(UNBREAKABLE),
     }
+    data: dict[str, Any] = checked(content, ProofFile, "proof.json")
+    return data
 
 
-def _defect(row: DefectRow) -> dict[str, Any]:
-    return {
-        "name": row.defect.name,
-        "clause": row.defect.clause,
-        "level": row.level,
-        "family": row.family,
-        "operations": list(row.defect.operations),
-        "sentence": row.defect.sentence,
-        "killed": row.killed,
-        "seeds": [_seed(seed) for seed in row.seeds],
-    }
+def _defect(row: DefectRow) -> DefectEntry:
+    return DefectEntry(
+        name=row.defect.name,
+        clause=row.defect.clause,
+        level=row.level,
+        family=row.family,
+        operations=tuple(row.defect.operations),
+        sentence=row.defect.sentence,
+        killed=row.killed,
+        seeds=tuple(map(_seed, row.seeds)),
+    )
 
 
-def _seed(row: SeedRow) -> dict[str, Any]:
-    first = row.first.first or {}
-    return {
-        "seed": row.seed,
-        "killed": row.killed,
-        "cases": list(row.cases),
-        "profile": row.first.profile,
-        "realms": list(row.first.realms),
-        "requests_to_the_finding": first.get("requests"),
-        "seconds_to_the_finding": first.get("seconds"),
-        "findings_elsewhere": list(row.elsewhere),
-    }
+def _seed(row: SeedRow) -> SeedEntry:
+    first = row.first.first
+    return SeedEntry(
+        seed=row.seed,
+        killed=row.killed,
+        cases=row.cases,
+        profile=row.first.profile,
+        realms=row.first.realms,
+        requests_to_the_finding=first["requests"] if first else None,
+        seconds_to_the_finding=first["seconds"] if first else None,
+        findings_elsewhere=row.elsewhere,
+    )
 
 
-def _case(row: CaseRow) -> dict[str, Any]:
-    levels = {clause: str(load_catalogue().clause(clause).level) for clause in row.facts.clauses}
-    return {
-        "name": row.name,
-        "clauses": levels,
-        "profile": row.facts.profile,
-        "kills": list(row.kills),
-        "only_observes": row.silent,
-        "tried_alone_on": row.tried,
-    }
+def _case(row: CaseRow) -> CaseEntry:
+    return CaseEntry(
+        name=row.name,
+        clauses={clause: str(load_catalogue().clause(clause).level) for clause in row.facts.clauses},
+        profile=row.facts.profile,
+        kills=tuple(row.kills),
+        only_observes=row.silent,
+        tried_alone_on=row.tried,
+    )
 
 
-def _calm(result: TrialResult) -> dict[str, Any]:
-    return {
-        "name": result.trial.name,
-        "seed": result.trial.seed,
-        "profile": result.profile,
-        "realms": list(result.realms),
-        "exit_code": result.exit_code,
-        "findings": list(result.findings),
-        "alarm": alarming(result),
-        "requests": result.requests,
-        "seconds": result.seconds,
-    }
+def _calm(result: TrialResult) -> CalmEntry:
+    return CalmEntry(
+        name=result.trial.name,
+        seed=result.trial.seed,
+        profile=result.profile,
+        realms=result.realms,
+        exit_code=result.exit_code,
+        findings=result.findings,
+        alarm=alarming(result),
+        requests=result.requests,
+        seconds=result.seconds,
+    )
 
 
 def _trial(result: TrialResult) -> dict[str, Any]:

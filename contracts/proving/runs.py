@@ -5,7 +5,6 @@ One run of the suite against one altered sandbox, in a process of its own, and w
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import subprocess
@@ -19,7 +18,9 @@ from typing import Any, Final, NoReturn
 import click
 
 from contracts.errors import RegistryContractsError, SuiteError, UsageError
+from contracts.file_formats import plain
 from contracts.interface.location import python_command
+from contracts.reports import verdict_json
 
 _USAGE: Final = 4
 _ERROR: Final = 3
@@ -153,7 +154,7 @@ def read_outcome(path: Path, exit_code: int, seconds: float, said: str = "") -> 
         seconds: That it took.
         said: The last lines it wrote.
     """
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = plain(verdict_json.read(path))
     cells = [
         (clause, realm, cell) for clause in content["clauses"] for realm, cell in clause["realms"].items()
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 from zlib import crc32
 
 import pytest
@@ -91,6 +91,13 @@ def _leave_the_rest(item: pytest.Item) -> None:
     del items[items.index(item) + 1 :]
 
 
+class FirstFinding(TypedDict):
+    """How far a run had come at its first finding on the clause: requests sent, seconds since the start."""
+
+    requests: float | int
+    seconds: float | int
+
+
 @dataclass
 class Watch:
     """Plugin that gives a run its sandbox and looks at what the run finds.
@@ -119,7 +126,7 @@ class Watch:
     formats: Sequence[str] = FORMATS
     findings: list[dict[str, Any]] = field(default_factory=list)
     red: dict[str, None] = field(default_factory=dict)
-    first: dict[str, float] | None = None
+    first: FirstFinding | None = None
     errors: list[str] = field(default_factory=list)
     requests: int = 0
     ended: bool = False

@@ -9,7 +9,7 @@ import json
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import zip_longest
 from pathlib import Path
@@ -20,11 +20,12 @@ from zlib import crc32
 from contracts.cases.marks import Profile
 from contracts.checks.universal import UNIVERSAL
 from contracts.evidence.outcomes import ExitCode
+from contracts.file_formats import Count, Format, Name, Seconds, convert, parse, plain
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.proving.processes import ForkedSandbox, output_to, run_suite
-from contracts.proving.trial_plugins import FORMATS, CaseIndex, Watch
+from contracts.proving.trial_plugins import FORMATS, CaseIndex, FirstFinding, Watch
 from contracts.reports.writers import ALL as ALL_FORMATS
 from contracts.sandbox.defects import load as defect_named
 from contracts.sandbox.variants import ALL, Variant
@@ -140,6 +141,13 @@ def stage_of_case(profile: str) -> int:
     )
 
 
+class TrialsHead(Format, frozen=True):
+    """The first line of `trials.jsonl`: the suite and the proof that the trials belong to."""
+
+    suite: Name
+    proof: dict[str, Any]
+
+
 @dataclass(frozen=True)
 class TrialResult:
     """What came of a trial.
@@ -153,15 +161,15 @@ class TrialResult:
     """
 
     trial: Trial
-    realms: tuple[str, ...]
-    profile: str
+    realms: tuple[Name, ...]
+    profile: Name
     killed: bool
-    cases: tuple[str, ...]
-    first: dict[str, float] | None
+    cases: tuple[Name, ...]
+    first: FirstFinding | None
     findings: tuple[dict[str, Any], ...]
-    exit_code: int
-    requests: int
-    seconds: float
+    exit_code: Count
+    requests: Count
+    seconds: Seconds
     trouble: str | None = None
 
     @classmethod
@@ -183,17 +191,16 @@ class TrialResult:
 
     def line(self) -> str:
         """The result as one line of JSON."""
-        return json.dumps(asdict(self), ensure_ascii=False)
+        return json.dumps(plain(self), ensure_ascii=False)
 
     @classmethod
     def read(cls, line: str) -> TrialResult:
-        """Read what `line` wrote."""
-        told = json.loads(line)
-        trial = told["trial"]
-        told["trial"] = Trial(**{**trial, "kind": Kind(trial["kind"]), "share": tuple(trial["share"])})
-        for name in ("realms", "cases", "findings"):
-            told[name] = tuple(told[name])
-        return cls(**told)
+        """Read what `line` wrote.
+
+        Raises:
+            UsageError: it did not write this.
+        """
+        return convert(parse(line, "a line of the proof"), cls, "a line of the proof")
 
 
 def realms_of(trial: Trial) -> tuple[str, ...]:

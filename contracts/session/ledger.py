@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import replace
 
 from contracts.exchanges.exchange import Response
+from contracts.file_formats import Format, Moment, Name, one_of, plain
 from contracts.session.limits import PERMANENT, ResidueBudget
 from contracts.session.namespace import is_valid_uid
 
@@ -39,19 +44,25 @@ _GONE = frozenset({"refused", "removed"})
 _NAMES = ("identifier", "uid", "id", "_id")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One write: `what` it leaves, where, as whom, and what became of it; `by` names the worker."""
+class Entry(Format, frozen=True):
+    """One write, a line of the ledger: `what` it leaves, where, as whom, and what became of it; `by` names the worker.
 
-    number: int
-    operation: str
-    what: str
-    realm: str
-    role: str
+    Lines of one worker with the same number are about the same write; the last one counts.
+    """
+
+    number: Annotated[int, Meta(ge=1)]
+    operation: Name
+    what: Annotated[str, one_of("draft", "contact", "attachment", "submission")]
+    realm: Name
+    role: Name
     identifier: str
     state: State
-    at: str
+    at: Moment
     by: str = ""
+
+    rules: ClassVar[Mapping[str, Any]] = {
+        "required": ["number", "operation", "what", "realm", "role", "identifier", "state", "at", "by"]
+    }
 
     @property
     def key(self) -> tuple[str, int]:
@@ -141,7 +152,7 @@ class Ledger:
         else:
             self._drafts.pop(entry.number, None)
         # In ASCII: an identifier may hold half a surrogate pair, which has no form in UTF-8.
-        self._file.write(json.dumps(asdict(entry)) + "\n")
+        self._file.write(json.dumps(plain(entry)) + "\n")
         self._file.flush()
 
 
@@ -192,27 +203,18 @@ def _tells_errors(body: Any) -> bool:
     return any(isinstance(each, dict) and bool(each.get("errors")) for each in (body, *inner))
 
 
-def read_ledger(path: Path) -> list[dict[str, Any]]:
-    """Every whole line of a ledger file; a line cut short by a kill is left out."""
-    lines = []
+def read_ledger(path: Path) -> list[Entry]:
+    """Return every whole line of a ledger file; one that a kill cut short, or that is none of ours, is left out."""
+    entries = []
     for line in path.read_text(encoding="utf-8").split("\n"):
-        try:
-            lines.append(json.loads(line))
-        except ValueError:
-            continue  # the line a kill cut short, or the empty end of the file
-    return [line for line in lines if isinstance(line, dict)]
+        with suppress(ValueError, RecursionError, msgspec.ValidationError):
+            entries.append(msgspec.convert(json.loads(line), Entry))
+    return entries
 
 
 def read_entries(paths: Iterable[Path]) -> list[Entry]:
-    """The latest state of every write in some ledger files."""
-    latest: dict[tuple[str, int], Entry] = {}
-    for path in paths:
-        for line in read_ledger(path):
-            values = {name: line[name] for name in Entry.__dataclass_fields__ if name in line}
-            if len(values) >= len(Entry.__dataclass_fields__) - 1:
-                entry = Entry(**values)
-                latest[entry.key] = entry
-    return list(latest.values())
+    """Return the latest state of every write in some ledger files."""
+    return list({entry.key: entry for path in paths for entry in read_ledger(path)}.values())
 
 
 def append_removed(path: Path, entries: Iterable[Entry]) -> None:
@@ -220,7 +222,7 @@ def append_removed(path: Path, entries: Iterable[Entry]) -> None:
     with path.open("a", encoding="utf-8") as file:
         for entry in entries:
             # The break in front closes a line that a kill cut short.
-            file.write("\n" + json.dumps(asdict(replace(entry, state="removed", at=_now()))) + "\n")
+            file.write("\n" + json.dumps(plain(replace(entry, state="removed", at=_now()))) + "\n")
 
 
 def _record(entry: Entry) -> str:

@@ -7,13 +7,14 @@ import platform
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.errors import EnvironmentFault
+from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges import readers
+from contracts.file_formats import Format, Moment, Name, plain, read_file
 from contracts.session.actor import Actor
 from contracts.session.draft_cleanup import deleting_role
 from contracts.session.ledger import RUN_FILE, Entry, append_removed, read_entries, removable, residue
@@ -100,8 +101,8 @@ def _to_be_swept(folder: Path, facts: dict[str, Any]) -> bool:
 
 def _unswept(folder: Path) -> bool:
     try:
-        return bool(json.loads((folder / SWEPT_FILE).read_text(encoding="utf-8"))["left"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return bool(read_file(folder / SWEPT_FILE, SweptFile).left)
+    except (FileNotFoundError, UsageError):
         return True
 
 
@@ -137,13 +138,30 @@ _GONE: Final = (404, 410)
 _MOST_NAMED: Final = 5
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(Format, frozen=True):
     """A draft to be removed: where, under which identifier, and as whom."""
 
-    realm: str
+    realm: Name
     identifier: str
-    role: str
+    role: Name
+
+
+class LeftDraft(Format, frozen=True):
+    """A draft that is still there, and why."""
+
+    realm: Name
+    identifier: str
+    role: Name
+    why: Name
+
+
+class SweptFile(Format, frozen=True):
+    """`swept.json`: what a sweep did about one killed run; `residue` cannot be removed."""
+
+    at: Moment
+    removed: tuple[Draft, ...]
+    left: tuple[LeftDraft, ...]
+    residue: tuple[Entry, ...]
 
 
 @dataclass
@@ -239,13 +257,14 @@ def _write_down(run: EarlierRun, swept: Swept) -> None:
     entries = [entry for entry in run.entries if (entry.realm, entry.identifier) in gone]
     if run.ledgers:
         append_removed(run.ledgers[0], [entry for entry in entries if entry.what == "draft"])
-    facts = {
-        "at": datetime.now(UTC).isoformat(),
-        "removed": [asdict(draft) for draft in swept.removed],
-        "left": [{**asdict(draft), "why": why} for draft, why in swept.left],
-        "residue": [asdict(entry) for entry in swept.residue],
-    }
-    (run.folder / SWEPT_FILE).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    file = SweptFile(
+        at=datetime.now(UTC).isoformat(),
+        removed=tuple(swept.removed),
+        left=tuple(LeftDraft(draft.realm, draft.identifier, draft.role, why) for draft, why in swept.left),
+        residue=tuple(swept.residue),
+    )
+    # In ASCII: an identifier may hold half a surrogate pair, which has no form in UTF-8.
+    (run.folder / SWEPT_FILE).write_text(json.dumps(plain(file), indent=2) + "\n", encoding="utf-8")
 
 
 def _drafts(count: int) -> str:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
@@ -20,6 +19,8 @@ from contracts.proving.trials import Kind as TrialKind
 from contracts.proving.trials import Trial, TrialResult
 from contracts.session.ledger import Ledger, read_entries
 from contracts.session.sweep import Draft
+from tests.meta.published_schemas import FOLDER, text_of
+from tests.meta.published_schemas import SCHEMAS as SCHEMA_MAKERS
 from tests.meta.schemas import SCHEMAS, misfits, mistakes
 
 CHECKOUT = Path(__file__).parents[3]
@@ -50,9 +51,14 @@ def test_every_schema_is_listed_with_its_file() -> None:
     assert set(SCHEMAS.values()) <= set(PUBLISHED)
 
 
-def test_schemas_that_hold_exchanges_agree_on_them() -> None:
-    shapes = [read("finding")["$defs"]["exchange"], read("saved")["$defs"]["exchange"]]
-    assert shapes[0] == shapes[1] == read("journal")["$defs"]["exchanged"]
+@pytest.mark.parametrize("name", SCHEMA_MAKERS)
+def test_a_schema_is_what_its_declaration_says(name: str) -> None:
+    kept = (FOLDER / f"{name}.schema.json").read_text("utf-8")
+    assert kept == text_of(name), "run python -m tests.meta.published_schemas"
+
+
+def test_no_schema_is_kept_that_nothing_declares() -> None:
+    assert set(PUBLISHED) == set(SCHEMA_MAKERS)
 
 
 def test_a_file_without_a_schema_would_be_seen(tmp_path: Path) -> None:
@@ -77,8 +83,8 @@ def test_lines_of_a_ledger_and_of_a_sweep_fit(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     assert {line["state"] for line in lines} == {"intended", "created", "unknown", "removed"}
     assert mistakes("ledger", lines) == []
-    one = asdict(Draft("abs-dev", "rc-abcd-1", "author"))
-    residue = [asdict(entry) for entry in read_entries([path]) if entry.what == "contact"]
+    one = plain(Draft("abs-dev", "rc-abcd-1", "author"))
+    residue = [plain(entry) for entry in read_entries([path]) if entry.what == "contact"]
     swept = {"at": NOW, "removed": [one], "left": [{**one, "why": "refused"}], "residue": residue}
     assert len(residue) == 1
     assert mistakes("swept", [swept]) == []

@@ -1,0 +1,83 @@
+"""Makes the published schemas of the declarations: `python -m tests.meta.published_schemas` writes the files."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from contracts.evidence.journal import EVENTS
+from contracts.evidence.observations import ObservationsFile
+from contracts.evidence.record import RunFile
+from contracts.file_formats import schema_of
+from contracts.history.baseline import DriftSettings
+from contracts.history.observed_facts import ChangeEntry
+from contracts.history.runs import Entry, Folded
+from contracts.history.trends import Past
+from contracts.manual.check_report import CheckFile
+from contracts.manual.recorded_sequence import SavedFile
+from contracts.proving.proof_report import ProofFile
+from contracts.proving.trials import TrialResult, TrialsHead
+from contracts.reports.finding_files import FindingFile
+from contracts.reports.verdict_json import VerdictFile
+from contracts.reports.webhook import Notification
+from contracts.session.ledger import Entry as LedgerEntry
+from contracts.session.sweep import SweptFile
+
+FOLDER = Path(__file__).parents[2] / "contracts" / "reports" / "schemas"
+
+
+def _journal() -> dict[str, Any]:
+    schema = schema_of("One line of a journal: what one worker of a run did", *EVENTS.values())
+    schema["anyOf"] = [
+        {**shape, "properties": {"kind": {"const": kind}}, "required": ["kind"]}
+        for kind, shape in zip(EVENTS, schema["anyOf"], strict=True)
+    ]
+    return schema
+
+
+#: Name of a schema → what makes it.
+SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "changes": lambda: schema_of(
+        "What `drift --json` prints: how a run differs from the accepted baseline", tuple[ChangeEntry, ...]
+    ),
+    "check": lambda: schema_of(
+        "check.json: what traffic showed about the interface, from an archive or through the proxy", CheckFile
+    ),
+    "drift": lambda: schema_of("drift.json: what a run's observations were compared with", DriftSettings),
+    "finding": lambda: schema_of("A finding, with what `replay` needs", FindingFile),
+    "history": lambda: schema_of(
+        "One line of a history: a run, or older runs of one target folded", Entry, Folded
+    ),
+    "journal": _journal,
+    "ledger": lambda: schema_of(
+        "One line of a ledger: a write before it is sent, or what became of it", LedgerEntry
+    ),
+    "notification": lambda: schema_of("What a webhook receives about a run", Notification),
+    "observations": lambda: schema_of(
+        "What a run saw where the interface document is silent", ObservationsFile
+    ),
+    "past": lambda: schema_of("past.json: what earlier runs on the target said, as this run knew it", Past),
+    "proof": lambda: schema_of(
+        "proof.json: the kill matrix, and everything else that `prove` showed", ProofFile
+    ),
+    "run": lambda: schema_of("run.json: the run as a whole, as its controller knows it", RunFile),
+    "saved": lambda: schema_of("What `call --save` keeps; `replay` takes it", SavedFile),
+    "swept": lambda: schema_of("What a sweep did about one killed run", SweptFile),
+    "trial": lambda: schema_of(
+        "One line of trials.jsonl: the proof it belongs to (first), one trial, or the end (last)",
+        TrialsHead,
+        TrialResult,
+        Literal["finished"],
+    ),
+    "verdict": lambda: schema_of("The verdict of a run of the contract suite", VerdictFile),
+}
+
+
+def text_of(name: str) -> str:
+    """The content of a schema file."""
+    return json.dumps(SCHEMAS[name](), indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    for name in SCHEMAS:
+        (FOLDER / f"{name}.schema.json").write_text(text_of(name), "utf-8")
