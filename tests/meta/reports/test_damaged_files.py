@@ -1,0 +1,182 @@
+"""A member of a file of ours replaced by another kind of value ends in one clear line, never in a traceback."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from contracts.errors import RegistryContractsError
+from contracts.evidence import observations
+from contracts.evidence.run_folder import collect
+from contracts.evidence.run_history import realms_of_operations
+from contracts.history import baseline, runs, trends
+from contracts.history.observed_facts import read_facts
+from contracts.manual.recorded_sequence import from_data
+from contracts.reports import verdict_json
+from contracts.session.ledger import read_entries
+
+#: One value of each kind that JSON has, and text that cannot be encoded.
+KINDS: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    10**30,
+    0.5,
+    "",
+    "x",
+    "\ud800",
+    [],
+    [None],
+    {},
+    {"x": None},
+    {"\ud800": 1},
+)
+
+
+def replaced(content: Any, depth: int = 0) -> Iterator[Any]:
+    """The content once for each member in it and each other kind of value that may stand there."""
+    for kind in KINDS:
+        if type(kind) is not type(content) or not content:
+            yield kind
+    if isinstance(content, dict):
+        for name, member in content.items():
+            for other in replaced(member, depth + 1):
+                yield {**content, name: other}
+            yield {key: value for key, value in content.items() if key != name}
+    elif isinstance(content, list) and content:
+        for other in replaced(content[0], depth + 1):
+            yield [other, *content[1:]]
+
+
+def complaint(read: Callable[[], object]) -> str:
+    """Why a file cannot be used; empty when it can."""
+    try:
+        read()
+    except RegistryContractsError as error:
+        return str(error)
+    return ""
+
+
+def check(path: Path, read: Callable[[], object]) -> None:
+    """Replace every member of a file in turn; reading ends well, or in one line that names the file or its folder."""
+    content = json.loads(path.read_text("utf-8"))
+    complaints = []
+    for other in replaced(content):
+        path.write_text(json.dumps(other), "utf-8")
+        complaints.append(complaint(read))
+    assert not [line for line in complaints if "\n" in line or (line and str(path.parent) not in line)]
+    assert any(complaints)
+
+
+def shortened(path: Path) -> Path:
+    """The file with at most one item in each list, which keeps the test short."""
+
+    def cut(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: cut(member) for name, member in value.items()}
+        return [cut(item) for item in value[:1]] if isinstance(value, list) else value
+
+    path.write_text(json.dumps(cut(json.loads(path.read_text("utf-8")))), "utf-8")
+    return path
+
+
+@pytest.fixture
+def whole(rendered: Path, tmp_path: Path) -> Path:
+    """A run folder of its own with all reports."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for path in rendered.iterdir():
+        if path.is_file():
+            (folder / path.name).write_bytes(path.read_bytes())
+    findings = sorted((rendered / "findings").glob("*.json"))
+    (folder / "finding.json").write_bytes(findings[0].read_bytes())
+    return folder
+
+
+def test_verdict(whole: Path) -> None:
+    path = whole / "verdict.json"
+    check(path, lambda: verdict_json.read(path))
+
+
+def test_finding(whole: Path) -> None:
+    path = shortened(whole / "finding.json")
+    check(path, lambda: from_data(json.loads(path.read_text("utf-8")), str(path)))
+
+
+def test_observations(whole: Path) -> None:
+    path = shortened(whole / "observations.json")
+    content = json.loads(path.read_text("utf-8")) | {"complete": True}
+    path.write_text(json.dumps(content), "utf-8")
+    check(path, lambda: read_facts(observations.read(whole)))
+
+
+def test_run_facts(whole: Path) -> None:
+    check(whole / "run.json", lambda: collect(whole))
+
+
+def test_drift_settings(whole: Path) -> None:
+    check(whole / "drift.json", lambda: baseline.kept(whole, realms_of_operations()))
+
+
+def test_past(whole: Path) -> None:
+    check(whole / "past.json", lambda: trends.read_past(whole))
+
+
+def test_history(whole: Path) -> None:
+    path = whole / "history-entry.json"
+
+    def read() -> None:
+        entry = runs.read_line(path.read_text("utf-8"), str(path))
+        runs.write(
+            whole / "history.jsonl",
+            runs.History((entry,)) if isinstance(entry, runs.Entry) else runs.History(),
+        )
+        trends.past_of(runs.read(whole / "history.jsonl"), "x")
+
+    check(path, read)
+
+
+def test_baseline(whole: Path) -> None:
+    path = whole / "baseline.yaml"
+    content = yaml.safe_load(path.read_text("utf-8"))
+    complaints = []
+    for other in replaced(content):
+        path.write_text(yaml.safe_dump(other), "utf-8")
+        complaints.append(complaint(lambda: baseline.read(path, realms_of_operations())))
+    assert not [line for line in complaints if "\n" in line or (line and str(path) not in line)]
+    assert any(complaints)
+
+
+def test_journal_events(whole: Path) -> None:
+    path = next(whole.glob("journal-gw0.jsonl"))
+    lines = path.read_text("ascii").splitlines()
+    kinds = {json.loads(line)["kind"]: number for number, line in reversed(list(enumerate(lines)))}
+    complaints = []
+    for number in kinds.values():
+        for content in replaced(json.loads(lines[number])):
+            text = "\n".join([*lines[:number], json.dumps(content), *lines[number + 1 :], ""])
+            path.write_text(text, "utf-8")
+            complaints.append(complaint(lambda: collect(whole)))
+    assert not [line for line in complaints if "\n" in line]
+    assert any(complaints)
+
+
+def test_a_ledger_of_an_earlier_run_is_read_as_far_as_it_is_one(tmp_path: Path) -> None:
+    line = {
+        "number": 1,
+        "operation": "saveDraft",
+        "what": "draft",
+        "realm": "abs-dev",
+        "role": "author",
+        "identifier": "rc-abcd-1",
+        "state": "created",
+        "at": "2026-11-22T00:00:00+00:00",
+        "by": "main",
+    }
+    path = tmp_path / "ledger.jsonl"
+    for content in replaced(line):
+        path.write_text(f"{json.dumps(content)}\n{json.dumps(line | {'number': 7})}\n", "utf-8")
+        assert 7 in {entry.number for entry in read_entries([path])}
