@@ -412,7 +412,7 @@ def read(folder: Path) -> dict[str, Any]:
         UsageError: it is absent, of another version, cannot be used, or is of a run that is not whole.
     """
     path = folder / FILE_NAME
-    again = f"`python -m contracts.evidence {folder}` makes it again"
+    again = f"`python -m contracts.reports {folder}` makes it again"
     try:
         content = parse(path.read_bytes(), str(path))
     except FileNotFoundError as error:

@@ -17,10 +17,10 @@ Headers = Annotated[
 class BodyEntry(Format, frozen=True, kw_only=True):
     """What was kept of a body: as text, or as base64 where it is none; `size` counts bytes."""
 
-    text: str | UnsetType | None = UNSET
-    base64: str | UnsetType | None = UNSET
     size: Count
     truncated: bool | UnsetType = UNSET
+    text: str | UnsetType | None = UNSET
+    base64: str | UnsetType | None = UNSET
     sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | UnsetType = UNSET
 
 

@@ -63,7 +63,7 @@ def last_run(reports: Path, run: str | None = None) -> LastRun | None:
     try:
         verdict = verdict_json.read(path)
     except UsageError as error:
-        raise UsageError(f"{error}; `python -m contracts.evidence {folder}` makes it again") from None
+        raise UsageError(f"{error}; `python -m contracts.reports {folder}` makes it again") from None
     return LastRun(
         name=folder.resolve().name,
         target=verdict.target.name,

@@ -1,4 +1,4 @@
-"""Renders the reports of a run folder again: `python -m contracts.evidence RUN_FOLDER`."""
+"""Renders the reports of a run folder again: `python -m contracts.reports RUN_FOLDER`."""
 
 from pathlib import Path
 
@@ -29,4 +29,4 @@ def main(context: click.Context, run_folder: Path, formats: tuple[str, ...]) -> 
 
 
 if __name__ == "__main__":
-    main(prog_name="python -m contracts.evidence")
+    main(prog_name="python -m contracts.reports")

@@ -1,4 +1,4 @@
-"""Allure's report of a run as one file that sends nothing: `python -m contracts.evidence.allure_page RUN_FOLDER`.
+"""Allure's report of a run as one file that sends nothing: `python -m contracts.reports.allure_page RUN_FOLDER`.
 
 Allure's pages load an analytics script; it is taken out, and a policy keeps the page from loading anything.
 """
@@ -82,9 +82,7 @@ def realms_in(results: Path) -> list[str]:
         labels = json.loads(path.read_text("utf-8"))["labels"]
         realms |= {label["value"] for label in labels if label["name"] == "realm"}
     if not realms:
-        raise UsageError(
-            f"{results} holds no results of a run: render them with python -m contracts.evidence"
-        )
+        raise UsageError(f"{results} holds no results of a run: render them with python -m contracts.reports")
     return sorted(realms)
 
 
