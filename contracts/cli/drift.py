@@ -15,9 +15,9 @@ from contracts.evidence import observations
 from contracts.evidence.run_history import realms_of_operations
 from contracts.file_formats import plain
 from contracts.history import baseline as baselines
-from contracts.history.baseline import accept, chosen
-from contracts.history.drift import between_realms, compare, undealt, unknown
-from contracts.history.drift_report import told_changes, told_new, told_realms
+from contracts.history.baseline import accept_facts, select_facts
+from contracts.history.drift import between_realms, compare, not_accepted_yet, without_moved_faults
+from contracts.history.drift_report import change_lines, new_fact_lines, realm_difference_lines
 from contracts.history.observed_facts import Change, Facts, Severity, read_facts
 from contracts.interface.catalogue import load_catalogue
 from contracts.safe_text import json_text, many
@@ -97,19 +97,19 @@ def show(*, beside: bool, as_json: bool, **where: Any) -> int:
 def accept_command(**where: Any) -> int:
     """Take what RUN (by default the latest) observed into the baseline; what it did not observe stays."""
     seen = _load(**where)
-    changes, fresh = seen.changes, unknown(seen.known, seen.facts)
-    merged = accept(seen.known, seen.facts, changes)
+    changes, fresh = seen.changes, not_accepted_yet(seen.known, seen.facts)
+    merged = accept_facts(seen.known, seen.facts, changes)
     if merged == seen.known:
         click.echo(f"nothing to accept: {seen.path} says all that {seen.name} observed")
         return 0
     wordings = {clause.id: clause.wording for clause in load_catalogue()}
     baselines.write(seen.path, baselines.Baseline(seen.target, merged), wordings, realms_of_operations())
-    for line in told_changes(changes):
+    for line in change_lines(changes):
         click.echo(line)
     new = sum(map(len, fresh.values()))
     if new:
         click.echo(f"new ({new})")
-        for line in told_new(fresh):
+        for line in new_fact_lines(fresh):
             click.echo(line)
     click.echo(
         f"accepted {many(len(changes), 'change')} and {many(new, 'new fact')} of {seen.name}: {seen.path}"
@@ -136,17 +136,19 @@ def _load(
         raise UsageError(
             f"{path} is the baseline of {accepted.target}, and {folder.name} was run on {target}"
         )
-    facts = undealt(accepted.facts if accepted else {}, chosen(read_facts(document), wanted, realms))
+    facts = without_moved_faults(
+        accepted.facts if accepted else {}, select_facts(read_facts(document), wanted, realms)
+    )
     return _Run(folder.name, target, path, accepted, facts)
 
 
 def _echo_changes(seen: _Run) -> None:
     changes = seen.changes
-    for line in told_changes(changes):
+    for line in change_lines(changes):
         click.echo(line)
     breaking = sum(change.severity is Severity.BREAKING for change in changes)
     counts = f"{breaking} breaking, {len(changes) - breaking} additive" if changes else "no drift"
-    new = sum(map(len, unknown(seen.known, seen.facts).values()))
+    new = sum(map(len, not_accepted_yet(seen.known, seen.facts).values()))
     further = f"; {many(new, 'fact')} not accepted yet" if new else ""
     click.echo(f"{counts}: {seen.name} against {seen.path}{further}")
 
@@ -156,7 +158,7 @@ def _show_realms(seen: _Run, *, as_json: bool) -> int:
     if as_json:
         click.echo(json_text(plain(differences), indent=2))
         return 0
-    for line in told_realms(differences):
+    for line in realm_difference_lines(differences):
         click.echo(line)
     click.echo(f"{many(len(differences), 'point')} on which the realms of {seen.target} differ")
     return 0

@@ -11,11 +11,11 @@ import click
 from contracts.cli.options import comparison_options, webhook_options
 from contracts.errors import UsageError
 from contracts.evidence import run_history
-from contracts.evidence.merge import find_folders, merge, misfits, read_pieces
+from contracts.evidence.merge import find_folders, merge, merge_problems, read_shards
 from contracts.evidence.run_folder import new_folder
 from contracts.evidence.run_history import realms_of_operations
 from contracts.evidence.verdicts import RunVerdict
-from contracts.history.baseline import keep, path_of
+from contracts.history.baseline import path_of, save_drift_settings
 from contracts.history.baseline import read as read_baseline
 from contracts.history.drift_report import Mode
 from contracts.history.runs import FILE_NAME, Entry, append, read_line
@@ -63,8 +63,8 @@ def command(
       registry-contracts merge shards/
       registry-contracts merge reports-1/latest reports-2/latest --reports reports
     """  # noqa: D301 - click's mark for lines to be left as they are
-    pieces, troubles = read_pieces(find_folders(folders))
-    troubles += misfits(pieces)
+    pieces, troubles = read_shards(find_folders(folders))
+    troubles += merge_problems(pieces)
     if troubles:
         for line in troubles:
             click.echo(f"registry-contracts: {line}", err=True)
@@ -107,7 +107,7 @@ def _memory(target: str, reports: Path, drift: str, baseline: str | None, histor
 
 def _judged(folder: Path, memory: _Memory) -> RunVerdict:
     """Compare the run with what is accepted and with runs before it, write its reports, and remember it."""
-    keep(folder, memory.mode, memory.baseline, realms_of_operations())
+    save_drift_settings(folder, memory.mode, memory.baseline, realms_of_operations())
     if memory.history is not None:
         known = read_history(memory.history)
         for line in known.damaged:

@@ -55,14 +55,14 @@ def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
     nothing is said of is untested.
     """
     counts = [counts_for(clause.id, case) for case in evidence.cases]
-    held, contradicted = sum(each.held for each in counts), sum(each.contradicted for each in counts)
-    said = [*_from_findings(evidence.findings, held), *_from_cases(clause, evidence.cases)]
-    said += _from_assertions(clause, evidence, held, contradicted)
-    said += [(Verdict.UNTESTED, untested.reason) for untested in evidence.untested]
-    unreached = not said and bool(evidence.cases) and clause.untested is None
-    if not said:
-        said = [(Verdict.UNTESTED, _mute(clause, evidence.cases))]
-    verdict, reason = min(said, key=_weight)
+    held, contradicted = sum(count.held for count in counts), sum(count.contradicted for count in counts)
+    statements = [*_from_findings(evidence.findings, held), *_from_cases(clause, evidence.cases)]
+    statements += _from_assertions(clause, evidence, held, contradicted)
+    statements += [(Verdict.UNTESTED, untested.reason) for untested in evidence.untested]
+    unreached = not statements and bool(evidence.cases) and clause.untested is None
+    if not statements:
+        statements = [(Verdict.UNTESTED, _why_untested(clause, evidence.cases))]
+    verdict, reason = min(statements, key=_weight)
     return Cell(
         clause=clause,
         realm=realm,
@@ -76,12 +76,12 @@ def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
     )
 
 
-Said = tuple[Verdict, str | None]
+Statement = tuple[Verdict, str | None]
 
 
-def _weight(said: Said) -> tuple[int, bool]:
-    """Order what is said: the worst first, of equals the one that names a setting, as that can be set."""
-    verdict, reason = said
+def _weight(statement: Statement) -> tuple[int, bool]:
+    """Order statements: the worst first, of equals the one that names a setting, as that can be set."""
+    verdict, reason = statement
     return verdict.rank, missing_settings(reason) is None
 
 
@@ -91,7 +91,7 @@ def missing_settings(reason: str | None) -> str | None:
     return match["names"] if match else None
 
 
-def _from_findings(findings: Iterable[Finding], held: int) -> Iterator[Said]:
+def _from_findings(findings: Iterable[Finding], held: int) -> Iterator[Statement]:
     for finding in findings:
         place = f"{finding.operation or 'the service'}: {finding.seen}"
         if finding.standing is Standing.FAIL:
@@ -107,8 +107,8 @@ def _from_findings(findings: Iterable[Finding], held: int) -> Iterator[Said]:
             yield (Verdict.PASS if held else Verdict.INCONCLUSIVE), reason
 
 
-def _from_cases(clause: Clause, cases: Iterable[Case]) -> Iterator[Said]:
-    # Only a case that lists the clause speaks here: a check that every case runs does not fail with its host.
+def _from_cases(clause: Clause, cases: Iterable[Case]) -> Iterator[Statement]:
+    # Only a case that lists the clause counts here: a universal check is judged apart from the case that ran it.
     for case in cases:
         if clause.id not in case.clauses:
             continue
@@ -119,7 +119,7 @@ def _from_cases(clause: Clause, cases: Iterable[Case]) -> Iterator[Said]:
             yield Verdict.UNTESTED, case.reason or f"{case.name}: no assertion was reached"
 
 
-def _from_assertions(clause: Clause, evidence: Evidence, held: int, contradicted: int) -> Iterator[Said]:
+def _from_assertions(clause: Clause, evidence: Evidence, held: int, contradicted: int) -> Iterator[Statement]:
     if clause.level == "silent":
         if held or contradicted or evidence.observations:
             yield Verdict.OBSERVED, None
@@ -131,13 +131,13 @@ def _from_assertions(clause: Clause, evidence: Evidence, held: int, contradicted
         yield Verdict.PASS, None
 
 
-def _contradicted_without_finding(level: str) -> Said:
+def _contradicted_without_finding(level: str) -> Statement:
     if level == "should":
         return Verdict.ADVISORY, "an assertion was contradicted"
     return Verdict.ERROR, "an assertion was contradicted, but the case wrote no finding"
 
 
-def _mute(clause: Clause, cases: tuple[Case, ...]) -> str:
+def _why_untested(clause: Clause, cases: tuple[Case, ...]) -> str:
     if not cases:
         return clause.untested or "no case took it up in this run"
     stopped = next((case for case in cases if case.outcome is Verdict.FAIL), None)
@@ -153,5 +153,6 @@ def _names(cases: tuple[Case, ...]) -> str:
 
 def counts_for(clause: str, case: Case) -> AssertionCount:
     """Return how often `case` held and contradicted `clause`, all operations together."""
-    mine = [each for each in case.assertions if each.clause == clause]
-    return AssertionCount(clause, None, sum(e.held for e in mine), sum(e.contradicted for e in mine))
+    counts = [count for count in case.assertions if count.clause == clause]
+    held, contradicted = sum(count.held for count in counts), sum(count.contradicted for count in counts)
+    return AssertionCount(clause, None, held, contradicted)

@@ -86,8 +86,8 @@ def _below_prefix(sent: Sent, roots: set[tuple[str, ...]]) -> str | None:
 
 def _match(method: str, path: str, description: Description) -> Operation | None:
     """The operation of a request; a closing slash, which many clients add, is no difference."""
-    found = description.match(method, path) or description.match(method, path.rstrip("/"))
-    return found[0] if found else None
+    match = description.match(method, path) or description.match(method, path.rstrip("/"))
+    return match[0] if match else None
 
 
 def as_toml(usage: Usage, source: str) -> str:

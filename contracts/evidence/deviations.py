@@ -1,7 +1,4 @@
-"""Must clauses that could not be judged: which of them block a run, and which a waiver does without.
-
-What became of each accepted deviation in a run: it happens, only partly, no longer, or its date has passed.
-"""
+"""What became of waivers and accepted deviations in a run, and which unjudged must clauses block it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -62,7 +59,7 @@ def blocking(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
     return [cell for cell in unjudged(record, cells) if cell.clause.id not in record.run.waived]
 
 
-def in_lines(cells: Iterable[Cell], accepted: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str] = MappingProxyType({})) -> list[str]:
     """Word cells that could not be judged, a line for each clause and reason, with its realms.
 
     Args:
@@ -153,7 +150,7 @@ _PROFILES = ("smoke", "gate", "nightly", "full")
 _JUDGED = frozenset({Verdict.PASS, Verdict.ADVISORY, Verdict.DEVIATION, Verdict.FAIL})
 
 
-class Course(StrEnum):
+class DeviationState(StrEnum):
     """What became of a deviation; the first two fail a run."""
 
     EXPIRED = "expired"
@@ -172,7 +169,7 @@ class DeviationOutcome:
     """
 
     deviation: Deviation
-    course: Course
+    course: DeviationState
     days_left: int
     happens_in: tuple[str, ...]
     gone_in: tuple[str, ...]
@@ -184,14 +181,17 @@ class DeviationOutcome:
     @property
     def fails(self) -> bool:
         """Whether the run fails until somebody changes the entry."""
-        return self.counted and self.course in {Course.EXPIRED, Course.GONE}
+        return self.counted and self.course in {DeviationState.EXPIRED, DeviationState.GONE}
 
     @property
     def warns(self) -> bool:
         """Whether somebody should look at the entry, though the run does not fail."""
         if self.fails:
             return False
-        return self.course in {Course.EXPIRED, Course.GONE, Course.PARTLY} or self.days_left <= WARNING_DAYS
+        return (
+            self.course in {DeviationState.EXPIRED, DeviationState.GONE, DeviationState.PARTLY}
+            or self.days_left <= WARNING_DAYS
+        )
 
     @property
     def line(self) -> str:
@@ -275,18 +275,18 @@ def _counted(record: RunRecord, deviation: Deviation, cells: Mapping[tuple[str, 
     )
 
 
-def _course(left: int, happens: Sequence[str], gone: Sequence[str]) -> Course:
+def _course(left: int, happens: Sequence[str], gone: Sequence[str]) -> DeviationState:
     if left < 0:
-        return Course.EXPIRED
+        return DeviationState.EXPIRED
     if gone:
-        return Course.PARTLY if happens else Course.GONE
-    return Course.HAPPENS if happens else Course.UNJUDGED
+        return DeviationState.PARTLY if happens else DeviationState.GONE
+    return DeviationState.HAPPENS if happens else DeviationState.UNJUDGED
 
 
 def _says(
-    deviation: Deviation, course: Course, left: int, happens: Sequence[str], gone: Sequence[str]
+    deviation: Deviation, course: DeviationState, left: int, happens: Sequence[str], gone: Sequence[str]
 ) -> str:
-    if course is Course.EXPIRED:
+    if course is DeviationState.EXPIRED:
         seen = f"it still happens in {_places(happens)}" if happens else "nothing was seen of it"
         seen = f"it no longer happens in {_places(gone)}" if gone and not happens else seen
         advice = (
@@ -295,13 +295,13 @@ def _says(
             else f"settle it with {deviation.owner}, or set a later date"
         )
         return f"ran out on {deviation.expires}, and {seen}; {advice}"
-    if course is Course.GONE:
+    if course is DeviationState.GONE:
         return f"no longer happens in {_places(gone)}: take the entry out"
     until = _until(deviation.expires, left)
-    if course is Course.PARTLY:
+    if course is DeviationState.PARTLY:
         leave_out = f"leave {_places(gone)} out of its realms"
         return f"happens in {_places(happens)}, no longer in {_places(gone)}: {leave_out}; {until}"
-    if course is Course.HAPPENS:
+    if course is DeviationState.HAPPENS:
         return f"happens in {_places(happens)}; {until}"
     return f"was not judged in this run; {until}"
 

@@ -1,7 +1,4 @@
-"""Findings as a report shows them: equal contradictions put together, each with a stable id.
-
-What the contradictions of one case mean for the run: they count, are accepted, or lie outside the consumer.
-"""
+"""Findings as reports show them: equal contradictions put together, with a stable id and their part in the verdict."""
 
 import hashlib
 from collections import defaultdict
@@ -80,7 +77,7 @@ def finding_id(clause: str, realm: str, operation: str | None) -> str:
     return hashlib.sha256(f"{clause}|{realm}|{operation or ''}".encode()).hexdigest()[:10]
 
 
-def put_together(seen: Iterable[SeenFinding], levels: Mapping[str, str]) -> tuple[Finding, ...]:
+def merge_findings(seen: Iterable[SeenFinding], levels: Mapping[str, str]) -> tuple[Finding, ...]:
     """Put equal contradictions together.
 
     Args:
@@ -97,11 +94,11 @@ def put_together(seen: Iterable[SeenFinding], levels: Mapping[str, str]) -> tupl
     return _sorted(findings)
 
 
-def hold_to(terms: Terms, day: date, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def apply_terms(terms: Terms, day: date, findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Say of each finding whether a deviation accepts it on `day`, whether it counts, and whom it concerns.
 
     Returns:
-        The findings in the order of `put_together`; an accepted one stands as a deviation, unless it was not
+        The findings in the order of `merge_findings`; an accepted one stands as a deviation, unless it was not
         confirmed or the document is silent, which fails nobody as it is.
     """
     held = []
@@ -140,9 +137,9 @@ def blocked_cases(cases: Iterable[Case], findings: Iterable[Finding]) -> dict[st
     for case in cases:
         if case.blocked_by is None or case.blocked_by.operation is None:
             continue
-        found = by_place.get((case.blocked_by.operation, case.blocked_by.realm or case.realm))
-        if found is not None:
-            links[case.id] = found
+        blocking = by_place.get((case.blocked_by.operation, case.blocked_by.realm or case.realm))
+        if blocking is not None:
+            links[case.id] = blocking
     return links
 
 
@@ -181,7 +178,7 @@ def _standing(level: str, confirmed: bool) -> Standing:
     return Standing.FAIL if level == "must" else Standing.ADVISORY
 
 
-class Bearing(StrEnum):
+class ConsumerScope(StrEnum):
     """The weight of a contradicted case."""
 
     COUNTS = "counts"
@@ -189,7 +186,7 @@ class Bearing(StrEnum):
     OUTSIDE = "outside"
 
 
-def weigh(contradictions: Iterable[tuple[bool, bool]]) -> Bearing:
+def scope_of_contradictions(contradictions: Iterable[tuple[bool, bool]]) -> ConsumerScope:
     """Weigh contradictions, each given as whether it counts for the consumer and whether a deviation accepts it.
 
     Returns:
@@ -197,13 +194,13 @@ def weigh(contradictions: Iterable[tuple[bool, bool]]) -> Bearing:
     """
     seen = list(contradictions)
     if not seen or any(counted and not accepted for counted, accepted in seen):
-        return Bearing.COUNTS
-    return Bearing.DEVIATION if any(accepted for _, accepted in seen) else Bearing.OUTSIDE
+        return ConsumerScope.COUNTS
+    return ConsumerScope.DEVIATION if any(accepted for _, accepted in seen) else ConsumerScope.OUTSIDE
 
 
-def bearing_of(findings: Iterable[Finding]) -> Bearing:
+def scope_of(findings: Iterable[Finding]) -> ConsumerScope:
     """Weigh the findings of one case; a should that is contradicted says nothing beside a must."""
-    return weigh(
+    return scope_of_contradictions(
         (each.counted, each.standing is Standing.DEVIATION)
         for each in findings
         if each.standing in {Standing.FAIL, Standing.DEVIATION}

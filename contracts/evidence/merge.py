@@ -25,7 +25,7 @@ _DEPTHS: Final = ("*", "*/*")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ShardRun:
     """One shard's run folder and what is in it."""
 
     folder: Path
@@ -51,14 +51,14 @@ def find_folders(given: Sequence[Path]) -> list[Path]:
     Raises:
         UsageError: one is no folder, or holds no run.
     """
-    found: dict[Path, Path] = {}
+    folders: dict[Path, Path] = {}
     for folder in given:
         inside = [folder] if (folder / RUN_FILE).is_file() else _inside(folder)
         if not inside:
             raise UsageError(f"'{folder}' holds no run: neither it nor a folder in it has a {RUN_FILE}")
-        for each in inside:
-            found.setdefault(each.resolve(), each)
-    return list(found.values())
+        for run in inside:
+            folders.setdefault(run.resolve(), run)
+    return list(folders.values())
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -70,7 +70,7 @@ def _inside(folder: Path) -> list[Path]:
     return [path.parent for path in paths if path.parent.name != LATEST]
 
 
-def read_pieces(folders: Sequence[Path]) -> tuple[list[Piece], list[str]]:
+def read_shards(folders: Sequence[Path]) -> tuple[list[ShardRun], list[str]]:
     """Read the shards in some run folders.
 
     Returns:
@@ -87,11 +87,11 @@ def read_pieces(folders: Sequence[Path]) -> tuple[list[Piece], list[str]]:
             merged = "was merged from shards already" if record.run.shards else "was run without --shard"
             troubles.append(f"{folder} is no shard: it {merged}")
         else:
-            pieces.append(Piece(folder, record.run.shard, record))
+            pieces.append(ShardRun(folder, record.run.shard, record))
     return sorted(pieces, key=lambda piece: (piece.shard.number, str(piece.folder))), troubles
 
 
-def misfits(pieces: Sequence[Piece]) -> Iterator[str]:
+def merge_problems(pieces: Sequence[ShardRun]) -> Iterator[str]:
     """Say why shards make no whole run, a line for each reason; nothing when they do."""
     if not pieces:
         return
@@ -102,7 +102,7 @@ def misfits(pieces: Sequence[Piece]) -> Iterator[str]:
         yield from _doubles_and_gaps(pieces, of.pop())
 
 
-def _of_other_plans(pieces: Sequence[Piece]) -> Iterator[str]:
+def _of_other_plans(pieces: Sequence[ShardRun]) -> Iterator[str]:
     first = pieces[0]
     for piece in pieces[1:]:
         if piece.shard.of != first.shard.of:
@@ -111,19 +111,19 @@ def _of_other_plans(pieces: Sequence[Piece]) -> Iterator[str]:
         for part in dict.fromkeys([*first.shard.plan, *piece.shard.plan]):
             mine, other = piece.shard.plan.get(part), first.shard.plan.get(part)
             if mine != other:
-                told = "" if part in _DIGESTS else f": {_shown(mine)}, not {_shown(other)}"
-                yield f"{piece.name} has another {part} than {first.name}{told}"
-    known = [piece for piece in pieces if piece.shard.all_cases is not None]
-    for piece in known[1:]:
-        if piece.shard.all_cases != known[0].shard.all_cases:
-            yield f"{piece.name} was dealt from other cases than {known[0].name}: another selection, or other cases"
+                difference = "" if part in _DIGESTS else f": {_shown(mine)}, not {_shown(other)}"
+                yield f"{piece.name} has another {part} than {first.name}{difference}"
+    dealt = [piece for piece in pieces if piece.shard.all_cases is not None]
+    for piece in dealt[1:]:
+        if piece.shard.all_cases != dealt[0].shard.all_cases:
+            yield f"{piece.name} was dealt from other cases than {dealt[0].name}: another selection, or other cases"
 
 
 def _shown(value: object) -> str:
     return (", ".join(map(str, value)) or "none") if isinstance(value, list) else str(value)
 
 
-def _unfinished(pieces: Sequence[Piece]) -> Iterator[str]:
+def _unfinished(pieces: Sequence[ShardRun]) -> Iterator[str]:
     for piece in pieces:
         run = piece.record.run
         if run.finished is None:
@@ -137,7 +137,7 @@ def _stopped_early(record: RunRecord) -> bool:
     return any(each.cells is None and not each.elsewhere for each in record.narrowed)
 
 
-def _unrun(piece: Piece) -> Iterator[str]:
+def _unrun(piece: ShardRun) -> Iterator[str]:
     ran = {case.id for case in piece.record.cases}
     left = [case for case in piece.shard.cases or () if case not in ran]
     if left or piece.shard.cases is None:
@@ -145,8 +145,8 @@ def _unrun(piece: Piece) -> Iterator[str]:
         yield f"{piece.name} says that it finished, yet it did not run {what}; run it again"
 
 
-def _doubles_and_gaps(pieces: Sequence[Piece], of: int) -> Iterator[str]:
-    by_number: dict[int, list[Piece]] = defaultdict(list)
+def _doubles_and_gaps(pieces: Sequence[ShardRun], of: int) -> Iterator[str]:
+    by_number: dict[int, list[ShardRun]] = defaultdict(list)
     for piece in pieces:
         by_number[piece.shard.number].append(piece)
     for number in range(1, of + 1):
@@ -164,7 +164,7 @@ def _doubles_and_gaps(pieces: Sequence[Piece], of: int) -> Iterator[str]:
         yield from _not_adding_up(pieces)
 
 
-def _not_adding_up(pieces: Sequence[Piece]) -> Iterator[str]:
+def _not_adding_up(pieces: Sequence[ShardRun]) -> Iterator[str]:
     cases = [case for piece in pieces for case in piece.shard.cases or ()]
     if len(cases) != len(set(cases)) or digest_of_cases(cases) != pieces[0].shard.all_cases:
         yield "the cases of the shards do not add up to those of their plan: a run.json was altered"
@@ -178,7 +178,7 @@ _PARTED: Final = ("untested", "narrowed")
 _OF_A_PROCESS: Final = ("token", "process", "left", "shard")
 
 
-def merge(pieces: Sequence[Piece], folder: Path, command: str) -> None:
+def merge(pieces: Sequence[ShardRun], folder: Path, command: str) -> None:
     """Fill a folder with the run that some shards make together.
 
     Args:
@@ -197,12 +197,12 @@ def merge(pieces: Sequence[Piece], folder: Path, command: str) -> None:
     (folder / RUN_FILE).write_text(json.dumps(whole, indent=2), encoding="utf-8")
 
 
-def _named(piece: Piece, worker: str) -> str:
+def _named(piece: ShardRun, worker: str) -> str:
     """The name of a worker among those of all shards; also what the ids of its exchanges begin with."""
     return f"shard{piece.shard.number}-{worker}"
 
 
-def _journal(path: Path, piece: Piece) -> Iterator[Event]:
+def _journal(path: Path, piece: ShardRun) -> Iterator[Event]:
     events = read_journal(path)
     closed, dropped = is_closed(events), 0
     prefix = f"shard{piece.shard.number}-"
@@ -222,7 +222,7 @@ def _journal(path: Path, piece: Piece) -> Iterator[Event]:
             yield event
 
 
-def _ledger(piece: Piece) -> Iterator[dict[str, Any]]:
+def _ledger(piece: ShardRun) -> Iterator[dict[str, Any]]:
     path = piece.folder / _LEDGER
     if not path.exists():
         return
@@ -237,7 +237,7 @@ def _write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:
         file.writelines(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
 
 
-def _whole(pieces: Sequence[Piece], facts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _whole(pieces: Sequence[ShardRun], facts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     runs = [piece.record.run for piece in pieces]
     common = {name: value for name, value in facts[0].items() if name not in _OF_A_PROCESS}
     return common | {
@@ -256,7 +256,7 @@ def _whole(pieces: Sequence[Piece], facts: Sequence[dict[str, Any]]) -> dict[str
     }
 
 
-def _environment(pieces: Sequence[Piece]) -> Environment:
+def _environment(pieces: Sequence[ShardRun]) -> Environment:
     parts = [piece.record.run.environment for piece in pieces]
     stopped = [
         f"{piece.shard.name}: {piece.record.run.breaker}" for piece in pieces if piece.record.run.breaker

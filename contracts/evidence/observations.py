@@ -282,12 +282,12 @@ def answers_of(record: RunRecord) -> list[dict[str, Any]]:
     taken = list(_taken(record))
     sent = what_was_sent(taken)
     selected = set(record.run.clauses)
-    found: dict[tuple[str, str, str], dict[str, _Answers]] = defaultdict(lambda: defaultdict(_Answers))
+    responses: dict[tuple[str, str, str], dict[str, _Answers]] = defaultdict(lambda: defaultdict(_Answers))
     for exchange, path in taken:
         clause = _clause(exchange, path)
         if clause in selected:
             place = clause, str(exchange.operation), exchange.realm
-            _note(found[place][str(_response(exchange)["status"])], exchange, path, sent)
+            _note(responses[place][str(_response(exchange)["status"])], exchange, path, sent)
     return [
         {
             "clause": clause,
@@ -295,7 +295,7 @@ def answers_of(record: RunRecord) -> list[dict[str, Any]]:
             "operation": operation,
             "answers": {status: answers[status].as_data() for status in sorted(answers)},
         }
-        for (clause, operation, realm), answers in sorted(found.items())
+        for (clause, operation, realm), answers in sorted(responses.items())
     ]
 
 
@@ -311,8 +311,8 @@ def _taken(record: RunRecord) -> Iterator[tuple[RecordedExchange, Mapping[str, s
         path = urlsplit(exchange.request["url"]).path.removeprefix(base)
         # A case may ask for another address in an operation's name; its answer says nothing of the operation.
         values = operation.match(segments(path))
-        known = operation.id in SUCCESS_STATUS and exchange.realm in operation.realms
-        if values is not None and known and exchange.response["status"] < 500:
+        expected = operation.id in SUCCESS_STATUS and exchange.realm in operation.realms
+        if values is not None and expected and exchange.response["status"] < 500:
             yield exchange, values
 
 
@@ -340,10 +340,10 @@ def _note(answers: _Answers, exchange: RecordedExchange, path: Mapping[str, str]
     value = json_of(body)
     if value is not None:
         status = response["status"]
-        told = normal(str(exchange.operation), value, sent) if status < 400 else refused(value, sent)
-        if told is None:
+        shape = normal(str(exchange.operation), value, sent) if status < 400 else refused(value, sent)
+        if shape is None:
             return
-        answers.samples.setdefault(signature(told), told)
+        answers.samples.setdefault(signature(shape), shape)
     else:
         answers.bodies.add(_EMPTY if not body.get("size") else _TEXT if "text" in body else _BYTES)
     if media_type:
@@ -444,7 +444,7 @@ def build(record: RunRecord) -> dict[str, Any]:
 
 def _build(record: RunRecord) -> dict[str, Any]:
     run = record.run
-    seen = {"observations": put_together(record.observations), "answers": answers_of(record)}
+    seen = {"observations": merge_observations(record.observations), "answers": answers_of(record)}
     differences = between_realms(read_facts(seen))
     return {
         "format": FORMAT,
@@ -456,7 +456,7 @@ def _build(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def put_together(observations: tuple[Observation, ...]) -> list[dict[str, Any]]:
+def merge_observations(observations: tuple[Observation, ...]) -> list[dict[str, Any]]:
     """Put equal observations together.
 
     Returns:

@@ -55,7 +55,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return min(verdicts, key=lambda verdict: verdict.rank, default=Verdict.UNTESTED)
 
 
-def first_that_holds(holding: Iterable[ExitCode]) -> ExitCode:
+def deciding_exit_code(holding: Iterable[ExitCode]) -> ExitCode:
     """Return the exit code that counts when several hold, by `PRECEDENCE`.
 
     Raises:

@@ -286,7 +286,7 @@ class Left:
     what: Name
 
 
-def each_once(lefts: Iterable[Left]) -> tuple[Left, ...]:
+def distinct_records(lefts: Iterable[Left]) -> tuple[Left, ...]:
     """Each record once that a run left: several workers may have written to one; one without identifier is its own."""
     records: dict[tuple[str, str, str | int], Left] = {}
     for number, left in enumerate(lefts):
@@ -323,7 +323,7 @@ class Narrowed:
 class RunRecord:
     """Everything a report is made from. `problems` says why the record is not whole; empty when it is.
 
-    `deaths` says of each worker that died without harm to the record what became of its case.
+    `crashes` says of each worker that died without harm to the record what became of its case.
     """
 
     run: RunFacts
@@ -337,7 +337,7 @@ class RunRecord:
     untested: tuple[Untested, ...]
     problems: tuple[str, ...]
     narrowed: tuple[Narrowed, ...] = ()
-    deaths: tuple[str, ...] = ()
+    crashes: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:

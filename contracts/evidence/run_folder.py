@@ -31,7 +31,7 @@ from contracts.evidence.record import (
     SeenFinding,
     Shard,
     Untested,
-    each_once,
+    distinct_records,
 )
 from contracts.file_formats import Shape, convert, parse
 from contracts.safe_text import encodable, many
@@ -85,7 +85,7 @@ def _first_free(reports: Path, base: str) -> Path | None:
 _OF_A_CASE = frozenset({"begin", "case", "finding", "observation"})
 
 
-def set_aside(run: RunFacts, journals: Mapping[str, list[Event]]) -> dict[str, list[Event]]:
+def without_repeated_cases(run: RunFacts, journals: Mapping[str, list[Event]]) -> dict[str, list[Event]]:
     """Take out of the journals of workers that died what another worker was asked again.
 
     A worker may die after it wrote down how a case ended and before it could say so; the case then runs again.
@@ -102,7 +102,7 @@ def set_aside(run: RunFacts, journals: Mapping[str, list[Event]]) -> dict[str, l
     return kept
 
 
-def harmless_deaths(
+def harmless_crashes(
     run: RunFacts, journals: Mapping[str, list[Event]], cases: Iterable[Case]
 ) -> Iterator[tuple[str, str]]:
     """Yield the workers that died and left nothing open, each with a line that says so.
@@ -110,16 +110,18 @@ def harmless_deaths(
     Whatever a worker has ended is in its journal before it goes on. So nothing is lost when every case that is to
     be there is there, and none of them broke off with the worker.
     """
-    known = list(cases)
-    broken_off = {case.worker for case in known if case.outcome is Verdict.ERROR and not case.attempts}
-    whole = run.finished is not None and run.planned == len(known)
+    ended = list(cases)
+    broken_off = {case.worker for case in ended if case.outcome is Verdict.ERROR and not case.attempts}
+    whole = run.finished is not None and run.planned == len(ended)
     for worker in run.died:
         events = journals.get(worker, [])
         if whole and worker not in broken_off and not is_closed(events):
             yield worker, f"worker {worker} died; what it was at was done by others"
 
 
-def cut_short(run: RunFacts, worker: str, events: list[Event], ended: Container[str]) -> Iterator[Case]:
+def broken_off_cases(
+    run: RunFacts, worker: str, events: list[Event], ended: Container[str]
+) -> Iterator[Case]:
     """Yield the cases that a worker has begun and nobody has ended.
 
     Args:
@@ -181,10 +183,10 @@ def collect(run_folder: Path) -> RunRecord:
     run = read_run_facts(run_folder)
     journals = {worker: _journal(run_folder, run, worker) for worker in run.expected_workers}
     _refuse_foreign(run_folder, run, journals)
-    journals = set_aside(run, journals)
+    journals = without_repeated_cases(run, journals)
     _refuse_doubles(journals)
     cases = tuple(_cases(run, journals))
-    deaths = tuple(harmless_deaths(run, journals, cases))
+    crashes = tuple(harmless_crashes(run, journals, cases))
     events = [event for journal in journals.values() for event in journal]
     exchanges = sorted(_events(events, "exchange", RecordedExchange), key=lambda exchange: exchange.started)
     return RunRecord(
@@ -194,20 +196,20 @@ def collect(run_folder: Path) -> RunRecord:
         observations=_events(events, "observation", Observation),
         exchanges={exchange.id: exchange for exchange in exchanges},
         faults=tuple(_of_kind(events, "fault")),
-        residue=each_once(_events(events, "residue", Left)),
-        leftovers=each_once(_events(events, "leftover", Left)),
+        residue=distinct_records(_events(events, "residue", Left)),
+        leftovers=distinct_records(_events(events, "leftover", Left)),
         untested=_events(events, "untested", Untested),
-        problems=tuple(_problems(run, journals, {worker for worker, _ in deaths}, len(cases))),
+        problems=tuple(_problems(run, journals, {worker for worker, _ in crashes}, len(cases))),
         narrowed=_events(events, "narrowed", Narrowed),
-        deaths=tuple(line for _, line in deaths),
+        crashes=tuple(line for _, line in crashes),
     )
 
 
 def _journal(run_folder: Path, run: RunFacts, worker: str) -> list[Event]:
     """A worker's journal; empty where the worker died before there was one, which the run knows of its workers."""
     path = journal_path(run_folder, worker)
-    known = run.finished is None or worker in run.without_journal
-    return [] if known and not path.exists() else read_journal(path)
+    excused = run.finished is None or worker in run.without_journal
+    return [] if excused and not path.exists() else read_journal(path)
 
 
 def read_run_facts(run_folder: Path) -> RunFacts:
@@ -305,7 +307,7 @@ def _cases(run: RunFacts, journals: dict[str, list[Event]]) -> Iterator[Case]:
     ended = {event["case"] for events in journals.values() for event in _of_kind(events, "case")}
     for worker, events in journals.items():
         yield from (_case(event, worker) for event in _of_kind(events, "case"))
-        for case in cut_short(run, worker, events, ended):
+        for case in broken_off_cases(run, worker, events, ended):
             ended.add(case.id)
             yield case
 

@@ -1,7 +1,4 @@
-"""The drift of a run, from its record and from the baseline that was kept beside its journals.
-
-`history-entry.json`: this run as one line of the history.
-"""
+"""A run beside earlier ones: its drift from the baseline that was kept with its journals, and `history-entry.json`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,8 +8,8 @@ from contracts.evidence.observations import build
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.record import Case, RunRecord
 from contracts.evidence.verdicts import RunVerdict
-from contracts.history.baseline import kept
-from contracts.history.drift import compare, undealt, unknown
+from contracts.history.baseline import load_drift_settings
+from contracts.history.drift import compare, not_accepted_yet, without_moved_faults
 from contracts.history.drift_report import NO_DRIFT, DriftReport, Mode
 from contracts.history.observed_facts import read_facts
 from contracts.history.runs import Entry, Seen, line_of
@@ -33,13 +30,13 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
     Raises:
         UsageError: the folder was altered.
     """
-    note = kept(run_folder, realms_of_operations())
+    note = load_drift_settings(run_folder, realms_of_operations())
     if note is None or note.mode is Mode.OFF:
         return NO_DRIFT
     target = record.run.target
     if note.baseline is None:
         return DriftReport(note.mode, target, note.path)
-    seen = undealt(note.baseline.facts, read_facts(build(record)))
+    seen = without_moved_faults(note.baseline.facts, read_facts(build(record)))
     changes = compare(note.baseline.facts, seen)
     terms = record.run.terms
     return DriftReport(
@@ -48,7 +45,7 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
         baseline=note.path,
         known=True,
         changes=changes,
-        unaccepted=sum(map(len, unknown(note.baseline.facts, seen).values())),
+        unaccepted=sum(map(len, not_accepted_yet(note.baseline.facts, seen).values())),
         outside=frozenset(
             change
             for change in changes

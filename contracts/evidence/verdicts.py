@@ -1,28 +1,22 @@
-"""What the weather was in a run, and what was judged in it, in a sentence.
-
-The reason of a run's verdict, as one sentence for people.
-
-Judges a record: a verdict per clause and realm, then the run's verdict and exit code (design 3).
-"""
+"""Judges a record: a verdict per clause and realm (see `cells`), then the run's verdict and reason (design 3)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contracts.evidence import deviations
-from contracts.evidence import deviations as waiving
 from contracts.evidence.cells import Cell, Evidence, judge_cell, missing_settings
 from contracts.evidence.deviations import DeviationOutcome, WaiverOutcome
 from contracts.evidence.findings import (
-    Bearing,
+    ConsumerScope,
     Finding,
     Standing,
-    bearing_of,
+    apply_terms,
     blocked_cases,
-    hold_to,
-    put_together,
+    merge_findings,
+    scope_of,
 )
-from contracts.evidence.outcomes import ExitCode, Verdict, first_that_holds
+from contracts.evidence.outcomes import ExitCode, Verdict, deciding_exit_code
 from contracts.evidence.record import Case, Environment, RunRecord
 from contracts.history.drift_report import NO_DRIFT, DriftReport
 from contracts.interface.catalogue import Clause
@@ -42,12 +36,12 @@ def faults_in_words(environment: Environment) -> str:
     ordered = sorted(faults.items(), key=lambda pair: (-pair[1], pair[0]))
     kinds = [f"{count} times {kind}" for kind, count in ordered[:_KINDS_AT_MOST]]
     kinds += [f"{len(ordered) - _KINDS_AT_MOST} kinds more"] if len(ordered) > _KINDS_AT_MOST else []
-    told = f" ({', '.join(kinds)})" if kinds else ""
-    return f"{many(sum(faults.values()), 'fault')}{told}, retried {many(retries, 'time')}"
+    shown = f" ({', '.join(kinds)})" if kinds else ""
+    return f"{many(sum(faults.values()), 'fault')}{shown}, retried {many(retries, 'time')}"
 
 
 def weather(environment: Environment, cells: Iterable[Cell]) -> str:
-    """Return what the weather was and what was judged in it; empty in fair weather."""
+    """Return the faults of the environment and what was judged in spite of them; empty when there were none."""
     faults = faults_in_words(environment)
     if not faults:
         return ""
@@ -67,26 +61,26 @@ def interrupted(record: RunRecord, findings: Sequence[Finding]) -> str:
 
 def failed(record: RunRecord, findings: Sequence[Finding], deviations: Sequence[DeviationOutcome]) -> str:
     """Why a run failed: findings that count, with the consumer's methods, and deviations to be changed."""
-    said = []
+    parts = []
     failing = [finding for finding in findings if finding.fails]
     if failing:
         realms = ", ".join(sorted({finding.realm for finding in failing}))
         places = dict.fromkeys(f"{finding.clause} ({_where(finding)})" for finding in failing)
-        said.append(f"{many(len(failing), 'finding')} in {realms}: {listed(list(places))}")
-    said += [outcome.line for outcome in deviations if outcome.fails][:_SHOWN]
+        parts.append(f"{many(len(failing), 'finding')} in {realms}: {listed(list(places))}")
+    parts += [outcome.line for outcome in deviations if outcome.fails][:_SHOWN]
     more = sum(outcome.fails for outcome in deviations) - _SHOWN
-    said += [f"{many(more, 'deviation')} more to be changed"] if more > 0 else []
+    parts += [f"{many(more, 'deviation')} more to be changed"] if more > 0 else []
     methods = record.run.terms.methods_of(finding.operation for finding in failing)
-    said += [f"affects {listed(methods)}"] if methods else []
-    return "; ".join([*said, *_outside(record, findings)])
+    parts += [f"affects {listed(methods)}"] if methods else []
+    return "; ".join([*parts, *_outside(record, findings)])
 
 
 def broken_reason(
     problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell], unwritten: Sequence[str]
 ) -> str:
-    """Why the suite itself is to blame; a report that is missing is named beside whatever else is."""
-    said = [_broken(problems, cases, cells)] if problems or cases or cells else []
-    return "; ".join([*said, *unwritten])
+    """Why the suite itself is to blame, with the reports that are missing."""
+    parts = [_broken(problems, cases, cells)] if problems or cases or cells else []
+    return "; ".join([*parts, *unwritten])
 
 
 def _broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell]) -> str:
@@ -131,20 +125,26 @@ def passed(
     """What a pass rests on, and what it leaves out."""
     clauses = len({cell.clause.id for cell in cells if cell.assertions})
     realms = len({cell.realm for cell in cells if cell.assertions} - {ANY_REALM}) or 1
-    said = [f"{many(reached, 'assertion')} on {many(clauses, 'clause')} in {many(realms, 'realm')}"]
+    parts = [f"{many(reached, 'assertion')} on {many(clauses, 'clause')} in {many(realms, 'realm')}"]
     consumer = record.run.terms.consumer
     if consumer is not None and consumer.operations:
-        said[0] += f", {many(len(consumer.operations), 'operation')} of {consumer.file}"
+        parts[0] += f", {many(len(consumer.operations), 'operation')} of {consumer.file}"
     accepted = len(
-        {each.accepted for each in findings if each.standing is Standing.DEVIATION and each.counted}
+        {
+            finding.accepted
+            for finding in findings
+            if finding.standing is Standing.DEVIATION and finding.counted
+        }
     )
-    said += [f"{many(accepted, 'accepted deviation')}"] if accepted else []
+    parts += [f"{many(accepted, 'accepted deviation')}"] if accepted else []
     waived = sum(waiver.needed for waiver in waivers)
-    said += [f"{many(waived, 'must clause')} waived"] if waived else []
-    given = {waiver.waiver.clause for waiver in waivers if waiver.needed}
-    wanting = {c.clause.id for c in cells if c.clause.level == "must" and missing_settings(c.reason)} - given
-    said += [f"{many(len(wanting), 'must clause')} untested for want of a setting"] if wanting else []
-    return "; ".join([*said, *_outside(record, findings)])
+    parts += [f"{many(waived, 'must clause')} waived"] if waived else []
+    without = {waiver.waiver.clause for waiver in waivers if waiver.needed}
+    wanting = {
+        c.clause.id for c in cells if c.clause.level == "must" and missing_settings(c.reason)
+    } - without
+    parts += [f"{many(len(wanting), 'must clause')} untested for want of a setting"] if wanting else []
+    return "; ".join([*parts, *_outside(record, findings)])
 
 
 def _where(finding: Finding) -> str:
@@ -153,7 +153,7 @@ def _where(finding: Finding) -> str:
 
 def _outside(record: RunRecord, findings: Iterable[Finding]) -> list[str]:
     consumer = record.run.terms.consumer
-    number = sum(each.standing is Standing.FAIL and not each.counted for each in findings)
+    number = sum(finding.standing is Standing.FAIL and not finding.counted for finding in findings)
     return [f"{many(number, 'finding')} outside {consumer.file} not counted"] if consumer and number else []
 
 
@@ -172,7 +172,7 @@ class RunVerdict:
     `deviations` and `waivers` say what became of each that the run was held to, `drift` how its observations
     differ from the accepted baseline. `unjudged` are the must cells that could not be judged and are not waived.
     `weather` says which faults of the environment were met and what was judged in them; empty when there were none.
-    `deaths` says of workers that died without harm that they did. `unwritten` names each report that could not be
+    `crashes` says of workers that died without harm that they did. `unwritten` names each report that could not be
     written, with the reason; none of it touches what was judged.
     """
 
@@ -187,7 +187,7 @@ class RunVerdict:
     drift: DriftReport = NO_DRIFT
     unjudged: tuple[Cell, ...] = ()
     weather: str = ""
-    deaths: tuple[str, ...] = ()
+    crashes: tuple[str, ...] = ()
     unwritten: tuple[str, ...] = ()
 
     @property
@@ -202,13 +202,13 @@ class RunVerdict:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What somebody should see to though it does not fail the run, a line each."""
+        """What needs attention and does not fail the run, a line each."""
         entries = [outcome.line for outcome in self.deviations if outcome.warns]
         # Beside a worse verdict the reason does not speak of them.
         missing = () if self.exit_code is ExitCode.ERROR else self.unwritten
         return (
             *missing,
-            *self.deaths,
+            *self.crashes,
             *entries,
             *(outcome.line for outcome in self.waivers if not outcome.needed),
         )
@@ -216,9 +216,11 @@ class RunVerdict:
     @property
     def unjudged_lines(self) -> list[str]:
         """The must clauses that could not be judged and are not waived, a line each, with what stood in the way."""
-        places = {each.id: each.accepted.place for each in self.findings if each.accepted is not None}
+        places = {
+            finding.id: finding.accepted.place for finding in self.findings if finding.accepted is not None
+        }
         behind = {case: places[key] for case, key in self.blocked.items() if key in places}
-        return waiving.in_lines(self.unjudged, behind)
+        return deviations.unjudged_lines(self.unjudged, behind)
 
     def count(self, verdict: Verdict) -> int:
         """Return how many cells have a verdict."""
@@ -228,9 +230,9 @@ class RunVerdict:
         """Return the findings that a case saw."""
         return tuple(finding for finding in self.findings if case.id in finding.cases)
 
-    def bearing(self, case: Case) -> Bearing:
+    def scope_of(self, case: Case) -> ConsumerScope:
         """Tell what the contradictions of a case mean for the run."""
-        return bearing_of(self.findings_of(case))
+        return scope_of(self.findings_of(case))
 
 
 def judge(
@@ -253,7 +255,7 @@ def judge(
     clauses = {clause.id: clause for clause in catalogue}
     levels = {key: str(clause.level) for key, clause in clauses.items()}
     terms, day = record.run.terms, record.run.day
-    findings = hold_to(terms, day, put_together(record.findings, levels))
+    findings = apply_terms(terms, day, merge_findings(record.findings, levels))
     cells = tuple(_cells(record, clauses, findings))
     verdict = RunVerdict(
         # The worst, until the rest is known that the answer is made from.
@@ -262,17 +264,17 @@ def judge(
         cells=cells,
         findings=findings,
         blocked=blocked_cases(record.cases, findings),
-        problems=(*record.problems, *_contradictions_of_its_own(record, clauses)),
+        problems=(*record.problems, *_suite_mistakes(record, clauses)),
         deviations=tuple(deviations.follow_deviations(record, cells, findings)),
-        waivers=tuple(waiving.follow_waivers(record, cells)),
+        waivers=tuple(deviations.follow_waivers(record, cells)),
         drift=drift,
-        unjudged=tuple(waiving.blocking(record, cells)),
+        unjudged=tuple(deviations.blocking(record, cells)),
         weather=weather(record.run.environment, cells),
-        deaths=record.deaths,
+        crashes=record.crashes,
         unwritten=unwritten,
     )
-    holding = dict(_holding(record, verdict))
-    code = first_that_holds(holding)
+    holding = dict(_applicable_exit_codes(record, verdict))
+    code = deciding_exit_code(holding)
     in_weather = code is ExitCode.INCONCLUSIVE and verdict.weather
     reason = f"{holding[code]}; weather: {verdict.weather}" if in_weather else holding[code]
     shard = record.run.shard
@@ -314,7 +316,7 @@ def _evidence(record: RunRecord, findings: Sequence[Finding]) -> dict[tuple[str,
     }
 
 
-def _contradictions_of_its_own(record: RunRecord, clauses: Mapping[str, Clause]) -> Iterator[str]:
+def _suite_mistakes(record: RunRecord, clauses: Mapping[str, Clause]) -> Iterator[str]:
     """Yield the suite's own mistakes: clauses the catalogue does not know, failures without a finding."""
     named = {clause for case in record.cases for clause in case.clauses}
     named |= {each.clause for each in record.findings} | {each.clause for each in record.observations}
@@ -327,15 +329,15 @@ def _contradictions_of_its_own(record: RunRecord, clauses: Mapping[str, Clause])
             yield f"'{case.name}' in {case.realm} failed, but wrote no confirmed finding"
 
 
-def _holding(record: RunRecord, verdict: RunVerdict) -> Iterator[tuple[ExitCode, str]]:
+def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[tuple[ExitCode, str]]:
     """Yield every exit code that holds, with its reason."""
-    findings, cells = verdict.findings, waiving.counting(record, verdict.cells)
+    findings, cells = verdict.findings, deviations.counting(record, verdict.cells)
     if record.run.interrupted:
         yield ExitCode.INTERRUPTED, interrupted(record, findings)
     failing = any(each.fails for each in findings) or any(each.fails for each in verdict.deviations)
     if failing or verdict.drift.blocking:
-        said = failed(record, findings, verdict.deviations) if failing else None
-        yield ExitCode.FAIL, "; ".join(filter(None, (said, verdict.drift.blocking)))
+        reason = failed(record, findings, verdict.deviations) if failing else None
+        yield ExitCode.FAIL, "; ".join(filter(None, (reason, verdict.drift.blocking)))
     broken = [case for case in record.cases if case.outcome is Verdict.ERROR]
     unexplained = [cell for cell in verdict.cells if cell.verdict is Verdict.ERROR]
     if verdict.problems or broken or unexplained or verdict.unwritten:

@@ -178,20 +178,20 @@ def _lines(
         yield f"  {_scalar(clause)}:"
         for operation, places in groupby(of_clause, key=lambda place: place.operation):
             yield f"    {_scalar(operation)}:"
-            known = {place.realm: baseline.facts[place] for place in places}
+            facts_of_realm = {place.realm: baseline.facts[place] for place in places}
             concerned = _concerned(realms_of.get(operation, ()), realms)
-            yield from _points(known, concerned)
+            yield from _points(facts_of_realm, concerned)
 
 
-def _points(known: Mapping[str, Mapping[str, Value]], concerned: list[str]) -> Iterator[str]:
-    for point in sorted({point for facts in known.values() for point in facts}):
-        said = {realm: facts[point] for realm, facts in known.items() if point in facts}
-        one = set(said.values())
-        if len(one) == 1 and sorted(said) == sorted(concerned):
+def _points(facts_of_realm: Mapping[str, Mapping[str, Value]], concerned: list[str]) -> Iterator[str]:
+    for point in sorted({point for facts in facts_of_realm.values() for point in facts}):
+        values = {realm: facts[point] for realm, facts in facts_of_realm.items() if point in facts}
+        one = set(values.values())
+        if len(one) == 1 and sorted(values) == sorted(concerned):
             yield f"      {_scalar(point)}: {_shown(one.pop())}"
             continue
         yield f"      {_scalar(point)}:"
-        for realm, value in sorted(said.items()):
+        for realm, value in sorted(values.items()):
             yield f"        {_scalar(realm)}: {_shown(value)}"
 
 
@@ -224,7 +224,7 @@ class DriftSettings(Format, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class DriftComparison:
     """What a run folder says about drift; `baseline` is None when there was no file at `path`."""
 
     mode: Mode
@@ -232,19 +232,21 @@ class Kept:
     baseline: Baseline | None
 
 
-def keep(run_folder: Path, mode: Mode, path: Path, realms_of: Mapping[str, tuple[str, ...]]) -> None:
+def save_drift_settings(
+    run_folder: Path, mode: Mode, path: Path, realms_of: Mapping[str, tuple[str, ...]]
+) -> None:
     """Note in a run folder how its drift is to be judged, and copy the baseline as it is now.
 
     Raises:
         UsageError: the baseline cannot be read or used.
     """
-    known = mode is not Mode.OFF and read(path, realms_of) is not None
-    if known:
+    exists = mode is not Mode.OFF and read(path, realms_of) is not None
+    if exists:
         (run_folder / BASELINE_FILE).write_text(path.read_text("utf-8"), "utf-8")
-    write_file(run_folder / SETTINGS_FILE, DriftSettings(mode, path.as_posix(), known), DriftSettings)
+    write_file(run_folder / SETTINGS_FILE, DriftSettings(mode, path.as_posix(), exists), DriftSettings)
 
 
-def kept(run_folder: Path, realms_of: Mapping[str, tuple[str, ...]]) -> Kept | None:
+def load_drift_settings(run_folder: Path, realms_of: Mapping[str, tuple[str, ...]]) -> DriftComparison | None:
     """Read what `keep` noted; None for a folder where nothing was.
 
     Raises:
@@ -256,14 +258,14 @@ def kept(run_folder: Path, realms_of: Mapping[str, tuple[str, ...]]) -> Kept | N
         return None
     copy = run_folder / BASELINE_FILE
     if not settings.known:
-        return Kept(settings.mode, settings.baseline, None)
+        return DriftComparison(settings.mode, settings.baseline, None)
     accepted = read(copy, realms_of)
     if accepted is None:
         raise UsageError(f"{copy} is absent: the run folder is not complete")
-    return Kept(settings.mode, settings.baseline, accepted)
+    return DriftComparison(settings.mode, settings.baseline, accepted)
 
 
-def chosen(facts: Facts, clauses: Collection[str], realms: Collection[str]) -> Facts:
+def select_facts(facts: Facts, clauses: Collection[str], realms: Collection[str]) -> Facts:
     """Return the facts of these clauses and realms; empty collections choose all."""
     return {
         place: values
@@ -272,7 +274,7 @@ def chosen(facts: Facts, clauses: Collection[str], realms: Collection[str]) -> F
     }
 
 
-def accept(accepted: Facts, seen: Facts, changes: Collection[Change]) -> Facts:
+def accept_facts(accepted: Facts, seen: Facts, changes: Collection[Change]) -> Facts:
     """Put what a run saw into what was accepted.
 
     Args:
@@ -286,12 +288,12 @@ def accept(accepted: Facts, seen: Facts, changes: Collection[Change]) -> Facts:
     """
     merged: Facts = {place: dict(values) for place, values in accepted.items()}
     for place, facts in seen.items():
-        known = merged.setdefault(place, {})
+        facts_kept = merged.setdefault(place, {})
         for point in _changed_at(place, changes):
-            _take_out(known, point)
-        _forget_outlived(known, facts)
+            _take_out(facts_kept, point)
+        _forget_outlived(facts_kept, facts)
         for path, value in facts.items():
-            known.setdefault(path, value)
+            facts_kept.setdefault(path, value)
     return {place: values for place, values in sorted(merged.items()) if values}
 
 
@@ -303,17 +305,17 @@ def _changed_at(place: Place, changes: Collection[Change]) -> list[str]:
     ]
 
 
-def _take_out(known: dict[str, Value], point: str) -> None:
+def _take_out(facts: dict[str, Value], point: str) -> None:
     """Remove a fact and those of members inside it, which went or changed with it."""
-    for path in [path for path in known if path == point or path.startswith((f"{point}.", f"{point}["))]:
-        del known[path]
+    for path in [path for path in facts if path == point or path.startswith((f"{point}.", f"{point}["))]:
+        del facts[path]
 
 
-def _forget_outlived(known: dict[str, Value], facts: dict[str, Value]) -> None:
+def _forget_outlived(accepted: dict[str, Value], facts: dict[str, Value]) -> None:
     """Drop the shapes of successes whose status has given way to one that was never seen before."""
-    before = {status for path in known if (status := status_of(path)) and status < "400"}
+    before = {status for path in accepted if (status := status_of(path)) and status < "400"}
     now = {status for path in facts if (status := status_of(path)) and status < "400"}
     if not now - before:
         return
-    for path in [path for path in known if status_of(path) in before - now]:
-        del known[path]
+    for path in [path for path in accepted if status_of(path) in before - now]:
+        del accepted[path]

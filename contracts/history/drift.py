@@ -144,7 +144,7 @@ def compare(accepted: Facts, seen: Facts) -> tuple[Change, ...]:
     """Compare what a run saw with what was accepted.
 
     Only places that both know are compared: what a run did not observe has not changed, and what was never
-    accepted cannot have (see `unknown`).
+    accepted cannot have (see `not_accepted_yet`).
 
     Returns:
         The changes, breaking ones first, realms that differ alike put together.
@@ -160,23 +160,25 @@ def compare(accepted: Facts, seen: Facts) -> tuple[Change, ...]:
     return tuple(sorted(changes, key=_rank))
 
 
-def unknown(accepted: Facts, seen: Facts) -> Facts:
+def not_accepted_yet(accepted: Facts, seen: Facts) -> Facts:
     """Return what a run saw that the baseline has no word on, changes of known answers left out."""
     new: Facts = {}
     for place, facts in seen.items():
-        known = accepted.get(place, {})
-        fresh = {path: value for path, value in facts.items() if path not in known and _apart(path, known)}
+        expected = accepted.get(place, {})
+        fresh = {
+            path: value for path, value in facts.items() if path not in expected and _apart(path, expected)
+        }
         if fresh:
             new[place] = fresh
     return new
 
 
-def undealt(accepted: Facts, seen: Facts) -> Facts:
+def without_moved_faults(accepted: Facts, seen: Facts) -> Facts:
     """Return what a run saw but for generated faults that another realm is known to answer alike.
 
     A run deals these faults out among its realms: with other realms they fall to others, and nothing has changed.
     """
-    known = {
+    accepted_faults = {
         (place.clause, place.operation, path, value)
         for place, facts in accepted.items()
         for path, value in facts.items()
@@ -186,7 +188,8 @@ def undealt(accepted: Facts, seen: Facts) -> Facts:
         place: {
             path: value
             for path, value in facts.items()
-            if path in accepted.get(place, {}) or (place.clause, place.operation, path, value) not in known
+            if path in accepted.get(place, {})
+            or (place.clause, place.operation, path, value) not in accepted_faults
         }
         for place, facts in seen.items()
     }
@@ -197,12 +200,12 @@ def _rank(change: Change) -> tuple[bool, int, str, str, str]:
     return change.severity != Kind.MEMBER_GONE.severity, order, change.clause, change.operation, change.point
 
 
-def _differences(place: Place, known: _Known, facts: _Known) -> Iterator[_Difference]:
+def _differences(place: Place, accepted: _Known, facts: _Known) -> Iterator[_Difference]:
     for path, now in facts.items():
         if status_of(path) is None:
-            yield from _of_value(place.clause, path, known.get(path), now)
+            yield from _of_value(place.clause, path, accepted.get(path), now)
     for status in sorted({status for path in facts if (status := status_of(path))}):
-        yield from _of_answer(_likened(known, status), _told(facts, status))
+        yield from _of_answer(_likened(accepted, status), _told(facts, status))
 
 
 def _of_value(clause: str, path: str, was: Value | None, now: Value) -> Iterator[_Difference]:
@@ -211,19 +214,19 @@ def _of_value(clause: str, path: str, was: Value | None, now: Value) -> Iterator
         yield _Difference(kind, path, was, now)
 
 
-def _of_answer(known: Mapping[str, str], facts: Mapping[str, str]) -> Iterator[_Difference]:
+def _of_answer(accepted: Mapping[str, str], facts: Mapping[str, str]) -> Iterator[_Difference]:
     """Yield how the shape of an answer with one status differs; nothing when no such answer was accepted."""
-    if not known:
+    if not accepted:
         return
     for path, now in facts.items():
-        was = known.get(path)
+        was = accepted.get(path)
         if was is not None:
             kind = kind_of_shape_change(was, now)
             if kind is not None:
                 yield _Difference(kind, path, was, now)
-        elif _is_member(path, known):
+        elif _is_member(path, accepted):
             yield _Difference(Kind.MEMBER_ADDED, path, None, now)
-    for path, was in known.items():
+    for path, was in accepted.items():
         if path not in facts and _is_member(path, facts) and not alternatives(was)[1]:
             yield _Difference(Kind.MEMBER_GONE, path, was, None)
 
@@ -232,19 +235,19 @@ def _told(facts: _Known, status: str) -> dict[str, str]:
     return {path: str(value) for path, value in facts.items() if status_of(path) == status}
 
 
-def _likened(known: _Known, status: str) -> dict[str, str]:
+def _likened(accepted: _Known, status: str) -> dict[str, str]:
     """Return what was accepted of a status; for a success never seen before, that of its nearest neighbour.
 
     A success that changes its status keeps its shape, or it does not: clients care about both.
     """
-    own = _told(known, status)
+    own = _told(accepted, status)
     if own or status >= "400":
         return own
-    others = sorted({other for path in known if (other := status_of(path)) and other < "400"})
+    others = sorted({other for path in accepted if (other := status_of(path)) and other < "400"})
     for other in others:
-        told = _told(known, other)
-        if told.get(f"{other} {BODY}") != "empty":
-            return {path.replace(other, status, 1): value for path, value in told.items()}
+        shape = _told(accepted, other)
+        if shape.get(f"{other} {BODY}") != "empty":
+            return {path.replace(other, status, 1): value for path, value in shape.items()}
     return {}
 
 
@@ -258,10 +261,10 @@ def _is_member(path: str, facts: _Known) -> bool:
     return isinstance(value, str) and "object" in alternatives(value)[0]
 
 
-def _apart(path: str, known: _Known) -> bool:
+def _apart(path: str, accepted: _Known) -> bool:
     """Tell whether a fact is no part of an answer that the baseline knows already."""
     status = status_of(path)
-    return status is None or not _likened(known, status)
+    return status is None or not _likened(accepted, status)
 
 
 #: What stands for a member that a realm does not give.
@@ -292,10 +295,10 @@ def between_realms(facts: Facts) -> tuple[RealmDifference, ...]:
 
 def _differing(realms: Mapping[str, Mapping[str, Value]]) -> Iterator[tuple[str, dict[str, str]]]:
     for point in sorted({point for values in realms.values() for point in values}):
-        said = {realm: _said(values, point) for realm, values in sorted(realms.items())}
-        told = {realm: text for realm, text in said.items() if text is not None}
-        if len(set(told.values())) > 1:
-            yield point, told
+        values_of = {realm: _said(values, point) for realm, values in sorted(realms.items())}
+        present = {realm: text for realm, text in values_of.items() if text is not None}
+        if len(set(present.values())) > 1:
+            yield point, present
 
 
 def _said(values: Mapping[str, Value], point: str) -> str | None:

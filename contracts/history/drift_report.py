@@ -1,7 +1,4 @@
-"""The drift of one run: what `verdict.json`, the page and the terminal show of it, and whether it blocks.
-
-Drift and differences between realms as lines for the terminal.
-"""
+"""The drift of one run: what reports and the terminal show of it, and whether it fails the run."""
 
 from __future__ import annotations
 
@@ -86,7 +83,7 @@ NO_DRIFT = DriftReport()
 """The drift of a run that nobody compared."""
 
 
-def told_changes(changes: Sequence[Change]) -> Iterator[str]:
+def change_lines(changes: Sequence[Change]) -> Iterator[str]:
     """Yield the changes by severity and kind, operations of a clause that changed alike on one line."""
     for severity in Severity:
         mine = [change for change in changes if change.severity is severity]
@@ -97,7 +94,7 @@ def told_changes(changes: Sequence[Change]) -> Iterator[str]:
                 yield from _alike(group)
 
 
-def told_realms(differences: Iterable[RealmDifference]) -> Iterator[str]:
+def realm_difference_lines(differences: Iterable[RealmDifference]) -> Iterator[str]:
     """Yield what realms do not agree on, a line for each point and one for each value."""
     for (clause, operation), group in groupby(differences, key=lambda each: (each.clause, each.operation)):
         yield f"{clause} · {operation}"
@@ -109,7 +106,7 @@ def told_realms(differences: Iterable[RealmDifference]) -> Iterator[str]:
             yield from (f"    {', '.join(names)}: {value}" for value, names in realms.items())
 
 
-def told_new(facts: Facts) -> Iterator[str]:
+def new_fact_lines(facts: Facts) -> Iterator[str]:
     """Yield how many facts of each clause the baseline has no word on."""
     counts: dict[str, int] = defaultdict(int)
     for place, values in facts.items():
@@ -129,6 +126,6 @@ def _alike(changes: Iterable[Change]) -> Iterator[str]:
     places: dict[str, list[str]] = defaultdict(list)
     for (clause, realms, says), names in operations.items():
         places[f"    {clause} · {', '.join(names)} · {', '.join(realms)}"].append(says)
-    for place, said in places.items():
+    for place, lines in places.items():
         yield place
-        yield from (f"        {says}" for says in said)
+        yield from (f"        {says}" for says in lines)

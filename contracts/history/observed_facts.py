@@ -308,7 +308,7 @@ def read_facts(document: Mapping[str, Any]) -> Facts:
     collected: dict[Place, dict[str, set[str] | tuple[str, ...]]] = defaultdict(dict)
     for each in document["observations"]:
         place = _place(each)
-        for path, value in _flat(each["seen"], told=place in answered):
+        for path, value in _flat(each["seen"], has_shape=place in answered):
             _add(collected[place], path, value)
     statuses = _statuses(document.get("answers", ()))
     for place, seen in statuses.items():
@@ -348,51 +348,53 @@ def _answered(answers: Any) -> dict[Place, dict[str, str]]:
 
 def _statuses(answers: Any) -> dict[Place, set[str]]:
     """Return the statuses of success by the place that speaks of them."""
-    found: dict[Place, set[str]] = defaultdict(set)
+    successes_at: dict[Place, set[str]] = defaultdict(set)
     for each in answers:
         successes = {status for status in each["answers"] if status < "400"}
         if successes:
-            found[Place(SUCCESS_STATUS[each["operation"]], each["operation"], each["realm"])] |= successes
-    return found
+            successes_at[Place(SUCCESS_STATUS[each["operation"]], each["operation"], each["realm"])] |= (
+                successes
+            )
+    return successes_at
 
 
 def _add(facts: dict[str, set[str] | tuple[str, ...]], path: str, value: str | tuple[str, ...]) -> None:
-    known = facts.get(path)
-    if isinstance(value, tuple) or isinstance(known, tuple):
+    before = facts.get(path)
+    if isinstance(value, tuple) or isinstance(before, tuple):
         several = value if isinstance(value, tuple) else (value,)
-        facts[path] = tuple(sorted({*several, *(known or ())}))
+        facts[path] = tuple(sorted({*several, *(before or ())}))
     else:
-        facts[path] = {value, *(known or ())}
+        facts[path] = {value, *(before or ())}
 
 
 def _settled(value: set[str] | tuple[str, ...]) -> Value:
     return value if isinstance(value, tuple) else OR.join(sorted(value))
 
 
-def _flat(seen: Any, *, told: bool, path: str = "") -> Iterator[tuple[str, str | tuple[str, ...]]]:
-    """Yield the facts of one observation; `told`: its body is told by an inferred shape as well."""
+def _flat(seen: Any, *, has_shape: bool, path: str = "") -> Iterator[tuple[str, str | tuple[str, ...]]]:
+    """Yield the facts of one observation; `has_shape`: an inferred shape describes its body, too."""
     if isinstance(seen, dict) and set(seen) == {"fault", "status"}:
         yield f"{FAULT}{seen['fault']}", _leaf(seen["status"])
     elif isinstance(seen, dict) and set(seen) == _SHAPE:
-        yield from _shape(seen, told=told)
+        yield from _shape(seen, has_shape=has_shape)
     elif isinstance(seen, dict):
         for name, value in seen.items():
-            yield from _flat(value, told=told, path=f"{path}.{name}" if path else str(name))
+            yield from _flat(value, has_shape=has_shape, path=f"{path}.{name}" if path else str(name))
     elif isinstance(seen, list | tuple):
-        if not (told and not path):
+        if not (has_shape and not path):
             yield path or SEEN, tuple(sorted({_leaf(each) for each in seen if each is not None}))
     elif isinstance(seen, str) and seen.startswith(_WORDS):
-        if not told:
+        if not has_shape:
             yield path or SEEN, _leaf(seen)
     elif seen is not None:
         yield path or SEEN, _leaf(seen)
 
 
-def _shape(seen: Mapping[str, Any], *, told: bool) -> Iterator[tuple[str, str]]:
+def _shape(seen: Mapping[str, Any], *, has_shape: bool) -> Iterator[tuple[str, str]]:
     """Yield the facts of an answer put into words; its body only where no inferred shape says more."""
     success = int(seen["status"]) < 400
-    if not (told and success):
+    if not (has_shape and success):
         yield "status", _leaf(seen["status"])
-    if not told:
+    if not has_shape:
         yield f"{seen['status']} type", _leaf(seen["type"]) or "none"
         yield f"{seen['status']} body", _leaf(seen["body"])

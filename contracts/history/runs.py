@@ -152,7 +152,7 @@ def fold(entries: Sequence[Entry], folded: Folded | None, keep: int) -> tuple[li
     return kept, Folded(old[0].target, until, runs, marks)
 
 
-def put_together(one: Folded | None, other: Folded | None) -> Folded | None:
+def merge_folded(one: Folded | None, other: Folded | None) -> Folded | None:
     """Put together what two histories folded of one target; runs that both folded are counted once at most."""
     if one is None or other is None:
         return one or other
@@ -160,8 +160,8 @@ def put_together(one: Folded | None, other: Folded | None) -> Folded | None:
     cells = {clause: dict(realms) for clause, realms in older.cells.items()}
     for clause, realms in newer.cells.items():
         for realm, mark in realms.items():
-            known = cells.setdefault(clause, {}).get(realm)
-            cells[clause][realm] = _later(known, mark) if known else mark
+            before = cells.setdefault(clause, {}).get(realm)
+            cells[clause][realm] = _later(before, mark) if before else mark
     return Folded(one.target, newer.until, max(one.runs, other.runs), cells)
 
 
@@ -174,10 +174,10 @@ def advance(mark: Mark, verdict: str, started: str) -> Mark:
     return mark
 
 
-def _later(known: Mark, mark: Mark) -> Mark:
-    greens = [each for each in (known.last_green, mark.last_green) if each]
+def _later(before: Mark, mark: Mark) -> Mark:
+    greens = [each for each in (before.last_green, mark.last_green) if each]
     last_green = max(greens) if greens else None
-    reds = [each for each in (known.red_since, mark.red_since) if each and each > (last_green or "")]
+    reds = [each for each in (before.red_since, mark.red_since) if each and each > (last_green or "")]
     return Mark(last_green, min(reds) if reds else None)
 
 
@@ -238,26 +238,26 @@ def read(path: Path) -> History:
         return History()
     except OSError as error:
         raise UsageError(f"cannot read the history {path}: {error.strerror}") from error
-    found: list[Entry | Folded] = []
+    entries: list[Entry | Folded] = []
     damaged: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            found.append(read_line(line, f"{path}:{number}"))
+            entries.append(read_line(line, f"{path}:{number}"))
         except UsageError as error:
             damaged[str(error)] = line
-    return _history(found, damaged)
+    return _history(entries, damaged)
 
 
 def merge(histories: Iterable[History], keep: int = KEPT_RUNS) -> History:
     """Put histories together: each run once, oldest first, the oldest of each target folded beyond `keep`."""
     several = list(histories)
-    found: list[Entry | Folded] = []
+    lines: list[Entry | Folded] = []
     for history in several:
-        found += [*history.folded, *history.entries]
+        lines += [*history.folded, *history.entries]
     damaged = {where: line for history in several for where, line in history.damaged.items()}
-    whole = _history(found, damaged)
+    whole = _history(lines, damaged)
     entries: list[Entry] = []
     folded: list[Folded] = []
     for target in sorted(whole.targets):
@@ -305,7 +305,7 @@ def append(path: Path, entry: Entry, keep: int = KEPT_RUNS) -> History:
 
 def _add_line(path: Path, entry: Entry, before: History) -> None:
     """Append without rewriting, so that two branches of a repository merge line by line."""
-    if any(known.run == entry.run for known in before.entries):
+    if any(other.run == entry.run for other in before.entries):
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -319,15 +319,15 @@ def _add_line(path: Path, entry: Entry, before: History) -> None:
         raise UsageError(f"cannot write the history {path}: {error.strerror}") from error
 
 
-def _history(found: Iterable[Entry | Folded], damaged: dict[str, str]) -> History:
+def _history(lines: Iterable[Entry | Folded], damaged: dict[str, str]) -> History:
     runs: dict[str, Entry] = {}
     folded: dict[str, Folded] = {}
-    for each in found:
-        if isinstance(each, Entry):
-            runs.setdefault(each.run, each)
+    for line in lines:
+        if isinstance(line, Entry):
+            runs.setdefault(line.run, line)
         else:
-            together = put_together(folded.get(each.target), each)
-            folded |= {each.target: together} if together else {}
+            together = merge_folded(folded.get(line.target), line)
+            folded |= {line.target: together} if together else {}
     entries = tuple(sorted(runs.values(), key=_age))
     return History(entries, tuple(folded[target] for target in sorted(folded)), damaged)
 

@@ -49,8 +49,10 @@ def trends(history: History, target: str, window: int = WINDOW) -> dict[tuple[st
     """Return the trend of each clause and realm that a run on a target judged, by clause and realm."""
     entries, folded = history.of(target), history.folded_of(target)
     old = folded.cells if folded else {}
-    known: list[Mapping[str, Mapping[str, object]]] = [old, *(entry.cells for entry in entries)]
-    places = {(clause, realm) for cells in known for clause, realms in cells.items() for realm in realms}
+    cells_of_runs: list[Mapping[str, Mapping[str, object]]] = [old, *(entry.cells for entry in entries)]
+    places = {
+        (clause, realm) for cells in cells_of_runs for clause, realms in cells.items() for realm in realms
+    }
     return {
         (clause, realm): _trend(clause, realm, entries, old.get(clause, {}).get(realm), window)
         for clause, realm in sorted(places)
@@ -113,16 +115,16 @@ class Past(Format, frozen=True):
         """Return what is known of a clause in a realm; all empty when no earlier run judged it."""
         return self.cells.get(clause, {}).get(realm, Since())
 
-    def tells(self, clause: str, realm: str) -> str:
+    def describe(self, clause: str, realm: str) -> str:
         """Say of a clause that is contradicted now since when it is, in a few words; empty without any history."""
         if not self.runs:
             return ""
-        known = self.since(clause, realm)
-        green = f"last green {_day(known.last_green)}" if known.last_green else "never green before"
-        flips = f"; changed {known.flips} times lately" if known.flips > 1 else ""
-        if known.red_since:
-            return f"red since {_day(known.red_since)}, {green}{flips}"
-        return f"new in this run, {green}{flips}" if known.runs else "not judged in earlier runs"
+        before = self.since(clause, realm)
+        green = f"last green {_day(before.last_green)}" if before.last_green else "never green before"
+        flips = f"; changed {before.flips} times lately" if before.flips > 1 else ""
+        if before.red_since:
+            return f"red since {_day(before.red_since)}, {green}{flips}"
+        return f"new in this run, {green}{flips}" if before.runs else "not judged in earlier runs"
 
 
 def past_of(history: History, target: str) -> Past:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from contracts.checks.outcomes import Attempt, Blocked, Confirmed, Evidence
-from contracts.evidence.findings import Bearing, weigh
+from contracts.evidence.findings import ConsumerScope, scope_of_contradictions
 from contracts.evidence.outcomes import Verdict
 from contracts.exchanges import reproduction
 from contracts.interface.catalogue import Level
@@ -151,7 +151,7 @@ def write_case(
 VERDICT_PROPERTY = "contract"
 
 
-def bearing(worker: Worker, realm: str, contradictions: Iterable[Evidence]) -> Bearing:
+def bearing(worker: Worker, realm: str, contradictions: Iterable[Evidence]) -> ConsumerScope:
     """Weigh what was contradicted in a realm; a should that nobody accepted says nothing beside a must."""
     terms = worker.selection.terms
     day = datetime.fromisoformat(worker.plan.started).date()
@@ -160,7 +160,7 @@ def bearing(worker: Worker, realm: str, contradictions: Iterable[Evidence]) -> B
         accepted = terms.accepted(each.clause, realm, each.operation, day) is not None
         if accepted or worker.catalogue.clause(each.clause).level is Level.MUST:
             weights.append((terms.counts(each.clause, realm, each.operation), accepted))
-    return weigh(weights)
+    return scope_of_contradictions(weights)
 
 
 def tone_down(
@@ -172,7 +172,7 @@ def tone_down(
 ) -> None:
     """Show a contradicted case as what it is to the run; the journal keeps what was seen."""
     weight = bearing(worker, realm_of(item), contradictions)
-    if weight is Bearing.COUNTS or verdict not in (Verdict.FAIL, Verdict.ADVISORY):
+    if weight is ConsumerScope.COUNTS or verdict not in (Verdict.FAIL, Verdict.ADVISORY):
         return
     for report in reports:
         report.user_properties.append((VERDICT_PROPERTY, str(weight)))

@@ -32,7 +32,7 @@ from contracts.checks.outcomes import (
     confirm,
 )
 from contracts.errors import EnvironmentFault
-from contracts.evidence.findings import Bearing
+from contracts.evidence.findings import ConsumerScope
 from contracts.evidence.outcomes import Verdict
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.readers import Ambiguous
@@ -359,7 +359,7 @@ def _apply_ending(item: pytest.Item, report: pytest.TestReport, error: BaseExcep
         # A subtest's report goes out at once: what it shows is weighed here.
         seen = [error.evidence] if isinstance(error, Contradiction) else []
         weight = bearing(item.config.stash[WORKER], realm_of(item), seen)
-        if weight is not Bearing.COUNTS:
+        if weight is not ConsumerScope.COUNTS:
             soften(item, report, f"{weight}: {error}")
     elif isinstance(error, INCONCLUSIVE):
         _skip(item, report, Ending(Verdict.INCONCLUSIVE, str(error), _obstacle(error)))

@@ -11,7 +11,7 @@ import pytest
 from contracts.errors import RegistryContractsError, UsageError
 from contracts.evidence import run_history
 from contracts.evidence.run_history import realms_of_operations
-from contracts.history.baseline import keep, path_of, read
+from contracts.history.baseline import path_of, read, save_drift_settings
 from contracts.history.drift_report import Mode
 from contracts.history.runs import FILE_NAME, Entry, append, read_line
 from contracts.history.runs import read as read_history
@@ -106,7 +106,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     memory, folder, target = stash[MEMORY], Path(stash[PLAN].folder), stash[TARGET]
     try:
-        keep(folder, memory.mode, memory.baseline, realms_of_operations())
+        save_drift_settings(folder, memory.mode, memory.baseline, realms_of_operations())
         if memory.history is not None:
             history = read_history(memory.history)
             stash[COMPLAINTS] = [f"{line}; passed over" for line in history.damaged]

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from contracts.evidence.findings import Bearing, Finding
+from contracts.evidence.findings import ConsumerScope, Finding
 from contracts.evidence.outcomes import ExitCode, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.plugin.case_record import VERDICT_PROPERTY
@@ -26,8 +26,8 @@ _LETTERS: Final[dict[str, tuple[str, str]]] = {
     Verdict.ADVISORY: ("advisory", "a"),
     Verdict.UNTESTED: ("untested", "u"),
     Verdict.OBSERVED: ("observed", "o"),
-    Bearing.DEVIATION: ("deviation", "d"),
-    Bearing.OUTSIDE: ("outside", "x"),
+    ConsumerScope.DEVIATION: ("deviation", "d"),
+    ConsumerScope.OUTSIDE: ("outside", "x"),
 }
 #: Must clauses that could not be judged are named up to this number.
 _UNJUDGED_AT_MOST: Final = 20
@@ -35,8 +35,8 @@ _COLOUR: Final[dict[str, dict[str, bool]]] = {
     Verdict.INCONCLUSIVE: {"yellow": True},
     Verdict.ADVISORY: {"yellow": True},
     Verdict.UNTESTED: {"cyan": True},
-    Bearing.DEVIATION: {"yellow": True},
-    Bearing.OUTSIDE: {"cyan": True},
+    ConsumerScope.DEVIATION: {"yellow": True},
+    ConsumerScope.OUTSIDE: {"cyan": True},
 }
 
 

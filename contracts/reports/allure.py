@@ -10,7 +10,7 @@ from allure_commons.logger import AllureFileLogger
 from allure_commons.model2 import Attachment, Label, Link, Parameter, Status, StatusDetails, TestResult
 from allure_commons.types import LabelType, LinkType, Severity
 
-from contracts.evidence.findings import Bearing
+from contracts.evidence.findings import ConsumerScope
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.record import Case, RecordedExchange, RunRecord
 from contracts.evidence.verdicts import RunVerdict
@@ -84,7 +84,7 @@ def _result(record: RunRecord, verdict: RunVerdict, case: Case, clauses: dict[st
 
 def _toned_down(case: Case, verdict: RunVerdict) -> bool:
     contradicted = case.outcome in {Verdict.FAIL, Verdict.ADVISORY}
-    return contradicted and verdict.bearing(case) is not Bearing.COUNTS
+    return contradicted and verdict.scope_of(case) is not ConsumerScope.COUNTS
 
 
 def _links(case: Case, verdict: RunVerdict) -> Iterator[Link]:
@@ -107,13 +107,13 @@ def _details(case: Case, verdict: RunVerdict) -> StatusDetails | None:
     flaky = any(each.intermittent for each in mine)
     known = any(each.accepted for each in mine)
     if _toned_down(case, verdict):
-        message = f"{verdict.bearing(case)}: {message}"
+        message = f"{verdict.scope_of(case)}: {message}"
     return StatusDetails(message=printable(message), trace=printable(trace), flaky=flaky, known=known)
 
 
 def _labels(case: Case, clauses: dict[str, Clause], verdict: RunVerdict) -> Iterator[Label]:
-    known = [clauses[clause] for clause in case.clauses if clause in clauses]
-    for family in dict.fromkeys(clause.family for clause in known):
+    clauses_known = [clauses[clause] for clause in case.clauses if clause in clauses]
+    for family in dict.fromkeys(clause.family for clause in clauses_known):
         yield Label(name=LabelType.EPIC, value=family)
     for clause in case.clauses:
         yield Label(name=LabelType.FEATURE, value=printable(clause))
@@ -129,8 +129,8 @@ def _labels(case: Case, clauses: dict[str, Clause], verdict: RunVerdict) -> Iter
     for operation in case.operations:
         yield Label(name=LabelType.TAG, value=printable(operation))
     if _toned_down(case, verdict):
-        yield Label(name=LabelType.TAG, value=str(verdict.bearing(case)))
-    levels = {str(clause.level) for clause in known}
+        yield Label(name=LabelType.TAG, value=str(verdict.scope_of(case)))
+    levels = {str(clause.level) for clause in clauses_known}
     level = next((level for level in _SEVERITY if level in levels), None)
     if level is not None:
         yield Label(name=LabelType.SEVERITY, value=_SEVERITY[level].value)

@@ -55,15 +55,15 @@ def make(run_folder: Path, program: str, history: Path | None = None) -> Path:
     """
     results = run_folder / FOLDER_NAME
     realms = realms_in(results)
-    found = shutil.which(program)
-    if found is None:
+    executable = shutil.which(program)
+    if executable is None:
         raise UsageError(f"no program {program}: install Allure 3 (npm install allure), or run tox -e allure")
     with tempfile.TemporaryDirectory() as scratch:
         folder, name = Path(scratch), run_folder.resolve().name
         lines = folder / "history.jsonl"
         lines.write_text(_without(history, name), "utf-8")
         config = _configure(folder, name, realms, lines)
-        page = _generate(found, config, results.resolve(), folder / "report")
+        page = _generate(executable, config, results.resolve(), folder / "report")
         target = run_folder / FILE_NAME
         target.write_text(quiet(page.read_text("utf-8")), "utf-8")
         if history is not None:
@@ -140,8 +140,8 @@ def _generate(program: str, config: Path, results: Path, output: Path) -> Path:
         raise SuiteError(f"Allure did not run to its end: {error}") from error
     page = output / "index.html"
     if ended.returncode or not page.is_file():
-        said = (ended.stderr or ended.stdout).strip().splitlines() or ["it said nothing"]
-        raise SuiteError(f"Allure made no report (exit code {ended.returncode}): {said[-1]}")
+        output_lines = (ended.stderr or ended.stdout).strip().splitlines() or ["it said nothing"]
+        raise SuiteError(f"Allure made no report (exit code {ended.returncode}): {output_lines[-1]}")
     return page
 
 

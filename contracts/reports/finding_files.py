@@ -41,7 +41,7 @@ _LISTS: Final = {"listDrafts": ("saveDraft",), "listAttachments": _ATTACHING}
 _WORDS: Final = frozenset({"authentication", "attachments", "persist-temporary", "document-drafts"})
 
 
-def arranged(record: RunRecord, shown: Sequence[RecordedExchange]) -> tuple[RecordedExchange, ...]:
+def earlier_writes(record: RunRecord, shown: Sequence[RecordedExchange]) -> tuple[RecordedExchange, ...]:
     """Return the earlier writes that exchanges rely on, in the order they were sent.
 
     Args:
@@ -57,15 +57,15 @@ def arranged(record: RunRecord, shown: Sequence[RecordedExchange]) -> tuple[Reco
     taken = {exchange.id for exchange in shown}
     wanted = {name for exchange in shown for name in _named(exchange)}
     lists = {str(exchange.operation) for exchange in shown} & _LISTS.keys()
-    found: list[RecordedExchange] = []
+    writes: list[RecordedExchange] = []
     for exchange in reversed(_before(record, shown)):
-        if exchange.id in taken or not _was_done(exchange) or len(found) == _MOST:
+        if exchange.id in taken or not _was_done(exchange) or len(writes) == _MOST:
             continue
-        fills = len(found) < _IN_A_LIST and any(_fills(exchange, name, wanted, shown) for name in lists)
+        fills = len(writes) < _IN_A_LIST and any(_fills(exchange, name, wanted, shown) for name in lists)
         if fills or _is_needed(exchange, wanted, shown):
             wanted |= _named(exchange)
-            found.append(exchange)
-    return tuple(reversed(found))
+            writes.append(exchange)
+    return tuple(reversed(writes))
 
 
 def settings_in(
@@ -77,10 +77,12 @@ def settings_in(
         settings: realm to setting to value, as `run.json` holds them.
     """
     text = json.dumps([asdict(exchange)["request"] for exchange in shown], ensure_ascii=False)
-    known = settings.get(realm, {})
-    used = {name for name, value in known.items() if any(each in text for each in _texts(value))}
-    used |= {"workflow_document"} if "workflow_schema" in used and known.get("workflow_document") else set()
-    return {name: value for name, value in known.items() if name in used}
+    of_realm = settings.get(realm, {})
+    used = {name for name, value in of_realm.items() if any(each in text for each in _texts(value))}
+    used |= (
+        {"workflow_document"} if "workflow_schema" in used and of_realm.get("workflow_document") else set()
+    )
+    return {name: value for name, value in of_realm.items() if name in used}
 
 
 def _before(record: RunRecord, shown: Sequence[RecordedExchange]) -> list[RecordedExchange]:
@@ -139,9 +141,9 @@ def _named(exchange: RecordedExchange) -> set[str]:
 def _answered(exchange: RecordedExchange) -> set[str]:
     """Identifiers and numbers that an answer to a write gives."""
     body = (exchange.response or {}).get("body") or {}
-    found = set(_scalars(json_of(body)))
-    return {each for each in found if isinstance(each, str) and _IDENTIFIER.fullmatch(each)} | {
-        f"{_ATTACHMENT}{each}" for each in found if isinstance(each, int) or str(each).isdigit()
+    values = set(_scalars(json_of(body)))
+    return {each for each in values if isinstance(each, str) and _IDENTIFIER.fullmatch(each)} | {
+        f"{_ATTACHMENT}{each}" for each in values if isinstance(each, int) or str(each).isdigit()
     }
 
 
@@ -169,7 +171,7 @@ def _texts(value: Any) -> list[str]:
 
 FOLDER_NAME = "findings"
 
-SAYS = {
+STANDING_SENTENCES = {
     Standing.FAIL: "a statement of the interface document is contradicted; this fails the run",
     Standing.ADVISORY: "a reasonable reading of the document is contradicted; this does not fail a run",
     Standing.DEVIATION: "contradicted, known and accepted until a day; this does not fail a run",
@@ -226,7 +228,7 @@ def build(record: RunRecord, finding: Finding, clause: Clause | None) -> Finding
     """Return a finding with its clause, target and exchanges."""
     run = record.run
     shown = shown_exchanges(record, finding)
-    before = arranged(record, shown)
+    before = earlier_writes(record, shown)
     return FindingFile(
         **structs.asdict(describe(finding)),
         level=str(clause.level) if clause else None,
@@ -249,7 +251,7 @@ def markdown(record: RunRecord, finding: Finding, clause: Clause | None) -> str:
     lines = [
         f"# {inline(finding.clause)}: {inline(place)}",
         "",
-        f"**{finding.standing}** — {SAYS[finding.standing]}.",
+        f"**{finding.standing}** — {STANDING_SENTENCES[finding.standing]}.",
         "",
         *_facts(record, finding, clause),
         "",

@@ -17,17 +17,17 @@ from contracts.evidence.verdicts import RunVerdict
 from contracts.history.trends import Past, read_past
 from contracts.reports.html_page import LARGEST, TRIES, Limits, inlined, template_environment, template_text
 from contracts.reports.html_sections import (
-    beside,
-    cards,
     clauses_of,
     differences,
     families,
+    finding_cards,
+    observed_points,
     realms_of,
     scope,
-    sights,
     trends,
+    values_by_realm,
 )
-from contracts.reports.questions import ask
+from contracts.reports.questions import questions_of
 from contracts.reports.summary import counts_per_realm, deviation_groups, lamps, wanting
 from contracts.safe_text import printable
 
@@ -81,7 +81,7 @@ def _render(
     realms = realms_of(record, verdict)
     style = f":root {{ --realms: {len(realms)}; --cell: 106px; }}\n{template_text(_PACKAGE, 'report.css')}"
     script = template_text(_PACKAGE, "report.js")
-    shown = list(cards(record, verdict, past, limits))
+    shown = list(finding_cards(record, verdict, past, limits))
     return (
         _environment(limits)
         .get_template("report.html.j2")
@@ -123,10 +123,10 @@ def _silent(record: RunRecord, verdict: RunVerdict) -> dict[str, Any]:
     seen, clauses, realms = observations.build(record), clauses_of(verdict), realms_of(record, verdict)
     apart = differences(seen, clauses, realms)
     return {
-        "sights": sights(seen, clauses, realms),
+        "sights": observed_points(seen, clauses, realms),
         "differences": apart,
-        "beside": partial(beside, lines=apart),
-        "asked": ask(record, verdict, seen),
+        "beside": partial(values_by_realm, lines=apart),
+        "asked": questions_of(record, verdict, seen),
     }
 
 

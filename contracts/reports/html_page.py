@@ -1,7 +1,4 @@
-"""What every page for people has in common: one file that asks nothing of the network and shows no text as markup.
-
-How much the page shows: first what people read, then less, until the page is small enough to be sent and opened.
-"""
+"""What all HTML pages share: one file without network requests, with all text escaped, and limits on its size."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""The grid of the page: clauses by realms, in families, with the cases behind each cell.
-
-The consumer on the page: which of its methods the findings touch, and how much lies outside of what it uses.
-
-Silent points on the page: what was seen where the document gives no answer, and where realms do not agree.
-
-The findings as the page shows them: one card each, within a budget of text that keeps the page small.
-
-Trends on the page: the runs before this one and this one as strips of bars, and what comes and goes.
-"""
+"""The sections of `index.html` as data: the grid, the consumer's methods, silent points, findings and trends."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +19,7 @@ from contracts.history.observed_facts import SEEN, Change, read_facts
 from contracts.history.trends import Past, PastRun
 from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM
-from contracts.reports.finding_files import SAYS, shown_exchanges
+from contracts.reports.finding_files import STANDING_SENTENCES, shown_exchanges
 from contracts.reports.html_page import Limits
 
 
@@ -68,8 +59,8 @@ def clauses_of(verdict: RunVerdict) -> dict[str, Clause]:
 def realms_of(record: RunRecord, verdict: RunVerdict) -> list[str]:
     """Return the columns of the grid: the run's realms, then `any` when a clause is judged once for all."""
     seen = {cell.realm for cell in verdict.cells}
-    known = [*record.run.realms, ANY_REALM]
-    return [realm for realm in known if realm in seen] + sorted(seen - set(known))
+    order = [*record.run.realms, ANY_REALM]
+    return [realm for realm in order if realm in seen] + sorted(seen - set(order))
 
 
 def families(record: RunRecord, verdict: RunVerdict) -> list[Family]:
@@ -181,7 +172,7 @@ Seen = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
+class RealmGroup:
     """Realms that gave the same value at a point; `value` is in words."""
 
     realms: tuple[str, ...]
@@ -193,7 +184,7 @@ class Point:
     """One fact of an operation; `name` is empty where the fact has none of its own."""
 
     name: str
-    agreed: tuple[Agreed, ...]
+    agreed: tuple[RealmGroup, ...]
 
     @property
     def differs(self) -> bool:
@@ -202,7 +193,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class ObservedOperation:
     """All that was seen of one clause on one operation; `clause` is None when the catalogue does not know it."""
 
     id: str
@@ -212,7 +203,9 @@ class Sight:
     points: tuple[Point, ...]
 
 
-def sights(seen: Seen, clauses: Mapping[str, Clause], realms: Sequence[str]) -> list[Sight]:
+def observed_points(
+    seen: Seen, clauses: Mapping[str, Clause], realms: Sequence[str]
+) -> list[ObservedOperation]:
     """Return what was seen, a sight for each clause and operation, in the catalogue's order.
 
     Args:
@@ -220,54 +213,54 @@ def sights(seen: Seen, clauses: Mapping[str, Clause], realms: Sequence[str]) -> 
         clauses: those of the run by id, in the catalogue's order.
         realms: in the order to show them in.
     """
-    found: dict[tuple[str, str], dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    values_of: dict[tuple[str, str], dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for place, facts in read_facts(seen).items():
         for name, value in facts.items():
-            found[place.clause, place.operation][_name(name)][place.realm] = shown(value) or ""
+            values_of[place.clause, place.operation][_name(name)][place.realm] = shown(value) or ""
     order = {name: rank for rank, name in enumerate(clauses)}
     lines = [
-        Sight(
+        ObservedOperation(
             id=clause,
             clause=clauses.get(clause),
             operation=operation,
             realms=_sorted({realm for values in points.values() for realm in values}, realms),
-            points=tuple(Point(name, agreed(values, realms)) for name, values in points.items()),
+            points=tuple(Point(name, group_realms(values, realms)) for name, values in points.items()),
         )
-        for (clause, operation), points in found.items()
+        for (clause, operation), points in values_of.items()
     ]
     return sorted(lines, key=lambda sight: (order.get(sight.id, len(order)), sight.id, sight.operation))
 
 
-def differences(seen: Seen, clauses: Mapping[str, Clause], realms: Sequence[str]) -> list[Sight]:
+def differences(seen: Seen, clauses: Mapping[str, Clause], realms: Sequence[str]) -> list[ObservedOperation]:
     """Return the points on which realms do not agree, by clause and operation, in the catalogue's order."""
-    found: dict[tuple[str, str], list[Point]] = defaultdict(list)
+    points_of: dict[tuple[str, str], list[Point]] = defaultdict(list)
     for each in seen["realm_differences"]:
-        point = Point(_name(each["point"]), agreed(each["values"], realms))
-        found[each["clause"], each["operation"]].append(point)
+        point = Point(_name(each["point"]), group_realms(each["values"], realms))
+        points_of[each["clause"], each["operation"]].append(point)
     order = {name: rank for rank, name in enumerate(clauses)}
     lines = [
-        Sight(
+        ObservedOperation(
             clause,
             clauses.get(clause),
             operation,
             _sorted({realm for point in points for group in point.agreed for realm in group.realms}, realms),
             tuple(points),
         )
-        for (clause, operation), points in found.items()
+        for (clause, operation), points in points_of.items()
     ]
     return sorted(lines, key=lambda sight: (order.get(sight.id, len(order)), sight.id, sight.operation))
 
 
-def agreed(values: Mapping[str, str], realms: Sequence[str]) -> tuple[Agreed, ...]:
+def group_realms(values: Mapping[str, str], realms: Sequence[str]) -> tuple[RealmGroup, ...]:
     """Put realms with the same value together; the value that most realms give comes first."""
     groups: dict[str, list[str]] = defaultdict(list)
     for realm, value in values.items():
         groups[value].append(realm)
-    found = [Agreed(_sorted(names, realms), value) for value, names in groups.items()]
-    return tuple(sorted(found, key=lambda each: (-len(each.realms), _places(each.realms, realms))))
+    realm_groups = [RealmGroup(_sorted(names, realms), value) for value, names in groups.items()]
+    return tuple(sorted(realm_groups, key=lambda each: (-len(each.realms), _places(each.realms, realms))))
 
 
-def beside(change: Change, lines: Iterable[Sight]) -> tuple[Agreed, ...]:
+def values_by_realm(change: Change, lines: Iterable[ObservedOperation]) -> tuple[RealmGroup, ...]:
     """Return how realms differ now at the point that a change is about; empty where they agree."""
     name = _name(change.point)
     return next(
@@ -313,7 +306,7 @@ class ShownExchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class FindingCard:
     """A finding with what the page says of it.
 
     `blocks` counts the cases it stood in the way of; `hidden` the exchanges that are only in the finding's own
@@ -333,7 +326,9 @@ class Card:
     new: bool
 
 
-def cards(record: RunRecord, verdict: RunVerdict, past: Past, limits: Limits) -> Iterator[Card]:
+def finding_cards(
+    record: RunRecord, verdict: RunVerdict, past: Past, limits: Limits
+) -> Iterator[FindingCard]:
     """Yield the cards of the findings, worst first; past the budget they come without exchanges."""
     clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
     names = {case.id: case.name for case in record.cases}
@@ -345,16 +340,16 @@ def cards(record: RunRecord, verdict: RunVerdict, past: Past, limits: Limits) ->
         shown, left = (shown, left - size) if size <= left else ((), left)
         curl = "\n".join(finding.curl)
         known = past.since(finding.clause, finding.realm)
-        yield Card(
+        yield FindingCard(
             finding=finding,
             clause=clauses.get(finding.clause),
-            says=SAYS[finding.standing],
+            says=STANDING_SENTENCES[finding.standing],
             case_names=tuple(dict.fromkeys(names.get(case, case) for case in finding.cases)),
             blocks=blocking.count(finding.id),
             exchanges=shown,
             hidden=len(finding.exchanges) - len(shown),
             curl=curl if len(curl) <= limits.curl else None,
-            since=past.tells(finding.clause, finding.realm),
+            since=past.describe(finding.clause, finding.realm),
             new=bool(known.runs) and known.red_since is None,
         )
 
@@ -494,11 +489,11 @@ def _counted(kinds: Sequence[str]) -> Pieces:
 def _figures(runs: Sequence[PastRun], pieces: Pieces, unit: str) -> str:
     """Return the figure of this run and the span of those before it."""
     *before, now = (sum(pieces(run).values()) for run in runs)
-    said = f"{now:,.0f}{unit} now"
+    text = f"{now:,.0f}{unit} now"
     if not before:
-        return said
+        return text
     low, high = f"{min(before):,.0f}", f"{max(before):,.0f}"
-    return f"{said}; {low}{unit} before" if low == high else f"{said}; {low} to {high}{unit} before"
+    return f"{text}; {low}{unit} before" if low == high else f"{text}; {low} to {high}{unit} before"
 
 
 def _bars(runs: Sequence[PastRun], columns: int, pieces: Pieces) -> tuple[Bar, ...]:

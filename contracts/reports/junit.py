@@ -5,7 +5,7 @@ from pathlib import Path
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from junitparser.junitparser import FinalResult
 
-from contracts.evidence.findings import Bearing, Finding
+from contracts.evidence.findings import ConsumerScope, Finding
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.record import Case, RunRecord
 from contracts.evidence.verdicts import RunVerdict
@@ -64,8 +64,8 @@ def _case(case: Case, verdict: RunVerdict) -> TestCase:
 
 def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
     reason = case.reason or (case.blocked_by.cause if case.blocked_by else "no reason was given")
-    mine, bearing = verdict.findings_of(case), verdict.bearing(case)
-    if case.outcome in {Verdict.FAIL, Verdict.ADVISORY} and bearing is not Bearing.COUNTS:
+    mine, bearing = verdict.findings_of(case), verdict.scope_of(case)
+    if case.outcome in {Verdict.FAIL, Verdict.ADVISORY} and bearing is not ConsumerScope.COUNTS:
         return Skipped(printable(f"{bearing}: {'; '.join(map(_accepted, mine)) or reason}"), str(bearing))
     if case.outcome is Verdict.FAIL:
         message = "; ".join(f"{each.clause} ({each.operation}): {each.seen}" for each in mine) or reason
@@ -127,11 +127,11 @@ def _drift(drift: DriftReport) -> TestSuite:
     entries = []
     for change in drift.changes:
         place = f"{change.clause} ({change.operation}) in {', '.join(change.realms)}: {change.kind}"
-        said = f"{change.severity}: {change.says}"
+        line = f"{change.severity}: {change.says}"
         entry = TestCase(name=printable(place), classname=printable(drift.baseline or "baseline"))
         if drift.mode is Mode.FAIL and change.severity is Severity.BREAKING and change not in drift.outside:
-            entry.result = Failure(printable(said), str(change.kind))
-        entry.system_out = printable(said)
+            entry.result = Failure(printable(line), str(change.kind))
+        entry.system_out = printable(line)
         entries.append(entry)
     suite.add_testcases(entries)
     return suite

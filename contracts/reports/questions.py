@@ -1,9 +1,4 @@
-"""Where the interface document says two things, or one that can be read in two ways: its owner has to settle it.
-
-Makes the questions to the owner of the service: what the document leaves open or contradicts, with what was seen.
-
-`questions.md`: the questions to the owner of the service, to be sent as they are.
-"""
+"""`questions.md`: questions to the owner of the service: what the document leaves open or the service contradicts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,14 +15,14 @@ from contracts.evidence.record import RunRecord
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.catalogue import Clause, Level
 from contracts.reports.html_sections import (
+    ObservedOperation,
     Point,
     Seen,
-    Sight,
-    agreed,
     clauses_of,
     differences,
+    group_realms,
+    observed_points,
     realms_of,
-    sights,
 )
 from contracts.safe_text import cut, inline, many
 
@@ -272,7 +267,7 @@ class Questions:
         return sum(map(len, self.by_kind.values())) + sum(self.left_out.values())
 
 
-def ask(record: RunRecord, verdict: RunVerdict, seen: Seen) -> Questions:
+def questions_of(record: RunRecord, verdict: RunVerdict, seen: Seen) -> Questions:
     """Make the questions of a run.
 
     Args:
@@ -284,7 +279,7 @@ def ask(record: RunRecord, verdict: RunVerdict, seen: Seen) -> Questions:
         One question for each clause or passage; nothing is asked of which the run saw nothing.
     """
     clauses, realms = clauses_of(verdict), realms_of(record, verdict)
-    places = sights(seen, clauses, realms)
+    places = observed_points(seen, clauses, realms)
     made = {
         Kind.STATEMENT: list(_contradicted(verdict.findings, clauses, realms, Level.MUST)),
         Kind.DOCUMENT: list(_ambiguous(verdict.cells, places, realms)),
@@ -323,12 +318,14 @@ def _is_it_our_reading(clause: Clause) -> str:
     return f"We read the document like this: “{clause.wording}” The service does otherwise. Is another reading meant?"
 
 
-def _ambiguous(cells: Iterable[Cell], places: Iterable[Sight], realms: Sequence[str]) -> Iterator[Question]:
+def _ambiguous(
+    cells: Iterable[Cell], places: Iterable[ObservedOperation], realms: Sequence[str]
+) -> Iterator[Question]:
     """Yield a question for each passage to settle of which the run saw something."""
     by_clause: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         by_clause[cell.clause.id].append(cell)
-    seen: dict[str, list[Sight]] = defaultdict(list)
+    seen: dict[str, list[ObservedOperation]] = defaultdict(list)
     for sight in places:
         seen[sight.id].append(sight)
     for passage in AMBIGUITIES:
@@ -351,7 +348,7 @@ def _judged(cells: Sequence[Cell], realms: Sequence[str]) -> list[EvidenceLine]:
     findings = {cell.realm: cell.findings[0] for cell in cells if cell.findings}
     return [
         EvidenceLine(wording, group.realms, group.value, findings.get(group.realms[0]))
-        for group in agreed(told, realms)
+        for group in group_realms(told, realms)
     ]
 
 
@@ -359,9 +356,9 @@ def _speaks(cell: Cell) -> bool:
     return cell.verdict in _JUDGED and bool(cell.assertions) and cell.clause.level is not Level.SILENT
 
 
-def _differing(lines: Iterable[Sight]) -> Iterator[Question]:
+def _differing(lines: Iterable[ObservedOperation]) -> Iterator[Question]:
     """Yield a question for each silent clause on which realms differ."""
-    by_clause: dict[str, list[Sight]] = defaultdict(list)
+    by_clause: dict[str, list[ObservedOperation]] = defaultdict(list)
     for sight in lines:
         by_clause[sight.id].append(sight)
     for name, mine in by_clause.items():
@@ -374,7 +371,7 @@ def _differing(lines: Iterable[Sight]) -> Iterator[Question]:
         yield _question(Kind.REALMS, name, clause.source if clause else "", text, (name,), evidence)
 
 
-def _sighted(sight: Sight) -> list[EvidenceLine]:
+def _sighted(sight: ObservedOperation) -> list[EvidenceLine]:
     return [
         EvidenceLine(
             f"{sight.operation or 'the service'}, {point.name}" if point.name else sight.operation,
@@ -386,7 +383,7 @@ def _sighted(sight: Sight) -> list[EvidenceLine]:
     ]
 
 
-def _summed_up(sight: Sight) -> list[EvidenceLine]:
+def _summed_up(sight: ObservedOperation) -> list[EvidenceLine]:
     """Return what all realms do alike in one line, and a line for each value on which they differ."""
     alike = [
         f"{point.name}: {_value(point)}" if point.name else _value(point)
@@ -398,7 +395,7 @@ def _summed_up(sight: Sight) -> list[EvidenceLine]:
     return whole + _sighted(apart)
 
 
-def _about(sight: Sight) -> str:
+def _about(sight: ObservedOperation) -> str:
     return f"{sight.operation or 'the service'} ({sight.id})"
 
 
@@ -440,7 +437,7 @@ _LONG = 2_000
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     """Write `questions.md` and return its path; it is there even when there is nothing to ask."""
     path = folder / FILE_NAME
-    asked = ask(record, verdict, observations.build(record))
+    asked = questions_of(record, verdict, observations.build(record))
     path.write_text("\n".join(markdown(record, verdict, asked)) + "\n", "utf-8")
     return path
 

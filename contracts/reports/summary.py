@@ -1,7 +1,4 @@
-"""What every report for people shows: three lamps, counts per realm, and what settings are wanting.
-
-`summary.md`: the run on one page, for the job page of a build server.
-"""
+"""`summary.md`: the run on one page, for the job page of a build server; lamps and counts for other reports, too."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -10,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from contracts.evidence.cells import Cell, missing_settings
-from contracts.evidence.deviations import WARNING_DAYS, Course, DeviationOutcome
+from contracts.evidence.deviations import WARNING_DAYS, DeviationOutcome, DeviationState
 from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.record import Environment, RunRecord
@@ -21,10 +18,10 @@ from contracts.history.trends import Past, read_past
 from contracts.safe_text import inline, many
 
 _COURSE_NAMES = {
-    Course.EXPIRED: "expired",
-    Course.GONE: "no longer happens",
-    Course.PARTLY: "partly gone",
-    Course.UNJUDGED: "not judged",
+    DeviationState.EXPIRED: "expired",
+    DeviationState.GONE: "no longer happens",
+    DeviationState.PARTLY: "partly gone",
+    DeviationState.UNJUDGED: "not judged",
 }
 _COURSES = ("expired", "no longer happens", "partly gone", "expires soon", "accepted", "not judged")
 
@@ -93,8 +90,8 @@ def wanting(cells: Iterable[Cell]) -> tuple[Wanting, ...]:
     for cell in cells:
         if cell.verdict is Verdict.UNTESTED:
             groups[cell.reason or "no reason was given"].append(cell)
-    found = [Wanting(reason, missing_settings(reason), tuple(group)) for reason, group in groups.items()]
-    return tuple(sorted(found, key=lambda each: (each.settings is None, -len(each.cells), each.reason)))
+    reasons = [Wanting(reason, missing_settings(reason), tuple(group)) for reason, group in groups.items()]
+    return tuple(sorted(reasons, key=lambda each: (each.settings is None, -len(each.cells), each.reason)))
 
 
 def deviation_groups(verdict: RunVerdict) -> tuple[DeviationGroup, ...]:
@@ -106,7 +103,7 @@ def deviation_groups(verdict: RunVerdict) -> tuple[DeviationGroup, ...]:
 
 
 def _course(outcome: DeviationOutcome) -> str:
-    if outcome.course is Course.HAPPENS:
+    if outcome.course is DeviationState.HAPPENS:
         return "expires soon" if outcome.days_left <= WARNING_DAYS else "accepted"
     return _COURSE_NAMES[outcome.course]
 
@@ -158,8 +155,10 @@ def _suite(record: RunRecord, verdict: RunVerdict) -> Lamp:
         return Lamp("suite", Light.RED, f"{many(broken, 'case')} broke")
     if record.run.interrupted:
         return Lamp("suite", Light.AMBER, "interrupted by hand")
-    if record.deaths:
-        return Lamp("suite", Light.AMBER, f"{many(len(record.deaths), 'worker')} died, their cases ran again")
+    if record.crashes:
+        return Lamp(
+            "suite", Light.AMBER, f"{many(len(record.crashes), 'worker')} died, their cases ran again"
+        )
     return Lamp("suite", Light.GREEN, f"{many(len(record.cases), 'case')} ran to the end")
 
 
@@ -242,7 +241,7 @@ def _findings(findings: tuple[Finding, ...], past: Past) -> Iterator[str]:
             inline(each.expected, 160),
             inline(each.seen, 160),
             inline(each.rate),
-            *([inline(past.tells(each.clause, each.realm))] if past.runs else []),
+            *([inline(past.describe(each.clause, each.realm))] if past.runs else []),
         ]
         for each in findings[:_FINDINGS_AT_MOST]
     ]

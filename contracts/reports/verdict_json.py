@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from contracts.errors import UsageError
 from contracts.evidence.cells import Cell
-from contracts.evidence.deviations import Course, DeviationOutcome, WaiverOutcome
+from contracts.evidence.deviations import DeviationOutcome, DeviationState, WaiverOutcome
 from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.record import Environment, RunRecord
@@ -198,7 +198,7 @@ class DeviationEntry(Format, frozen=True, kw_only=True):
     profile: str
     file: Name
     line: Annotated[int, Meta(ge=1)]
-    course: Course
+    course: DeviationState
     days_left: int
     happens_in: Names
     gone_in: Names
@@ -216,7 +216,7 @@ class DeviationEntry(Format, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Check what `rules` say."""
-        if self.fails and not (self.counted and self.course in {Course.EXPIRED, Course.GONE}):
+        if self.fails and not (self.counted and self.course in {DeviationState.EXPIRED, DeviationState.GONE}):
             raise ValueError("a deviation that fails the run has expired or is gone, and counts")
 
 

@@ -16,7 +16,7 @@ import requests
 from msgspec import Meta
 
 from contracts.errors import UsageError
-from contracts.evidence.deviations import Course
+from contracts.evidence.deviations import DeviationState
 from contracts.evidence.findings import Standing
 from contracts.file_formats import Count, Format, Moment, Name, RunExitCode, RunWord, Seconds, Seed, plain
 from contracts.history.observed_facts import Severity
@@ -84,7 +84,7 @@ class NotifiedDeviation(Format, frozen=True):
     """What became of an accepted deviation."""
 
     clause: str
-    course: Course
+    course: DeviationState
     fails: bool
     says: str
 

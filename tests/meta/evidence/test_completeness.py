@@ -43,7 +43,7 @@ def test_nobody_misses_the_cases_of_a_run_that_was_stopped(make_shard: Make, sto
 def test_a_worker_that_died_after_it_ended_a_case_that_then_ran_again_does_no_harm(make_shard: Make) -> None:
     record = collect(with_worker(make_shard(1), CASES[0], begun=CASES[1]))
     assert record.problems == ()
-    assert record.deaths == ("worker gw0 died; what it was at was done by others",)
+    assert record.crashes == ("worker gw0 died; what it was at was done by others",)
     assert [case.id for case in record.cases] == CASES[:2]
 
 
@@ -51,7 +51,7 @@ def test_a_case_that_died_with_its_worker_is_named(make_shard: Make) -> None:
     record = collect(with_worker(make_shard(1, planned=3), begun=CASES[2]))
     assert [case.id for case in record.cases if case.outcome == "error"] == [CASES[2]]
     assert record.problems == ("the journal of worker gw0 is not whole: it has no closing line",)
-    assert record.deaths == ()
+    assert record.crashes == ()
 
 
 def test_a_journal_that_breaks_off_without_a_death_is_a_problem(make_shard: Make) -> None:

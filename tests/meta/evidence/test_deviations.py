@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.deviations import Course
+from contracts.evidence.deviations import DeviationState
 from contracts.evidence.outcomes import ExitCode, Verdict
 from contracts.evidence.record import Environment, Narrowed
 from contracts.evidence.terms import Terms
@@ -36,7 +36,7 @@ def test_an_accepted_contradiction_does_not_fail_the_run(happening: Story) -> No
     assert {cell.verdict for cell in verdict.cells if cell.clause.id == "draft-get-content"} == {
         Verdict.DEVIATION
     }
-    assert [outcome.course for outcome in verdict.deviations] == [Course.HAPPENS]
+    assert [outcome.course for outcome in verdict.deviations] == [DeviationState.HAPPENS]
     assert verdict.notes == ()
 
 
@@ -46,7 +46,7 @@ def test_another_contradiction_of_the_same_clause_is_not_accepted(happening: Sto
     verdict = happening.verdict(held_to(*entries))
     assert verdict.exit_code is ExitCode.FAIL
     assert "uid-too-short (getDraft)" in verdict.reason
-    assert verdict.deviations[1].course is Course.GONE
+    assert verdict.deviations[1].course is DeviationState.GONE
 
 
 def test_another_realm_is_not_accepted(happening: Story) -> None:
@@ -98,14 +98,14 @@ def test_what_happens_in_one_realm_only_says_so(whole: Story) -> None:
     whole.contradicts("draft-get-content", "bch-dev")
     verdict = whole.verdict(held_to(deviation()))
     assert verdict.exit_code is ExitCode.PASS
-    assert verdict.deviations[0].course is Course.PARTLY
+    assert verdict.deviations[0].course is DeviationState.PARTLY
     assert "happens in bch-dev, no longer in abs-dev: leave abs-dev out of its realms" in verdict.notes[0]
 
 
 def test_what_was_seen_once_and_not_confirmed_still_happens(whole: Story) -> None:
     whole.contradicts("draft-get-content", "abs-dev", confirmed=False)
     verdict = whole.verdict(held_to(deviation(realms=("abs-dev",))))
-    assert verdict.deviations[0].course is Course.HAPPENS
+    assert verdict.deviations[0].course is DeviationState.HAPPENS
 
 
 STOPPED = {"environment": Environment(requests=1, breaker="three refusals")}
@@ -126,27 +126,27 @@ def test_a_run_that_has_seen_too_little_calls_nothing_gone(whole: Story, change:
     for name, value in change.items():
         setattr(whole, name, value)
     verdict = whole.verdict(held_to(deviation(realms=("abs-dev",))))
-    assert verdict.deviations[0].course is Course.UNJUDGED
+    assert verdict.deviations[0].course is DeviationState.UNJUDGED
     assert not verdict.deviations[0].fails
 
 
 def test_a_clause_that_was_not_judged_calls_nothing_gone(whole: Story) -> None:
     whole.case("draft-get-content", "abs-dev", "inconclusive", held=0, reason="no answer")
     verdict = whole.verdict(held_to(deviation(realms=("abs-dev",))))
-    assert verdict.deviations[0].course is Course.UNJUDGED
+    assert verdict.deviations[0].course is DeviationState.UNJUDGED
 
 
 def test_an_operation_that_was_not_judged_calls_nothing_gone(story: Story) -> None:
     story.case("uid-too-short", operation="getDraft")
     verdict = story.verdict(held_to(deviation("uid-too-short", operation="saveDraft")))
-    assert verdict.deviations[0].course is Course.UNJUDGED
+    assert verdict.deviations[0].course is DeviationState.UNJUDGED
 
 
 def test_what_only_the_nightly_shows_is_not_missed_in_a_gate(whole: Story) -> None:
     terms = held_to(deviation(profile="nightly"))
-    assert whole.verdict(terms).deviations[0].course is Course.UNJUDGED
+    assert whole.verdict(terms).deviations[0].course is DeviationState.UNJUDGED
     whole.facts = {"profile": "nightly"}
-    assert whole.verdict(terms).deviations[0].course is Course.GONE
+    assert whole.verdict(terms).deviations[0].course is DeviationState.GONE
 
 
 def test_the_same_record_gives_the_same_verdict_on_any_day(happening: Story) -> None:

@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 
 from contracts.evidence.findings import Standing, finding_id
-from contracts.evidence.outcomes import PRECEDENCE, ExitCode, Verdict, first_that_holds, worst
+from contracts.evidence.outcomes import PRECEDENCE, ExitCode, Verdict, deciding_exit_code, worst
 from contracts.evidence.record import (
     AssertionCount,
     Block,
@@ -203,7 +203,7 @@ def test_an_inconclusive_should_does_not_hold_a_run_up() -> None:
 
 @pytest.mark.parametrize(("first", "second"), list(combinations(PRECEDENCE, 2)))
 def test_of_two_exit_codes_the_one_further_up_counts(first: ExitCode, second: ExitCode) -> None:
-    assert first_that_holds([second, first]) is first_that_holds([first, second]) is first
+    assert deciding_exit_code([second, first]) is deciding_exit_code([first, second]) is first
 
 
 def test_the_worst_first_order_is_the_design_s() -> None:

@@ -9,7 +9,7 @@ import pytest
 from contracts.errors import UsageError
 from contracts.evidence.run_history import realms_of_operations
 from contracts.history import baseline
-from contracts.history.baseline import accept, chosen
+from contracts.history.baseline import accept_facts, select_facts
 from contracts.history.drift import compare
 from contracts.history.observed_facts import Facts, Place
 from contracts.interface.catalogue import load_catalogue
@@ -109,7 +109,7 @@ def test_accepting_keeps_what_the_run_did_not_observe(made: Any) -> None:
         + made.observation("list-fields", "listDrafts", ["a"])
     )
     seen = made.facts(made.observation("list-envelope", "listDrafts", "object"))
-    merged = accept(known, seen, compare(known, seen))
+    merged = accept_facts(known, seen, compare(known, seen))
     assert merged == known | seen
     assert compare(merged, seen) == ()
 
@@ -125,7 +125,7 @@ def test_accepting_takes_members_out_and_in(made: Any) -> None:
     )
     known = facts(200, a=text, gone=inner)
     for seen in (facts(200, a=text, new=inner), facts(200, a=inner, gone=text), facts(201, a=text)):
-        assert accept(known, seen, compare(known, seen)) == seen
+        assert accept_facts(known, seen, compare(known, seen)) == seen
 
 
 def test_accepting_keeps_what_is_wider_and_not_contradicted(made: Any) -> None:
@@ -134,13 +134,13 @@ def test_accepting_keeps_what_is_wider_and_not_contradicted(made: Any) -> None:
         return dict(made.facts(answers=[made.answer("draft-save-answer", "saveDraft", 200, body)]))
 
     wide, narrow = facts([]), facts(["a"])
-    assert accept(wide, narrow, compare(wide, narrow)) == wide
+    assert accept_facts(wide, narrow, compare(wide, narrow)) == wide
 
 
 def test_accepting_can_be_limited(made: Any) -> None:
     seen = made.facts(
         made.observation("list-envelope", "listDrafts", 1) + made.observation("list-fields", "listDrafts", 1)
     )
-    assert {place.clause for place in chosen(seen, ["list-fields"], [])} == {"list-fields"}
-    assert {place.realm for place in chosen(seen, [], ["abs-dev"])} == {"abs-dev"}
-    assert chosen(seen, [], []) == seen
+    assert {place.clause for place in select_facts(seen, ["list-fields"], [])} == {"list-fields"}
+    assert {place.realm for place in select_facts(seen, [], ["abs-dev"])} == {"abs-dev"}
+    assert select_facts(seen, [], []) == seen

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from contracts.history.drift import compare, undealt, unknown
+from contracts.history.drift import compare, not_accepted_yet, without_moved_faults
 from contracts.history.observed_facts import Change, Kind, Severity
 
 ANYWHERE = "list-envelope"
@@ -162,7 +162,7 @@ def test_a_refusal_with_a_new_status_is_unknown_and_not_drift(made: Any) -> None
         )
 
     assert compare(facts(404), facts(410)) == ()
-    assert unknown(facts(404), facts(410)) == facts(410)
+    assert not_accepted_yet(facts(404), facts(410)) == facts(410)
 
 
 def test_what_nobody_accepted_or_observed_is_no_drift(made: Any) -> None:
@@ -170,7 +170,7 @@ def test_what_nobody_accepted_or_observed_is_no_drift(made: Any) -> None:
         made.facts(made.observation(clause, "listDrafts", 200)) for clause in ("list-envelope", "list-fields")
     )
     assert compare(one, other) == compare({}, one) == compare(one, {}) == ()
-    assert unknown(one, other) == other
+    assert not_accepted_yet(one, other) == other
 
 
 def test_realms_that_differ_alike_are_told_together_and_breaking_comes_first(made: Any) -> None:
@@ -192,8 +192,10 @@ def test_generated_faults_that_fall_to_another_realm_are_nothing_new(made: Any) 
         return made.facts(made.observation("draft-save-body", "saveDraft", seen, realm))
 
     accepted = dealt("bch-dev", 400)
-    assert unknown(accepted, undealt(accepted, dealt("abs-dev", 400))) == {}
-    assert unknown(accepted, undealt(accepted, dealt("abs-dev", 201))) == dealt("abs-dev", 201)
-    assert [change.kind for change in compare(accepted, undealt(accepted, dealt("bch-dev", 201)))] == [
-        Kind.NOW_ACCEPTED
-    ]
+    assert not_accepted_yet(accepted, without_moved_faults(accepted, dealt("abs-dev", 400))) == {}
+    assert not_accepted_yet(accepted, without_moved_faults(accepted, dealt("abs-dev", 201))) == dealt(
+        "abs-dev", 201
+    )
+    assert [
+        change.kind for change in compare(accepted, without_moved_faults(accepted, dealt("bch-dev", 201)))
+    ] == [Kind.NOW_ACCEPTED]

@@ -10,7 +10,14 @@ from contracts.evidence.outcomes import ExitCode, Verdict
 from contracts.evidence.record import AssertionCount, Case, Environment, RunFacts, RunRecord
 from contracts.evidence.run_history import realms_of_operations
 from contracts.evidence.verdicts import judge
-from contracts.history.baseline import BASELINE_FILE, SETTINGS_FILE, Baseline, keep, kept, write
+from contracts.history.baseline import (
+    BASELINE_FILE,
+    SETTINGS_FILE,
+    Baseline,
+    load_drift_settings,
+    save_drift_settings,
+    write,
+)
 from contracts.history.drift import compare
 from contracts.history.drift_report import NO_DRIFT, DriftReport, Mode
 from contracts.interface.catalogue import Clause, Level
@@ -115,22 +122,22 @@ def test_a_run_keeps_the_baseline_it_was_started_with(made: Any, tmp_path: Path)
     folder.mkdir()
     baseline = Baseline("sandbox", made.facts(made.observation("draft-success-status", "saveDraft", 201)))
     write(path, baseline, {}, REALMS_OF)
-    keep(folder, Mode.FAIL, path, REALMS_OF)
+    save_drift_settings(folder, Mode.FAIL, path, REALMS_OF)
     path.unlink()
-    note = kept(folder, REALMS_OF)
+    note = load_drift_settings(folder, REALMS_OF)
     assert note is not None
     assert (note.mode, note.path, note.baseline) == (Mode.FAIL, path.as_posix(), baseline)
 
 
 def test_a_folder_without_a_note_has_no_drift_and_an_altered_one_is_told(tmp_path: Path) -> None:
-    assert kept(tmp_path, REALMS_OF) is None
-    keep(tmp_path, Mode.WARN, tmp_path / "none.yaml", REALMS_OF)
-    note = kept(tmp_path, REALMS_OF)
+    assert load_drift_settings(tmp_path, REALMS_OF) is None
+    save_drift_settings(tmp_path, Mode.WARN, tmp_path / "none.yaml", REALMS_OF)
+    note = load_drift_settings(tmp_path, REALMS_OF)
     assert note is not None
     assert note.baseline is None
     (tmp_path / SETTINGS_FILE).write_text('{"mode": "warn", "baseline": "b", "known": true}', "utf-8")
     with pytest.raises(UsageError, match=BASELINE_FILE):
-        kept(tmp_path, REALMS_OF)
+        load_drift_settings(tmp_path, REALMS_OF)
     (tmp_path / SETTINGS_FILE).write_text('{"mode": "loud"}', "utf-8")
     with pytest.raises(UsageError, match="mode: Invalid"):
-        kept(tmp_path, REALMS_OF)
+        load_drift_settings(tmp_path, REALMS_OF)

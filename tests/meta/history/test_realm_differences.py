@@ -4,7 +4,7 @@ from typing import Any
 
 from contracts.file_formats import plain
 from contracts.history.drift import between_realms
-from contracts.history.drift_report import told_realms
+from contracts.history.drift_report import realm_difference_lines
 
 
 def test_realms_that_disagree_are_shown_with_their_values(made: Any) -> None:
@@ -12,7 +12,7 @@ def test_realms_that_disagree_are_shown_with_their_values(made: Any) -> None:
         made.observation("list-envelope", "listDrafts", {"a": 200, "b": 1}, "abs-dev", "bch-dev")
         + made.observation("list-envelope", "listDrafts", {"a": 404, "b": 1}, "chm-dev")
     )
-    assert list(told_realms(between_realms(facts))) == [
+    assert list(realm_difference_lines(between_realms(facts))) == [
         "list-envelope · listDrafts",
         "  a",
         "    abs-dev, bch-dev: 200",

@@ -69,20 +69,20 @@ def test_a_finding_is_told_since_when_it_is(made_run: Made, tmp_path: Path) -> N
     past = read_past(tmp_path)
     assert past == past_of(History(runs), "sandbox")
     assert [run.verdict for run in past.runs] == ["pass"] * 4
-    assert past.tells("errors-status", "abs-dev") == "red since 2026-11-03 12:00, never green before"
-    assert past.tells(*PLACE) == "new in this run, last green 2026-11-02 12:00"
-    assert past.tells("draft-delete-removes", "abs-dev") == "not judged in earlier runs"
+    assert past.describe("errors-status", "abs-dev") == "red since 2026-11-03 12:00, never green before"
+    assert past.describe(*PLACE) == "new in this run, last green 2026-11-02 12:00"
+    assert past.describe("draft-delete-removes", "abs-dev") == "not judged in earlier runs"
 
 
 def test_a_finding_that_comes_and_goes_is_told_so(made_run: Made) -> None:
     runs = tuple(made_run(day, "fail" if day % 2 else "pass") for day in range(1, 6))
-    told = past_of(History(runs), "sandbox").tells(*PLACE)
+    told = past_of(History(runs), "sandbox").describe(*PLACE)
     assert told == "red since 2026-11-05 12:00, last green 2026-11-04 12:00; changed 4 times lately"
 
 
 def test_without_history_nothing_is_told(tmp_path: Path) -> None:
     assert read_past(tmp_path) == Past()
-    assert Past().tells(*PLACE) == ""
+    assert Past().describe(*PLACE) == ""
     (tmp_path / FILE_NAME).write_text('{"runs": [{}], "cells": {}}')
     with pytest.raises(UsageError, match=r"past\.json: runs"):
         read_past(tmp_path)

@@ -5,10 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from contracts.evidence.outcomes import Verdict
+from contracts.evidence.verdicts import judge
+from contracts.file_formats import write_file
 from contracts.interface import case_listing
 from contracts.interface.catalogue import load_catalogue
 from contracts.manual import sandbox_choices
+from contracts.reports import verdict_json
+from contracts.reports.verdict_json import CellEntry, ClauseEntry, VerdictFile
+from tests.meta.evidence.sample_records import CATALOGUE, Story
 from tests.meta.program import RunCommand
 
 CASES = {
@@ -29,20 +36,37 @@ def last(tmp_path: Path) -> Path:
     """Return a reports folder with one run in it."""
     folder = tmp_path / "reports" / "latest"
     folder.mkdir(parents=True)
-    cell = {"verdict": "fail", "assertions": 3, "findings": ["0123456789"], "reason": None}
-    quiet = {"verdict": "untested", "assertions": 0, "findings": [], "reason": "setting x is missing"}
-    finding = {
-        "id": "0123456789", "standing": "fail", "clause": "uid-too-short", "operation": "saveDraft",
-        "realm": "abs-dev", "expected": "refused (4xx)", "seen": "201",
-    }  # fmt: skip
-    content = {
-        "target": {"name": "dev"}, "started": "2030-01-01T00:00:00+00:00", "profile": "gate", "verdict": "fail",
-        "clauses": [
-            {"id": "uid-too-short", "realms": {"abs-dev": cell}}, {"id": "list-top", "realms": {"bch-dev": quiet}}
-        ],
-        "findings": [finding],
-    }  # fmt: skip
-    (folder / "verdict.json").write_text(json.dumps(content))
+    told = Story()
+    told.contradicts("uid-too-short", operation="saveDraft")
+    record = told.record()
+    whole = verdict_json.build(record, judge(record, CATALOGUE))
+    (found,) = whole.findings
+    cell = CellEntry(
+        verdict=Verdict.FAIL,
+        assertions=3,
+        held=0,
+        contradicted=3,
+        cases=1,
+        findings=("0123456789",),
+        reason="saveDraft: 201",
+    )
+    quiet = replace(
+        cell,
+        verdict=Verdict.UNTESTED,
+        assertions=0,
+        contradicted=0,
+        findings=(),
+        reason="setting x is missing",
+    )
+    content = replace(
+        whole,
+        clauses=(
+            ClauseEntry("uid-too-short", "must", {"abs-dev": cell}),
+            ClauseEntry("list-top", "must", {"bch-dev": quiet}),
+        ),
+        findings=(replace(found, id="0123456789", expected="refused (4xx)", seen="201"),),
+    )
+    write_file(folder / "verdict.json", content, VerdictFile)
     return folder.parent
 
 

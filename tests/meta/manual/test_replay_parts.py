@@ -15,7 +15,7 @@ from contracts.manual.recorded_sequence import Telling, content_of, read_entries
 from contracts.manual.replay import differences
 from contracts.manual.request_options import find_part, read_setting
 from contracts.manual.substitution import Carried, Names, Settled
-from contracts.reports.finding_files import arranged, settings_in
+from contracts.reports.finding_files import earlier_writes, settings_in
 from contracts.session.namespace import Namespace
 from contracts.session.recording import TOKEN, JournalRecorder
 from contracts.settings.embedded_sandbox import sandbox_target
@@ -73,15 +73,17 @@ def test_a_finding_takes_along_the_writes_it_relies_on() -> None:
     ]
     shown = sent(8, "GET", f"{attaching}/7/b.txt", "getAttachment")
     later = draft(9, uid)
-    found = arranged(record(*everything, shown, later), [shown])
+    found = earlier_writes(record(*everything, shown, later), [shown])
     assert [each.id for each in found] == ["x-2", "x-6"]
-    assert arranged(record(*everything), []) == ()
+    assert earlier_writes(record(*everything), []) == ()
 
 
 def test_before_a_list_stands_what_may_be_in_it() -> None:
     drafts = [draft(number, f"rc-abcd-draft-{number}", role="author") for number in range(9)]
     shown = sent(20, "GET", "/api/v2013/document-drafts", "listDrafts")
-    assert len(arranged(record(*drafts, draft(10, "rc-abcd-others", role="other"), shown), [shown])) == 5
+    assert (
+        len(earlier_writes(record(*drafts, draft(10, "rc-abcd-others", role="other"), shown), [shown])) == 5
+    )
 
 
 def test_settings_that_stand_in_a_request_are_told() -> None:

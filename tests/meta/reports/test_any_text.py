@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from contracts.evidence.journal import Journal, utc_now
 from contracts.evidence.run_history import realms_of_operations
 from contracts.exchanges.transcript import json_of
-from contracts.history.baseline import keep
+from contracts.history.baseline import save_drift_settings
 from contracts.history.drift_report import Mode
 from contracts.manual.display import compact
 from contracts.reports import writers
@@ -71,7 +71,7 @@ def test_every_writer_writes_whatever_a_service_answers(
     folder = build_run(
         tmp_path_factory.mktemp("any") / "reports" / "run", {"gw0": answering(values, token)}, **FACTS
     )
-    keep(folder, Mode.WARN, folder / "baseline.yaml", realms_of_operations())
+    save_drift_settings(folder, Mode.WARN, folder / "baseline.yaml", realms_of_operations())
     verdict = write_all(folder)
     assert verdict.unwritten == ()
     for path in folder.rglob("*"):

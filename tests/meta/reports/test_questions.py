@@ -8,12 +8,12 @@ from contracts.evidence.record import RunRecord
 from contracts.evidence.run_folder import collect
 from contracts.evidence.verdicts import judge
 from contracts.interface.catalogue import Clause, load_catalogue
-from contracts.reports.questions import AMBIGUITIES, AT_MOST, Kind, Questions, ask, markdown
+from contracts.reports.questions import AMBIGUITIES, AT_MOST, Kind, Questions, markdown, questions_of
 from tests.meta.reports.sample_runs import CATALOGUE
 
 
 def asked(record: RunRecord, catalogue: list[Clause] | None = None) -> Questions:
-    return ask(record, judge(record, catalogue or CATALOGUE), observations.build(record))
+    return questions_of(record, judge(record, catalogue or CATALOGUE), observations.build(record))
 
 
 def test_each_kind_of_question_has_its_evidence(rich: Path) -> None:

@@ -88,9 +88,11 @@ def test_a_run_that_was_swept_is_not_swept_again_unless_something_stayed(
     run_folder: Any, tmp_path: Path
 ) -> None:
     folder = run_folder("one")
-    (folder / "swept.json").write_text(json.dumps({"left": []}))
+    swept: dict[str, Any] = {"at": "2026-11-22T00:00:00+00:00", "removed": [], "left": [], "residue": []}
+    (folder / "swept.json").write_text(json.dumps(swept))
     assert found(tmp_path) == []
-    (folder / "swept.json").write_text(json.dumps({"left": [{"identifier": "rc-dead00000001"}]}))
+    left = {"realm": "abs-dev", "identifier": "rc-dead00000001", "role": "author", "why": "refused"}
+    (folder / "swept.json").write_text(json.dumps({**swept, "left": [left]}))
     assert found(tmp_path) == ["one"]
 
 
