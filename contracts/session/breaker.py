@@ -48,16 +48,16 @@ def pause_after(times: int) -> float:
 
 
 class Breaker:
-    """Watches the exchanges of one process, and shares with the others what it gives up.
+    """Watches the exchanges of one session, and shares with its group what it gives up.
 
     Args:
         on_break: Called once when the breaker opens.
-        shared: Private folder that all workers of the run see; without one, nothing is shared.
+        folder: Private folder of the session or its group.
     """
 
-    def __init__(self, on_break: Callable[[str], None], shared: Path | None = None) -> None:
+    def __init__(self, on_break: Callable[[str], None], folder: Path) -> None:
         self._on_break = on_break
-        self._shared = shared
+        self._folder = folder
         self._lock = threading.Lock()
         self._unanswered_by_operation: dict[str, _Unanswered] = {}
         self._given_up: dict[str, str] = {}
@@ -96,13 +96,12 @@ class Breaker:
 
     def mark_fault(self) -> None:
         """Tell all sessions that a fault was met: a service that was disturbed may have forgotten tokens."""
-        if self._shared is not None:
-            (self._shared / _FAULT_MARK).write_text(repr(time.time()), encoding="utf-8")
+        (self._folder / _FAULT_MARK).write_text(repr(time.time()), encoding="utf-8")
 
     def fault_since(self, moment: float) -> bool:
         """Whether any session has met a fault since a moment, in seconds since the epoch."""
-        mark = None if self._shared is None else self._shared / _FAULT_MARK
-        if mark is None or not mark.exists():
+        mark = self._folder / _FAULT_MARK
+        if not mark.exists():
             return False
         text = mark.read_text(encoding="utf-8")
         return bool(text) and float(text) >= moment
@@ -173,14 +172,13 @@ class Breaker:
 
     def _give_up(self, operation: str, reason: str) -> None:
         self._given_up[operation] = reason
-        if self._shared is not None:
-            self._mark(operation).write_text(reason, encoding="utf-8")
+        self._mark(operation).write_text(reason, encoding="utf-8")
 
     def _why_given_up(self, operation: str) -> str | None:
-        if operation not in self._given_up and self._shared is not None and self._mark(operation).exists():
+        if operation not in self._given_up and self._mark(operation).exists():
             self._given_up[operation] = self._mark(operation).read_text(encoding="utf-8")
         return self._given_up.get(operation)
 
     def _mark(self, operation: str) -> Path:
         name = hashlib.sha256(operation.encode("utf-8", "replace")).hexdigest()[:16]
-        return (self._shared or Path()) / f"given-up-{name}"
+        return self._folder / f"given-up-{name}"

@@ -152,8 +152,8 @@ def test_one_attempt_may_meet_more_time_outs_before_the_operation_is_given_up(
         ask(made, silent.url, "one")
 
 
-def test_an_answer_in_between_keeps_an_operation() -> None:
-    watched = Breaker(print)
+def test_an_answer_in_between_keeps_an_operation(tmp_path: Path) -> None:
+    watched = Breaker(print, tmp_path)
     for attempt in ("one", "two", "three", "four"):
         watched.timed_out("getDraftInfo", attempt, 30.0)
         watched.timed_out("getDraftInfo", attempt, 30.0)
@@ -171,8 +171,8 @@ def test_what_one_worker_gives_up_the_others_do_not_ask_for(tmp_path: Path) -> N
     another.admit("getDraft")
 
 
-def test_an_operation_in_whose_place_others_answer_is_given_up() -> None:
-    watched = Breaker(print)
+def test_an_operation_in_whose_place_others_answer_is_given_up(tmp_path: Path) -> None:
+    watched = Breaker(print, tmp_path)
     for _ in range(breaker.GIVE_UP_FAULTY_AFTER):
         watched.admit("listDrafts")
         watched.missed("listDrafts", "status 502", 0.1)
@@ -182,9 +182,9 @@ def test_an_operation_in_whose_place_others_answer_is_given_up() -> None:
     watched.admit("getDraft")
 
 
-def test_several_silent_operations_are_a_service_that_is_down() -> None:
+def test_several_silent_operations_are_a_service_that_is_down(tmp_path: Path) -> None:
     opened: list[str] = []
-    watched = Breaker(opened.append)
+    watched = Breaker(opened.append, tmp_path)
     for operation in ("getDraft", "listDrafts"):
         watched.timed_out(operation, "one", 30.0)
         watched.missed(operation, "no answer within the time limit", 60.0)
@@ -193,9 +193,9 @@ def test_several_silent_operations_are_a_service_that_is_down() -> None:
     assert len(opened) == 1
 
 
-def test_weather_that_costs_too_much_ends_the_run() -> None:
+def test_weather_that_costs_too_much_ends_the_run(tmp_path: Path) -> None:
     opened: list[str] = []
-    watched = Breaker(opened.append)
+    watched = Breaker(opened.append, tmp_path)
     for _ in range(1000):
         watched.waited(0.4)
         watched.answered("getDraft")
