@@ -9,11 +9,11 @@ import click
 from click.shell_completion import CompletionItem
 
 from contracts.errors import RegistryContractsError
+from contracts.evidence.run_folder import LATEST
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.reports.finding_files import FOLDER_NAME
-from contracts.reports.writers import LATEST
 from contracts.settings.lookup import FOLDER
 from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, SANDBOX
 

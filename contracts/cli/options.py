@@ -10,7 +10,7 @@ import click
 
 from contracts.cli import completion
 from contracts.errors import UsageError
-from contracts.reports.writers import LATEST
+from contracts.evidence.run_folder import LATEST
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Option = Callable[[Any], Any]

@@ -12,9 +12,8 @@ from typing import Any, Final, TypeVar
 from contracts.errors import UsageError
 from contracts.evidence.journal import Event, is_closed, journal_path, read_journal
 from contracts.evidence.record import Environment, RunRecord, Shard, digest_of_cases
-from contracts.evidence.run_folder import collect
+from contracts.evidence.run_folder import LATEST, collect
 from contracts.file_formats import plain
-from contracts.reports.writers import LATEST
 from contracts.safe_text import many
 from contracts.session.ledger import RUN_FILE
 

@@ -81,6 +81,38 @@ def _first_free(reports: Path, base: str) -> Path | None:
     return None
 
 
+#: Name of what leads to the last run, beside the run folders.
+LATEST: Final = "latest"
+
+
+def point_latest(run_folder: Path) -> Path:
+    """Make `latest`, beside the run folder, lead to it.
+
+    Returns:
+        The symbolic link, or where the file system has none, a text file that holds the folder's name.
+
+    Raises:
+        OSError: neither can be made; then there is no `latest`, rather than one that leads to an older run.
+    """
+    latest = run_folder.resolve().parent / LATEST
+    try:
+        return _pointed(latest, run_folder)
+    except OSError:
+        latest.unlink(missing_ok=True)
+        raise
+
+
+def _pointed(latest: Path, run_folder: Path) -> Path:
+    fresh = latest.with_name(f".{LATEST}-{os.getpid()}")
+    fresh.unlink(missing_ok=True)
+    try:
+        fresh.symlink_to(run_folder.resolve().name, target_is_directory=True)
+    except OSError:
+        fresh.write_text(run_folder.resolve().name + "\n", "utf-8")
+    fresh.replace(latest)
+    return latest
+
+
 #: Events that a case is judged by.
 _OF_A_CASE = frozenset({"begin", "case", "finding", "observation"})
 

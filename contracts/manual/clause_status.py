@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from contracts.errors import UsageError
+from contracts.evidence.run_folder import LATEST
 from contracts.evidence.terms import Deviation
 from contracts.evidence.terms_files import FOLDER as DEVIATIONS
 from contracts.evidence.terms_files import read_deviations
@@ -17,7 +18,6 @@ from contracts.interface.description import load_description
 from contracts.reports import verdict_json
 from contracts.reports.verdict_json import FILE_NAME as VERDICT
 from contracts.reports.verdict_json import CellEntry, FindingEntry
-from contracts.reports.writers import LATEST
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from msgspec import Meta
 from contracts.checks.requests import ROOT, realm_of
 from contracts.errors import UsageError
 from contracts.evidence.record import RecordedExchange
+from contracts.evidence.run_folder import LATEST
 from contracts.exchanges.exchange_format import ExchangeEntry
 from contracts.exchanges.har_file import har_entries
 from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, mismatch
@@ -35,7 +36,6 @@ from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.reports.finding_files import FOLDER_NAME
 from contracts.reports.verdict_json import TargetEntry
-from contracts.reports.writers import LATEST
 from contracts.settings.target import ANONYMOUS, AUTHOR
 from contracts.settings.toml_file import is_file, suggestion
 

@@ -25,6 +25,7 @@ from contracts.errors import RegistryContractsError
 from contracts.evidence.journal import journal_path, utc_now
 from contracts.evidence.outcomes import ExitCode, Verdict
 from contracts.evidence.record import EMBEDDED, Shard, digest
+from contracts.evidence.run_folder import point_latest
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
@@ -36,7 +37,7 @@ from contracts.plugin.options import SELECTION, Selection, request_budget
 from contracts.plugin.plan import Plan
 from contracts.plugin.worker import BREAKER_FILE, MAIN, STOP_FILE, WORKER, Worker, counts_path, put_together
 from contracts.reports.webhook import without_address
-from contracts.reports.writers import ALL, point_latest, unwritten, write_all
+from contracts.reports.writers import ALL, unwritten, write_all
 from contracts.session.ledger import RUN_FILE, read_entries, residue
 from contracts.session.limits import PERMANENT
 from contracts.settings.target import ANY_REALM, Target

@@ -1,6 +1,5 @@
 """Writes the reports of a run folder, from its journals, and points `latest` at it."""
 
-import os
 import shutil
 import traceback
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +10,7 @@ from types import MappingProxyType
 from contracts.errors import RegistryContractsError, UsageError
 from contracts.evidence import observations, run_history
 from contracts.evidence.record import RunRecord
-from contracts.evidence.run_folder import collect
+from contracts.evidence.run_folder import LATEST, collect, point_latest
 from contracts.evidence.run_history import drift_of
 from contracts.evidence.verdicts import RunVerdict, judge
 from contracts.history.drift_report import NO_DRIFT, DriftReport
@@ -37,7 +36,6 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
     }
 )
 ALL = tuple(WRITERS)
-LATEST = "latest"
 _PLACES: Mapping[str, str] = MappingProxyType(
     {
         "verdict": verdict_json.FILE_NAME,
@@ -133,31 +131,3 @@ def unwritten(what: str, error: Exception) -> str:
     places = [frame for frame in traceback.extract_tb(error.__traceback__) if "contracts" in frame.filename]
     at = f" ({Path(places[-1].filename).name}, line {places[-1].lineno})" if places else ""
     return f"{what} could not be written: {type(error).__name__}: {plain_line(str(error))}{at}"
-
-
-def point_latest(run_folder: Path) -> Path:
-    """Make `latest`, beside the run folder, lead to it.
-
-    Returns:
-        The symbolic link, or where the file system has none, a text file that holds the folder's name.
-
-    Raises:
-        OSError: neither can be made; then there is no `latest`, rather than one that leads to an older run.
-    """
-    latest = run_folder.resolve().parent / LATEST
-    try:
-        return _pointed(latest, run_folder)
-    except OSError:
-        latest.unlink(missing_ok=True)
-        raise
-
-
-def _pointed(latest: Path, run_folder: Path) -> Path:
-    fresh = latest.with_name(f".{LATEST}-{os.getpid()}")
-    fresh.unlink(missing_ok=True)
-    try:
-        fresh.symlink_to(run_folder.resolve().name, target_is_directory=True)
-    except OSError:
-        fresh.write_text(run_folder.resolve().name + "\n", "utf-8")
-    fresh.replace(latest)
-    return latest

@@ -11,10 +11,11 @@ from click.testing import CliRunner
 
 from contracts.errors import UsageError
 from contracts.evidence.journal import journal_path
+from contracts.evidence.run_folder import point_latest
 from contracts.evidence.verdicts import RunVerdict
 from contracts.reports import writers
 from contracts.reports.__main__ import main
-from contracts.reports.writers import point_latest, write_all
+from contracts.reports.writers import write_all
 from contracts.safe_text import fenced, inline, printable
 
 
