@@ -13,6 +13,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from contracts.errors import EnvironmentFault
+from contracts.session.private_folder import write_whole
 
 #: Share of the budget that only signing in, cleaning and sweeping may use, and its least number of requests.
 _KEPT_BACK = 20
@@ -79,9 +80,7 @@ class RequestBudget:
                 used = 0
             taken = max(0, min(wanted, limit - used))
             if taken:
-                fresh = self._path.with_suffix(".new")
-                fresh.write_text(str(used + taken), encoding="utf-8")
-                fresh.replace(self._path)
+                write_whole(self._path, str(used + taken).encode())
         return taken
 
     def _spent(self, limit: int) -> BudgetSpent:
@@ -191,9 +190,7 @@ class Pace:
         with self._clock_lock:
             if until > _moment(self._rest):
                 # In one piece: it is read without the lock.
-                fresh = self._rest.with_suffix(".new")
-                fresh.write_text(repr(until), encoding="utf-8")
-                fresh.replace(self._rest)
+                write_whole(self._rest, repr(until).encode())
 
     def _wait_for_moment(self) -> None:
         """Wait until a moment of this request's own, outside every rest, has come."""
@@ -314,7 +311,5 @@ class ResidueBudget:
         return set(there), Counter(under_way)
 
     def _write(self, realm: str, there: set[str], under_way: Counter[str]) -> None:
-        path = self._folder / f"residue-{realm}.json"
-        fresh = path.with_suffix(".new")
-        fresh.write_text(json.dumps([sorted(there), under_way]), encoding="utf-8")
-        fresh.replace(path)
+        content = json.dumps([sorted(there), under_way]).encode()
+        write_whole(self._folder / f"residue-{realm}.json", content)

@@ -1,4 +1,4 @@
-"""Private folders of runs, and the locks that tell whether a process is at work in one.
+"""Private folders of runs, the files in them, and the locks that tell whether a process is at work in one.
 
 A killed run's private folder holds tokens, so it goes with the first run or sweep that finds it.
 """
@@ -58,6 +58,18 @@ def _held(path: Path) -> bool:
         return True
     lock.release()
     return False
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read, in one piece: whatever happens, others see all of it or nothing new.
+
+    Args:
+        path: No two processes may write it at the same time.
+    """
+    fresh = path.with_suffix(".new")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(content)
+    fresh.replace(path)
 
 
 PRIVATE_PREFIX: Final = "registry-contracts-"

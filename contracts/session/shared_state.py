@@ -10,6 +10,8 @@ from typing import Any, TypeVar, cast
 
 from filelock import FileLock
 
+from contracts.session.private_folder import write_whole
+
 T = TypeVar("T")
 
 
@@ -40,7 +42,7 @@ class SharedState:
             with FileLock(f"{path}.lock"):
                 if not path.exists():
                     self._known[name] = made = make()
-                    _write(path, pickle.dumps(made))
+                    write_whole(path, pickle.dumps(made))
                     return made
                 self._known[name] = _read(path)
         return cast(T, self._known[name])
@@ -54,7 +56,7 @@ class SharedState:
         path = self._path(name)
         with FileLock(f"{path}.lock"):
             if not path.exists():
-                _write(path, pickle.dumps(value))
+                write_whole(path, pickle.dumps(value))
 
     def offered(self, name: str) -> Any:
         """What lies under a name; None for nothing."""
@@ -67,7 +69,7 @@ class SharedState:
         path = self._path(f"counter {counter}")
         with FileLock(f"{path}.lock"):
             number = int(path.read_text()) if path.exists() else 0
-            _write(path, str(number + 1).encode())
+            write_whole(path, str(number + 1).encode())
         return number
 
     def mark(self, name: str) -> None:
@@ -80,13 +82,6 @@ class SharedState:
 
     def _path(self, name: str) -> Path:
         return self._folder / hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write in one piece: a worker that dies meanwhile must not leave half of it to the others."""
-    fresh = path.with_suffix(".new")
-    fresh.write_bytes(content)
-    fresh.replace(path)
 
 
 def _read(path: Path) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -15,6 +14,7 @@ from filelock import FileLock
 
 from contracts.exchanges.exchange import Response
 from contracts.session.environment_faults import GATEWAY_STATUSES
+from contracts.session.private_folder import write_whole
 
 #: A token this close to its end is renewed before it is used.
 _MARGIN = timedelta(seconds=20)
@@ -105,7 +105,7 @@ class TokenStore:
             token = _read(path)
             if token is None or token.ending:
                 token = self._issue(role)
-                _write(path, token)
+                write_whole(path, json.dumps(asdict(token)).encode())
         self._learn(token.value)
         self._tokens[role] = token
         return token
@@ -153,15 +153,6 @@ def _read(path: Path) -> Token | None:
     if not path.exists():
         return None
     return Token(**json.loads(path.read_text(encoding="utf-8")))
-
-
-def _write(path: Path, token: Token) -> None:
-    # In one piece: a worker that dies meanwhile must not leave half of it to the others.
-    fresh = path.with_suffix(".new")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(asdict(token), file)
-    fresh.replace(path)
 
 
 #: Two clocks this close, in seconds, are taken to agree: Date knows no fractions, and an answer takes its time.
