@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
@@ -42,11 +43,12 @@ def first_answer() -> Timed:
         server.wait()
 
 
-def smoke() -> Timed:
-    """The profile smoke against the embedded sandbox, reports included."""
+def smoke(realms: Sequence[str] = ()) -> Timed:
+    """The profile smoke against the embedded sandbox, reports included; without realms, in all of them."""
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
         words = [*PROGRAM, "run", "--profile", "smoke", "--reports", folder]
+        words += [f"--realm={realm}" for realm in realms]
         subprocess.run(words, check=True, capture_output=True)
         seconds = time.perf_counter() - started
         verdict = json.loads((Path(folder) / "latest" / "verdict.json").read_text("utf-8"))

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,6 +42,7 @@ class Slow:
     profile: str
     verdict: str
     workers: int
+    realms: str
     latency: float
     requests: int
     clauses: int
@@ -66,7 +67,7 @@ class Slow:
         """Yield the figures for people."""
         milliseconds = self.latency * 1000
         yield (
-            f"{self.profile}, four realms, {milliseconds:.0f} ms latency, {self.workers} workers: {self.verdict}, "
+            f"{self.profile}, {self.realms}, {milliseconds:.0f} ms latency, {self.workers} workers: {self.verdict}, "
             f"{self.wall:.1f} s, start-up {self.startup:.1f} s of it; ideal {self.ideal:.1f} s: "
             f"ratio {self.ratio:.2f} (bar {MOST_TIMES_IDEAL})"
         )
@@ -94,11 +95,12 @@ class Slow:
         )
 
 
-def slow_service(latency: float, workers: int, profile: str = "gate") -> Slow:
+def slow_service(latency: float, workers: int, profile: str = "gate", realms: Sequence[str] = ()) -> Slow:
     """Run a profile against the sandbox with a fixed latency.
 
     Args:
         latency: Seconds that every answer takes longer.
+        realms: The realms to judge; without any, all of them.
 
     Raises:
         RuntimeError: the run gave no verdict.
@@ -106,6 +108,7 @@ def slow_service(latency: float, workers: int, profile: str = "gate") -> Slow:
     with tempfile.TemporaryDirectory() as folder:
         words = [*PROGRAM, "run", "--profile", profile, "--workers", str(workers), "--reports", folder]
         words += ["--drift", "off", "--history", "off"]
+        words += [f"--realm={realm}" for realm in realms]
         words += [f"--sandbox-arguments=--weather latency:seconds={latency}"]
         began, started = datetime.now(UTC), time.perf_counter()
         done = subprocess.run(words, check=False, capture_output=True, text=True)
@@ -125,6 +128,7 @@ def _read(run: Path, began: datetime, wall: float, latency: float) -> Slow:
         profile=verdict["profile"],
         verdict=verdict["verdict"],
         workers=verdict["workers"],
+        realms=", ".join(verdict["realms"]),
         latency=latency,
         requests=environment["requests"],
         clauses=sum(

@@ -12,13 +12,13 @@ from typing import Any, Final
 from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import WorkerOutcome, WorkResult
 
-from benchmarks.mutation.places import JUDGING, OWN_TESTS
+from benchmarks.mutation.places import JUDGING
 
 CHECKOUT: Final = Path(__file__).parents[2]
 #: What decides whether a contradiction is seen.
 MUTATED: Final = JUDGING.as_posix()
 _COPIED: Final = (
-    *("contracts", "openapi", "tests/contract", "tests/meta/conftest.py", OWN_TESTS),
+    *("contracts", "openapi", "tests/contract", "tests/meta"),
     *("benchmarks", "conftest.py", "pyproject.toml", "README.md", "registry_contracts.py"),
 )
 #: What weakens a check: a condition turned round, dropped, or joined the other way; a loop that never runs.
@@ -36,8 +36,6 @@ _WEAKENING: Final = frozenset(
         *(f"ReplaceComparisonOperator_{pair}" for pair in ("Lt_GtE", "GtE_Lt", "LtE_Gt", "Gt_LtE")),
     )
 )
-#: They word findings and note observations; no verdict hangs on them.
-_TELLING: Final = frozenset({"noting", "reproduction", "shapes"})
 _CONFIG: Final = """[cosmic-ray]
 module-path = "{mutated}"
 timeout = {timeout}
@@ -128,8 +126,7 @@ class Bench:
 
 
 def _weakens(item: Any) -> bool:
-    mutation = item.mutations[0]
-    return mutation.operator_name in _WEAKENING and Path(mutation.module_path).stem not in _TELLING
+    return item.mutations[0].operator_name in _WEAKENING
 
 
 def _place(item: Any) -> tuple[str, tuple[int, int], str, int]:

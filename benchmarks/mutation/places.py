@@ -1,4 +1,4 @@
-"""The judging modules, and where a line of them stands: the statement that is run when the line is."""
+"""The modules of checks, and where a line of them stands: the statement that is run when the line is."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-JUDGING: Final = Path("contracts") / "judging"
-#: The judging modules' own tests, which know services that no variant plays.
-OWN_TESTS: Final = "tests/meta/judging"
+JUDGING: Final = Path("contracts") / "checks"
+#: Their own tests, which know services that no variant plays.
+OWN_TESTS: Final = "tests/meta/checks"
 #: Where a line stands that is in no function: it has run before any trial.
 MODULE_LEVEL: Final = ""
 
