@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,9 +16,15 @@ from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from tests.meta import samples
 from tests.meta.evidence.sample_records import BY_NAME, Story
-from tests.meta.program import Program, RunCommand, in_process
+from tests.meta.program import CHECKOUT, Launcher, Program, RunCommand, in_process
 from tests.meta.sandbox_client import RunningSandbox, SandboxClient, new_uid, running, serving
 from tests.meta.webhooks import Hook, hooked
+
+
+def pytest_configure() -> None:
+    """Let this process and those that tests start keep compiled modules, or each run compiles 250 of them."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 @pytest.fixture(scope="session")
@@ -90,12 +97,19 @@ def webhook_answering() -> Iterator[Callable[..., Hook]]:
         yield lambda *statuses: stack.enter_context(hooked(*statuses))
 
 
+@pytest.fixture(scope="session")
+def library_launcher() -> Iterator[Launcher]:
+    """Return a starter of commands whose library is loaded already."""
+    with Launcher.started(CHECKOUT) as launcher:
+        yield launcher
+
+
 @pytest.fixture
-def program(tmp_path: Path) -> Program:
+def program(tmp_path: Path, library_launcher: Launcher) -> Program:
     """Return a runner of the program in a process of its own, in an empty folder."""
     folder = tmp_path / "elsewhere"
     folder.mkdir()
-    return Program(folder)
+    return Program(folder, library_launcher)
 
 
 @pytest.fixture

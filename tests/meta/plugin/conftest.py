@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.meta.program import Launcher, clean_environment
 
 CHECKOUT = Path(__file__).parents[3]
 PLANTED = Path(__file__).parent / "planted"
@@ -73,7 +74,7 @@ class Ended:
 class Runner:
     """Starts runs in a small checkout."""
 
-    def __init__(self, checkout: Path, scratch: Path, launcher: "subprocess.Popen[str]") -> None:
+    def __init__(self, checkout: Path, scratch: Path, launcher: Launcher) -> None:
         self.checkout = checkout
         self.scratch = scratch
         self._launcher = launcher
@@ -91,6 +92,10 @@ class Runner:
             start_new_session=True,
         )
 
+    def enough(self) -> None:
+        """Let the planted case that waits go on to its end."""
+        (self.private_parent / "enough").touch()
+
     def end(self, process: "subprocess.Popen[str]") -> Ended:
         """Wait for the end of a run that was started."""
         out, err = process.communicate(timeout=PATIENCE)
@@ -98,21 +103,9 @@ class Runner:
 
     def __call__(self, *words: str, reports: Path | None = None, program: bool = False) -> Ended:
         """Run to the end; `program` for the command instead of bare pytest."""
-        out, err = self.scratch / "out", self.scratch / "err"
-        order = {
-            "words": (["run"] if program else []) + self._words(words, reports, program=program),
-            "program": program,
-            "cwd": str(self.checkout),
-            "env": self._env(),
-            "out": str(out),
-            "err": str(err),
-        }
-        assert self._launcher.stdin is not None
-        assert self._launcher.stdout is not None
-        self._launcher.stdin.write(json.dumps(order) + "\n")
-        self._launcher.stdin.flush()
-        code = int(self._launcher.stdout.readline())
-        return Ended(code, out.read_text("utf-8"), err.read_text("utf-8"), reports or self.reports)
+        given = (["run"] if program else []) + self._words(words, reports, program=program)
+        ended = self._launcher.run(given, self.checkout, self._env(), self.scratch / "out", program=program)
+        return Ended(*ended, reports or self.reports)
 
     def sweep(self, *words: str) -> Ended:
         """Run `registry-contracts sweep` to its end."""
@@ -138,10 +131,8 @@ class Runner:
         return [*plain, f"--reports={reports or self.reports}", *words]
 
     def _env(self) -> dict[str, str]:
-        foreign = ("PYTEST_", "REGISTRY_", "SANDBOX_", "COLUMNS")
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         places = {"PYTHONPATH": str(self.checkout), "TMPDIR": str(self.private_parent)}
-        return {**kept, **places, **self.environment}
+        return clean_environment(**places, **self.environment)
 
     @property
     def reports(self) -> Path:
@@ -174,7 +165,7 @@ def plant(root: Path) -> Path:
     shutil.copy2(
         CHECKOUT / "tests" / "contract" / "property" / "test_generated_faults.py", root / "tests" / "contract"
     )
-    for name in ("door_watch.py", "dying.py", "breaking.py", "crashing.py", "unwriting.py"):
+    for name in ("door_watch.py", "dying.py", "breaking.py", "crashing.py", "impatient.py", "unwriting.py"):
         shutil.copy2(PLANTED / name, root)
     return root
 
@@ -186,25 +177,29 @@ def plant_checkout(tmp_path: Path) -> Callable[[], Path]:
 
 
 @pytest.fixture(scope="session")
-def launcher() -> "Iterator[subprocess.Popen[str]]":
-    """The process that forks the runs."""
-    command = [sys.executable, str(PLANTED / "launcher.py")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        yield process
-        assert process.stdin is not None
-        process.stdin.close()
+def launcher(checkout: Path) -> Iterator[Launcher]:
+    """Forks the runs in the small checkout."""
+    with Launcher.started(checkout) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def bare_launcher() -> Iterator[Launcher]:
+    """Forks runs in other checkouts."""
+    with Launcher.started() as started:
+        yield started
 
 
 @pytest.fixture
-def run(checkout: Path, tmp_path: Path, launcher: "subprocess.Popen[str]") -> Runner:
+def run(checkout: Path, tmp_path: Path, launcher: Launcher) -> Runner:
     """Runs the plugin in the small checkout, with reports of its own."""
     return Runner(checkout, tmp_path, launcher)
 
 
 @pytest.fixture
-def runner_in(tmp_path: Path, launcher: "subprocess.Popen[str]") -> Callable[[Path], Runner]:
+def runner_in(tmp_path: Path, bare_launcher: Launcher) -> Callable[[Path], Runner]:
     """Runs the plugin in another checkout."""
-    return lambda root: Runner(root, tmp_path, launcher)
+    return lambda root: Runner(root, tmp_path, bare_launcher)
 
 
 Answer = tuple[int, list[tuple[bytes, bytes]], bytes]

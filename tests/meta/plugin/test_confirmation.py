@@ -78,7 +78,8 @@ def test_a_server_error_is_one_finding_and_blocks_the_rest(run: Any, faulty: Cal
 def test_a_gateway_page_in_place_of_an_answer_is_no_failure(run: Any, faulty: Callable[..., Any]) -> None:
     page = (403, [(b"content-type", b"text/html")], b"<html>blocked</html>")
     service = faulty(lambda method, path, _: page if failing(lambda _: True)(method, path, 0) else None)
-    ended = run("-k", "test_content", "--realm=abs-dev", f"--target={service.target}")
+    words = ("-k", "test_content", "--realm=abs-dev", f"--target={service.target}")
+    ended = run(*words, "-p", "impatient")
     assert ended.code == 6, ended.said
     assert "an HTML page with status 403" in ended.reason("draft-get-content")
 
@@ -86,7 +87,8 @@ def test_a_gateway_page_in_place_of_an_answer_is_no_failure(run: Any, faulty: Ca
 def test_an_environment_that_stays_down_stops_the_run(run: Any, faulty: Callable[..., Any]) -> None:
     down = (503, [], b"")
     service = faulty(lambda _, path, __: down if path.endswith("/versions/draft") else None)
-    ended = run("-k", "test_foreign_token or test_many", "--realm=abs-dev", f"--target={service.target}")
+    words = ("-k", "test_foreign_token or test_many", "--realm=abs-dev", f"--target={service.target}")
+    ended = run(*words, "-p", "impatient")
     assert ended.code == 6, ended.said
     assert "requests in a row without an answer" in ended.verdict["environment"]["breaker"]
     assert ended.verdict["environment"]["faults"].get("status 503", 0) >= 5

@@ -1,5 +1,6 @@
 """A run that is stopped reports what it saw, removes its drafts and leaves no process and no token behind."""
 
+import json
 import os
 import signal
 import time
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 
 def stop(process: Any, number: int, *, group: bool, ready: Callable[[], bool]) -> None:
     """Send a signal once the service has seen enough."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not ready() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     assert process.poll() is None, process.communicate()
@@ -37,7 +38,7 @@ def test_a_stopped_run_cleans_up_and_reports(
 ) -> None:
     service = faulty(delay=0.05)
     process = run.start("-k", "test_many", f"--target={service.target}", *workers)
-    stop(process, number, group=group, ready=lambda: service.app.count("PUT", "/draft") >= 3)
+    stop(process, number, group=group, ready=lambda: cases_ended(run) >= 1)
     ended = run.end(process)
     assert ended.code == 2, ended.said
     assert ended.verdict["verdict"] == "interrupted"
@@ -63,6 +64,16 @@ def test_the_embedded_sandbox_ends_with_an_interrupted_run(run: Any) -> None:
 def written(run: Any, name: str) -> bool:
     """Whether a file of the run folder holds something already."""
     return any(path.stat().st_size for path in run.reports.glob(f"*/{name}"))
+
+
+def cases_ended(run: Any) -> int:
+    """How many cases the journals of the run tell the end of; a line that is being written is none yet."""
+    lines = [
+        line
+        for journal in run.reports.glob("*/journal-*.jsonl")
+        for line in journal.read_text("utf-8").splitlines()
+    ]
+    return sum(line.endswith("}") and json.loads(line)["kind"] == "case" for line in lines)
 
 
 def sandboxes(run: Any) -> list[str]:

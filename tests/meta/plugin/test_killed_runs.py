@@ -40,9 +40,10 @@ def kill(run: Any, service: Any, *workers: str, group: bool = False) -> set[str]
     process = run.start(*WAITING, f"--target={service.target}", *workers)
     until(lambda: bool(saved(service) - before), process)
     (os.killpg if group else os.kill)(process.pid, signal.SIGKILL)
+    run.enough()  # workers that outlive their controller need not wait out their case
     process.communicate()
     # What was under way when the run died is stored or not; then it is known.
-    still = time.monotonic() + 30
+    still = time.monotonic() + 120
     while len(service.app.done) < len(service.app.requests) and time.monotonic() < still:
         time.sleep(0.02)
     return saved(service) - before

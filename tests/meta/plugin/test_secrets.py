@@ -144,7 +144,7 @@ def test_while_a_run_goes_on_its_tokens_are_private_and_no_command_line_holds_a_
 ) -> None:
     service = faulty()
     process = run.start("-k", "test_waiting", "-n", "2", f"--target={service.target}")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while service.app.count("PUT", "/draft") < 2 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     (private,) = (path for path in run.private_parent.glob("registry-contracts-*") if path.is_dir())
@@ -158,6 +158,7 @@ def test_while_a_run_goes_on_its_tokens_are_private_and_no_command_line_holds_a_
     ]
     assert told == []
     process.terminate()
+    run.enough()
     ended = run.end(process)
     assert ended.code == 2, ended.said
     assert_clean(ended, {*values, "sandbox-author"})

@@ -1,0 +1,7 @@
+"""A pytest plugin that cuts short every wait for a better environment: tests look at what is tried, not at how long."""
+
+import time
+
+from contracts.session import retry
+
+retry.sleep = lambda seconds: time.sleep(min(seconds, 0.01))
