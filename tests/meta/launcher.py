@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 from importlib import import_module
 from typing import Any
 
@@ -48,6 +49,7 @@ def main(words: list[str]) -> None:
 
 def _load_library() -> None:
     """Load the library and collect its cases, as the proof does before it forks its trials."""
+    import_module("registry_contracts")  # settles which package is called contracts
     from contracts.proving.processes import preload  # noqa: PLC0415 - only where the library is to be loaded
 
     preload(object())
@@ -62,6 +64,7 @@ def _run(order: dict[str, Any]) -> None:
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["env"])
+    tempfile.tempdir = None  # what was found for the process that it was forked from
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for descriptor, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(order[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), descriptor)
@@ -69,7 +72,9 @@ def _run(order: dict[str, Any]) -> None:
     sys.argv = ["registry-contracts", *order["words"]]
     if order["program"]:
         import_module("registry_contracts").main()
-    sys.exit(import_module("pytest").main(order["words"]))
+    # Planted plugins import the suite's before pytest could rewrite them, in workers as well.
+    ignored = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    sys.exit(import_module("pytest").main([*order["words"], *ignored]))
 
 
 if __name__ == "__main__":

@@ -140,8 +140,19 @@ def test_the_night_comes_together(tmp_path: Path) -> None:
             f"## Head\n\nfail: finding {number}\n\nmore\n", encoding="utf-8"
         )
         started = f"2026-05-0{number}T02:17:00+00:00"
-        counts = {"pass": 1}
-        entry = Entry(f"run-{number}", "dev", "nightly", 1, started, "pass", 0, 9, 1.0, counts)
+        entry = Entry(
+            run=f"run-{number}",
+            target="dev",
+            profile="nightly",
+            seed=1,
+            started=started,
+            verdict="pass",
+            exit_code=0,
+            requests=9,
+            seconds=1.0,
+            counts={"pass": 1},
+            cells={},
+        )
         append(folder / "history.jsonl", entry)
     ended = run_script(script_of("nightly.yml", "together", "One page, one history"), tmp_path)
     assert ended.returncode == 0, ended.stdout + ended.stderr
