@@ -10,10 +10,12 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 
+import jsonschema_rs
 import msgspec
 from msgspec import Meta
 
@@ -31,13 +33,7 @@ _MOMENT: Final = (
     r"([Zz]|[+-][0-2]\d:[0-5]\d)$"
 )
 #: A moment with its offset from UTC (RFC 3339), kept as the text it is.
-Moment = Annotated[
-    str,
-    Meta(
-        pattern=_MOMENT,
-        extra_json_schema={"format": "date-time"},
-    ),
-]
+Moment = Annotated[str, Meta(pattern=_MOMENT, extra_json_schema={"format": "date-time"})]
 Seed = int | str | None
 
 
@@ -53,10 +49,6 @@ EXIT_CODES: Final[Mapping[str, int]] = MappingProxyType(
 RunWord = Annotated[str, one_of(*EXIT_CODES)]
 RunExitCode = Annotated[int, Meta(extra_json_schema={"enum": sorted(EXIT_CODES.values())})]
 Level = Annotated[str, one_of("must", "should", "silent")]
-VerdictWord = Annotated[
-    str,
-    one_of("fail", "error", "inconclusive", "advisory", "deviation", "untested", "observed", "pass"),
-]
 
 
 def same_outcome(verdict: str, exit_code: int) -> None:
@@ -151,25 +143,35 @@ def read_file(path: Path, shape: type[Shape]) -> Shape:
 
 
 def plain(value: Any) -> Any:
-    """Return a declared value as JSON can hold it; members stand in the order of their declaration."""
-    return msgspec.to_builtins(value)
+    """Return a declared value as JSON's own kinds; members stand in the order of their declaration."""
+    return _with_lists(msgspec.to_builtins(value))
 
 
-def checked(value: Any, shape: type[Shape], name: str) -> Any:
-    """Return a declared value as plain data that fits its declaration; `name` is the file's, for the message.
+def _with_lists(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _with_lists(member) for name, member in value.items()}
+    return [_with_lists(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def checked(value: Any, shape: type, name: str) -> Any:
+    """Return a declared value as plain data that fits its schema; `name` is the file's, for the message.
 
     Raises:
         SuiteError: it does not fit: a mistake of the suite.
     """
     content = plain(value)
-    try:
-        msgspec.convert(content, shape)
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        raise SuiteError(f"{name} does not fit its schema at {mismatch(error)}") from None
+    for error in _validator(shape).iter_errors(content):
+        place = "/".join(str(part) for part in error.instance_path) or "the top"
+        raise SuiteError(f"{name} does not fit its schema at {place}: {error.message}")
     return content
 
 
-def write_file(path: Path, value: Any, shape: type[Shape]) -> Path:
+@cache
+def _validator(shape: type) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(schema_of(shape.__name__, shape), validate_formats=True)
+
+
+def write_file(path: Path, value: Any, shape: type) -> Path:
     """Write a declared value as a JSON file for people and machines, and return its path.
 
     Raises:

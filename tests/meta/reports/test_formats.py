@@ -10,9 +10,9 @@ import jsonschema_rs
 import pytest
 from junitparser import JUnitXml
 
-from contracts.errors import UsageError
+from contracts.errors import SuiteError, UsageError
 from contracts.evidence.verdicts import RunVerdict
-from contracts.file_formats import convert
+from contracts.file_formats import convert, write_file
 from contracts.reports import verdict_json
 
 SCHEMA = jsonschema_rs.Draft202012Validator(
@@ -75,6 +75,17 @@ def test_the_schema_refuses_what_no_run_may_say(folder: Path, path: tuple[Any, .
     with pytest.raises(UsageError, match=r"^verdict\.json: "):
         fits(content)
     assert not SCHEMA.is_valid(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("realms", ["a", "a"]), ("started", "2026-02-30T00:00:00Z"), ("exit_code", 4)]
+)
+@pytest.mark.usefixtures("verdict")
+def test_a_file_that_does_not_keep_its_schema_is_not_written(folder: Path, name: str, value: Any) -> None:
+    content = json.loads((folder / "verdict.json").read_text()) | {name: value}
+    with pytest.raises(SuiteError, match=r"^new\.json does not fit its schema at "):
+        write_file(folder / "new.json", content, verdict_json.VerdictFile)
+    assert not (folder / "new.json").exists()
 
 
 @pytest.mark.usefixtures("verdict")
