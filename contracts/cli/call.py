@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from contracts.checks.outcomes import Blocked
 from contracts.checks.requests import body_schema
 from contracts.cli import completion, manual_options
-from contracts.errors import EnvironmentFault, UsageError
+from contracts.cli.options import as_json
+from contracts.errors import UsageError
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Operation, load_description
@@ -28,14 +28,13 @@ from contracts.manual.manual_session import (
 from contracts.manual.prepared_requests import realm_for
 from contracts.manual.request_options import RequestOptions, known_faults, read_body, read_setting
 from contracts.safe_text import json_text
-from contracts.settings.guard import GuardViolation
 from contracts.settings.target import AUTHOR
 from contracts.settings.toml_file import suggestion
 
 _LIST = "list"
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("operation", shell_complete=completion.operations)
 @click.option(
     "--set", "settings", metavar="PART=VALUE", multiple=True, help="A value for one part; may be repeated."
@@ -53,7 +52,7 @@ _LIST = "list"
 @click.option("--save", "saved", metavar="NAME", help="Keep it for `replay NAME`.")
 @click.option("--baseline", metavar="FILE", type=click.Path(path_type=Path), help="Accepted observations.")
 @click.option("--dry-run", is_flag=True, help="Show the request, and send nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@as_json
 @manual_options.options
 def command(
     *,
@@ -81,27 +80,25 @@ def command(
       registry-contracts call updateWorkflowRecord --role restricted --dry-run
       registry-contracts call createAttachment --body @picture.png --set path.filename=map.png
     """  # noqa: D301 - click's mark for lines to be left as they are
-    found = known_operation(operation)
+    called = known_operation(operation)
     known_role(role)
     if further["invalid"] == _LIST:
-        return _list_faults(found, realm, as_json=as_json)
-    wishes, repeat, baseline = _wishes(found, further), further.pop("repeat"), further.pop("baseline")
-    options, left = manual_options.session_options(**further), Leftovers()
-    try:
-        with open_dry_run(options) if dry_run else open_manual_session(options, left) as session:
-            place = realm_for(found, realm, session.target.realms)
-            if not dry_run and found.id != "createToken":
-                session.sign_in(role)
-            calls = call(session, found, role, place, wishes, repeat, live=not dry_run)
-            seen = _sights(session, calls, baseline)
-            where_saved = save(saved, calls.called, calls.before, session, options.reports) if saved else None
-    except GuardViolation as refused:
-        raise UsageError(str(refused)) from None
-    except (EnvironmentFault, Blocked) as obstacle:
-        manual_options.print_left(left)
-        click.echo(f"registry-contracts: {obstacle}", err=True)
-        return manual_options.INCONCLUSIVE
-    _show(calls, seen, left, as_json=as_json)
+        return _list_faults(called, realm, as_json=as_json)
+    options, repeat, baseline = _options(called, further), further.pop("repeat"), further.pop("baseline")
+    session_options, left = manual_options.session_options(**further), Leftovers()
+    with (
+        manual_options.reporting_left(left),
+        open_dry_run(session_options) if dry_run else open_manual_session(session_options, left) as session,
+    ):
+        place = realm_for(called, realm, session.target.realms)
+        if not dry_run and called.id != "createToken":
+            session.sign_in(role)
+        calls = call(session, called, role, place, options, repeat, live=not dry_run)
+        points = _silent_points(session, calls, baseline)
+        where_saved = (
+            save(saved, calls.results, calls.before, session, session_options.reports) if saved else None
+        )
+    _print(calls, points, left, as_json=as_json)
     if where_saved:
         click.echo(f"saved: {where_saved}; again: registry-contracts replay {where_saved}", err=True)
     return _code(calls)
@@ -120,15 +117,15 @@ def known_operation(name: str) -> Operation:
     raise UsageError(f"unknown operation '{name}'; {suggestion(name, operations)}")
 
 
-def _wishes(operation: Operation, given: dict[str, Any]) -> RequestOptions:
-    """Take what is wanted of the request out of the options."""
+def _options(operation: Operation, given: dict[str, Any]) -> RequestOptions:
+    """Take the request's options out of the command's."""
     body, settings = given.pop("body"), given.pop("settings")
     file = operation.id == "createAttachment"
     content, name = (None, None) if body is None else read_body(body, as_json=not file)
     if content is not None and not file and body_schema(operation.id) is None:
         raise UsageError(f"--body: {operation.id} has no body")
-    wanted = tuple(map(read_setting, settings))
-    return RequestOptions(wanted, content, name, given.pop("without"), given.pop("invalid"))
+    values = tuple(map(read_setting, settings))
+    return RequestOptions(values, content, name, given.pop("without"), given.pop("invalid"))
 
 
 def _list_faults(operation: Operation, realm: str | None, *, as_json: bool) -> int:
@@ -142,61 +139,64 @@ def _list_faults(operation: Operation, realm: str | None, *, as_json: bool) -> i
         return manual_options.NO_FINDING
     width = max((len(key) for key, _ in rows), default=0)
     for key, clause in rows:
-        said = f"{clause.id} ({clause.level})" if clause else "no clause speaks about it"
-        click.echo(f"{key:<{width}}  {said}")
+        about = f"{clause.id} ({clause.level})" if clause else "no clause speaks about it"
+        click.echo(f"{key:<{width}}  {about}")
     return manual_options.NO_FINDING
 
 
-def _sights(session: ManualSession, calls: CallResults, baseline: Path | None) -> SilentPoints:
-    answered = [each.recorded for each in calls.called if each.sent and not each.spoilt]
+def _silent_points(session: ManualSession, calls: CallResults, baseline: Path | None) -> SilentPoints:
+    answered = [result.recorded for result in calls.results if result.sent and not result.spoilt]
     if not answered:
         return SilentPoints((), (), None)
     noted = [
-        (seen, each.recorded.realm) for each in calls.called if each.sent for seen in each.judged.observations
+        (observation, result.recorded.realm)
+        for result in calls.results
+        if result.sent
+        for observation in result.judged.observations
     ]
     return silent_points(answered, calls.before, noted, session.target, baseline)
 
 
-def _show(calls: CallResults, seen: SilentPoints, left: Leftovers, *, as_json: bool) -> None:
+def _print(calls: CallResults, points: SilentPoints, left: Leftovers, *, as_json: bool) -> None:
     catalogue = load_catalogue()
     if as_json:
-        click.echo(json_text(_as_data(calls, seen, left), indent=2))
+        click.echo(json_text(_as_data(calls, points, left), indent=2))
         return
-    manual_options.print_lines(_lines(calls, seen, catalogue))
+    manual_options.print_lines(_lines(calls, points, catalogue))
     manual_options.print_left(left)
 
 
-def _lines(calls: CallResults, seen: SilentPoints, catalogue: Catalogue) -> Iterator[str]:
+def _lines(calls: CallResults, points: SilentPoints, catalogue: Catalogue) -> Iterator[str]:
     for note in calls.notes:
         yield f"note: {note}"
-    first = calls.called[0]
+    first = calls.results[0]
     yield from display.exchange_lines(first.recorded)
     yield ""
-    for other in calls.called[1:]:
+    for other in calls.results[1:]:
         yield display.one_line(other.recorded)
     if first.sent:
         yield from display.judgement_lines(first.judged, catalogue)
-        yield from display.sight_lines(seen)
+        yield from display.observation_lines(points)
     else:
         yield from display.request_lines(first.judged)
-    if len(calls.called) > 1:
-        yield from display.rate_lines(calls.clauses, len(calls.called))
+    if len(calls.results) > 1:
+        yield from display.rate_lines(calls.clauses, len(calls.results))
     yield display.unwrapped("curl", first.curl)
 
 
-def _as_data(calls: CallResults, seen: SilentPoints, left: Leftovers) -> dict[str, Any]:
+def _as_data(calls: CallResults, points: SilentPoints, left: Leftovers) -> dict[str, Any]:
     return {
-        "calls": [display.as_data(each.judged, each.recorded, each.curl) for each in calls.called],
+        "calls": [display.as_data(result) for result in calls.results],
         "notes": calls.notes,
         "observed": [
-            {"clause": each.clause, "operation": each.operation, "realm": each.realm}
-            | {"point": each.name, "seen": each.seen, "accepted": each.accepted}
-            for each in seen.points
+            {"clause": point.clause, "operation": point.operation, "realm": point.realm}
+            | {"point": point.name, "seen": point.seen, "accepted": point.accepted}
+            for point in points.points
         ],
-        "drift": [plain(change.entry) for change in seen.changes],
+        "drift": [plain(change.entry) for change in points.changes],
         "left": [
-            {"what": each.what, "identifier": each.identifier, "realm": each.realm}
-            for each in (*left.drafts, *left.residue)
+            {"what": entry.what, "identifier": entry.identifier, "realm": entry.realm}
+            for entry in (*left.drafts, *left.residue)
         ],
         "exit_code": _code(calls),
     }

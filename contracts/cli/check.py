@@ -9,12 +9,13 @@ from typing import Any
 
 import click
 
-from contracts.cli import completion
+from contracts.cli.options import base_url, reports, run_option, traffic_options
 from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
 from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.manual import check_report
 from contracts.manual.check import Asked, check_archive
+from contracts.plugin.run_options import REALM, TARGET
 from contracts.settings.guard import checked_base_url
 from contracts.settings.lookup import load_target
 from contracts.settings.target import PRODUCTION_REALMS, SANDBOX
@@ -23,31 +24,18 @@ from contracts.settings.toml_file import suggestion
 _FOLDER = "traffic"
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--target",
-    metavar="FILE|NAME",
-    shell_complete=completion.targets,
-    help="Judge only what was sent to this target.",
-)
-@click.option("--base-url", metavar="URL", help="Judge only what was sent below this address.")
-@click.option(
-    "--realm",
-    "realms",
-    metavar="REALM",
-    multiple=True,
-    shell_complete=completion.realms,
-    help="Judge only this realm, and what names none; may be repeated.",
-)
-@click.option("--alone", is_flag=True, help="Nobody else wrote to the service: sequences decide at once.")
-@click.option("--strict-client", is_flag=True, help="What a client only should do decides as well.")
-@click.option("--reports", metavar="DIR", default="reports", show_default=True, help="Folder of the reports.")
+@run_option(TARGET, help="Judge only what was sent to this target.")
+@base_url
+@run_option(REALM, help="Judge only this realm, and what names none; may be repeated.")
+@traffic_options
+@reports
 @click.option("--json", "as_json", is_flag=True, help="Print check.json instead of lines.")
-def command(file: Path, reports: str, *, as_json: bool, **further: Any) -> int:
+def command(file: Path, reports: Path, *, as_json: bool, **further: Any) -> int:
     """Check the traffic in FILE, a HAR of a browser, a proxy, a test tool or a run: both sides of it.
 
-    Requests that break the interface are the client's findings, answers that break it the service's. Nothing is sent.
+    Requests that break the interface are the client's findings, responses that break it the service's. Nothing is sent.
 
     Exit codes: 0 nothing contradicted, 1 a finding, 4 usage, 5 no request of the interface, 6 the environment.
 
@@ -59,7 +47,7 @@ def command(file: Path, reports: str, *, as_json: bool, **further: Any) -> int:
     """  # noqa: D301 - click's mark for lines to be left as they are
     asked = _asked(**further)
     tally, verdict, occasion = check_archive(file, str(file), asked)
-    folder = new_folder(Path(reports), _FOLDER)
+    folder = new_folder(reports, _FOLDER)
     content = check_report.write(tally, verdict, occasion, folder)
     if as_json:
         click.echo(json.dumps(content, indent=2, ensure_ascii=True))
@@ -75,23 +63,23 @@ def command(file: Path, reports: str, *, as_json: bool, **further: Any) -> int:
 
 
 def _asked(
-    target: str | None, base_url: str | None, realms: tuple[str, ...], *, alone: bool, strict_client: bool
+    target: str | None, base_url: str | None, realm: tuple[str, ...], *, alone: bool, strict_client: bool
 ) -> Asked:
     known = (*WORKFLOW_REALMS, *PRODUCTION_REALMS)
-    for realm in realms:
-        if realm not in known:
-            raise UsageError(f"unknown realm '{realm}'; {suggestion(realm, known)}")
-    address, name = base_url_of(base_url), None
+    for name in realm:
+        if name not in known:
+            raise UsageError(f"unknown realm '{name}'; {suggestion(name, known)}")
+    address, target_name = base_url_of(base_url), None
     if target is not None:
         if address is not None:
             raise UsageError("--target and --base-url say the same thing; give one of them")
-        found = load_target(target, os.environ, Path.cwd())
-        if found is None:
+        settings = load_target(target, os.environ, Path.cwd())
+        if settings is None:
             raise UsageError(
                 f"--target {SANDBOX} has another address in each run; name it with --base-url instead"
             )
-        address, name = found.base_url, found.name
-    return Asked(address, name, realms, alone, strict_client)
+        address, target_name = settings.base_url, settings.name
+    return Asked(address, target_name, realm, alone, strict_client)
 
 
 def base_url_of(text: str | None) -> str | None:

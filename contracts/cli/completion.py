@@ -27,7 +27,7 @@ _LINES = {
 }
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("shell", type=click.Choice(list(_LINES)))
 def command(shell: str) -> int:
     """Print the line that makes a shell complete commands, options, clauses, operations, realms and targets.

@@ -13,12 +13,12 @@ from contracts.interface.description import load_description
 from contracts.safe_text import many
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group()
 def command() -> None:
     """Make a consumer file: what an SDK uses of the interface, for `registry-contracts gate --consumer`."""
 
 
-@command.command("from-har", context_settings={"help_option_names": ["-h", "--help"]})
+@command.command("from-har")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "-o",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from contracts.cli.options import DefaultCommandGroup, run_folder
+from contracts.cli.options import DefaultCommandGroup, reports, run_option, together
 from contracts.errors import UsageError
 from contracts.evidence import observations
 from contracts.evidence.run_history import realms_of_operations
@@ -20,9 +19,10 @@ from contracts.history.drift import between_realms, compare, not_accepted_yet, w
 from contracts.history.drift_report import change_lines, new_fact_lines, realm_difference_lines
 from contracts.history.observed_facts import Change, Facts, Severity, read_facts
 from contracts.interface.catalogue import load_catalogue
+from contracts.manual.clause_status import run_folder
+from contracts.plugin.run_options import BASELINE, CLAUSE, REALM
 from contracts.safe_text import json_text, many
 
-_HELP = {"help_option_names": ["-h", "--help"]}
 #: Exit codes: 0 nothing that breaks clients, 1 breaking drift, 4 usage.
 _BREAKING = 1
 
@@ -48,23 +48,16 @@ class _Run:
         return compare(self.known, self.facts)
 
 
-def _options(function: Callable[..., int]) -> Callable[..., int]:
-    for option in (
-        click.option(
-            "--realm", "realms", metavar="REALM", multiple=True, help="Only this realm; repeatable."
-        ),
-        click.option(
-            "--clause", "clauses", metavar="ID", multiple=True, help="Only this clause; repeatable."
-        ),
-        click.option("--baseline", metavar="FILE", help="By default baselines/<target>.yaml."),
-        click.option("--reports", metavar="DIR", default="reports", help="Folder of the runs: 'reports'."),
-        click.argument("run", required=False),
-    ):
-        function = option(function)
-    return function
+_options: Final = together(
+    click.argument("run", required=False),
+    run_option(REALM, help="Only this realm; may be repeated."),
+    run_option(CLAUSE, help="Only this clause; may be repeated."),
+    run_option(BASELINE),
+    reports,
+)
 
 
-@click.group(cls=DefaultCommandGroup, context_settings=_HELP)
+@click.group(cls=DefaultCommandGroup)
 def command() -> None:
     """Compare what a run observed with the accepted baseline; `show` need not be named.
 
@@ -72,7 +65,7 @@ def command() -> None:
     """
 
 
-@command.command(context_settings=_HELP)
+@command.command()
 @_options
 @click.option(
     "--between-realms", "--realms", "beside", is_flag=True, help="Show what realms do not agree on."
@@ -92,7 +85,7 @@ def show(*, beside: bool, as_json: bool, **where: Any) -> int:
     return _BREAKING if any(change.severity is Severity.BREAKING for change in seen.changes) else 0
 
 
-@command.command("accept", context_settings=_HELP)
+@command.command("accept")
 @_options
 def accept_command(**where: Any) -> int:
     """Take what RUN (by default the latest) observed into the baseline; what it did not observe stays."""
@@ -120,14 +113,14 @@ def accept_command(**where: Any) -> int:
 def _load(
     *,
     run: str | None,
-    reports: str,
+    reports: Path,
     baseline: str | None,
-    clauses: tuple[str, ...],
-    realms: tuple[str, ...],
+    clause: tuple[str, ...],
+    realm: tuple[str, ...],
 ) -> _Run:
     catalogue = load_catalogue()
-    wanted = [catalogue.clause(clause).id for clause in clauses]
-    folder = run_folder(Path(reports), run)
+    clauses = [catalogue.clause(name).id for name in clause]
+    folder = run_folder(reports, run)
     document = observations.read(folder)
     target = str(document["target"])
     path = Path(baseline) if baseline else baselines.path_of(target)
@@ -136,9 +129,8 @@ def _load(
         raise UsageError(
             f"{path} is the baseline of {accepted.target}, and {folder.name} was run on {target}"
         )
-    facts = without_moved_faults(
-        accepted.facts if accepted else {}, select_facts(read_facts(document), wanted, realms)
-    )
+    selected = select_facts(read_facts(document), clauses, realm)
+    facts = without_moved_faults(accepted.facts if accepted else {}, selected)
     return _Run(folder.name, target, path, accepted, facts)
 
 

@@ -13,6 +13,7 @@ import click
 
 from contracts.checks.universal import UNIVERSAL
 from contracts.cli import completion
+from contracts.cli.options import as_json, reports
 from contracts.errors import UsageError
 from contracts.file_formats import plain
 from contracts.interface.case_listing import known_cases
@@ -39,11 +40,11 @@ _PROTECTED: Final = {
 }
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("name", metavar="CLAUSE|OPERATION", shell_complete=completion.clauses_and_operations)
-@click.option("--reports", metavar="DIR", default="reports", show_default=True, help="Folder of the runs.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-def command(*, name: str, reports: str, as_json: bool) -> int:
+@reports
+@as_json
+def command(*, name: str, reports: Path, as_json: bool) -> int:
     """Say what a clause or an operation is about: wording, source, cases, last verdicts, defects that prove it.
 
     Exit codes: 0 told, 4 there is no such clause or operation.
@@ -56,7 +57,7 @@ def command(*, name: str, reports: str, as_json: bool) -> int:
     """  # noqa: D301 - click's mark for lines to be left as they are
     catalogue, description = load_catalogue(), load_description()
     if name in catalogue:
-        facts = _clause(catalogue.clause(name), Path(reports))
+        facts = _clause(catalogue.clause(name), reports)
         lines = _clause_lines(facts)
     elif operation := _operation_named(name):
         facts = _operation(operation)

@@ -39,8 +39,8 @@ _REFUSED: Final = {
     "-c": "a gate has its own settings of pytest; use registry-contracts run -c",
     "-o": "a gate has its own settings of pytest; use registry-contracts run -o",
 }
-#: What options hold that nobody gave; the others hold nothing.
-_UNASKED: Final[dict[str, object]] = {"--profile": PROFILE, "--seed": None, "-c": str(PYTEST_SETTINGS)}
+#: Values of options that were not given; those of the others are empty.
+_DEFAULTS: Final[dict[str, object]] = {"--profile": PROFILE, "--seed": None, "-c": str(PYTEST_SETTINGS)}
 #: Settings that pytest itself makes of `--strict` and the like.
 _STRICTER: Final = re.compile(r"strict\w*=true")
 
@@ -48,25 +48,23 @@ _STRICTER: Final = re.compile(r"strict\w*=true")
 def refusal(config: pytest.Config) -> str | None:
     """Return why a gate cannot be run with what pytest was given; None when it can."""
     for option, advice in _REFUSED.items():
-        if _asked(option, config.getoption(option, None)):
+        if _was_given(option, config.getoption(option, None)):
             return f"{option} is not for a gate: {advice}"
     return None
 
 
-def _asked(option: str, value: Any) -> bool:
+def _was_given(option: str, value: Any) -> bool:
     if option == "-o":
-        return any(not _STRICTER.fullmatch(each) for each in value or ())
-    return bool(value != _UNASKED[option] if option in _UNASKED else value)
+        return any(not _STRICTER.fullmatch(setting) for setting in value or ())
+    return bool(value != _DEFAULTS[option] if option in _DEFAULTS else value)
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True})
-@judging_options(consumer="What the SDK uses; without it, the whole interface.")
-@click.option("--strict", is_flag=True, help="Said for clearness only: a gate is always strict.")
+@click.command(context_settings={"ignore_unknown_options": True})
+@judging_options
+@click.option("--strict", is_flag=True, help="Without effect: a gate is always strict.")
 @evidence_options
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
-def command(
-    realm: tuple[str, ...], workers: int | None, pytest_arguments: tuple[str, ...], **options: object
-) -> int:
+def command(workers: int | None, pytest_arguments: tuple[str, ...], **options: object) -> int:
     """Decide whether an SDK can be released against a target: one verdict, one exit code, and why, in the last line.
 
     Runs the profile gate, strictly: a must clause that could not be judged is no pass, unless the consumer file
@@ -80,48 +78,47 @@ def command(
       registry-contracts gate --consumer sdk.toml
       registry-contracts gate --target dev --consumer sdk.toml --workers 4
     """  # noqa: D301 - click's mark for lines to be left as they are
-    # It is there to be said; a gate is always strict.
-    options.pop("strict")
-    words = pytest_words({**options, "profile": PROFILE}, {"realm": realm}, workers, strict=True)
+    del options["strict"]
+    words = pytest_words({**options, "profile": PROFILE}, workers, strict=True)
     gate = _Gate()
     code = int(pytest.main([*words, *pytest_arguments], plugins=[gate]))
-    if gate.refused:
-        raise UsageError(gate.refused)
-    if gate.says:
-        click.echo(f"gate: {gate.says}")
-    gate.tell()
+    if gate.refusal:
+        raise UsageError(gate.refusal)
+    if gate.verdict_line:
+        click.echo(f"gate: {gate.verdict_line}")
+    gate.report_delivery()
     return code
 
 
 class _Gate:
-    """Refuses what makes no gate, and takes the verdict's line out of the session, to tell it after everything else."""
+    """Refuses what makes no gate, and takes the verdict line from the session, to print it after everything else."""
 
-    refused: str | None = None
-    says: str | None = None
+    refusal: str | None = None
+    verdict_line: str | None = None
     _config: pytest.Config | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> int | None:
         """End before anything begins when the gate would not be whole."""
-        self.refused = refusal(config)
-        return ExitCode.USAGE if self.refused else None
+        self.refusal = refusal(config)
+        return ExitCode.USAGE if self.refusal else None
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Keep the line for the end, and what comes after it."""
-        # Imported once pytest is under way: it has to see the plugin's modules before anybody else.
+        """Keep the verdict line and the webhook's outcome for the end."""
+        # pytest has to import the plugin's modules first, to rewrite their assertions.
         from contracts.plugin.terminal import LAST_LINE  # noqa: PLC0415
-        from contracts.plugin.webhook_notice import AWAITED_BY_COMMAND  # noqa: PLC0415
+        from contracts.plugin.webhook_notice import REPORTED_BY_COMMAND  # noqa: PLC0415
 
-        config.stash[LAST_LINE] = self._hear
-        config.stash[AWAITED_BY_COMMAND] = True
+        config.stash[LAST_LINE] = self._keep_verdict_line
+        config.stash[REPORTED_BY_COMMAND] = True
         self._config = config
 
-    def tell(self) -> None:
-        """Say after the verdict what became of the notice to a webhook."""
-        from contracts.plugin.webhook_notice import tell  # noqa: PLC0415
+    def report_delivery(self) -> None:
+        """Print whether the webhook took the notice."""
+        from contracts.plugin.webhook_notice import report_outcome  # noqa: PLC0415
 
         if self._config is not None:
-            tell(self._config)
+            report_outcome(self._config)
 
-    def _hear(self, line: str) -> None:
-        self.says = line
+    def _keep_verdict_line(self, line: str) -> None:
+        self.verdict_line = line

@@ -14,7 +14,6 @@ from contracts.history.trends import WINDOW, Trend, trends
 from contracts.interface.catalogue import load_catalogue
 from contracts.safe_text import many
 
-_HELP = {"help_option_names": ["-h", "--help"]}
 _LETTERS = {
     "pass": "p",
     "observed": "o",
@@ -27,12 +26,12 @@ _LETTERS = {
 _DEFAULT = Path("reports") / FILE_NAME
 
 
-@click.group(cls=DefaultCommandGroup, context_settings=_HELP)
+@click.group(cls=DefaultCommandGroup)
 def command() -> None:
     """Show what earlier runs said; `show` need not be named."""
 
 
-@command.command(context_settings=_HELP)
+@command.command()
 @click.argument("clause", required=False)
 @click.option("--history", "file", type=click.Path(path_type=Path), default=_DEFAULT, metavar="FILE")
 @click.option("--target", metavar="NAME", help="By default the one that was run last.")
@@ -62,7 +61,7 @@ def show(*, clause: str | None, file: Path, target: str | None, realms: tuple[st
     return 0
 
 
-@command.command("merge", context_settings=_HELP)
+@command.command("merge")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="By default the first file."

@@ -13,6 +13,7 @@ import click
 from contracts.cases.marks import Profile
 from contracts.checks.universal import UNIVERSAL
 from contracts.cli import completion
+from contracts.cli.options import as_json, reports
 from contracts.errors import UsageError
 from contracts.interface.case_listing import known_cases
 from contracts.interface.catalogue import Clause, Level, load_catalogue
@@ -24,7 +25,7 @@ from contracts.safe_text import many
 from contracts.settings.toml_file import suggestion
 
 Row = dict[str, Any]
-#: Verdicts of a clause that nobody could test.
+#: The verdict of a clause that could not be tested.
 _UNTESTED: Final = "untested"
 _PROFILES: Final = {
     Profile.SMOKE: "each operation once in each realm",
@@ -52,7 +53,7 @@ class Filters:
         return [f"--{name}" for name in [*names, *(["untested"] if self.untested else [])]]
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument(
     "what",
     metavar="WHAT",
@@ -68,9 +69,9 @@ class Filters:
 @click.option("--realm", metavar="REALM", shell_complete=completion.realms, help="Only what there is in it.")
 @click.option("--untested", is_flag=True, help="Only what no case tests, or the last run could not test.")
 @click.option("--run", metavar="NAME", help="Another run than the latest.")
-@click.option("--reports", metavar="DIR", default="reports", show_default=True, help="Folder of the runs.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-def command(*, what: str, as_json: bool, reports: str, **filters: Any) -> int:
+@reports
+@as_json
+def command(*, what: str, as_json: bool, **filters: Any) -> int:
     """List WHAT: clauses, operations, cases, realms, profiles, defects, variants, weathers or findings.
 
     Findings are those of the latest run. The number of lines is told on standard error.
@@ -85,7 +86,7 @@ def command(*, what: str, as_json: bool, reports: str, **filters: Any) -> int:
       registry-contracts list defects --operation saveDraft --json
       registry-contracts list findings
     """  # noqa: D301 - click's mark for lines to be left as they are
-    chosen = Filters(**filters, reports=Path(reports))
+    chosen = Filters(**filters)
     known = _LISTS.get(what) or _LISTS.get(f"{what}s")
     if known is None:
         raise UsageError(f"nothing is called '{what}'; {suggestion(what, _LISTS)}")

@@ -8,13 +8,16 @@ from typing import Final
 
 import click
 
-from contracts.errors import RegistryContractsError, UsageError
+from contracts.errors import EnvironmentFault, RegistryContractsError, UsageError
 from contracts.interface.location import keep_hypothesis_out
 
-#: Exit codes of design section 3 that a command can end with before any run.
-_USAGE: Final = 4
-_ERROR: Final = 3
+#: Exit codes of design section 3 that known errors end with.
 _INTERRUPTED: Final = 2
+_ERROR: Final = 3
+_USAGE: Final = 4
+_INCONCLUSIVE: Final = 6
+#: By kind of error; the others are errors of the suite.
+_EXIT_CODES: Final = {UsageError: _USAGE, EnvironmentFault: _INCONCLUSIVE}
 
 #: Command → its line in the help; the module of `contracts.cli` that holds it has its name.
 COMMANDS: Final = {
@@ -25,12 +28,12 @@ COMMANDS: Final = {
     "gate": "one verdict on what an SDK uses, for its release",
     "consumer": "make a consumer file from recorded traffic",
     "drift": "compare what was observed at silent points with what was accepted",
-    "history": "show what earlier runs said",
-    "explain": "say what a clause or an operation is about, and how it stands",
+    "history": "show the verdicts of earlier runs",
+    "explain": "describe a clause or an operation, and its status",
     "list": "list clauses, operations, cases, defects, findings and the like",
     "call": "send one request by hand, and judge it",
     "replay": "send what a finding or a HAR recorded once more",
-    "check": "judge recorded traffic, whoever recorded it",
+    "check": "judge recorded traffic from any tool",
     "proxy": "stand between a client and a target, and judge both",
     "completion": "print the line that makes a shell complete",
     "sandbox": "serve the embedded sandbox until Ctrl-C",
@@ -65,7 +68,7 @@ def program() -> None:
 
 
 def main() -> None:
-    """Run a command and exit with its code; every known trouble is one line on stderr."""
+    """Run a command and exit with its code; every known error is one line on stderr."""
     keep_hypothesis_out()
     sys.exit(_guarded())
 
@@ -78,10 +81,9 @@ def _guarded() -> int:
         return _USAGE
     except click.ClickException as error:
         return _complain(error.format_message(), _USAGE)
-    except UsageError as error:
-        return _complain(str(error), _USAGE)
     except RegistryContractsError as error:
-        return _complain(str(error), _ERROR)
+        known = (code for kind, code in _EXIT_CODES.items() if isinstance(error, kind))
+        return _complain(str(error), next(known, _ERROR))
     except (click.Abort, KeyboardInterrupt):
         return _complain("interrupted", _INTERRUPTED)
 

@@ -12,7 +12,7 @@ from contracts.errors import UsageError
 _PARTS = ("defects", "cases", "calm", "pairs")
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.option("--defect", "defects", metavar="NAME", multiple=True, help="Only this defect; may be repeated.")
 @click.option("--clause", "clauses", metavar="ID", multiple=True, help="Only defects of this clause.")
 @click.option("--seeds", default="1,2,3", show_default=True, metavar="N,N,…", help="Seeds of generated data.")

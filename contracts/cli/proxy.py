@@ -12,9 +12,10 @@ from typing import Any, Final
 
 import click
 
-from contracts.cli import completion, manual_options
 from contracts.cli.check import base_url_of
-from contracts.errors import EnvironmentFault, UsageError
+from contracts.cli.manual_options import print_left
+from contracts.cli.options import base_url, reports, sandbox_arguments, target, traffic_options
+from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
 from contracts.manual import check_report
 from contracts.manual.traffic_findings import Feed
@@ -26,14 +27,9 @@ _FOLDER: Final = "proxy"
 _PORT: Final = click.IntRange(0, 65535)
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--target",
-    metavar="FILE|NAME",
-    shell_complete=completion.targets,
-    help="Where to pass on to; by default REGISTRY_… or the sandbox.",
-)
-@click.option("--base-url", metavar="URL", help="The same by its address alone.")
+@click.command()
+@target
+@base_url
 @click.option(
     "--port", metavar="N", type=_PORT, default=8462, show_default=True, help="Of the proxy; 0 for any."
 )
@@ -41,18 +37,12 @@ _PORT: Final = click.IntRange(0, 65535)
     "--page-port", metavar="N", type=_PORT, default=8463, show_default=True, help="Of the page; 0 for any."
 )
 @click.option("--no-page", is_flag=True, help="Serve no page.")
-@click.option("--reports", metavar="DIR", default="reports", show_default=True, help="Folder of the reports.")
-@click.option("--alone", is_flag=True, help="Nobody else writes to the target: sequences decide at once.")
-@click.option("--strict-client", is_flag=True, help="What a client only should do decides as well.")
+@reports
+@traffic_options
 @click.option(
     "--until-idle", metavar="SECONDS", type=click.FloatRange(0.1), help="Stop after so much silence."
 )
-@click.option(
-    "--sandbox-arguments",
-    metavar="TEXT",
-    default="",
-    help='More options for the embedded sandbox, as in "--defect uid-accepts-ten".',
-)
+@sandbox_arguments
 def command(*, port: int, page_port: int, no_page: bool, until_idle: float | None, **further: Any) -> int:
     """Stand between any client and a target: everything passes unchanged, requests and answers are judged.
 
@@ -67,11 +57,7 @@ def command(*, port: int, page_port: int, no_page: bool, until_idle: float | Non
       registry-contracts proxy --target dev --port 9000
       registry-contracts proxy --base-url http://127.0.0.1:8080 --no-page --until-idle 10
     """  # noqa: D301 - click's mark for lines to be left as they are
-    try:
-        return _run(port=port, page_port=None if no_page else page_port, until_idle=until_idle, **further)
-    except EnvironmentFault as obstacle:
-        click.echo(f"registry-contracts: {obstacle}", err=True)
-        return manual_options.INCONCLUSIVE
+    return _run(port=port, page_port=None if no_page else page_port, until_idle=until_idle, **further)
 
 
 def _run(
@@ -81,7 +67,7 @@ def _run(
     until_idle: float | None,
     target: str | None,
     base_url: str | None,
-    reports: str,
+    reports: Path,
     alone: bool,
     strict_client: bool,
     sandbox_arguments: str,
@@ -95,7 +81,7 @@ def _run(
     with ExitStack() as stack:
         aimed = settings or _sandbox(stack, sandbox_arguments)
         disposable = settings is None
-        folder = new_folder(Path(reports), _FOLDER)
+        folder = new_folder(reports, _FOLDER)
         unused = stack.enter_context(ExitStack())
         unused.callback(_remove, folder)
         keeper = Keeper(
@@ -106,9 +92,7 @@ def _run(
             say=click.echo,
         )
         with keeper:
-            page = (
-                None if page_port is None else _page(aimed, keeper.feed, Path(reports), disposable=disposable)
-            )
+            page = None if page_port is None else _page(aimed, keeper.feed, reports, disposable=disposable)
             plan = Plan(aimed, port, page, page_port or 0, until_idle)
             serve(plan, keeper.hand_over, lambda proxy, page: _ready(aimed, proxy, page))
         unused.pop_all()
@@ -145,17 +129,12 @@ def _page(target: Target, feed: Feed, reports: Path, *, disposable: bool) -> Cal
     from contracts.page.server import page_application  # noqa: PLC0415 - as above
 
     return lambda client_url: page_application(
-        target,
-        feed,
-        client_url=client_url,
-        disposable=disposable,
-        reports=reports,
-        said=manual_options.print_left,
+        target, feed, client_url=client_url, disposable=disposable, reports=reports, on_close=print_left
     )
 
 
 def _remove(folder: Path) -> None:
-    """Leave nothing behind of a proxy that could not begin."""
+    """Remove the folder of a proxy that could not start."""
     shutil.rmtree(folder, ignore_errors=True)
     with suppress(OSError):  # others keep something in it
         folder.parent.rmdir()

@@ -8,7 +8,8 @@ from typing import Any, Final
 import click
 
 from contracts.cli import completion, manual_options
-from contracts.errors import EnvironmentFault, UsageError
+from contracts.cli.options import as_json
+from contracts.errors import UsageError
 from contracts.exchanges.reproduction import curl
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import ANY_REALM
@@ -17,7 +18,6 @@ from contracts.manual.manual_session import Leftovers, ManualSession, open_manua
 from contracts.manual.recorded_sequence import Telling, find, read_entries, status_of
 from contracts.manual.replay import Outcome, Replayed, make_ready, replay, rounds_for, together
 from contracts.safe_text import json_text, many, printable
-from contracts.settings.guard import GuardViolation
 from contracts.settings.target import PRODUCTION_REALMS, Target
 from contracts.settings.toml_file import suggestion
 
@@ -29,7 +29,7 @@ _COLOURS: Final = {
 }
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("finding", shell_complete=completion.findings)
 @click.option("--finding", "chosen", metavar="ID", help="Which finding of a folder or zip with several.")
 @click.option("--entries", metavar="N-M", help="Which requests of a HAR, counted from 1.")
@@ -37,10 +37,10 @@ _COLOURS: Final = {
     "--times",
     metavar="N",
     type=click.IntRange(1, 100),
-    help="How often; by default 3, and 1 where a round leaves what nobody can remove.",
+    help="How often; by default 3, and 1 where a round leaves what cannot be removed.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show every exchange in full.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@as_json
 @manual_options.options
 def command(
     *,
@@ -69,21 +69,14 @@ def command(
       registry-contracts replay reports/latest --realm bch-dev
       registry-contracts replay session.har --entries 3-7 --target sandbox
     """  # noqa: D301 - click's mark for lines to be left as they are
-    options, left = manual_options.session_options(**where), Leftovers()
-    telling = find(finding, options.reports, chosen, read_entries(entries) if entries else None)
-    try:
-        with open_manual_session(options, left) as session:
-            place = _realm(telling, realm, session.target)
-            make_ready(session, telling)
-            rounds = [replay(session, telling, place, n) for n in range(rounds_for(telling, times))]
-            data = _as_data(session, telling, place, rounds)
-            lines = list(_lines(session, telling, place, rounds, verbose=verbose))
-    except GuardViolation as refused:
-        raise UsageError(str(refused)) from None
-    except EnvironmentFault as fault:
-        manual_options.print_left(left)
-        click.echo(f"registry-contracts: {fault}", err=True)
-        return manual_options.INCONCLUSIVE
+    session_options, left = manual_options.session_options(**where), Leftovers()
+    telling = find(finding, session_options.reports, chosen, read_entries(entries) if entries else None)
+    with manual_options.reporting_left(left), open_manual_session(session_options, left) as session:
+        place = _realm(telling, realm, session.target)
+        make_ready(session, telling)
+        rounds = [replay(session, telling, place, n) for n in range(rounds_for(telling, times))]
+        data = _as_data(session, telling, place, rounds)
+        lines = list(_lines(session, telling, place, rounds, verbose=verbose))
     if as_json:
         click.echo(json_text(data, indent=2))
     else:

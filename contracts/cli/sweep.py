@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from contracts.errors import EnvironmentFault
+from contracts.cli.options import reports, target
 from contracts.exchanges.redaction import Redactor
 from contracts.session.private_folder import abandoned_private_folders, remove_abandoned_private_folders
 from contracts.session.sweep import Orphans, Sweeper, Swept, find_orphans, sweep_session, tokens_at_work
@@ -21,11 +21,9 @@ _DONE: Final = 0
 _INCONCLUSIVE: Final = 6
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--target", metavar="FILE|NAME", help="Target settings; by default REGISTRY_….")
-@click.option(
-    "--reports", metavar="DIR", default="reports", show_default=True, type=click.Path(path_type=Path)
-)
+@click.command()
+@target
+@reports
 @click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
 @click.option(
     "--older-than",
@@ -55,34 +53,30 @@ def command(*, target: str | None, reports: Path, dry_run: bool, older_than: flo
     if settings is None:
         click.echo("the embedded sandbox goes with its run; name a --target to sweep a service")
         return _DONE
-    try:
-        return _sweep(settings, reports, timedelta(hours=older_than), dry=dry_run, all_of_mine=all_of_mine)
-    except EnvironmentFault as fault:
-        click.echo(f"registry-contracts: {fault}", err=True)
-        return _INCONCLUSIVE
+    return _sweep(settings, reports, timedelta(hours=older_than), dry=dry_run, all_of_mine=all_of_mine)
 
 
 def _sweep(target: Target, reports: Path, older_than: timedelta, *, dry: bool, all_of_mine: bool) -> int:
     with sweep_session(target) as session:
-        told = _Told(session.redactor)
+        output = _Output(session.redactor)
         if dry:
-            told.line("dry run: nothing is removed")
+            output.line("dry run: nothing is removed")
         sweeper = Sweeper(session, dry_run=dry)
-        done = [told.swept(swept) for swept in sweeper.runs(reports)]
+        done = [output.swept(swept) for swept in sweeper.runs(reports)]
         at_work = tokens_at_work(reports)
         orphans = find_orphans(session, at_work=at_work, older_than=older_than, all_of_mine=all_of_mine)
         known = {(draft.realm, draft.identifier) for swept in done for draft in swept.removed}
         lost = [draft for draft in orphans.found if (draft.realm, draft.identifier) not in known]
         for draft in lost:
             session.namespace.claim(draft.identifier)
-        done.append(told.swept(sweeper.drafts("drafts without a ledger", lost)))
-        told.orphans(orphans)
+        done.append(output.swept(sweeper.drafts("drafts without a ledger", lost)))
+        output.orphans(orphans)
     left = sum(len(swept.left) for swept in done)
     return _INCONCLUSIVE if left or orphans.troubles else _DONE
 
 
-class _Told:
-    """Says what is done, line by line, without a secret.
+class _Output:
+    """Prints what the sweep does, line by line, without secrets.
 
     Args:
         redactor: Knows the secrets of the sweep.
@@ -92,18 +86,18 @@ class _Told:
         self._redactor = redactor
 
     def line(self, text: str) -> None:
-        """Say one thing."""
+        """Print a line."""
         click.echo(self._redactor.text(text))
 
     def swept(self, swept: Swept) -> Swept:
-        """Say what a sweep did, or would do, and hand it on."""
+        """Print what a sweep did, or would do, and return it."""
         self.line(swept.sentence)
         for draft in swept.removed if swept.dry else ():
             self.line(f"    {draft.identifier} in {draft.realm}, the {draft.role}'s")
         return swept
 
     def orphans(self, orphans: Orphans) -> None:
-        """Say what was left alone, and what could not be looked at."""
+        """Print what was left alone, and what could not be looked at."""
         for draft, why in orphans.spared:
             self.line(f"left alone: {draft.identifier} in {draft.realm}: {why}")
         for trouble in orphans.troubles:

@@ -47,7 +47,7 @@ class SilentPoint:
     """One fact that was seen at a silent point.
 
     Attributes:
-        accepted: What the baseline says; None where it has no word on it.
+        accepted: What the baseline says; None where it says nothing.
     """
 
     clause: str
@@ -74,7 +74,7 @@ class SilentPoints:
 def silent_points(
     exchanges: Iterable[RecordedExchange],
     before: Iterable[RecordedExchange],
-    noted: Iterable[tuple[Observation, str]],
+    observed: Iterable[tuple[Observation, str]],
     target: Target,
     baseline: Path | None = None,
 ) -> SilentPoints:
@@ -82,17 +82,17 @@ def silent_points(
 
     Args:
         exchanges: What was sent by hand.
-        before: What was sent to arrange it, so that what was saved is told from what the service added.
-        noted: What checks observed, each with its realm.
+        before: What was sent to arrange it, which tells what was saved from what the service added.
+        observed: What checks observed, each with its realm.
         baseline: File of the baseline; by default that of the target.
 
     Raises:
         UsageError: the baseline's file cannot be used.
     """
-    meant = list(exchanges)
-    facts = _facts([*before, *meant], list(noted), target)
-    wanted = {each.operation for each in meant}
-    facts = {place: values for place, values in facts.items() if place.operation in wanted}
+    sent = list(exchanges)
+    facts = _facts([*before, *sent], list(observed), target)
+    operations = {exchange.operation for exchange in sent}
+    facts = {place: values for place, values in facts.items() if place.operation in operations}
     path = baseline or baselines.path_of(target.name)
     accepted = baselines.read(path, realms_of_operations())
     known = accepted.facts if accepted else {}
@@ -179,7 +179,7 @@ class CallResult:
 
     @property
     def sent(self) -> bool:
-        """Whether it left; a rehearsal does not."""
+        """Whether the request left; in a dry run it does not."""
         return self.recorded.fault != UNSENT
 
     @property
@@ -190,14 +190,14 @@ class CallResult:
 
 @dataclass
 class CallResults:
-    """Some calls of the same operation.
+    """Several calls of the same operation.
 
     Attributes:
         before: What was sent to arrange them.
-        notes: What the person may want to know, each once.
+        notes: Remarks on how the requests were made, each once.
     """
 
-    called: list[CallResult] = field(default_factory=list)
+    results: list[CallResult] = field(default_factory=list)
     before: list[RecordedExchange] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -205,13 +205,13 @@ class CallResults:
     def clauses(self) -> Counter[str]:
         """In how many calls each clause was contradicted."""
         return Counter(
-            clause for each in self.called for clause in {found.clause for found in each.judged.findings}
+            clause for each in self.results for clause in {found.clause for found in each.judged.findings}
         )
 
     @property
     def spoilt(self) -> bool:
         """Whether the environment stood in the way of a call."""
-        return any(each.spoilt for each in self.called)
+        return any(each.spoilt for each in self.results)
 
 
 def call(
@@ -219,7 +219,7 @@ def call(
     operation: Operation,
     role: str,
     realm: str,
-    wishes: RequestOptions,
+    options: RequestOptions,
     times: int,
     *,
     live: bool,
@@ -227,22 +227,22 @@ def call(
     """Call an operation.
 
     Args:
-        times: Each on fresh data.
+        times: How often, each time on fresh data.
         live: Whether what the request is about may be arranged first.
 
     Raises:
-        UsageError: a wish names what the operation does not have, or the request must not be sent.
+        UsageError: the options name what the operation does not have, or the request must not be sent.
         Blocked, EnvironmentFault: what it is about cannot be arranged.
     """
     calls, judge = CallResults(), Judge(session.redactor.knows)
     actor = session.actor(role, realm)
     for _ in range(times):
-        prepared = RequestPreparer(session, operation, role, realm, live=live).prepare(wishes)
+        prepared = RequestPreparer(session, operation, role, realm, live=live).prepare(options)
         calls.notes += [note for note in prepared.notes if note not in calls.notes]
         refuse_foreign(session, operation, prepared.request.path)
         start = len(session.exchanges)
         calls.before += [session.notes.of(each) for each in session.exchanges[_counted(calls) : start]]
-        calls.called.append(send(session, actor, prepared, judge))
+        calls.results.append(send(session, actor, prepared, judge))
     return calls
 
 
@@ -258,11 +258,11 @@ def send(session: ManualSession, actor: Actor, prepared: PreparedRequest, judge:
 
 
 def _counted(calls: CallResults) -> int:
-    return len(calls.before) + len(calls.called)
+    return len(calls.before) + len(calls.results)
 
 
 def refuse_foreign(session: ManualSession, operation: Operation, path: dict[str, str]) -> None:
-    """Say what is wrong with a write to somebody else's record before the door does.
+    """Refuse a write to a foreign record with a clear line, before the guard does.
 
     Raises:
         UsageError: it is none of the suite's.

@@ -43,6 +43,34 @@ class LastRun:
         return str(cell.verdict) if cell else None
 
 
+def run_folder(reports: Path, run: str | None) -> Path:
+    """Return the folder of a run.
+
+    Args:
+        reports: Folder that holds the runs.
+        run: Path of a run folder, or its name in `reports`; None for the latest run.
+
+    Raises:
+        UsageError: there is none; says where it was looked for.
+    """
+    folder = _latest(reports) if run is None else next(filter(Path.is_dir, (Path(run), reports / run)), None)
+    if folder is None:
+        raise UsageError(
+            f"no run '{run}': neither a folder, nor one in '{reports}'"
+            if run is not None
+            else f"no run in '{reports}' yet; `registry-contracts run` makes one, --reports names another"
+        )
+    return folder.resolve()
+
+
+def _latest(reports: Path) -> Path | None:
+    latest = reports / LATEST
+    if latest.is_file():
+        # A file system without links holds the folder's name in a text file.
+        latest = reports / latest.read_text("utf-8").strip()
+    return latest if latest.is_dir() else None
+
+
 def last_run(reports: Path, run: str | None = None) -> LastRun | None:
     """Read the latest run of a reports folder; None when there is none.
 
@@ -52,11 +80,9 @@ def last_run(reports: Path, run: str | None = None) -> LastRun | None:
     Raises:
         UsageError: its `verdict.json` cannot be read, or a run that was named is not there.
     """
-    folder = (
-        reports / LATEST if run is None else next((p for p in (Path(run), reports / run) if p.is_dir()), None)
-    )
-    if folder is None:
-        raise UsageError(f"no run '{run}': neither a folder, nor one in '{reports}'")
+    if run is None and _latest(reports) is None:
+        return None
+    folder = run_folder(reports, run)
     path = folder / VERDICT
     if not path.is_file():
         return None
@@ -65,7 +91,7 @@ def last_run(reports: Path, run: str | None = None) -> LastRun | None:
     except UsageError as error:
         raise UsageError(f"{error}; `python -m contracts.reports {folder}` makes it again") from None
     return LastRun(
-        name=folder.resolve().name,
+        name=folder.name,
         target=verdict.target.name,
         started=verdict.started,
         profile=verdict.profile,

@@ -16,7 +16,7 @@ from contracts.evidence.record import RecordedExchange
 from contracts.exchanges.transcript import body_text, heading, request_text, response_text
 from contracts.history.observed_facts import SEEN
 from contracts.interface.catalogue import Catalogue
-from contracts.manual.call import SilentPoints
+from contracts.manual.call import CallResult, SilentPoints
 from contracts.safe_text import json_text, many, printable
 from contracts.session.session import UNSENT
 
@@ -135,26 +135,26 @@ def finding_lines(finding: Evidence, catalogue: Catalogue) -> Iterator[str]:
     yield unwrapped("", f"seen     {printable(finding.seen)}")
 
 
-def sight_lines(sights: SilentPoints) -> Iterator[str]:
+def observation_lines(points: SilentPoints) -> Iterator[str]:
     """Yield what was seen at silent points, with what was accepted of it."""
     label = "observed"
-    for point in sights.points:
+    for point in points.points:
         name = "" if point.name == SEEN else f" {point.name}"
-        if sights.baseline is None:
-            said = ""
+        if points.baseline is None:
+            note = ""
         elif point.accepted is None:
-            said = " (new: the baseline has no word on it)"
+            note = " (new: the baseline has no word on it)"
         elif point.accepted == point.seen:
-            said = " (as accepted)"
+            note = " (as accepted)"
         else:
-            said = f" (accepted was: {point.accepted})"
-        yield labelled(label, printable(f"{point.clause}{name}: {point.seen}{said}"))
+            note = f" (accepted was: {point.accepted})"
+        yield labelled(label, printable(f"{point.clause}{name}: {point.seen}{note}"))
         label = ""
-    for change in sights.changes:
+    for change in points.changes:
         at = f"{change.clause} · {change.operation}: {change.point}"
         line = f"{change.kind} at {at}: was {change.was or 'nothing'}, is {change.now or 'nothing'}"
         yield labelled("drift", click.style(line, fg="yellow"))
-    if sights.points and sights.baseline is None:
+    if points.points and points.baseline is None:
         yield labelled(
             "", "no baseline of this target yet; `registry-contracts drift accept` makes one of a run"
         )
@@ -171,8 +171,9 @@ def labelled(label: str, text: str) -> str:
     return f"{label:<{_LABEL}}" + f"\n{indent}".join(lines)
 
 
-def as_data(judged: Judgement, exchange: RecordedExchange, curl: str) -> dict[str, Any]:
-    """An exchange and what it shows, for a machine."""
+def as_data(result: CallResult) -> dict[str, Any]:
+    """A judged exchange as plain data."""
+    judged, exchange = result.judged, result.recorded
     return {
         "id": exchange.id,
         "operation": exchange.operation,
@@ -191,5 +192,5 @@ def as_data(judged: Judgement, exchange: RecordedExchange, curl: str) -> dict[st
             for each in judged.findings
         ],
         "obstacles": list(judged.obstacles),
-        "curl": curl,
+        "curl": result.curl,
     }

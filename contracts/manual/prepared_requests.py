@@ -49,32 +49,32 @@ _CONTACTS: Final = ("createContact", "updateContact", "saveDraft")
 
 
 class RequestGenerator:
-    """Makes up requests of one realm.
+    """Generates requests of one realm without sending anything.
 
     Attributes:
-        lacking: Settings that were missing, in words; what they would have told is made up.
+        missing: Settings that are missing, in words; stand-ins take their place.
     """
 
     def __init__(self, samples: Samples, fresh: Namespace, account: Account) -> None:
         self._samples = samples
         self._fresh = fresh
         self._account = account
-        self.lacking: list[str] = []
+        self.missing: list[str] = []
 
-    def request(self, operation: str, names: tuple[str, ...], given: Mapping[str, str]) -> Request:
-        """Make up a request.
+    def request(self, operation: str, names: tuple[str, ...], settled: Mapping[str, str]) -> Request:
+        """Generate a request.
 
         Args:
             names: The operation's path parameters.
-            given: Path parameters that are settled already; the body names the same record.
+            settled: Path parameters that are settled already; the body names the same record.
         """
-        path = {name: str(given.get(name) or self._path(operation, name)) for name in names}
+        path = {name: str(settled.get(name) or self._path(operation, name)) for name in names}
         identifier = path.get("uid") or path.get("identifier") or self._fresh.uid()
         if operation == "createToken":
             email, password = self._account.email, self._account.password.reveal()
             return Request(operation, body={"email": email, "password": password})
         if operation in _CONTACTS:
-            query = {"schema": self._tell("contact_schema", STAND_IN_SCHEMA)}
+            query = {"schema": self._setting("contact_schema", STAND_IN_SCHEMA)}
             return Request(operation, path, query, body=self._contact(identifier))
         if "schema" in names:
             return Request(operation, path, body=self._submission(identifier))
@@ -82,17 +82,17 @@ class RequestGenerator:
 
     def _path(self, operation: str, name: str) -> str:
         if name == "identifier" and operation == "updateWorkflowRecord":
-            found = self._tell("existing_identifier", ())
+            found = self._setting("existing_identifier", ())
             return str(found[0]) if found else self._fresh.uid()
         if name == "schema":
-            return str(self._tell("workflow_schema", STAND_IN_SCHEMA))
+            return str(self._setting("workflow_schema", STAND_IN_SCHEMA))
         if name == "tempFileId":
-            found = self._tell("temporary_files", ())
+            found = self._setting("temporary_files", ())
             return str(found[0]) if found else self._fresh.uid()
         plain = {"attachmentId": "1", "filename": "note.txt"}
         return plain.get(name) or self._fresh.uid()
 
-    def _tell(self, setting: str, otherwise: Any) -> Any:
+    def _setting(self, setting: str, otherwise: Any) -> Any:
         try:
             return self._samples.setting(setting)
         except Untested as missing:
@@ -114,11 +114,11 @@ class RequestGenerator:
             return {"document": self._samples.stand_in(identifier)}
 
     def _note(self, missing: Untested) -> None:
-        if str(missing) not in self.lacking:
-            self.lacking.append(str(missing))
+        if str(missing) not in self.missing:
+            self.missing.append(str(missing))
 
 
-#: Roles that own what they are given to work on, so that nothing stands in the way of a right request.
+#: Roles that own the records they work on, so that a right request has to be accepted.
 _OWNERS: Final = (AUTHOR,)
 _RULED: Final = ("uid", "identifier")
 _EDGES: Final = {"too-short": UID_SHORTEST - 1, "too-long": UID_LONGEST + 1}
@@ -133,8 +133,8 @@ class PreparedRequest:
 
     Attributes:
         content: Bytes in place of a JSON body.
-        right: Nothing about it is wrong, so it has to be accepted.
-        notes: What the person may want to know: settings that are missing, the fault that was chosen.
+        right: The request is valid in every respect, so it has to be accepted.
+        notes: Remarks: settings that are missing, the fault that was chosen.
     """
 
     request: Request
@@ -143,7 +143,7 @@ class PreparedRequest:
     notes: tuple[str, ...] = field(default=())
 
     def send(self, actor: Actor) -> Exchange:
-        """Send it, or open_dry_run it where the actor's door sends nothing."""
+        """Send it; in a dry run the transport sends nothing."""
         request = self.request
         absent = self.content is not None or request.body is ABSENT
         return actor.send(
@@ -176,37 +176,37 @@ class RequestPreparer:
         self._account = session.target.accounts[owner]
         self._samples = Samples(session.target.realm_settings(realm), realm)
 
-    def prepare(self, wishes: RequestOptions) -> PreparedRequest:
+    def prepare(self, options: RequestOptions) -> PreparedRequest:
         """Prepare a request, on fresh data.
 
         Raises:
-            UsageError: a wish names what the operation does not have.
+            UsageError: the options name what the operation does not have.
             Blocked, EnvironmentFault: what it is about cannot be arranged.
         """
-        path = {name: self._filled(value) for name, value in wishes.given("path").items()}
+        path = {name: self._filled(value) for name, value in options.values("path").items()}
         self._refuse_unknown(path)
         request, notes = self._base(path)
-        content = self._content(wishes)
-        if wishes.body is not None and content is None:
-            request = replace(request, body=json.loads(wishes.body))
-        if wishes.body_name and "filename" in request.path and "filename" not in path:
-            request = replace(request, path={**request.path, "filename": wishes.body_name})
-        if wishes.invalid is not None:
-            request, content, note = self._faulty(request, content, wishes.invalid)
+        content = self._content(options)
+        if options.body is not None and content is None:
+            request = replace(request, body=json.loads(options.body))
+        if options.body_name and "filename" in request.path and "filename" not in path:
+            request = replace(request, path={**request.path, "filename": options.body_name})
+        if options.invalid is not None:
+            request, content, note = self._faulty(request, content, options.invalid)
             notes.append(note)
-        request = self._set(request, wishes)
-        for name in wishes.without:
+        request = self._set(request, options)
+        for name in options.without:
             request, content = self._without(request, content, name)
-        right = wishes.none and self._role in _OWNERS and not notes
+        right = options.is_empty and self._role in _OWNERS and not notes
         return PreparedRequest(request, content, right, tuple(notes))
 
-    def spoil(self, prepared: PreparedRequest, asked: str) -> PreparedRequest:
+    def add_fault(self, prepared: PreparedRequest, fault: str) -> PreparedRequest:
         """The same request with one fault in it.
 
         Raises:
             UsageError: the operation has no such fault.
         """
-        request, content, note = self._faulty(prepared.request, prepared.content, asked)
+        request, content, note = self._faulty(prepared.request, prepared.content, fault)
         return PreparedRequest(request, content, False, (*prepared.notes, note))
 
     def _refuse_unknown(self, path: dict[str, str]) -> None:
@@ -219,7 +219,7 @@ class RequestPreparer:
                 )
 
     def _base(self, path: dict[str, str]) -> tuple[Request, list[str]]:
-        """A valid request; arranged where that is possible and nobody named the record it is about."""
+        """A valid request; arranged where that is possible and the options do not name its record."""
         operation = self._operation.id
         named = bool(path.keys() - {"filename", "schema"})
         if self._live and not named:
@@ -227,10 +227,10 @@ class RequestPreparer:
                 request = self._arranged(operation)
                 return replace(request, path={**request.path, **path}), []
             except Untested:
-                pass  # the inventor says which settings are missing
-        inventor = RequestGenerator(self._samples, self._session.namespace, self._account)
-        request = inventor.request(operation, self._operation.path_parameters, path)
-        notes = [f"{lack}: made up" for lack in inventor.lacking]
+                pass  # the generator notes which settings are missing
+        generator = RequestGenerator(self._samples, self._session.namespace, self._account)
+        request = generator.request(operation, self._operation.path_parameters, path)
+        notes = [f"{missing}: made up" for missing in generator.missing]
         if not self._live and operation in ON_SOMETHING and not named:
             notes.append(UNARRANGED)
         return request, notes
@@ -240,15 +240,15 @@ class RequestPreparer:
         bases = Bases(self._owner, arrange, self._samples, self._session.namespace, self._account)
         return Ordinary(bases, arrange, self._samples, self._owner).request(operation)
 
-    def _content(self, wishes: RequestOptions) -> bytes | None:
+    def _content(self, options: RequestOptions) -> bytes | None:
         if self._operation.id == "createAttachment":
-            return CONTENT if wishes.body is None else wishes.body
+            return CONTENT if options.body is None else options.body
         return None
 
     def _faulty(
-        self, request: Request, content: bytes | None, asked: str
+        self, request: Request, content: bytes | None, chosen: str
     ) -> tuple[Request, bytes | None, str]:
-        fault = choose_fault(self._operation.id, self._realm, asked)
+        fault = choose_fault(self._operation.id, self._realm, chosen)
         note = f"fault: {fault.key}"
         if fault.key == "body:malformed":
             return request, json_text(request.body).encode()[:-1] + b",", note
@@ -260,15 +260,15 @@ class RequestPreparer:
             return graft(request, fault, self._session.namespace), content, note
         except (KeyError, IndexError, TypeError, StopIteration):
             raise UsageError(
-                f"--invalid {asked}: the request that was made up has no {fault.key.partition(':')[0]}; "
+                f"--invalid {chosen}: the request that was made up has no {fault.key.partition(':')[0]}; "
                 "give it with --set or --body"
             ) from None
 
-    def _set(self, request: Request, wishes: RequestOptions) -> Request:
-        query = {name: self._filled(value) for name, value in wishes.given("query").items()}
-        headers = {name: self._filled(value) for name, value in wishes.given("header").items()}
+    def _set(self, request: Request, options: RequestOptions) -> Request:
+        query = {name: self._filled(value) for name, value in options.values("query").items()}
+        headers = {name: self._filled(value) for name, value in options.values("header").items()}
         body = request.body
-        for setting in wishes.settings:
+        for setting in options.settings:
             if setting.part.place == "body":
                 body = self._put({} if body is ABSENT else copy.deepcopy(body), setting)
         return replace(
@@ -319,20 +319,22 @@ class RequestPreparer:
         return text.replace("{prefix}", self._session.namespace.prefix)
 
 
-def realm_for(operation: Operation, asked: str | None, realms: tuple[str, ...]) -> str:
-    """The realm to send an operation in: the one asked for, or the target's first that has it.
+def realm_for(operation: Operation, realm: str | None, realms: tuple[str, ...]) -> str:
+    """The realm to send an operation in: the one named, or else the target's first that has it.
 
     Raises:
         UsageError: the operation or the target does not have it.
     """
     if operation.realms == (ANY_REALM,):
         return ANY_REALM
-    has = [realm for realm in realms if realm in operation.realms]
-    if asked is None and has:
-        return has[0]
-    if asked in PRODUCTION_REALMS:
-        raise UsageError(f"'{asked}' is a production realm, which is refused; use {asked}-dev")
-    if asked not in has:
-        there = f"realm '{asked}'" if asked else "any realm"
-        raise UsageError(f"{operation.id} is not in {there} of the target; {suggestion(asked or '', has)}")
-    return str(asked)
+    offered = [name for name in realms if name in operation.realms]
+    if realm is None and offered:
+        return offered[0]
+    if realm in PRODUCTION_REALMS:
+        raise UsageError(f"'{realm}' is a production realm, which is refused; use {realm}-dev")
+    if realm not in offered:
+        there = f"realm '{realm}'" if realm else "any realm"
+        raise UsageError(
+            f"{operation.id} is not in {there} of the target; {suggestion(realm or '', offered)}"
+        )
+    return str(realm)

@@ -270,7 +270,7 @@ def serve(plan: Plan, hand_over: Callable[[Passed], None], ready: Callable[[str,
 
     Raises:
         UsageError: a port is in use.
-        EnvironmentFault: nobody listens at the target.
+        EnvironmentFault: no server listens at the target.
     """
     usual = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)

@@ -44,7 +44,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class RequestOptions:
-    """All that somebody wants of a request.
+    """What the options say of a request; everything else is generated.
 
     Attributes:
         body: In place of the generated one, as bytes; None for the generated one.
@@ -60,13 +60,13 @@ class RequestOptions:
     invalid: str | None = None
 
     @property
-    def none(self) -> bool:
-        """Whether the request is left as it is made up."""
+    def is_empty(self) -> bool:
+        """Whether nothing of the request is changed."""
         return not (self.settings or self.without or self.invalid or self.body is not None)
 
-    def given(self, place: str) -> dict[str, Any]:
+    def values(self, place: str) -> dict[str, Any]:
         """Values for the parts of a place that is not the body."""
-        return {each.part.name: each.value for each in self.settings if each.part.place == place}
+        return {setting.part.name: setting.value for setting in self.settings if setting.part.place == place}
 
 
 def read_setting(text: str) -> Setting:
@@ -100,7 +100,7 @@ def _part(text: str) -> RequestPart | None:
     return RequestPart(place, tuple(steps)) if all(steps) else None
 
 
-def read_body(given: str, *, as_json: bool) -> tuple[bytes, str | None]:
+def read_body(text: str, *, as_json: bool) -> tuple[bytes, str | None]:
     """Read a `--body`: `@FILE`, or the body itself.
 
     Args:
@@ -112,24 +112,24 @@ def read_body(given: str, *, as_json: bool) -> tuple[bytes, str | None]:
     Raises:
         UsageError: the file cannot be read, or it is no JSON; one line.
     """
-    if not given.startswith("@"):
+    if not text.startswith("@"):
         if as_json:
-            read_json(given, "--body")
-        return given.encode("utf-8", "surrogatepass"), None
-    path = Path(given[1:])
+            read_json(text, "--body")
+        return text.encode("utf-8", "surrogatepass"), None
+    path = Path(text[1:])
     if not is_file(path):
-        raise UsageError(f"--body {given}: there is no file '{path}'")
+        raise UsageError(f"--body {text}: there is no file '{path}'")
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"--body {given}: cannot be read: {error.strerror}") from None
+        raise UsageError(f"--body {text}: cannot be read: {error.strerror}") from None
     if as_json:
         try:
-            text = content.decode("utf-8-sig")
+            decoded = content.decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise UsageError(f"--body {given}: is not UTF-8 text, so no JSON") from None
-        read_json(text, f"--body {given}")
-        content = text.encode("utf-8")
+            raise UsageError(f"--body {text}: is not UTF-8 text, so no JSON") from None
+        read_json(decoded, f"--body {text}")
+        content = decoded.encode("utf-8")
     return content, path.name
 
 
@@ -243,25 +243,25 @@ def known_faults(operation: str, realm: str, catalogue: Catalogue) -> list[Fault
     return list(found.values())
 
 
-def choose_fault(operation: str, realm: str, asked: str, known: Iterable[Fault] | None = None) -> Fault:
-    """The fault that somebody means: by its whole key, by its part (`body.firstName`), or by its kind alone.
+def choose_fault(operation: str, realm: str, name: str, known: Iterable[Fault] | None = None) -> Fault:
+    """The fault of a name: its whole key, its part (`body.firstName`), or its kind alone.
 
     Raises:
         UsageError: the operation has no such fault; names the nearest one.
     """
-    there = list(known if known is not None else known_faults(operation, realm, load_catalogue()))
+    possible = list(known if known is not None else known_faults(operation, realm, load_catalogue()))
     for matching in (
-        [fault for fault in there if fault.key == asked],
-        [fault for fault in there if fault.key.partition(":")[0] == asked],
-        [fault for fault in there if fault.kind == asked],
-        [fault for fault in there if fault.key.partition(":")[0].endswith(f".{asked}")],
+        [fault for fault in possible if fault.key == name],
+        [fault for fault in possible if fault.key.partition(":")[0] == name],
+        [fault for fault in possible if fault.kind == name],
+        [fault for fault in possible if fault.key.partition(":")[0].endswith(f".{name}")],
     ):
         if matching:
             return matching[0]
-    names = [*dict.fromkeys(fault.kind for fault in there), *(fault.key for fault in there)]
-    advice = suggestion(asked, names)
+    names = [*dict.fromkeys(fault.kind for fault in possible), *(fault.key for fault in possible)]
+    advice = suggestion(name, names)
     if advice.startswith("known"):
-        advice = f"kinds: {', '.join(dict.fromkeys(fault.kind for fault in there))}"
+        advice = f"kinds: {', '.join(dict.fromkeys(fault.kind for fault in possible))}"
     raise UsageError(
-        f"--invalid {asked}: {operation} has no such fault; {advice}; --invalid list shows them all"
+        f"--invalid {name}: {operation} has no such fault; {advice}; --invalid list shows them all"
     )

@@ -14,7 +14,7 @@ from contracts.checks.outcomes import Blocked, Untested
 from contracts.errors import EnvironmentFault, RegistryContractsError, UsageError
 from contracts.settings.guard import GuardViolation
 
-#: Names of this machine; any other name was made to point here by somebody (DNS rebinding).
+#: Names of this machine; any other name may have been made to point here (DNS rebinding).
 HOSTS: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 KEY_HEADER: Final = "X-Page-Key"
 _POLICY: Final = (
@@ -85,7 +85,7 @@ def _host_name(host: str) -> str | None:
 
 
 async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """What a handler answers, or one line on why it cannot."""
+    """The response of a handler, or one line with the error."""
     try:
         return await handler(request)
     except (UsageError, GuardViolation, Untested) as error:

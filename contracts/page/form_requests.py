@@ -12,7 +12,7 @@ from contracts.evidence.record import RecordedExchange
 from contracts.exchanges.transcript import heading, request_text, response_text
 from contracts.history.observed_facts import SEEN
 from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import Operation
+from contracts.interface.description import Description, Operation
 from contracts.manual.call import CallResult, SilentPoint, refuse_foreign, send, silent_points
 from contracts.manual.manual_session import ManualSession, known_role
 from contracts.manual.prepared_requests import UNARRANGED, PreparedRequest, RequestPreparer, realm_for
@@ -22,174 +22,172 @@ from contracts.page.page_session import FormRequest, PageSession
 from contracts.settings.target import ANY_REALM
 from contracts.settings.toml_file import suggestion
 
-Answer = dict[str, Any]
-_SHOWN: Final = 40_000
-_NOTHING_ASKED: Final = RequestOptions()
+Json = dict[str, Any]
+_MOST_CHARACTERS: Final = 40_000
 _ARRANGING: Final = "made up; 'Valid values' first arranges what the request is about"
 
 
-def prepare(desk: PageSession, session: ManualSession, wish: Mapping[str, Any]) -> Answer:
-    """Fill a form with valid values, and with one fault where that is asked for.
+def prepare(page_session: PageSession, session: ManualSession, query: Mapping[str, Any]) -> Json:
+    """Fill a form with valid values, and with one fault where the query names one.
 
     Args:
-        wish: `operation`, `role`, `realm`, `fault` (a key, or None) and `live`: whether what the request is about may
+        query: `operation`, `role`, `realm`, `fault` (a key, or None) and `live`: whether what the request is about may
             be arranged first, by sending.
 
     Raises:
-        UsageError: it names what there is not.
+        UsageError: an unknown operation, role, realm or fault.
         EnvironmentFault, Blocked: what the request is about cannot be arranged.
     """
-    operation, role, realm = sender_of(session, wish)
-    live = bool(wish.get("live"))
+    operation, role, realm = sender_of(session, query)
+    live = bool(query.get("live"))
     if live and operation.id != "createToken":
-        desk.sign_in(session, role)
+        page_session.sign_in(session, role)
     preparer = RequestPreparer(session, operation, role, realm, live=live)
-    base = preparer.prepare(_NOTHING_ASKED)
-    fault = wish.get("fault")
-    given = preparer.spoil(base, str(fault)) if fault else base
-    number = desk.remember(FormRequest(operation.id, role, realm, base, given))
+    base = preparer.prepare(RequestOptions())
+    fault = query.get("fault")
+    filled = preparer.add_fault(base, str(fault)) if fault else base
+    number = page_session.keep(FormRequest(operation.id, role, realm, base, filled))
     notes = [_ARRANGING if note == UNARRANGED else note for note in base.notes]
-    form = form_of(session, given.request, given.content)
-    return {"trial": number, "form": form, "fault": fault or None, "realm": realm, "notes": notes}
+    form = form_of(session, filled.request, filled.content)
+    return {"form_number": number, "form": form, "fault": fault or None, "realm": realm, "notes": notes}
 
 
-def send_form(desk: PageSession, session: ManualSession, wish: Mapping[str, Any]) -> Answer:
-    """Send what somebody made of a form, and judge the exchange.
+def send_form(page_session: PageSession, session: ManualSession, query: Mapping[str, Any]) -> Json:
+    """Send the request that a form holds, and judge the exchange.
 
     Args:
-        wish: `operation`, `role`, `realm`, `trial` (its number) and `form`.
+        query: `operation`, `role`, `realm`, `form_number` and `form`.
 
     Raises:
         UsageError: the form cannot be read, or the request must not be sent.
         EnvironmentFault: the target gives no token.
     """
-    operation, role, realm = sender_of(session, wish)
-    trial = desk.recall(_number(wish))
-    if trial.operation != operation.id:
+    operation, role, realm = sender_of(session, query)
+    number = query.get("form_number")
+    if not isinstance(number, int):
+        raise UsageError("the request was not filled in yet; use 'Valid values' first")
+    kept = page_session.kept(number)
+    if kept.operation != operation.id:
         raise UsageError("the form was filled for another operation; fill it again with 'Valid values'")
-    request, content = request_of(session, operation.id, role, wish.get("form"))
-    _refuse_unknown(operation, request.path)
+    request, content = request_of(session, operation.id, role, query.get("form"))
+    _refuse_other_path(operation, request.path)
     refuse_foreign(session, operation, request.path)
     if operation.id != "createToken":
-        desk.sign_in(session, role)
-    same = (trial.role, trial.realm) == (role, realm) and trial.is_given(request, content)
-    right = same and trial.given.right and not trial.used
-    prepared = PreparedRequest(request, content, right)
+        page_session.sign_in(session, role)
+    unchanged = (kept.role, kept.realm) == (role, realm) and kept.is_unchanged(request, content)
+    prepared = PreparedRequest(request, content, right=unchanged and kept.filled.right and not kept.used)
     start = len(session.exchanges)
-    called = send(session, session.actor(role, realm), prepared, desk.judge(session))
-    trial.used = True
-    number = desk.remember(
-        replace(trial, role=role, realm=realm, sent=prepared, judged=called.judged, used=True)
-    )
-    before = [session.notes.of(each) for each in session.exchanges[start:-1]]
-    return {"trial": number, **result(session, called, before)}
+    result = send(session, session.actor(role, realm), prepared, page_session.judge(session))
+    kept.used = True
+    sent = replace(kept, role=role, realm=realm, sent=prepared, judged=result.judged, used=True)
+    before = [session.notes.of(exchange) for exchange in session.exchanges[start:-1]]
+    return {"form_number": page_session.keep(sent), **_described(session, result, before)}
 
 
-def sender_of(session: ManualSession, wish: Mapping[str, Any]) -> tuple[Operation, str, str]:
-    """The operation, the role and the realm that are asked for.
+def sender_of(session: ManualSession, query: Mapping[str, Any]) -> tuple[Operation, str, str]:
+    """The operation, the role and the realm of a query.
 
     Raises:
         UsageError: there is none of this name.
     """
-    operation = known_operation(session, wish.get("operation"))
-    role = known_role(str(wish.get("role") or ""))
-    asked = str(wish.get("realm") or "") or None
-    if operation.realms == (ANY_REALM,):
-        asked = None
-    return operation, role, realm_for(operation, asked, session.target.realms)
+    operation = operation_named(session.description, query.get("operation"))
+    role = known_role(str(query.get("role") or ""))
+    return operation, role, realm_of(operation, query, session.target.realms)
 
 
-def known_operation(session: ManualSession, name: object) -> Operation:
+def operation_named(description: Description, name: object) -> Operation:
     """The operation of a name.
 
     Raises:
         UsageError: there is none.
     """
-    operations = session.description.operations
-    found = operations.get(str(name or ""))
-    if found is None:
-        raise UsageError(f"unknown operation '{name}'; {suggestion(str(name or ''), operations)}")
-    return found
+    operation = description.operations.get(str(name or ""))
+    if operation is None:
+        raise UsageError(f"unknown operation '{name}'; {suggestion(str(name or ''), description.operations)}")
+    return operation
 
 
-def result(session: ManualSession, called: CallResult, before: list[RecordedExchange]) -> Answer:
-    """What came of a request, without secrets."""
-    recorded, judged = called.recorded, called.judged
-    shown: Answer = session.redactor.value(
+def realm_of(operation: Operation, query: Mapping[str, Any], realms: tuple[str, ...]) -> str:
+    """The realm of a query; an operation without realms ignores it.
+
+    Raises:
+        UsageError: the operation or the target does not have it.
+    """
+    realm = None if operation.realms == (ANY_REALM,) else str(query.get("realm") or "") or None
+    return realm_for(operation, realm, realms)
+
+
+def _described(session: ManualSession, result: CallResult, before: list[RecordedExchange]) -> Json:
+    """An exchange with its findings and observations, without secrets."""
+    recorded, judged = result.recorded, result.judged
+    described: Json = session.redactor.value(
         {
-            **exchange_words(recorded),
+            **exchange_texts(recorded),
             "operation": recorded.operation,
             "role": recorded.role,
             "realm": recorded.realm,
-            "findings": findings(judged),
+            "findings": _findings(judged),
             "request_faults": list(judged.request_faults),
-            "obstacles": [*judged.obstacles, *([recorded.fault] if called.spoilt and recorded.fault else [])],
+            "obstacles": [*judged.obstacles, *([recorded.fault] if result.spoilt and recorded.fault else [])],
             "clauses": [_clause(name, judged) for name in judged.touched],
-            "observed": [_point(each) for each in _points(session, called, before)],
-            "curl": called.curl,
+            "observed": [_observation(point) for point in _silent_points(session, result, before)],
+            "curl": result.curl,
         }
     )
-    return shown
+    return described
 
 
-def exchange_words(recorded: RecordedExchange) -> Answer:
+def exchange_texts(recorded: RecordedExchange) -> Json:
     """An exchange as text, with what a list shows of it."""
     response = recorded.response
     return {
         "heading": heading(recorded),
         "status": int(response["status"]) if response else None,
         "milliseconds": round(recorded.seconds * 1000, 1),
-        "request": request_text(recorded, _SHOWN),
-        "response": response_text(recorded, _SHOWN),
+        "request": request_text(recorded, _MOST_CHARACTERS),
+        "response": response_text(recorded, _MOST_CHARACTERS),
     }
 
 
-def findings(judged: Judgement) -> list[Answer]:
-    """What contradicts the interface, with the words of each clause."""
+def _findings(judged: Judgement) -> list[Json]:
     catalogue = load_catalogue()
     return [
         {
             "side": "answer",
-            "name": each.clause,
-            "clause": each.clause,
-            "level": judged.levels[each.clause],
-            "wording": catalogue.clause(each.clause).wording,
-            "expected": each.expected,
-            "seen": each.seen,
+            "name": finding.clause,
+            "clause": finding.clause,
+            "level": judged.levels[finding.clause],
+            "wording": catalogue.clause(finding.clause).wording,
+            "expected": finding.expected,
+            "seen": finding.seen,
         }
-        for each in judged.findings
+        for finding in judged.findings
     ]
 
 
-def _clause(name: str, judged: Judgement) -> Answer:
+def _clause(name: str, judged: Judgement) -> Json:
     clause = load_catalogue().clause(name)
-    contradicted = any(each.clause == name for each in judged.findings)
+    contradicted = any(finding.clause == name for finding in judged.findings)
     state = "contradicted" if contradicted else "held" if name in judged.held else "observed"
     return {"id": name, "level": str(clause.level), "wording": clause.wording, "state": state}
 
 
-def _points(
-    session: ManualSession, called: CallResult, before: list[RecordedExchange]
+def _silent_points(
+    session: ManualSession, result: CallResult, before: list[RecordedExchange]
 ) -> tuple[SilentPoint, ...]:
-    if not called.sent or called.spoilt:
+    if not result.sent or result.spoilt:
         return ()
-    noted = [(seen, called.recorded.realm) for seen in called.judged.observations]
-    return silent_points([called.recorded], before, noted, session.target).points
+    observations = [(observation, result.recorded.realm) for observation in result.judged.observations]
+    return silent_points([result.recorded], before, observations, session.target).points
 
 
-def _point(point: SilentPoint) -> Answer:
-    named = "" if point.name == SEEN else point.name
-    return {"clause": point.clause, "point": named, "seen": point.seen, "accepted": point.accepted}
+def _observation(point: SilentPoint) -> Json:
+    name = "" if point.name == SEEN else point.name
+    return {"clause": point.clause, "point": name, "seen": point.seen, "accepted": point.accepted}
 
 
-def _number(wish: Mapping[str, Any]) -> int:
-    number = wish.get("trial")
-    if not isinstance(number, int):
-        raise UsageError("the request was not filled in yet; use 'Valid values' first")
-    return number
-
-
-def _refuse_unknown(operation: Operation, path: Mapping[str, str]) -> None:
+def _refuse_other_path(operation: Operation, path: Mapping[str, str]) -> None:
+    """Refuse path parameters that are empty or that the operation does not have."""
     for name in operation.path_parameters:
         if not path.get(name):
             raise UsageError(f"path parameter {name} is empty; {operation.id} has no address without it")

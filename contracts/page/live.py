@@ -31,7 +31,7 @@ from contracts.manual.prepared_requests import PreparedRequest, RequestPreparer,
 from contracts.manual.request_options import RequestOptions
 from contracts.manual.traffic_findings import Feed, Seen, Side, TrafficFinding
 from contracts.page.access_check import policy_headers
-from contracts.page.form_requests import exchange_words
+from contracts.page.form_requests import exchange_texts
 from contracts.page.forms import form_of
 from contracts.page.page_session import FormRequest, PageSession
 from contracts.page.scenario import scenario_text
@@ -41,7 +41,7 @@ from contracts.settings.target import ANONYMOUS, AUTHOR
 
 
 def passed_of(seen: Seen) -> Passed:
-    """What passed, in parts.
+    """The exchange that passed, in parts.
 
     Raises:
         UsageError: it was not kept in full.
@@ -53,7 +53,7 @@ def passed_of(seen: Seen) -> Passed:
 
 
 def role_of(passed: Passed) -> str:
-    """The role that comes closest to who sent a request: who signed in is not told by a token."""
+    """The role that comes closest to the sender of a request; a token does not show the account."""
     signed_in = (passed.header("Authorization") or "").strip() or "/authentication/token" in passed.url
     return AUTHOR if signed_in else ANONYMOUS
 
@@ -110,14 +110,14 @@ def _body(body: Body) -> dict[str, Any] | None:
         return shown
 
 
-#: How long the feed is waited for at a time; the page's end waits no longer than that.
-_PATIENCE_SECONDS: Final = 0.5
-#: A page that hears nothing for so long is told that it still listens.
+#: How long to wait for the feed at a time; closing the page waits no longer than that.
+_WAIT_SECONDS: Final = 0.5
+#: After so long without news a comment is sent, which keeps the connection open.
 _QUIET_SECONDS: Final = 15.0
 
 
 class LiveStream:
-    """Waits for the feed in one thread, and wakes every page."""
+    """Waits for the feed in one thread, and sends what is new to every page."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
@@ -126,22 +126,22 @@ class LiveStream:
         self._news = asyncio.Condition()
 
     async def run(self, _: web.Application) -> AsyncIterator[None]:
-        """Pump for as long as the application runs."""
+        """Wait for the feed for as long as the application runs."""
         with ThreadPoolExecutor(1, thread_name_prefix="page-feed") as thread:
-            task = asyncio.get_running_loop().create_task(self._pump(thread))
+            task = asyncio.get_running_loop().create_task(self._watch_feed(thread))
             yield
             await self.end()
             await task
 
     async def end(self, _: web.Application | None = None) -> None:
-        """Let every page go, so that the server need not wait for those that still listen."""
+        """End every stream, so that the server need not wait for pages that still listen."""
         self._ended = True
         await self._wake()
 
-    async def _pump(self, thread: ThreadPoolExecutor) -> None:
+    async def _watch_feed(self, thread: ThreadPoolExecutor) -> None:
         loop = asyncio.get_running_loop()
         while not self._ended:
-            news = await loop.run_in_executor(thread, self._feed.wait, self._last, _PATIENCE_SECONDS)
+            news = await loop.run_in_executor(thread, self._feed.wait, self._last, _WAIT_SECONDS)
             if news:
                 self._last = news[-1].number
                 await self._wake()
@@ -154,7 +154,7 @@ class LiveStream:
             self._news.notify_all()
 
     async def stream(self, request: web.Request) -> web.StreamResponse:
-        """Tell a page what there is, and then what comes."""
+        """Send a page the exchanges that there are, and then each new one."""
         after = request.headers.get("Last-Event-ID") or request.query.get("after", "0")
         last = int(after) if after.isascii() and after.isdigit() else 0
         response = web.StreamResponse(headers={**policy_headers(), "Content-Type": "text/event-stream"})
@@ -202,7 +202,7 @@ def exchange_shown(feed: Feed, number: str) -> dict[str, Any]:
         UsageError: it is not kept any more.
     """
     seen = seen_of(feed, number)
-    return {**row_of(seen), **exchange_words(recorded_of(seen)), "milliseconds": round(seen.milliseconds, 1)}
+    return {**row_of(seen), **exchange_texts(recorded_of(seen)), "milliseconds": round(seen.milliseconds, 1)}
 
 
 def seen_of(feed: Feed, number: object) -> Seen:
@@ -213,10 +213,10 @@ def seen_of(feed: Feed, number: object) -> Seen:
     """
     text = str(number)
     wanted = int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
-    found = next((each for each in feed.since(wanted - 1) if each.number == wanted), None)
-    if found is None:
-        raise UsageError(f"exchange {text} is not kept any more")
-    return found
+    for seen in feed.since(wanted - 1):
+        if seen.number == wanted:
+            return seen
+    raise UsageError(f"exchange {text} is not kept any more")
 
 
 def _finding(finding: TrafficFinding) -> dict[str, Any]:
@@ -235,78 +235,79 @@ def _finding(finding: TrafficFinding) -> dict[str, Any]:
     }
 
 
-_NOTHING_ASKED: Final = RequestOptions()
 #: Parts of a path that name a record or a thing in it.
 _NAMES: Final = ("uid", "identifier", "attachmentId", "tempFileId")
 
 
-def reopen(feed: Feed, desk: PageSession, session: ManualSession, wish: Mapping[str, Any]) -> dict[str, Any]:
+def open_in_form(
+    feed: Feed, page_session: PageSession, session: ManualSession, query: Mapping[str, Any]
+) -> dict[str, Any]:
     """Fill the form with an exchange that passed.
 
     Args:
-        wish: `number` of the exchange, and `live`: whether what it is about may be arranged first.
+        query: `number` of the exchange, and `live`: whether what it is about may be arranged first.
 
     Raises:
         UsageError: it is not kept, or is no operation of the interface.
         EnvironmentFault, Blocked: what it is about cannot be arranged.
     """
-    passed = passed_of(seen_of(feed, wish.get("number")))
-    trial = _form_request(desk, session, passed, live=bool(wish.get("live")))
-    form = form_of(session, trial.given.request, trial.given.content)
-    notes = ["values as they passed, identifiers fresh", *trial.given.notes]
+    passed = passed_of(seen_of(feed, query.get("number")))
+    opened = _open(page_session, session, passed, live=bool(query.get("live")))
+    form = form_of(session, opened.filled.request, opened.filled.content)
+    notes = ["values as they passed, identifiers fresh", *opened.filled.notes]
     return {
-        "trial": desk.remember(trial),
-        "operation": trial.operation,
-        "role": trial.role,
-        "realm": trial.realm,
+        "form_number": page_session.keep(opened),
+        "operation": opened.operation,
+        "role": opened.role,
+        "realm": opened.realm,
         "form": form,
         "fault": None,
         "notes": notes,
     }
 
 
-def scenario_of_seen(
-    feed: Feed, desk: PageSession, session: ManualSession, wish: Mapping[str, Any]
+def scenario_of_exchange(
+    feed: Feed, page_session: PageSession, session: ManualSession, query: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Word an exchange that passed as a scenario test; nothing is sent.
+    """Write an exchange that passed as a scenario test; nothing is sent.
 
     Args:
-        wish: `number` of the exchange.
+        query: `number` of the exchange.
 
     Raises:
         UsageError: it is not kept, or is no operation of the interface.
     """
-    seen = seen_of(feed, wish.get("number"))
+    seen = seen_of(feed, query.get("number"))
     passed = passed_of(seen)
-    trial = _form_request(desk, session, passed, live=False)
-    trial.sent, trial.judged = trial.given, Judge().judge(passed.exchange())
+    opened = _open(page_session, session, passed, live=False)
+    opened.sent, opened.judged = opened.filled, Judge().judge(passed.exchange())
     further = [each.clause for each in seen.findings if each.clause and each.side == "answer"]
-    return scenario_text(session, trial, further)
+    return scenario_text(session, opened, further)
 
 
-def _form_request(desk: PageSession, session: ManualSession, passed: Passed, *, live: bool) -> FormRequest:
+def _open(page_session: PageSession, session: ManualSession, passed: Passed, *, live: bool) -> FormRequest:
     operation, path = _match(session, passed)
     role = role_of(passed)
     named = passed.header("Realm") or dict(_query(passed)).get("Realm")
     known = named if named in operation.realms and named in session.target.realms else None
     realm = realm_for(operation, known, session.target.realms)
     if live and operation.id != "createToken":
-        desk.sign_in(session, role)
-    base = RequestPreparer(session, operation, role, realm, live=live).prepare(_NOTHING_ASKED)
+        page_session.sign_in(session, role)
+    base = RequestPreparer(session, operation, role, realm, live=live).prepare(RequestOptions())
     request, content = _overlaid(session, operation, base, path, passed)
     headers = _headers(operation, passed, realm)
-    given = PreparedRequest(replace(request, headers=headers), content, False, base.notes)
-    return FormRequest(operation.id, role, realm, base, given)
+    filled = PreparedRequest(replace(request, headers=headers), content, False, base.notes)
+    return FormRequest(operation.id, role, realm, base, filled)
 
 
 def _match(session: ManualSession, passed: Passed) -> tuple[Operation, dict[str, str]]:
     raw = urlsplit(passed.url).path
-    found = session.description.match(passed.method, raw[max(raw.find(ROOT), 0) :])
-    if found is None:
+    matched = session.description.match(passed.method, raw[max(raw.find(ROOT), 0) :])
+    if matched is None:
         raise UsageError(
             f"{passed.method} {raw} is no operation of the interface, so there is no form for it"
         )
-    return found
+    return matched
 
 
 def _query(passed: Passed) -> list[tuple[str, str]]:

@@ -58,7 +58,7 @@ def _by_module(line: str) -> tuple[bool, str]:
 
 _WIDTH: Final = 88
 _INDENT: Final = "    "
-#: What an identifier of the namespace looks like where nobody spoilt it.
+#: What an identifier of the namespace looks like where no fault changed it.
 _OWN: Final = re.compile(r"[a-z0-9]+")
 _USUAL_LENGTH: Final = 24
 
@@ -418,22 +418,23 @@ _CODE_WIDTH: Final = 110
 _GENERAL: Final = frozenset({"json-bodies", "head-without-body", "errors-element-shape", "errors-code-known"})
 
 
-def scenario(desk: PageSession, session: ManualSession, wish: Mapping[str, Any]) -> dict[str, Any]:
-    """Word what was sent as a case; nothing is sent.
+def scenario(page_session: PageSession, session: ManualSession, query: Mapping[str, Any]) -> dict[str, Any]:
+    """Write what was sent as a case; nothing is sent.
 
     Args:
-        wish: `trial`, the number of what was sent.
+        query: `form_number` of what was sent.
 
     Raises:
         UsageError: it is not known any more, or was not sent yet.
     """
-    number = wish.get("trial")
-    trial = desk.recall(number if isinstance(number, int) else 0)
-    return scenario_text(session, trial)
+    number = query.get("form_number")
+    return scenario_text(session, page_session.kept(number if isinstance(number, int) else 0))
 
 
-def scenario_text(session: ManualSession, trial: FormRequest, further: Iterable[str] = ()) -> dict[str, Any]:
-    """Word a trial as a case.
+def scenario_text(
+    session: ManualSession, form_request: FormRequest, further: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Write a request as a case.
 
     Args:
         further: Ids of clauses that more than this exchange contradicts.
@@ -444,13 +445,13 @@ def scenario_text(session: ManualSession, trial: FormRequest, further: Iterable[
     Raises:
         UsageError: it was not sent yet, or is no operation of the interface.
     """
-    if trial.sent is None or trial.judged is None or trial.judged.facts is None:
+    if form_request.sent is None or form_request.judged is None or form_request.judged.facts is None:
         raise UsageError("a scenario test is made of what was sent; send the request first")
     catalogue = load_catalogue()
-    words = _Words(session, trial, trial.judged, catalogue)
-    text = words.text([*_wanted(trial.judged, words.claims.ruled_out()), *further])
+    words = _Words(session, form_request, form_request.judged, catalogue)
+    text = words.text([*_wanted(form_request.judged, words.claims.ruled_out()), *further])
     name = f"test_by_hand_{_snake(words.claims.claimed[0])}.py"
-    notes = list(_notes(words.claims, trial.judged, catalogue))
+    notes = list(_notes(words.claims, form_request.judged, catalogue))
     path = f"{FOLDER}/{name}"
     text = session.redactor.text(text)
     return {"text": text, "name": name, "folder": FOLDER, "command": f"pytest {path}", "notes": notes}
@@ -476,24 +477,26 @@ def _notes(claims: ClaimLines, judged: Judgement, catalogue: Catalogue) -> Itera
 
 class _Words:
     def __init__(
-        self, session: ManualSession, trial: FormRequest, judged: Judgement, catalogue: Catalogue
+        self, session: ManualSession, form_request: FormRequest, judged: Judgement, catalogue: Catalogue
     ) -> None:
-        assert trial.sent is not None, "the caller looked"  # noqa: S101 - for the type checker
-        self._trial = trial
+        assert form_request.sent is not None, "the caller looked"  # noqa: S101 - for the type checker
+        self._form_request = form_request
         self._judged = judged
         self._catalogue = catalogue
         self.claims = ClaimLines(judged, catalogue)
-        self._literals = Literals(session.namespace.prefix, _known(trial))
-        self._changes = Differences(trial.operation, trial.base, trial.sent, self._literals)
+        self._literals = Literals(session.namespace.prefix, _known(form_request))
+        self._changes = Differences(
+            form_request.operation, form_request.base, form_request.sent, self._literals
+        )
         self._fixtures: set[str] = set()
         self._imports = {"from contracts.cases.marks import contract"}
 
     def text(self, clauses: list[str]) -> str:
         arranged, changes = self._arranged(), self._changes.lines()
-        sending = f"sent = {self._changes.sending(self._trial.role)}"
+        sending = f"sent = {self._changes.sending(self._form_request.role)}"
         body = [*arranged, *self._literals.preamble, *changes, sending]
         body += self.claims.lines(clauses) or self.claims.lines(["no-server-error"])
-        self._fixtures |= {self._trial.role, *self.claims.fixtures}
+        self._fixtures |= {self._form_request.role, *self.claims.fixtures}
         self._fixtures |= {"fresh"} if self._literals.fresh else set()
         return "\n".join(
             [
@@ -510,7 +513,7 @@ class _Words:
         )
 
     def _arranged(self) -> list[str]:
-        operation, role = self._trial.operation, self._trial.role
+        operation, role = self._form_request.operation, self._form_request.role
         if role not in _OWNERS:
             self._fixtures.add("ordinary")
             return [f'request = ordinary.request("{operation}")']
@@ -525,22 +528,24 @@ class _Words:
         ]
 
     def _title(self) -> str:
-        trial, response = self._trial, self._judged.exchange.response
+        form_request, response = self._form_request, self._judged.exchange.response
         answered = f"answered {response.status}" if response else "without an answer"
-        where = "" if trial.realm == "any" else f" in {trial.realm}"
-        return f"Made on the workbench page: {trial.operation} as {trial.role}{where}, {answered}."
+        where = "" if form_request.realm == "any" else f" in {form_request.realm}"
+        return (
+            f"Made on the workbench page: {form_request.operation} as {form_request.role}{where}, {answered}."
+        )
 
     def _mark(self) -> str:
         named = ", ".join(f'"{name}"' for name in self.claims.claimed)
-        short = f'@contract({named}, operations=["{self._trial.operation}"])'
+        short = f'@contract({named}, operations=["{self._form_request.operation}"])'
         if len(short) <= _CODE_WIDTH:
             return short
         names = "".join(f'    "{name}",\n' for name in self.claims.claimed)
-        return f'@contract(\n{names}    operations=["{self._trial.operation}"],\n)'
+        return f'@contract(\n{names}    operations=["{self._form_request.operation}"],\n)'
 
     def _signature(self) -> list[str]:
         name = f"test_by_hand_{_snake(self.claims.claimed[0])}"
-        order = [self._trial.role, *(each for each in _TYPES if each != self._trial.role)]
+        order = [self._form_request.role, *(each for each in _TYPES if each != self._form_request.role)]
         wanted = [
             f"{each}: {_TYPES.get(each, _TYPES['author'])[0]}" for each in order if each in self._fixtures
         ]
@@ -571,9 +576,9 @@ def _fitted(line: str) -> str:
     return f"{head}(\n    {arguments[:-1]}\n)"
 
 
-def _known(trial: FormRequest) -> dict[str, str]:
+def _known(form_request: FormRequest) -> dict[str, str]:
     """Identifiers of the valid request, with the expressions that stand for them in the test."""
-    request, known = trial.base.request, {}
+    request, known = form_request.base.request, {}
     body = request.body if isinstance(request.body, dict) else {}
     for way, record in (("", body), ('["document"]', body.get("document"))):
         header = record.get("header") if isinstance(record, dict) else None

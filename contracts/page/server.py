@@ -16,22 +16,22 @@ from aiohttp import web
 from contracts.errors import UsageError
 from contracts.interface.description import load_description
 from contracts.manual.manual_session import Leftovers, ManualSession, SessionOptions
-from contracts.manual.prepared_requests import realm_for
 from contracts.manual.traffic_findings import Feed
-from contracts.page import form_requests
 from contracts.page.access_check import AccessCheck
+from contracts.page.form_requests import operation_named, prepare, realm_of, send_form
 from contracts.page.forms import fault_list, operation_form, role_list
-from contracts.page.live import LiveStream, exchange_shown, reopen, scenario_of_seen
+from contracts.page.live import LiveStream, exchange_shown, open_in_form, scenario_of_exchange
 from contracts.page.page_session import PageSession
 from contracts.page.scenario import scenario
-from contracts.settings.target import ACCOUNT_ROLES, ANY_REALM, Target
-from contracts.settings.toml_file import suggestion
+from contracts.settings.target import ACCOUNT_ROLES, Target
 
 #: A file for createAttachment comes as Base64 in JSON.
 LARGEST_REQUEST: Final = 16 * 1024**2
 _KINDS: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _KEY: Final = "{{key}}"
-Work = Callable[[ManualSession], dict[str, Any]]
+Json = dict[str, Any]
+#: Answers one query of the page with the session.
+Work = Callable[[PageSession, ManualSession, Mapping[str, Any]], Json]
 
 
 def page_application(
@@ -41,7 +41,7 @@ def page_application(
     client_url: str | None = None,
     disposable: bool = False,
     reports: Path = Path("reports"),
-    said: Callable[[Leftovers], None] = lambda _: None,
+    on_close: Callable[[Leftovers], None] = lambda _: None,
 ) -> web.Application:
     """Make the page of a target.
 
@@ -50,33 +50,33 @@ def page_application(
 
     Args:
         target: Where requests by hand go.
-        feed: Tells what passes through the proxy.
-        client_url: Where clients are to be pointed, for the page to say so.
+        feed: The exchanges that pass through the proxy.
+        client_url: The proxy's address, which the page shows.
         disposable: The target is a sandbox that ends with the page, so that nothing need be removed from it.
         reports: Folder whose subfolder keeps the ledger of what is created by hand.
-        said: Told when the page ends what stays behind on the target.
+        on_close: Called when the page ends with what stays behind on the target.
     """
-    desk = PageSession(SessionOptions(reports=reports, ready=target, disposable=disposable), said)
-    guard = AccessCheck()
-    application = web.Application(client_max_size=LARGEST_REQUEST, middlewares=[guard.middleware])
-    page = _Page(target, feed, desk, guard, client_url)
+    page_session = PageSession(SessionOptions(reports=reports, ready=target, disposable=disposable), on_close)
+    access = AccessCheck()
+    application = web.Application(client_max_size=LARGEST_REQUEST, middlewares=[access.middleware])
+    page = _Page(target, feed, page_session, access.key, client_url)
     application.add_routes(page.routes())
-    application.cleanup_ctx.append(page.pump.run)
-    application.on_shutdown.append(page.pump.end)
-    application.on_cleanup.append(lambda _: desk.close())
+    application.cleanup_ctx.append(page.stream.run)
+    application.on_shutdown.append(page.stream.end)
+    application.on_cleanup.append(lambda _: page_session.close())
     return application
 
 
 class _Page:
     def __init__(
-        self, target: Target, feed: Feed, desk: PageSession, guard: AccessCheck, client_url: str | None
+        self, target: Target, feed: Feed, page_session: PageSession, key: str, client_url: str | None
     ) -> None:
         self._target = target
         self._feed = feed
-        self._desk = desk
-        self._guard = guard
+        self._page_session = page_session
+        self._key = key
         self._client_url = client_url
-        self.pump = LiveStream(feed)
+        self.stream = LiveStream(feed)
 
     def routes(self) -> list[web.RouteDef]:
         """Every address of the page."""
@@ -85,17 +85,17 @@ class _Page:
             web.get("/static/{name}", self._file),
             web.get("/api/start", self._start),
             web.get("/api/faults", self._faults),
-            web.get("/api/live", self.pump.stream),
-            web.get("/api/live/{number}", self._one),
-            web.post("/api/prepare", self._asked(form_requests.prepare)),
-            web.post("/api/send", self._asked(form_requests.send_form)),
-            web.post("/api/scenario", self._asked(scenario)),
-            web.post("/api/reopen", self._asked(partial(reopen, self._feed))),
-            web.post("/api/scenario-of-seen", self._asked(partial(scenario_of_seen, self._feed))),
+            web.get("/api/live", self.stream.stream),
+            web.get("/api/live/{number}", self._exchange),
+            web.post("/api/prepare", self._answering(prepare)),
+            web.post("/api/send", self._answering(send_form)),
+            web.post("/api/scenario", self._answering(scenario)),
+            web.post("/api/reopen", self._answering(partial(open_in_form, self._feed))),
+            web.post("/api/scenario-of-seen", self._answering(partial(scenario_of_exchange, self._feed))),
         ]
 
     async def _index(self, _: web.Request) -> web.Response:
-        text = _read("index.html").decode("utf-8").replace(_KEY, self._guard.key)
+        text = _read("index.html").decode("utf-8").replace(_KEY, self._key)
         return web.Response(text=text, content_type="text/html")
 
     async def _file(self, request: web.Request) -> web.Response:
@@ -106,58 +106,51 @@ class _Page:
         return web.Response(body=_read(name), content_type=kind, charset="utf-8")
 
     async def _start(self, _: web.Request) -> web.Response:
-        # In a thread: whoever passes through the proxy beside the page is not to wait for it.
-        return web.json_response(await asyncio.to_thread(self._beginning))
+        # In a thread, so that clients of the proxy beside the page do not wait for it.
+        return web.json_response(await asyncio.to_thread(self._start_facts))
 
-    def _beginning(self) -> dict[str, Any]:
+    def _start_facts(self) -> Json:
         description = load_description()
         missing = {role: self._target.missing(f"account.{role}") for role in ACCOUNT_ROLES}
+        forms = [operation_form(description, operation) for operation in description.operations.values()]
         return {
             "target": {"name": self._target.name, "base_url": self._target.base_url},
             "client_url": self._client_url,
             "realms": list(self._target.realms),
             "roles": role_list(missing),
-            "operations": [operation_form(description, each) for each in description.operations.values()],
+            "operations": forms,
         }
 
     async def _faults(self, request: web.Request) -> web.Response:
-        found = await asyncio.to_thread(self._faults_of, request.query.get("operation", ""), request.query)
-        return web.json_response({"faults": found})
+        return web.json_response({"faults": await asyncio.to_thread(self._faults_of, request.query)})
 
-    def _faults_of(self, name: str, asked: Mapping[str, str]) -> list[dict[str, Any]]:
-        operations = load_description().operations
-        if name not in operations:
-            raise UsageError(f"unknown operation '{name}'; {suggestion(name, operations)}")
-        realm = asked.get("realm") or None
-        operation = operations[name]
-        if operation.realms == (ANY_REALM,):
-            realm = None
-        return fault_list(name, realm_for(operation, realm, self._target.realms))
+    def _faults_of(self, query: Mapping[str, str]) -> list[Json]:
+        operation = operation_named(load_description(), query.get("operation", ""))
+        return fault_list(operation.id, realm_of(operation, query, self._target.realms))
 
-    async def _one(self, request: web.Request) -> web.Response:
+    async def _exchange(self, request: web.Request) -> web.Response:
         return web.json_response(exchange_shown(self._feed, request.match_info["number"]))
 
-    def _asked(
-        self, work: Callable[[PageSession, ManualSession, Mapping[str, Any]], dict[str, Any]]
-    ) -> Callable[[web.Request], Awaitable[web.Response]]:
-        """A handler that has the session do something with the JSON it was sent."""
+    def _answering(self, work: Work) -> Callable[[web.Request], Awaitable[web.Response]]:
+        """A handler that runs work on the session with the JSON of the request."""
 
         async def handler(request: web.Request) -> web.Response:
-            wish = await _wish(request)
-            told = await self._desk.use(lambda session: work(self._desk, session, wish))
-            return web.json_response(told)
+            query = await _query(request)
+            return web.json_response(
+                await self._page_session.use(lambda session: work(self._page_session, session, query))
+            )
 
         return handler
 
 
-async def _wish(request: web.Request) -> Mapping[str, Any]:
+async def _query(request: web.Request) -> Mapping[str, Any]:
     try:
-        wish = json.loads(await request.read())
+        query = json.loads(await request.read())
     except (ValueError, RecursionError):
-        raise UsageError("what the page sent is no JSON; load it again") from None
-    if not isinstance(wish, dict):
-        raise UsageError("what the page sent is no object; load it again")
-    return wish
+        raise UsageError("the page sent no JSON; load it again") from None
+    if not isinstance(query, dict):
+        raise UsageError("the page sent no JSON object; load it again")
+    return query
 
 
 def _resource(name: str) -> Traversable:

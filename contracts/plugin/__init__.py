@@ -1,6 +1,8 @@
 """The pytest plugin: `pytest --target … --profile … --realm …` gives the same run as `registry-contracts run`.
 
 Active only for items marked `contract`; everything else in a pytest run stays as pytest has it.
+
+PYTEST_DONT_REWRITE: the commands import this package before pytest does; it holds no assertion.
 """
 
 pytest_plugins = (

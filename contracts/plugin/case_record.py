@@ -31,7 +31,7 @@ class Ending:
 
 
 def announce(item: pytest.Item, worker: Worker) -> None:
-    """Say which case is about to run, for the case that a worker dies in it."""
+    """Record which case is about to run, in case a worker dies in it."""
     worker.journal.write("begin", **_identity(item, worker))
 
 
@@ -47,11 +47,11 @@ def _identity(item: pytest.Item, worker: Worker) -> dict[str, Any]:
     }
 
 
-def _spoken_of(item: pytest.Item, ending: Ending) -> dict[str, Any]:
-    """The clauses that an ending speaks of.
+def _judged_clauses(item: pytest.Item, ending: Ending) -> dict[str, Any]:
+    """The clauses that an ending is about.
 
-    A case that covers whatever is said about generated faults tells nothing of these clauses when it could not be
-    tried; what their own cases found then stands.
+    A case of generated faults says nothing about the clauses of these faults when it was untested; the results of
+    their own cases count then.
     """
     if ending.verdict is not Verdict.UNTESTED:
         return {}
@@ -105,7 +105,7 @@ def write_case(
         seconds: What all attempts took together.
         set_aside: Further attempts, which the weather spoilt.
     """
-    # The assertions of the attempt that the ending speaks of: a dismissed first attempt must not count.
+    # The assertions of the attempt that the ending is about: a dismissed first attempt must not count.
     counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
     keys = sorted(counted.held.keys() | counted.contradicted.keys())
     realm, blocked = realm_of(item), ending.blocked
@@ -120,7 +120,7 @@ def write_case(
         )
     worker.journal.write(
         "case",
-        **_identity(item, worker) | _spoken_of(item, ending),
+        **_identity(item, worker) | _judged_clauses(item, ending),
         profile=str(worker.selection.profile),
         outcome=str(ending.verdict),
         reason=worker.redactor.text(ending.reason) if ending.reason else None,
@@ -152,7 +152,7 @@ VERDICT_PROPERTY = "contract"
 
 
 def bearing(worker: Worker, realm: str, contradictions: Iterable[Evidence]) -> ConsumerScope:
-    """Weigh what was contradicted in a realm; a should that nobody accepted says nothing beside a must."""
+    """Weigh what was contradicted in a realm; a should that is not accepted does not count beside a must."""
     terms = worker.selection.terms
     day = datetime.fromisoformat(worker.plan.started).date()
     weights = []
@@ -170,7 +170,7 @@ def tone_down(
     contradictions: list[Evidence],
     worker: Worker,
 ) -> None:
-    """Show a contradicted case as what it is to the run; the journal keeps what was seen."""
+    """Show a contradicted case with its bearing on the run; the journal keeps what was seen."""
     weight = bearing(worker, realm_of(item), contradictions)
     if weight is ConsumerScope.COUNTS or verdict not in (Verdict.FAIL, Verdict.ADVISORY):
         return

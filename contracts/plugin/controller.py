@@ -38,14 +38,14 @@ from contracts.session.tokens import Token
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
 from contracts.settings.target import AUTHOR
 
-#: How long looking at the target may take, in seconds: a service that is down is soon known to be.
+#: How long the look at the target may take, in seconds.
 LONGEST_LOOK_SECONDS = 8.0
 
 
 def preflight(worker: Worker) -> str | None:
-    """Sign in with every account, so that the workers share the tokens, and say what makes judging impossible.
+    """Sign in with every account, so that the workers share the tokens, and return what makes judging impossible.
 
-    The author comes first: when the environment is down, nobody else is tried.
+    The author comes first: when the environment is down, no other account is tried.
 
     Returns:
         One sentence when the environment is down or the author's credentials are refused; None otherwise. An
@@ -80,12 +80,12 @@ def is_worker(config: pytest.Config) -> bool:
 
 
 def _is_contract_run(config: pytest.Config) -> bool:
-    """Whether the paths asked for hold contract cases, and they are to be run and not just listed."""
+    """Whether the paths of the command hold contract cases, which are to be run and not just listed."""
     if any(config.getoption(option, None) for option in _LISTS):
         return False
-    asked = [Path(str(argument).partition("::")[0]).resolve() for argument in config.args]
+    paths = [Path(str(argument).partition("::")[0]).resolve() for argument in config.args]
     cases = cases_directory()
-    return any(path.is_relative_to(cases) or cases.is_relative_to(path) for path in asked)
+    return any(path.is_relative_to(cases) or cases.is_relative_to(path) for path in paths)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -100,7 +100,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def _input(config: pytest.Config) -> dict[str, Any]:
-    """What the controller sent to this xdist worker."""
+    """The input of this xdist worker from the controller."""
     sent: dict[str, Any] = config.workerinput  # type: ignore[attr-defined]
     return sent
 
@@ -116,7 +116,7 @@ def _begin(config: pytest.Config) -> None:
     config.stash[NAMES] = [MAIN]
     if sandbox is not None:
         config.stash[SANDBOX] = sandbox
-    config.pluginmanager.register(_ByHand(config))
+    config.pluginmanager.register(_StopWatcher(config))
     config.pluginmanager.register(WorkerCrashes(config))
     config.stash[STOPPING] = stopping = Stopping(config, plan)
     stopping.listen()
@@ -125,8 +125,8 @@ def _begin(config: pytest.Config) -> None:
 
 
 def _start(config: pytest.Config, size_limit: int, arguments: tuple[str, ...]) -> Sandbox:
-    given: Sandbox | None = config.hook.pytest_contract_sandbox(size_limit=size_limit, arguments=arguments)
-    return given or EmbeddedSandbox(size_limit, arguments).__enter__()
+    embedded: Sandbox | None = config.hook.pytest_contract_sandbox(size_limit=size_limit, arguments=arguments)
+    return embedded or EmbeddedSandbox(size_limit, arguments).__enter__()
 
 
 def _begin_work(config: pytest.Config, plan: Plan, name: str) -> None:
@@ -136,7 +136,7 @@ def _begin_work(config: pytest.Config, plan: Plan, name: str) -> None:
     config.pluginmanager.register(SecretContainment(config, worker.redactor))
 
 
-class _ByHand:
+class _StopWatcher:
     """Tells Ctrl-C from pytest's own reasons to stop, which it reports as interruptions too."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -149,7 +149,7 @@ class _ByHand:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell an xdist worker the plan; called in the controller."""
+    """Send the plan to an xdist worker; called in the controller."""
     if PLAN not in node.config.stash:
         return
     node.workerinput["contract_plan"] = node.config.stash[PLAN].as_input()
@@ -176,7 +176,7 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Tell the controller how many cases there are, and which of a plan are this shard's."""
+    """Record for the controller how many cases there are, and which of a plan are this shard's."""
     config = session.config
     if WORKER in config.stash:
         note_planned(config, config.stash[WORKER].plan, sum(any(marks(item)) for item in session.items))
@@ -195,7 +195,7 @@ def _sweep(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[None]:
-    """Close this process's books; the controller writes the reports and sets the exit code."""
+    """Close the files of this process; the controller writes the reports and sets the exit code."""
     config = session.config
     if not is_worker(config):
         if PLAN in config.stash:

@@ -61,7 +61,7 @@ def settings(worker: Worker, realm: str) -> RealmSettings:
 
 @pytest.fixture
 def fresh(worker: Worker) -> Namespace:
-    """The run's namespace: `fresh.uid()` gives an identifier that nobody has used."""
+    """The run's namespace: `fresh.uid()` gives an unused identifier."""
     return worker.namespace
 
 
@@ -96,7 +96,7 @@ def contacts(
 
 @pytest.fixture
 def contact_door(author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace) -> ContactDoor:
-    """The contact operations before somebody without a token."""
+    """The contact operations, for requests without a token."""
     return ContactDoor(author, arrange, samples, fresh)
 
 

@@ -27,8 +27,8 @@ from contracts.safe_text import many
 from contracts.session.ledger import Entry, read_entries, removable, residue
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-#: Two signals this close together, in seconds, are one wish: a terminal and a job runner may both send theirs.
-_ONE_WISH_SECONDS: Final = 0.3
+#: Two signals this close together, in seconds, count as one: a terminal and a job runner may both send one.
+_SAME_SIGNAL_SECONDS: Final = 0.3
 _MOST_NAMED: Final = 10
 _PID_FILES: Final = "pid-*"
 
@@ -54,14 +54,14 @@ class Stopping:
         self.finishing = False
 
     def listen(self) -> None:
-        """Take the signals from now on."""
+        """Handle the signals from now on."""
         if threading.current_thread() is threading.main_thread():
             for number in _SIGNALS:
-                signal.signal(number, self._heard)
+                signal.signal(number, self._on_signal)
 
-    def _heard(self, _number: int, _frame: FrameType | None) -> None:
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()
-        if self._first and now - self._first < _ONE_WISH_SECONDS:
+        if self._first and now - self._first < _SAME_SIGNAL_SECONDS:
             return
         if self._first:
             self._stop_at_once()
@@ -90,11 +90,11 @@ class Stopping:
 
 
 def what_is_left(plan: Plan) -> Iterator[str]:
-    """Lines that say what a run that was stopped at once has left on its target."""
+    """Describe what a run that was stopped at once has left on its target, in lines."""
     folder = Path(plan.folder)
     entries = read_entries(sorted(folder.glob("ledger*.jsonl")))
     drafts, kept = removable(entries), list(residue(entries))
-    yield f"stopped at once: {_places(drafts, 'draft')} not removed, {len(kept)} things that nobody can remove"
+    yield f"stopped at once: {_places(drafts, 'draft')} not removed, {len(kept)} things that cannot be removed"
     if plan.sandbox_url is not None:
         yield "the embedded sandbox is gone, and everything with it"
     elif drafts:
@@ -192,7 +192,7 @@ class SecretContainment(logging.Filter):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_internalerror(self, excrepr: Any) -> None:
-        """Redact the traceback before anybody shows it, the controller's copy of a worker's included."""
+        """Redact the traceback before it is shown, the controller's copy of a worker's included."""
         self._config.stash[PYTEST_BROKE] = True
         text = self._redactor.text(str(excrepr))
         excrepr.toterminal = lambda writer: writer.line(text)

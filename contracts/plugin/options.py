@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import secrets
 import shlex
@@ -20,9 +19,11 @@ from contracts.evidence.terms import Terms
 from contracts.evidence.terms_files import load_terms
 from contracts.interface.catalogue import Clause, load_catalogue
 from contracts.interface.description import load_description
+from contracts.plugin.run_options import RUN_OPTIONS
 from contracts.plugin.sharding import ShardNumber, read_shard_number
 from contracts.settings.lookup import load_target
 from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS, SANDBOX, Target
+from contracts.settings.toml_file import suggestion
 
 #: Requests of a run in all four realms. A run that passes needs about half of it; the rest is for confirming what
 #: does not pass.
@@ -36,7 +37,7 @@ def request_budget(target: Target, profile: Profile) -> int:
     return target.pace.request_budget or REQUEST_BUDGETS[profile]
 
 
-def share_of(target: Target, profile: Profile, part: ShardNumber) -> Target:
+def share_of(target: Target, profile: Profile, shard: ShardNumber) -> Target:
     """Return the target as one shard may treat it: all of them together keep the pace and the budget of a run.
 
     Permanent records need no dividing: the cases that make them in one realm are all in one shard.
@@ -45,19 +46,19 @@ def share_of(target: Target, profile: Profile, part: ShardNumber) -> Target:
         UsageError: there are more shards than the target takes requests at once.
     """
     pace = target.pace
-    if part.of > pace.concurrency:
+    if shard.of > pace.concurrency:
         raise UsageError(
-            f"--shard {part}: the target takes {pace.concurrency} requests at once (setting pace.concurrency), "
+            f"--shard {shard}: the target takes {pace.concurrency} requests at once (setting pace.concurrency), "
             "one for each shard at least; make fewer shards"
         )
     rate = pace.requests_per_second
-    shared = replace(
+    limited = replace(
         pace,
-        requests_per_second=rate and rate / part.of,
-        concurrency=pace.concurrency // part.of,
-        request_budget=request_budget(target, profile) // part.of or 1,
+        requests_per_second=rate and rate / shard.of,
+        concurrency=pace.concurrency // shard.of,
+        request_budget=request_budget(target, profile) // shard.of or 1,
     )
-    return replace(target, pace=shared)
+    return replace(target, pace=limited)
 
 
 #: The seed of profiles that must do the same thing twice.
@@ -66,7 +67,7 @@ FIXED_SEED = 1
 
 @dataclass(frozen=True)
 class Selection:
-    """What a run is asked to judge.
+    """What a run judges.
 
     Attributes:
         target: Settings file or name; None for the variables or else the sandbox.
@@ -89,7 +90,7 @@ class Selection:
     shard: ShardNumber | None = None
 
     def judged(self, clauses: Iterable[Clause]) -> list[str]:
-        """Ids of the clauses that the run is asked to judge."""
+        """Ids of the clauses that the run judges."""
         consumer = self.terms.consumer
         return [
             clause.id
@@ -102,46 +103,13 @@ class Selection:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options of a contract run."""
     group = parser.getgroup("contract", "registry contracts")
-    add = group.addoption
-    add(
-        "--target",
-        metavar="FILE|NAME",
-        help="target settings; without: REGISTRY_… variables, else the sandbox",
-    )
-    add("--profile", metavar="PROFILE", default="gate", help="smoke, gate (default), nightly or full")
-    add(
-        "--realm", metavar="REALM", action="append", default=[], help="judge only this realm; may be repeated"
-    )
-    add("--clause", metavar="ID", action="append", default=[], help="judge only this clause; may be repeated")
-    add("--operation", metavar="ID", action="append", default=[], help="only this operation; may be repeated")
-    add("--seed", metavar="N", type=int, help="seed of generated data; by default fixed in smoke and gate")
-    add(
-        "--sandbox-arguments",
-        metavar="WORDS",
-        default="",
-        help="more options for the embedded sandbox, such as '--variant list-docs'",
-    )
-    add(
-        "--consumer",
-        metavar="FILE",
-        help="judge only what an SDK uses: a TOML file that names operations or methods",
-    )
-    add(
-        "--deviations",
-        metavar="FILE",
-        help="contradictions accepted on the target; default: deviations/<target>.toml, where it is there",
-    )
-    add(
-        "--shard",
-        metavar="N/M",
-        help="run one of M parts of the cases; `registry-contracts merge` puts the reports together",
-    )
-    add("--reports", metavar="DIR", default="reports", help="folder for the evidence; default: reports")
+    for option in RUN_OPTIONS:
+        group.addoption(option.flag, **option.for_pytest())
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the mark and turn what the person asked for into a selection, or into one clear line."""
+    """Register the mark and read the options into a selection; what cannot be used is one clear line."""
     config.addinivalue_line(
         "markers", "contract: a case of the contract suite; use contracts.cases.marks.contract"
     )
@@ -149,8 +117,9 @@ def pytest_configure(config: pytest.Config) -> None:
         selection = read_selection(config)
         target = load_target(selection.target, os.environ, Path.cwd())
         _check_realms(selection.realms, target)
-        selection = _held_to_terms(config, selection, target)
-        _check_sandbox_arguments(selection, target)
+        selection = _limited_to_terms(config, selection, target)
+        if selection.sandbox_arguments and target is not None:
+            raise UsageError("--sandbox-arguments is for the embedded sandbox; take it or the target away")
         if target is not None and selection.shard is not None:
             target = share_of(target, selection.profile, selection.shard)
     except RegistryContractsError as error:
@@ -165,72 +134,68 @@ TARGET = pytest.StashKey[Target | None]()
 
 
 def read_selection(config: pytest.Config) -> Selection:
-    """The selection that the options ask for.
+    """Read the selection from the options.
 
     Raises:
-        UsageError: an unknown profile, realm, clause or operation.
+        UsageError: an unknown profile, clause or operation, or a shard that cannot be run.
     """
     option = config.getoption
     catalogue, description = load_catalogue(), load_description()
-    profile = _known("profile", [option("--profile")], list(Profile))[0]
-    operations = _known("operation", option("--operation"), list(description.operations))
-    clauses = tuple(catalogue.clause(clause).id for clause in option("--clause"))
+    profile = Profile(_checked("profile", [option("--profile")], list(Profile))[0])
     return Selection(
         target=option("--target"),
-        profile=Profile(profile),
+        profile=profile,
         realms=tuple(option("--realm")),
-        clauses=clauses,
-        operations=operations,
-        seed=_seed(config, Profile(profile)),
+        clauses=tuple(catalogue.clause(clause).id for clause in option("--clause")),
+        operations=_checked("operation", option("--operation"), description.operations),
+        seed=_seed(config, profile),
         # pytest has an option of this name; here it also means: no must clause left out for want of a setting.
         strict=bool(config.getini("strict")),
         reports=Path(option("--reports")),
         sandbox_arguments=tuple(shlex.split(option("--sandbox-arguments"))),
-        shard=_shard(config, Profile(profile)),
+        shard=_shard(config, profile),
     )
 
 
 def _shard(config: pytest.Config, profile: Profile) -> ShardNumber | None:
-    asked = config.getoption("--shard")
-    if asked is None:
+    text = config.getoption("--shard")
+    if text is None:
         return None
-    part = read_shard_number(asked)
+    shard = read_shard_number(text)
     if config.getoption("--seed") is None and not Profile.GATE.includes(profile):
         raise UsageError(
-            f"--shard {part} with the profile {profile} needs --seed: all shards have to make the same data"
+            f"--shard {shard} with the profile {profile} needs --seed: all shards have to make the same data"
         )
-    return part
+    return shard
 
 
 def _seed(config: pytest.Config, profile: Profile) -> int:
-    """The seed asked for, the controller's under xdist, or one that fits the profile."""
+    """The seed of the options, the controller's under xdist, or one that fits the profile."""
     workerinput = getattr(config, "workerinput", None)
     if workerinput and "contract_seed" in workerinput:
         return int(workerinput["contract_seed"])
-    asked = config.getoption("--seed")
-    if asked is not None:
-        return int(asked)
+    seed = config.getoption("--seed")
+    if seed is not None:
+        return int(seed)
     return FIXED_SEED if Profile.GATE.includes(profile) else secrets.randbelow(2**32)
 
 
-def _known(what: str, asked: list[str], known: list[str]) -> tuple[str, ...]:
-    for name in asked:
+def _checked(what: str, names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """The names, all of which must be known ones."""
+    for name in names:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}"
-            raise UsageError(f"unknown {what} '{name}'; {hint}")
-    return tuple(asked)
+            raise UsageError(f"unknown {what} '{name}'; {suggestion(name, known)}")
+    return tuple(names)
 
 
-def _check_realms(asked: tuple[str, ...], target: Target | None) -> None:
-    for realm in asked:
+def _check_realms(realms: tuple[str, ...], target: Target | None) -> None:
+    for realm in realms:
         if realm in PRODUCTION_REALMS:
             raise UsageError(f"'{realm}' is a production realm, which is refused; use {realm}-dev")
-    realms = list(target.realms if target else DEVELOPMENT_REALMS)
-    _known("realm", list(asked), realms)
+    _checked("realm", realms, target.realms if target else DEVELOPMENT_REALMS)
 
 
-def _held_to_terms(config: pytest.Config, selection: Selection, target: Target | None) -> Selection:
+def _limited_to_terms(config: pytest.Config, selection: Selection, target: Target | None) -> Selection:
     """Read the consumer file and the deviations; the consumer's realms limit the run's."""
     name = target.name if target else SANDBOX
     files = config.getoption("--consumer"), config.getoption("--deviations")
@@ -238,17 +203,11 @@ def _held_to_terms(config: pytest.Config, selection: Selection, target: Target |
     used = terms.consumer.realms if terms.consumer else ()
     if not terms.consumer or not used:
         return replace(selection, terms=terms)
-    offered = target.realms if target else DEVELOPMENT_REALMS
-    asked = selection.realms or offered
-    realms = tuple(realm for realm in asked if realm in used)
+    selected = selection.realms or (target.realms if target else DEVELOPMENT_REALMS)
+    realms = tuple(realm for realm in selected if realm in used)
     if not realms:
         raise UsageError(
-            f"{terms.consumer.file} uses {', '.join(used)}, but the run is asked for {', '.join(asked)}; "
+            f"{terms.consumer.file} uses {', '.join(used)}, but the run is for {', '.join(selected)}; "
             "name a realm that is in both"
         )
     return replace(selection, terms=terms, realms=realms)
-
-
-def _check_sandbox_arguments(selection: Selection, target: Target | None) -> None:
-    if selection.sandbox_arguments and target is not None:
-        raise UsageError("--sandbox-arguments is for the embedded sandbox; take it or the target away")

@@ -245,16 +245,6 @@ class ShowProgress(StrEnum):
     NEVER = "never"
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare the option."""
-    parser.getgroup("contract", "registry contracts").addoption(
-        "--progress",
-        metavar="WHEN",
-        default=str(ShowProgress.AUTO),
-        help="show what runs now and how long it takes: auto (default; in a terminal), always or never",
-    )
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """See that the option says something."""
     asked = config.getoption("--progress")

@@ -57,17 +57,17 @@ from contracts.settings.target import ANONYMOUS, AUTHOR
 
 #: How the attempt under way has ended so far, on the item's stash.
 ENDING = pytest.StashKey[Ending]()
-#: Attempts that the weather may spoil before a case stays inconclusive.
+#: Attempts that the environment may spoil before a case stays inconclusive.
 MOST_SPOILT = 5
 _SPOILABLE = (Verdict.INCONCLUSIVE, Verdict.ERROR)
 
 
 @dataclass(frozen=True)
 class JudgedAttempt:
-    """One attempt and what came of it.
+    """One attempt with its reports and its ending.
 
     Attributes:
-        spoilt: The weather stood in the way, or may have made what was seen; nothing in it is a finding.
+        spoilt: The environment stood in the way, or may have caused what was seen; nothing in it is a finding.
     """
 
     attempt: Attempt
@@ -84,12 +84,12 @@ class Attempts:
 
     @property
     def clear(self) -> list[JudgedAttempt]:
-        """Those that count."""
+        """The attempts that the environment did not spoil."""
         return [each for each in self.all if not each.spoilt]
 
     @property
     def spoilt_in_a_row(self) -> int:
-        """How many attempts the weather has spoilt since the last clear one."""
+        """How many attempts the environment has spoilt since the last clear one."""
         return len(list(takewhile(lambda each: each.spoilt, reversed(self.all))))
 
     @property
@@ -100,23 +100,23 @@ class Attempts:
 
     @property
     def judged(self) -> list[JudgedAttempt]:
-        """Those that the case is judged by: the clear ones, or else the last, which then says what the weather did."""
+        """Attempts that the case is judged by: the clear ones, or else the last, which says what went wrong."""
         return self.clear or [_in_bad_weather(self.all[-1])]
 
     @property
-    def wanting(self) -> bool:
-        """Whether another attempt would tell more."""
+    def incomplete(self) -> bool:
+        """Whether another attempt is needed."""
         if len(self.all) - len(self.clear) > MOST_SPOILT:
             return False
         return not self.clear or _needs_replay([each.attempt for each in self.clear])
 
 
 def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> Attempts:
-    """Run a case as often as it takes."""
+    """Run a case until it is judged, or its attempts are used up."""
     tries = Attempts()
     while True:
         tries.all.append(_run_attempt(item, nextitem, worker, len(tries.all) + 1))
-        if not tries.wanting or worker.breaker_reason:
+        if not tries.incomplete or worker.breaker_reason:
             return tries
         worker.wait_after_faults(tries.spoilt_in_a_row)
 
@@ -124,7 +124,7 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
 def _run_attempt(
     item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, number: int
 ) -> JudgedAttempt:
-    """Run the item once, and let the universal checks look at its exchanges."""
+    """Run the item once, and judge its exchanges by the universal checks."""
     attempt = Attempt(number)
     item.stash[ATTEMPT] = attempt
     item.stash[ENDING] = Ending(Verdict.PASS)
@@ -155,7 +155,7 @@ def _ending(raised: Ending, attempt: Attempt) -> Ending:
 
 
 def _spoilt(attempt: Attempt, ending: Ending, *, lost: bool, disturbed: bool) -> bool:
-    """Whether the weather had a hand in how an attempt ended (design 4.7).
+    """Whether the environment may have caused how an attempt ended (design 4.7).
 
     Args:
         lost: A request was not answered in it, be it one of the suite's own.
@@ -176,7 +176,7 @@ def _needs_replay(attempts: Sequence[Attempt]) -> bool:
 
 
 def _in_bad_weather(last: JudgedAttempt) -> JudgedAttempt:
-    """The last of attempts that were all spoilt: without what it seems to have found."""
+    """The last of attempts that were all spoilt, without its contradictions."""
     ending = last.ending
     if last.attempt.keys - last.attempt.confirmed.keys():
         last.attempt.forget_doubtful()
@@ -196,26 +196,26 @@ Place = tuple[str, str]
 
 
 def look_for_unexpected_drafts(worker: Worker, attempts: Sequence[Attempt]) -> None:
-    """Ask once for each draft whose save was refused whether it is there; one that is goes into the ledger.
+    """Look up each draft whose save was refused; one that exists goes into the ledger.
 
-    Asked for are uids of the run that keep the rule, and only where the case itself did not find the draft absent
-    after the refusal, or save it as well.
+    Looked up are valid uids of the run, where the case itself neither found the draft absent after the refusal, nor
+    saved it as well.
     """
-    refused = _refused([exchange for attempt in attempts for exchange in attempt.exchanges])
+    refused = _refused_saves([exchange for attempt in attempts for exchange in attempt.exchanges])
     for (realm, uid), role in refused.items():
         if worker.breaker_reason or not (is_valid_uid(uid) and uid.startswith(worker.namespace.prefix)):
             continue
-        looking = AUTHOR if role == ANONYMOUS else role
-        actor = worker.actor(looking, realm, CLEANUP, Attempt(1))
+        role_used = AUTHOR if role == ANONYMOUS else role
+        actor = worker.actor(role_used, realm, CLEANUP, Attempt(1))
         with suppress(EnvironmentFault):
             if actor.send("draftExists", path={"uid": uid}).answer.success:
-                entry = worker.ledger.intend("saveDraft", realm, looking, uid)
+                entry = worker.ledger.intend("saveDraft", realm, role_used, uid)
                 if entry is not None:
                     worker.ledger.settle(entry, "created")
 
 
 def note_deleted_drafts(worker: Worker, attempts: Sequence[Attempt]) -> None:
-    """Take drafts off the ledger that a case deleted and then found absent; nobody need delete them again."""
+    """Take drafts off the ledger that a case deleted and then found absent: they need no deleting."""
     deleted: dict[Place, Exchange] = {}
     absent: set[Place] = set()
     for exchange in (exchange for attempt in attempts for exchange in attempt.exchanges):
@@ -225,7 +225,7 @@ def note_deleted_drafts(worker: Worker, attempts: Sequence[Attempt]) -> None:
         if exchange.operation == "deleteDraft" and answer.success:
             deleted[place] = exchange
         elif exchange.operation in _DRAFT_LOOKUPS and answer.refusal and place in deleted:
-            # Refused to whoever could delete it, so that it is not about who asks.
+            # Refused to the role that could delete it, so that it is not a matter of rights.
             absent |= {place} if _sender(exchange) == _sender(deleted[place]) else set()
         elif exchange.operation == "saveDraft" or answer.success:
             deleted.pop(place, None)
@@ -242,12 +242,12 @@ def _sender(exchange: Exchange) -> tuple[str | None, str | None]:
 
 def _place(exchange: Exchange) -> Place | None:
     """The draft that an exchange is about."""
-    found = _DRAFT.search(urlsplit(exchange.url).path)
-    return (exchange.realm, unquote(found[1])) if found else None
+    matched = _DRAFT.search(urlsplit(exchange.url).path)
+    return (exchange.realm, unquote(matched[1])) if matched else None
 
 
-def _refused(exchanges: Sequence[Exchange]) -> dict[Place, str]:
-    """Where a refused save was not followed by a look that found nothing, with the role that tried; in order."""
+def _refused_saves(exchanges: Sequence[Exchange]) -> dict[Place, str]:
+    """Drafts whose refused save was not followed by a look-up that found none, with the role; in order."""
     open_cases: dict[Place, str] = {}
     saved: set[Place] = set()
     for exchange in exchanges:
@@ -263,7 +263,7 @@ def _refused(exchanges: Sequence[Exchange]) -> dict[Place, str]:
     return {place: role for place, role in open_cases.items() if place not in saved}
 
 
-#: Ends of a case that say nothing against the service.
+#: Endings of a case that say nothing against the service.
 INCONCLUSIVE = (Blocked, EnvironmentFault, Ambiguous)
 CONTRADICTED = (Contradiction, Flaky)
 #: Endings that a case raises on purpose.
@@ -347,7 +347,7 @@ def pytest_runtest_makereport(
 
 
 def _cheap_ending(raised: pytest.ExceptionInfo[BaseException]) -> pytest.ExceptionInfo[BaseException]:
-    """An ending that pytest words cheaply: a rendered traceback costs more than most cases, and nobody sees it."""
+    """An ending that pytest renders cheaply: a traceback costs more than most cases, and is never shown."""
     skipped = pytest.skip.Exception(str(raised.value)).with_traceback(raised.value.__traceback__)
     return pytest.ExceptionInfo.from_exception(skipped)
 
@@ -403,7 +403,7 @@ def _skip(item: pytest.Item, report: pytest.TestReport, ending: Ending) -> None:
 
 
 def _worse(item: pytest.Item, confirmed: list[Confirmed], ended: Ending, worker: Worker) -> Ending:
-    """What confirmed findings make of a case that ended so.
+    """The ending of a case with confirmed findings.
 
     They hide no obstacle: a case that was blocked stays inconclusive beside a should, or beside a finding of the
     universal checks, which is one of its own and says nothing about the clauses of the case.

@@ -59,7 +59,7 @@ def note_planned(config: pytest.Config, plan: Plan, count: int) -> None:
 
 
 def planned_cases(config: pytest.Config, plan: Plan) -> int | None:
-    """How many cases have to run for the run to be whole; None when nobody knows, or when some may be left out."""
+    """How many cases have to run for the run to be whole; None when unknown, or when some may be left out."""
     return None if config.getoption("maxfail", 0) else _planned(plan)[0]
 
 
@@ -243,7 +243,7 @@ def finish(session: pytest.Session, exitstatus: int) -> None:
         verdict = _concluded(config, exitstatus)
     except RegistryContractsError as error:
         _give_up(session, str(error))
-    except Exception as error:  # noqa: BLE001 - nobody behind this could tell more than a traceback; the run ends here
+    except Exception as error:  # noqa: BLE001 - the run ends here; one line says more than a traceback
         _give_up(session, unwritten("the run's verdict", error))
     else:
         config.stash[VERDICT] = verdict

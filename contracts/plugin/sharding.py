@@ -32,7 +32,7 @@ class ShardNumber:
 
 @dataclass(frozen=True, slots=True)
 class WeighedCase:
-    """A case as the dealer sees it.
+    """A case with what dealing it needs to know.
 
     Attributes:
         case: Its id, the same on every machine.
@@ -128,7 +128,7 @@ def _weight(part: Iterable[WeighedCase]) -> int:
     return sum(each.requests for each in part)
 
 
-#: Operations that leave what nobody can remove, use up what the settings name, or change a record that all runs keep.
+#: Operations that leave what cannot be removed, use up what the settings name, or change a record that all runs keep.
 _LASTING: Final = frozenset(
     {
         "createContact",

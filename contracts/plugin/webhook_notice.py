@@ -14,8 +14,6 @@ from contracts.reports import verdict_json
 from contracts.reports.webhook import (
     OPTION,
     REPORT_OPTION,
-    REPORT_VARIABLE,
-    VARIABLE,
     Delivery,
     WebhookSettings,
     webhook_settings,
@@ -23,23 +21,12 @@ from contracts.reports.webhook import (
 
 _SETTINGS = pytest.StashKey[WebhookSettings]()
 DELIVERY = pytest.StashKey[Delivery]()
-#: Set by a command that has a last word of its own, after which it says what became of the notification.
-AWAITED_BY_COMMAND = pytest.StashKey[bool]()
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare the options about the webhook."""
-    add = parser.getgroup("contract", "registry contracts").addoption
-    add(OPTION, metavar="URL", help=f"webhook that is told how the run ended; better: variable {VARIABLE}")
-    add(
-        REPORT_OPTION,
-        metavar="URL",
-        help=f"where people find the report, for the webhook; or {REPORT_VARIABLE}",
-    )
+#: Set by a command that prints the outcome itself, after its own last line.
+REPORTED_BY_COMMAND = pytest.StashKey[bool]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """See that the webhook can be used, before anything is sent."""
+    """Check the webhook settings before anything is sent."""
     if hasattr(config, "workerinput"):
         return
     target = config.stash[TARGET]
@@ -54,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Send the summary on its way as soon as the run is judged."""
+    """Send the summary as soon as the run is judged."""
     stash = session.config.stash
     if VERDICT not in stash or _SETTINGS not in stash:
         return
@@ -65,12 +52,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Say at the very end whether it arrived; the verdict stands in the terminal already."""
-    if not config.stash.get(AWAITED_BY_COMMAND, False):
-        tell(config)
+    """Print the outcome at the very end, after the verdict."""
+    if not config.stash.get(REPORTED_BY_COMMAND, False):
+        report_outcome(config)
 
 
-def tell(config: pytest.Config) -> None:
+def report_outcome(config: pytest.Config) -> None:
     """Wait for the notification, if there is one, and print on standard error whether it arrived."""
     if DELIVERY in config.stash:
         sys.stdout.flush()

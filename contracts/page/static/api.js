@@ -1,16 +1,16 @@
-// Talks to the program behind the page. Every trouble becomes one line.
+// Talks to the program behind the page. Every error becomes one line.
 
 const key = document.querySelector('meta[name="key"]').content;
 
 async function read(answer) {
-  let told;
+  let content;
   try {
-    told = await answer.json();
+    content = await answer.json();
   } catch {
     throw new Error(`the program answered ${answer.status} and no more; its terminal may say why`);
   }
-  if (!answer.ok) throw new Error(told.error || `the program answered ${answer.status}`);
-  return told;
+  if (!answer.ok) throw new Error(content.error || `the program answered ${answer.status}`);
+  return content;
 }
 
 async function reach(address, how) {
@@ -23,11 +23,11 @@ async function reach(address, how) {
 
 export const get = async (address) => read(await reach(address, { cache: "no-store" }));
 
-export const post = async (address, wish) =>
+export const post = async (address, query) =>
   read(
     await reach(address, {
       method: "POST",
       headers: { "Content-Type": "application/json", "X-Page-Key": key },
-      body: JSON.stringify(wish),
+      body: JSON.stringify(query),
     }),
   );

@@ -1,4 +1,4 @@
-// Small helpers: elements without markup in strings, and the line at the top that tells of trouble.
+// Small helpers: elements without markup in strings, and the line at the top that shows errors.
 
 export const by = (id) => document.getElementById(id);
 

@@ -93,7 +93,7 @@ function mark(row) {
   if (out) Object.assign(out, { textContent: "Leave out", ariaPressed: "false" });
 }
 
-/** A button that leaves a part out, or puts it in; `calm` where nobody expects the part to be there. */
+/** A button that leaves a part out, or puts it in; `calm` where the part is not expected. */
 function leaveOut(name, id, isOut, calm, flip) {
   const words = isOut ? (calm ? "Put in" : "Left out") : "Leave out";
   const has = { type: "button", class: "out", id: `${id}-out`, "aria-label": `${isOut && calm ? "Put in" : "Leave out"} ${name}`, onclick: flip };

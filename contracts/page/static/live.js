@@ -8,7 +8,7 @@ let onlyFindings = false;
 let opened = () => {};
 let waiting = false;
 
-/** Begin to listen; `open(row)` is told which exchange somebody wants to see. */
+/** Listen to the stream; `open(row)` is called when a row is chosen. */
 export function listen(open) {
   opened = open;
   const source = new EventSource("/api/live");

@@ -11,7 +11,7 @@ import { drawEmpty, drawPassed, drawSent } from "./result.js";
 let start;
 let busy = false;
 
-/** Do something with the program; its trouble becomes one line. */
+/** Do something with the program; its error becomes one line. */
 async function doing(button, work) {
   if (busy) return;
   busy = true;
@@ -29,20 +29,20 @@ async function doing(button, work) {
   }
 }
 
-const wish = () => ({ operation: state.operation?.id, role: by("role").value, realm: by("realm").value });
+const query = () => ({ operation: state.operation?.id, role: by("role").value, realm: by("realm").value });
 
 async function prepare(more, name = state.operation?.id) {
   const operation = start.operations.find((each) => each.id === name);
-  const told = await post("/api/prepare", { ...wish(), operation: name, ...more });
-  take(operation, told);
+  const response = await post("/api/prepare", { ...query(), operation: name, ...more });
+  take(operation, response);
 }
 
-function take(operation, told) {
-  fill(operation, told);
+function take(operation, response) {
+  fill(operation, response);
   by("operation-method").textContent = operation.method;
   by("operation-name").textContent = operation.id;
   by("operation-summary").textContent = operation.summary;
-  drawRealms(operation, told.realm);
+  drawRealms(operation, response.realm);
   draw();
 }
 
@@ -75,9 +75,9 @@ function pickOperation() {
 
 function pickFault() {
   doing(null, async () => {
-    const { operation, realm } = wish();
-    const told = await get(`/api/faults?operation=${encodeURIComponent(operation)}&realm=${encodeURIComponent(realm === "any" ? "" : realm)}`);
-    const options = told.faults.map((each) => ({
+    const { operation, realm } = query();
+    const response = await get(`/api/faults?operation=${encodeURIComponent(operation)}&realm=${encodeURIComponent(realm === "any" ? "" : realm)}`);
+    const options = response.faults.map((each) => ({
       key: each.key,
       text: `${each.key} ${each.clause || ""} ${each.wording}`,
       draw: () => [
@@ -100,20 +100,20 @@ const valid = () => doing(by("valid"), async () => prepare({ live: true }).then(
 function send() {
   const trouble = bodyTrouble();
   if (trouble) return say(`${trouble}; mend it, or tick "Send the text as it stands"`);
-  return doing(by("send"), async () => drawSent(await post("/api/send", { ...wish(), trial: state.trial, form: written() })));
+  return doing(by("send"), async () => drawSent(await post("/api/send", { ...query(), form_number: state.form_number, form: written() })));
 }
 
 let looking = 0;
 
-/** Show what passed; when somebody is faster than the answers, the last one asked for counts. */
+/** Show an exchange that passed; when responses overtake each other, the row chosen last counts. */
 async function look(row) {
   const mine = ++looking;
   try {
-    const told = await get(`/api/live/${row.number}`);
+    const response = await get(`/api/live/${row.number}`);
     if (mine !== looking) return;
     say("");
     view("work");
-    drawPassed(told, () => reopen(row.number));
+    drawPassed(response, () => reopen(row.number));
   } catch (error) {
     say(error.message);
   }
@@ -121,9 +121,9 @@ async function look(row) {
 
 function reopen(number) {
   doing(by("reopen"), async () => {
-    const told = await post("/api/reopen", { number, live: true });
-    by("role").value = told.role;
-    take(start.operations.find((each) => each.id === told.operation), told);
+    const response = await post("/api/reopen", { number, live: true });
+    by("role").value = response.role;
+    take(start.operations.find((each) => each.id === response.operation), response);
     by("send").focus();
   });
 }

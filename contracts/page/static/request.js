@@ -2,7 +2,7 @@
 
 export const state = {
   operation: null, // as the program describes it
-  trial: null,
+  form_number: null,
   fault: null,
   notes: [],
   parts: { path: {}, query: {}, headers: {} }, // name → {value, out, standard}
@@ -13,32 +13,32 @@ export const state = {
 };
 
 /** Take in a form that the program filled. */
-export function fill(operation, told) {
+export function fill(operation, response) {
   state.operation = operation;
-  state.trial = told.trial;
-  state.fault = told.fault;
-  state.notes = told.notes || [];
+  state.form_number = response.form_number;
+  state.fault = response.fault;
+  state.notes = response.notes || [];
   state.left = {};
   state.wrong = {};
-  state.body = { ...told.form.body };
+  state.body = { ...response.form.body };
   state.keptKind = state.body.kind === "none" ? (operation.body.kind === "file" ? "text" : "json") : state.body.kind;
   state.parts = { path: {}, query: {}, headers: {} };
   for (const each of operation.parameters) {
-    const given = told.form[each.place][each.name];
+    const given = response.form[each.place][each.name];
     state.parts[each.place][each.name] = { value: given ?? "", out: given === undefined, absent: given === undefined };
   }
   for (const place of ["path", "query"]) {
-    for (const [name, value] of Object.entries(told.form[place])) state.parts[place][name] ??= { value, out: false };
+    for (const [name, value] of Object.entries(response.form[place])) state.parts[place][name] ??= { value, out: false };
   }
-  for (const each of operation.headers) state.parts.headers[each.name] = header(each, told);
-  for (const [name, value] of Object.entries(told.form.headers)) {
+  for (const each of operation.headers) state.parts.headers[each.name] = header(each, response);
+  for (const [name, value] of Object.entries(response.form.headers)) {
     state.parts.headers[name] ??= { value: value ?? "", out: value === null };
   }
 }
 
-function header(each, told) {
-  const standard = each.default === "{realm}" ? told.realm : each.default;
-  const given = told.form.headers[each.name];
+function header(each, response) {
+  const standard = each.default === "{realm}" ? response.realm : each.default;
+  const given = response.form.headers[each.name];
   return { value: given ?? standard, out: given === null, standard, realm: each.default === "{realm}" };
 }
 
@@ -103,7 +103,7 @@ export function toggleMember(name, empty) {
   state.body.text = JSON.stringify(Object.fromEntries(pairs), null, 2);
 }
 
-/** Take in what somebody typed into the JSON view. */
+/** Take in the text of the JSON view. */
 export function setText(text) {
   state.body.text = text;
   state.wrong = {};

@@ -1,4 +1,4 @@
-// What came of a request: the exchange, findings, clauses, observations, a curl line; and the scenario test.
+// The result of a request: the exchange, findings, clauses, observations, a curl line; and the scenario test.
 
 import { post } from "./api.js";
 import { by, copy, el, many, say, statusMark } from "./dom.js";
@@ -12,53 +12,53 @@ export function drawEmpty() {
 }
 
 /** What was sent by hand. */
-export function drawSent(told) {
+export function drawSent(response) {
   const actions = [
-    el("button", { type: "button", class: "tool", id: "as-test", "aria-keyshortcuts": "t", onclick: () => scenario("/api/scenario", { trial: told.trial }) }, "As a scenario test"),
-    copying("Copy curl", told.curl),
+    el("button", { type: "button", class: "tool", id: "as-test", "aria-keyshortcuts": "t", onclick: () => scenario("/api/scenario", { form_number: response.form_number }) }, "As a scenario test"),
+    copying("Copy curl", response.curl),
   ];
-  drawExchange(told, `as ${told.role}${told.realm === "any" ? "" : ` in ${told.realm}`}, ${ms(told.milliseconds)}`, actions, [
-    clauses(told.clauses),
-    observed(told.observed),
-    fold("curl", [el("p", { class: "soft" }, "The token is expected in $TOKEN."), pre(told.curl, "curl line")]),
+  drawExchange(response, `as ${response.role}${response.realm === "any" ? "" : ` in ${response.realm}`}, ${ms(response.milliseconds)}`, actions, [
+    clauses(response.clauses),
+    observed(response.observed),
+    fold("curl", [el("p", { class: "soft" }, "The token is expected in $TOKEN."), pre(response.curl, "curl line")]),
   ]);
   result.querySelector("h2").focus();
 }
 
 /** What passed through the proxy. */
-export function drawPassed(told, reopen) {
-  const actions = told.operation
+export function drawPassed(response, reopen) {
+  const actions = response.operation
     ? [
         el("button", { type: "button", class: "tool", id: "reopen", "aria-keyshortcuts": "e", onclick: reopen }, "Open in the form"),
-        el("button", { type: "button", class: "tool", id: "as-test", "aria-keyshortcuts": "t", onclick: () => scenario("/api/scenario-of-seen", { number: told.number }) }, "As a scenario test"),
+        el("button", { type: "button", class: "tool", id: "as-test", "aria-keyshortcuts": "t", onclick: () => scenario("/api/scenario-of-seen", { number: response.number }) }, "As a scenario test"),
       ]
     : [];
-  const where = `exchange ${told.number} through the proxy${told.realm ? `, in ${told.realm}` : ""}, ${ms(told.milliseconds)}`;
-  drawExchange({ ...told, operation: told.operation || "no operation of the interface" }, where, actions, []);
+  const where = `exchange ${response.number} through the proxy${response.realm ? `, in ${response.realm}` : ""}, ${ms(response.milliseconds)}`;
+  drawExchange({ ...response, operation: response.operation || "no operation of the interface" }, where, actions, []);
   result.querySelector("h2").focus();
 }
 
 const ms = (number) => `${Math.round(number)} ms`;
 
-function drawExchange(told, where, actions, more) {
+function drawExchange(response, where, actions, more) {
   result.replaceChildren(
-    el("h2", { tabindex: "-1", id: "result-title" }, statusMark(told.status), told.operation),
+    el("h2", { tabindex: "-1", id: "result-title" }, statusMark(response.status), response.operation),
     el("p", { class: "sub" }, where),
-    strip(told),
-    ...told.findings.map(finding),
+    strip(response),
+    ...response.findings.map(finding),
     el("p", { class: "row-of-tools" }, actions),
-    fold("Request", [pre(told.request, "Request")], true),
-    fold("Answer", [pre(told.response, "Answer")], true),
+    fold("Request", [pre(response.request, "Request")], true),
+    fold("Answer", [pre(response.response, "Answer")], true),
     ...more.filter(Boolean),
   );
 }
 
-function strip(told) {
-  const broken = (told.request_faults || []).map((each) => el("p", {}, `The request breaks the interface: ${each}.`));
-  const stopped = (told.obstacles || []).map((each) => el("p", {}, `Not judged: ${each}`));
-  const number = told.findings.length;
-  const held = (told.clauses || []).filter((each) => each.state === "held").length;
-  const firm = told.findings.some((each) => each.level === "must" || (each.side === "request" && each.standing === "fault"));
+function strip(response) {
+  const broken = (response.request_faults || []).map((each) => el("p", {}, `The request breaks the interface: ${each}.`));
+  const stopped = (response.obstacles || []).map((each) => el("p", {}, `Not judged: ${each}`));
+  const number = response.findings.length;
+  const held = (response.clauses || []).filter((each) => each.state === "held").length;
+  const firm = response.findings.some((each) => each.level === "must" || (each.side === "request" && each.standing === "fault"));
   const kind = number ? (firm ? "fail" : "advisory") : stopped.length && !held ? "inconclusive" : "pass";
   const words = number ? many(number, "finding") : stopped.length && !held ? "Not judged" : "No finding";
   return el("div", { class: `strip v-${kind}`, id: "verdict" }, words, held ? ` · ${many(held, "clause")} held` : "", broken, stopped);
@@ -114,9 +114,9 @@ function copying(words, text) {
 
 let made = null;
 
-async function scenario(address, wish) {
+async function scenario(address, query) {
   try {
-    made = await post(address, wish);
+    made = await post(address, query);
   } catch (error) {
     say(error.message);
     return;

@@ -9,7 +9,7 @@ from contracts.cli.program import program
 from contracts.cli.run import command as run
 
 #: Shared options whose help says what they are in that command.
-WORDED_APART = {"consumer", "strict"}
+WORDED_APART = {"strict"}
 
 
 def options(command: click.Command) -> dict[str, click.Option]:

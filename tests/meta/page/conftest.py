@@ -65,7 +65,7 @@ class Page:
         """Fill the form of an operation and send it as it is."""
         asked = {"operation": operation, "role": role, "realm": realm}
         filled = self.done("/api/prepare", **asked, live=True, **wish)
-        return self.done("/api/send", **asked, trial=filled["trial"], form=filled["form"])
+        return self.done("/api/send", **asked, form_number=filled["form_number"], form=filled["form"])
 
     def refused(self, path: str, status: int = 422, **wish: Any) -> str:
         """Have something done that must not work, and return the line that says why."""

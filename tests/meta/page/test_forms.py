@@ -81,7 +81,7 @@ def test_a_form_is_sent_as_it_was_changed(faithful_page: Page) -> None:
     body = json.loads(form["body"]["text"]) | {"firstName": "Ada"}
     form["body"]["text"] = json.dumps({**body, "header": {**body["header"], "identifier": "{uid}"}})
     form["path"]["uid"], form["headers"] = "{uid}", {"X-Note": "by hand", "Accept": None}
-    told = faithful_page.done("/api/send", **asked, trial=filled["trial"], form=form)
+    told = faithful_page.done("/api/send", **asked, form_number=filled["form_number"], form=form)
     sent = told["request"]
     assert told["status"] == 201
     assert '"firstName": "Ada"' in sent
@@ -94,7 +94,7 @@ def test_a_form_is_sent_as_it_was_changed(faithful_page: Page) -> None:
 def test_only_what_is_known_to_be_right_has_to_be_accepted(broken_page: Page) -> None:
     asked = {"operation": "createContact", "role": "restricted", "realm": ""}
     filled = broken_page.done("/api/prepare", **asked, live=True)
-    told = broken_page.done("/api/send", **asked, trial=filled["trial"], form=filled["form"])
+    told = broken_page.done("/api/send", **asked, form_number=filled["form_number"], form=filled["form"])
     assert (told["status"], told["findings"]) == (403, [])
 
 
@@ -108,7 +108,7 @@ def test_a_file_is_sent_byte_for_byte(faithful_page: Page) -> None:
     asked = {"operation": "createAttachment", "role": "author", "realm": ""}
     filled = faithful_page.done("/api/prepare", **asked, live=True)
     filled["form"]["body"] = {"kind": "base64", "text": "AP8Q"}
-    told = faithful_page.done("/api/send", **asked, trial=filled["trial"], form=filled["form"])
+    told = faithful_page.done("/api/send", **asked, form_number=filled["form_number"], form=filled["form"])
     assert told["status"] == 201
     assert "3 bytes of binary content" in told["request"]
 
@@ -160,18 +160,22 @@ def test_a_form_that_cannot_be_sent_is_told_in_one_line(
     asked = {"operation": "saveDraft", "role": "author", "realm": ""}
     filled = faithful_page.done("/api/prepare", **asked, live=False)
     form = filled["form"] | change
-    assert why in faithful_page.refused("/api/send", **asked, trial=filled["trial"], form=form)
+    assert why in faithful_page.refused("/api/send", **asked, form_number=filled["form_number"], form=form)
 
 
 def test_requests_that_no_page_sends_are_told_in_one_line(faithful_page: Page) -> None:
     asked = {"operation": "listDrafts", "role": "author", "realm": ""}
-    assert "not known any more" in faithful_page.refused("/api/send", **asked, trial=10**6, form={})
+    assert "not known any more" in faithful_page.refused("/api/send", **asked, form_number=10**6, form={})
     assert "not filled in yet" in faithful_page.refused("/api/send", **asked, form={})
     other = faithful_page.done("/api/prepare", **asked | {"operation": "createToken"}, live=False)
-    assert "another operation" in faithful_page.refused("/api/send", **asked, trial=other["trial"], form={})
-    assert "send the request first" in faithful_page.refused("/api/scenario", trial=other["trial"])
-    assert faithful_page.post("/api/send", b"{").json()["error"].startswith("what the page sent is no JSON")
-    assert faithful_page.post("/api/send", b"[]").json()["error"].startswith("what the page sent is no obj")
+    assert "another operation" in faithful_page.refused(
+        "/api/send", **asked, form_number=other["form_number"], form={}
+    )
+    assert "send the request first" in faithful_page.refused(
+        "/api/scenario", form_number=other["form_number"]
+    )
+    assert faithful_page.post("/api/send", b"{").json()["error"].startswith("the page sent no JSON;")
+    assert faithful_page.post("/api/send", b"[]").json()["error"].startswith("the page sent no JSON obj")
     assert (
         faithful_page.post("/api/send", b" " * 17 * 1024**2).json()["error"].startswith("the request is la")
     )
@@ -198,7 +202,7 @@ def test_drafts_made_by_hand_are_deleted_when_the_page_ends(
 ) -> None:
     target = replace(sandbox_target(sandbox_url, DEFAULT_SIZE_LIMIT), name="lasting")
     left: list[Leftovers] = []
-    with page_of(target, reports=tmp_path, said=left.append) as page:
+    with page_of(target, reports=tmp_path, on_close=left.append) as page:
         told = page.tried("saveDraft")
         page.tried("createContact")
         path = told["request"].partition(" HTTP")[0].partition(sandbox_url)[2].partition("?")[0]

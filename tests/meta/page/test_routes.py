@@ -60,7 +60,7 @@ def test_only_files_of_the_page_are_given_out(faithful_page: Page, name: str) ->
 def test_no_secret_comes_to_the_page(broken_page: Page, listening: Listening, passes: Passes) -> None:
     for operation, fault in (("createToken", None), ("createToken", "body.password:wrong-kind")):
         told = broken_page.tried(operation, fault=fault)
-        broken_page.done("/api/scenario", trial=told["trial"])
+        broken_page.done("/api/scenario", form_number=told["form_number"])
     for role in ("author", "other", "restricted", "nau"):
         filled = broken_page.done("/api/prepare", operation="createToken", role=role, realm="", live=True)
         assert '"password": "{password}"' in filled["form"]["body"]["text"]
@@ -139,7 +139,7 @@ def test_what_passed_is_opened_with_fresh_identifiers(broken_page: Page, passes:
         "header": {"identifier": form["path"]["uid"], "schema": "contact"}, "firstName": "Ada",
     }  # fmt: skip
     asked = {"operation": "saveDraft", "role": "author", "realm": "bch-dev"}
-    sent = broken_page.done("/api/send", **asked, trial=told["trial"], form=form)
+    sent = broken_page.done("/api/send", **asked, form_number=told["form_number"], form=form)
     assert sent["status"] == 201
     assert sent["request_faults"] == ["the query names 'extra', which is not listed"]
 

@@ -27,8 +27,8 @@ def made_of(page: Page, operation: str, role: str = "author", **wish: Any) -> di
     asked = {"operation": operation, "role": role, "realm": wish.pop("realm", "")}
     filled = page.done("/api/prepare", **asked, live=True, **wish)
     change(filled["form"])
-    sent = page.done("/api/send", **asked, trial=filled["trial"], form=filled["form"])
-    return page.done("/api/scenario", trial=sent["trial"])
+    sent = page.done("/api/send", **asked, form_number=filled["form_number"], form=filled["form"])
+    return page.done("/api/scenario", form_number=sent["form_number"])
 
 
 def as_it_is(form: dict[str, Any]) -> None:

@@ -1,0 +1,99 @@
+"""The options of a run, declared once: pytest's options and those of the commands are made from this declaration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class RunOption:
+    """One option of a run.
+
+    Attributes:
+        name: As on the command line, without the leading dashes.
+        metavar: What the help shows for the value.
+        help: One sentence.
+        default: What pytest takes where the option is not given; commands hand on only what was given.
+        repeatable: The option may be given several times.
+        integer: The value is a whole number.
+    """
+
+    name: str
+    metavar: str
+    help: str
+    default: str | None = None
+    repeatable: bool = False
+    integer: bool = False
+
+    @property
+    def flag(self) -> str:
+        """The option as it is written on the command line."""
+        return f"--{self.name}"
+
+    def for_pytest(self) -> dict[str, Any]:
+        """Keyword arguments of `pytest.OptionGroup.addoption`."""
+        kind: dict[str, Any] = {"action": "append", "default": []} if self.repeatable else {}
+        kind |= {"type": int} if self.integer else {}
+        return {"metavar": self.metavar, "help": self.help, "default": self.default} | kind
+
+
+TARGET: Final = RunOption(
+    "target", "FILE|NAME", "Target settings; by default REGISTRY_… variables, or the sandbox."
+)
+REALM: Final = RunOption("realm", "REALM", "Judge only this realm; may be repeated.", repeatable=True)
+CONSUMER: Final = RunOption(
+    "consumer",
+    "FILE",
+    "Judge only what an SDK uses, as a consumer file names it; by default the whole interface.",
+)
+DEVIATIONS: Final = RunOption(
+    "deviations", "FILE", "Accepted contradictions; by default deviations/<target>.toml."
+)
+PROFILE: Final = RunOption("profile", "NAME", "smoke, gate (default), nightly or full.", default="gate")
+CLAUSE: Final = RunOption("clause", "ID", "Judge only this clause; may be repeated.", repeatable=True)
+OPERATION: Final = RunOption("operation", "ID", "Only this operation; may be repeated.", repeatable=True)
+SEED: Final = RunOption(
+    "seed", "N", "Seed of generated data; fixed by default in smoke and gate.", integer=True
+)
+SHARD: Final = RunOption(
+    "shard", "N/M", "Run one of M parts of the cases; `registry-contracts merge` puts the reports together."
+)
+SANDBOX_ARGUMENTS: Final = RunOption(
+    "sandbox-arguments",
+    "TEXT",
+    'More options for the embedded sandbox, as in "--defect uid-accepts-ten".',
+    default="",
+)
+REPORTS: Final = RunOption(
+    "reports", "DIR", "Folder for the evidence; by default 'reports'.", default="reports"
+)
+DRIFT: Final = RunOption(
+    "drift", "MODE", "Drift from the baseline: warn (default), fail or off.", default="warn"
+)
+BASELINE: Final = RunOption("baseline", "FILE", "Accepted observations; by default baselines/<target>.yaml.")
+HISTORY: Final = RunOption("history", "FILE", "History of runs, or 'off'; by default in the reports.")
+PROGRESS: Final = RunOption(
+    "progress", "WHEN", "Show progress: auto (default; in a terminal), always, never.", default="auto"
+)
+NOTIFY: Final = RunOption(
+    "notify", "URL", "Webhook that gets the summary; better: the variable REGISTRY_NOTIFY_URL."
+)
+REPORT_URL: Final = RunOption(
+    "report-url", "URL", "Where people find the report, for the webhook; or REGISTRY_REPORT_URL."
+)
+
+#: By topic, in the order of the help.
+JUDGING: Final = (TARGET, REALM, CONSUMER, DEVIATIONS)
+SELECTION: Final = (PROFILE, CLAUSE, OPERATION, SEED, SHARD)
+COMPARISON: Final = (DRIFT, BASELINE, HISTORY)
+WEBHOOK: Final = (NOTIFY, REPORT_URL)
+RUN_OPTIONS: Final = (
+    *JUDGING,
+    *SELECTION,
+    SANDBOX_ARGUMENTS,
+    REPORTS,
+    *COMPARISON,
+    PROGRESS,
+    *WEBHOOK,
+)
