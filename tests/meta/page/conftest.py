@@ -140,7 +140,7 @@ def sandbox_tokens() -> dict[str, str]:
 @pytest.fixture(scope="session")
 def faithful_page(sandbox_url: str) -> Iterator[Page]:
     """The page of a sandbox that keeps every clause."""
-    with page_of(sandbox_target(sandbox_url, DEFAULT_SIZE_LIMIT), passing=True) as page:
+    with page_of(sandbox_target(sandbox_url, DEFAULT_SIZE_LIMIT), disposable=True) as page:
         yield page
 
 
@@ -161,7 +161,7 @@ def broken_url(listening: Listening) -> Iterator[str]:
 def broken_page(broken_url: str) -> Iterator[Page]:
     """The page of the broken sandbox."""
     target = sandbox_target(broken_url, DEFAULT_SIZE_LIMIT)
-    with page_of(target, passing=True, client_url="http://127.0.0.1:9462") as page:
+    with page_of(target, disposable=True, client_url="http://127.0.0.1:9462") as page:
         yield page
 
 

@@ -183,7 +183,7 @@ def test_requests_that_no_page_sends_are_told_in_one_line(faithful_page: Page) -
 
 def test_a_target_that_is_down_is_one_line() -> None:
     target = sandbox_target("http://127.0.0.1:9", DEFAULT_SIZE_LIMIT)
-    with page_of(target, passing=True) as page:
+    with page_of(target, disposable=True) as page:
         asked = {"operation": "listDrafts", "role": "author", "realm": ""}
         assert "gives the author no token" in page.refused("/api/prepare", 503, **asked, live=True)
         assert page.done("/api/prepare", **asked, live=False)["form"]["query"] == {}
