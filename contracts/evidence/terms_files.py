@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalog
 from contracts.interface.description import Description, load_description
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
 from contracts.settings.lookup import FOLDER as TARGETS
-from contracts.settings.target import PRODUCTION_REALMS
+from contracts.settings.settings_file import refuse_unknown_realm
 from contracts.settings.toml_file import Keys, TomlFile, called, is_file, read_toml_file, suggestion
 
 #: The only key at the top of the file: one table for each deviation.
@@ -123,7 +123,7 @@ class _Entry:
         keys = (*self._keys, "realms")
         realms = self._source.texts_at(keys, self._entry["realms"], clause.realms[0])
         for realm in realms:
-            known_realm(self._source, keys, realm, (*WORKFLOW_REALMS, ANY_REALM))
+            refuse_unknown_realm(self._source, keys, realm, (*WORKFLOW_REALMS, ANY_REALM))
             if realm not in clause.realms:
                 raise self._source.fault(
                     keys, f"'{clause.id}' is judged in {', '.join(clause.realms)}, not in {realm}", realm
@@ -184,19 +184,6 @@ def known_operation(source: TomlFile, keys: Keys, name: str, description: Descri
     match = description.match(method, path.strip()) if path else None
     advice = f"write '{match[0].id}'" if match else suggestion(name, description.operations)
     raise source.fault(keys, f"unknown operation '{name}'; {advice}", name)
-
-
-def known_realm(source: TomlFile, keys: Keys, name: str, known: Iterable[str]) -> None:
-    """Refuse a realm that is none of the known ones, production realms with a word of their own.
-
-    Raises:
-        UsageError: file, line and what to write.
-    """
-    plain = name.strip().lower()
-    if plain in PRODUCTION_REALMS:
-        raise source.fault(keys, f"'{name}' is a production realm, which is refused; use {plain}-dev", name)
-    if name not in list(known):
-        raise source.fault(keys, f"unknown realm '{name}'; {suggestion(name, known)}", name)
 
 
 def _refuse_doubles(found: tuple[Deviation, ...]) -> None:
@@ -289,7 +276,7 @@ def _realms(source: TomlFile) -> tuple[str, ...]:
         return ()
     realms = source.texts_at(("realms",), source.tables["realms"], "abs-dev")
     for realm in realms:
-        known_realm(source, ("realms",), realm, WORKFLOW_REALMS)
+        refuse_unknown_realm(source, ("realms",), realm, WORKFLOW_REALMS)
     return realms
 
 

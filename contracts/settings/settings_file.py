@@ -23,6 +23,7 @@ from contracts.settings.target import (
     TlsSettings,
 )
 from contracts.settings.toml_file import (
+    Keys,
     TomlFile,
     called,
     is_file,
@@ -247,7 +248,7 @@ def _realms(source: TomlFile) -> tuple[str, ...]:
         return DEVELOPMENT_REALMS
     realms: tuple[str, ...] = checked(source, ("realms",), Kind.TEXTS, source.tables["realms"])
     for name in realms:
-        _check_realm(source, ("realms",), name)
+        refuse_unknown_realm(source, ("realms",), name)
     if not realms:
         raise source.fault(
             ("realms",), f"realms is empty; name at least one of {', '.join(DEVELOPMENT_REALMS)}"
@@ -255,19 +256,25 @@ def _realms(source: TomlFile) -> tuple[str, ...]:
     return realms
 
 
-def _check_realm(source: TomlFile, keys: Names, name: str) -> None:
-    if name.strip().lower() in PRODUCTION_REALMS:
-        raise source.fault(
-            keys, f"{name!r} is a production realm, which is refused; use {name.strip().lower()}-dev"
-        )
-    if name not in DEVELOPMENT_REALMS:
-        raise source.fault(keys, f"unknown realm {name!r}; {suggestion(name, DEVELOPMENT_REALMS)}")
+def refuse_unknown_realm(
+    source: TomlFile, keys: Keys, name: str, known: Collection[str] = DEVELOPMENT_REALMS
+) -> None:
+    """Refuse a realm that is none of the known ones, production realms with words of their own.
+
+    Raises:
+        UsageError: file, line and what to write.
+    """
+    plain = name.strip().lower()
+    if plain in PRODUCTION_REALMS:
+        raise source.fault(keys, f"{name!r} is a production realm, which is refused; use {plain}-dev", name)
+    if name not in known:
+        raise source.fault(keys, f"unknown realm {name!r}; {suggestion(name, known)}", name)
 
 
 def _realm_settings(source: TomlFile) -> dict[str, RealmSettings]:
     tables = _table(source, ("realm",))
     for name in tables:
-        _check_realm(source, ("realm", name), name)
+        refuse_unknown_realm(source, ("realm", name), name)
     return {name: _group(source, ("realm", name), RealmSettings) for name in tables}
 
 
