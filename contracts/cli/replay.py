@@ -18,7 +18,8 @@ from contracts.manual.manual_session import Leftovers, ManualSession, open_manua
 from contracts.manual.recorded_sequence import Telling, find, read_entries, status_of
 from contracts.manual.replay import Outcome, Replayed, make_ready, replay, rounds_for, together
 from contracts.safe_text import json_text, many, printable
-from contracts.settings.target import PRODUCTION_REALMS, Target
+from contracts.settings.guard import refuse_production_realm
+from contracts.settings.target import Target
 from contracts.settings.toml_file import suggestion
 
 _COLOURS: Final = {
@@ -86,8 +87,7 @@ def command(
 
 
 def _realm(telling: Telling, asked: str | None, target: Target) -> str:
-    if asked in PRODUCTION_REALMS:
-        raise UsageError(f"'{asked}' is a production realm, which is refused; use {asked}-dev")
+    refuse_production_realm(asked)
     if asked is not None and telling.realm == ANY_REALM:
         raise UsageError(
             f"{telling.what}: the sequence names no realm of its own, or several; leave --realm out"

@@ -25,7 +25,8 @@ from contracts.manual.request_options import HEADERS, RequestOptions, Setting, c
 from contracts.safe_text import json_text
 from contracts.session.actor import DEFAULT, Actor
 from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace
-from contracts.settings.target import AUTHOR, PRODUCTION_REALMS, Account
+from contracts.settings.guard import refuse_production_realm
+from contracts.settings.target import AUTHOR, Account
 from contracts.settings.toml_file import suggestion
 
 #: Operations about something that has to be there before.
@@ -330,8 +331,7 @@ def realm_for(operation: Operation, realm: str | None, realms: tuple[str, ...]) 
     offered = [name for name in realms if name in operation.realms]
     if realm is None and offered:
         return offered[0]
-    if realm in PRODUCTION_REALMS:
-        raise UsageError(f"'{realm}' is a production realm, which is refused; use {realm}-dev")
+    refuse_production_realm(realm)
     if realm not in offered:
         there = f"realm '{realm}'" if realm else "any realm"
         raise UsageError(

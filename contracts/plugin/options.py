@@ -21,8 +21,9 @@ from contracts.interface.catalogue import Clause, load_catalogue
 from contracts.interface.description import load_description
 from contracts.plugin.run_options import RUN_OPTIONS
 from contracts.plugin.sharding import ShardNumber, read_shard_number
+from contracts.settings.guard import refuse_production_realm
 from contracts.settings.lookup import load_target
-from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS, SANDBOX, Target
+from contracts.settings.target import DEVELOPMENT_REALMS, SANDBOX, Target
 from contracts.settings.toml_file import suggestion
 
 #: Requests of a run in all four realms. A run that passes needs about half of it; the rest is for confirming what
@@ -190,8 +191,7 @@ def _checked(what: str, names: Iterable[str], known: Iterable[str]) -> tuple[str
 
 def _check_realms(realms: tuple[str, ...], target: Target | None) -> None:
     for realm in realms:
-        if realm in PRODUCTION_REALMS:
-            raise UsageError(f"'{realm}' is a production realm, which is refused; use {realm}-dev")
+        refuse_production_realm(realm)
     _checked("realm", realms, target.realms if target else DEVELOPMENT_REALMS)
 
 

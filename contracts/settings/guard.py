@@ -92,6 +92,17 @@ def refuse_production(target: Target) -> None:
             )
 
 
+def refuse_production_realm(name: str | None) -> None:
+    """Refuse a realm that a person named, if it is a production realm.
+
+    Raises:
+        UsageError: it is; says what to write instead.
+    """
+    plain = (name or "").strip().lower()
+    if plain in PRODUCTION_REALMS:
+        raise UsageError(f"{name!r} is a production realm, which is refused; use {plain}-dev")
+
+
 def refuse_request(method: str, url: str, headers: Headers, target: Target) -> None:
     """Refuse a request that would leave the target or select a production realm; called for every request.
 

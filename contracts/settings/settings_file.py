@@ -10,11 +10,10 @@ from typing import Any, NoReturn, TypeVar
 
 from contracts.errors import UsageError
 from contracts.settings.environment import AccountVariables, read_accounts
-from contracts.settings.guard import checked_base_url
+from contracts.settings.guard import checked_base_url, refuse_production_realm
 from contracts.settings.target import (
     ACCOUNT_ROLES,
     DEVELOPMENT_REALMS,
-    PRODUCTION_REALMS,
     AttachmentSettings,
     Kind,
     Pace,
@@ -264,9 +263,10 @@ def refuse_unknown_realm(
     Raises:
         UsageError: file, line and what to write.
     """
-    plain = name.strip().lower()
-    if plain in PRODUCTION_REALMS:
-        raise source.fault(keys, f"{name!r} is a production realm, which is refused; use {plain}-dev", name)
+    try:
+        refuse_production_realm(name)
+    except UsageError as error:
+        raise source.fault(keys, str(error), name) from None
     if name not in known:
         raise source.fault(keys, f"unknown realm {name!r}; {suggestion(name, known)}", name)
 
