@@ -1,10 +1,4 @@
-"""Other people's records on a sandbox that keeps its data, and whether a run has changed any of them.
-
-A sandbox that keeps its data on disk, and runs of the suite against it as against somebody else's service.
-
-What runs have left on a sandbox, seen from its database, against what their ledgers admit to.
-
-`python -m contracts.proving.manners`: the suite's manners on a service that others use, put to the test.
+"""`python -m contracts.proving.manners`: the suite's manners on a service that others use, put to the test.
 
 `canary` runs the suite beside other people's records and looks whether one of them has changed. `kills` ends runs
 with SIGKILL at random moments and looks what is left once the next run or `sweep` has been there.

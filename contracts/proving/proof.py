@@ -1,7 +1,4 @@
-"""Works off a proof: trials side by side, each result on disk as it comes, so that an interrupted proof goes on.
-
-One proof from the question to the reports: loads the suite, runs the trials, shows progress, writes the matrix.
-"""
+"""One proof: trials side by side, each result on disk as it comes, progress, and the reports."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How the commands of this package read their seeds and end: known trouble is one line.
-
-One run of the suite against one altered sandbox, in a process of its own, and what came of it.
-"""
+"""One run of the suite against one altered sandbox, in a process of its own, and the options of these commands."""
 
 from __future__ import annotations
 

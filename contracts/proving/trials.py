@@ -1,7 +1,4 @@
-"""Pairs of variants that do not touch each other: each is met nearly by itself, at half the price.
-
-One trial: the suite against one altered sandbox, with one seed, and what came of it.
-"""
+"""One trial: the suite against one altered sandbox, with one seed; and the variants that trials combine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""One run in one weather, in a fork of a process that has loaded everything: what is tried, and how it has to end.
-
-`python -m contracts.proving.weather`: bad weather never makes a finding, and never hides one that can be reached.
+"""`python -m contracts.proving.weather`: bad weather never makes a finding, and never hides one that can be reached.
 
 On the faithful sandbox a run ends with `pass` where polite retry gets through, and else inconclusive; never with
 `fail`. With a defect beneath the weather, the defect is found all the same wherever its operation can be reached.

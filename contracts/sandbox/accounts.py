@@ -1,9 +1,6 @@
-"""The sandbox's one source of time, and the written form of it.
+"""Accounts, tokens and rights (Authentication), and the one source of time.
 
-Accounts, tokens and rights (Authentication).
-
-The document shows how a token is got and sent; how long it lives is ours to choose. Accounts are
-the published ones of the sandbox.
+The document shows how a token is requested and sent; how long it lives is ours to choose.
 """
 
 import hmac

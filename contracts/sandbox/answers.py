@@ -1,9 +1,4 @@
-"""JSON as the sandbox writes it: in UTF-8, and with an escape for what UTF-8 does not hold.
-
-Turning results and refusals into HTTP answers, in the shapes the habits give.
-
-How records and attachments are described in answers: member names and written timestamps.
-"""
+"""Answers of the sandbox: JSON texts, metadata of what is stored, and refusals, in the shapes the habits give."""
 
 import json
 import re

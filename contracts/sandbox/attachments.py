@@ -1,9 +1,8 @@
 """Attachments of documents: create, persist from temporary storage, list, exists, get and thumbnail.
 
 The document lists no Realm header for them, so a document is looked for over all realms. Adding needs the
-right to change the document; listing needs a token; exists, get and thumbnail are open (silent).
-
-Temporary files: their creation is "not shown", so the sandbox has its own way, outside the interface.
+right to change the document; listing needs a token; exists, get and thumbnail are open (silent). The creation
+of temporary files is "not shown", so the sandbox has its own operation, outside the interface.
 """
 
 import mimetypes

@@ -1,11 +1,4 @@
-"""The tables of the sandbox's database.
-
-What one transaction can do with attachments and temporary files (their bytes live in ``files``).
-
-What one transaction can do with records: drafts, published versions and locks.
-
-The database: one SQLite connection, one transaction per request.
-"""
+"""The database: its tables, and what one transaction does with records, attachments and temporary files."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

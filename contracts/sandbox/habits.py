@@ -1,9 +1,6 @@
-"""How one sandbox is set up: where it keeps its data and which limits it holds.
+"""How one sandbox is set up: its settings, and its habits where the document says "not shown" or nothing.
 
-Every choice the sandbox makes where the interface document says "not shown" or nothing at all.
-
-One frozen record, so that another reading of the silence is another value here and never another branch
-somewhere in the code. Nothing in this module is stated by the document.
+Another reading of the silence is another value here and never another branch in the code.
 """
 
 from dataclasses import dataclass

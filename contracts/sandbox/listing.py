@@ -1,14 +1,10 @@
-"""OData expressions over the fields of a list: ``$filter`` and ``$orderby``.
-
-The grammar of filters and its translation are odata-query's; here stands only what SQLite or the OData rules
-need otherwise: plain substring search instead of LIKE (an underscore is no wildcard, case counts), moments in
-UTC, and no more fields than the list shows. Orders are field names, which the library does not read.
-
-Lists: a page of drafts or attachments, chosen by OData expressions.
+"""Lists: a page of drafts or attachments, chosen by OData expressions.
 
 Draft listing takes ``$filter``, ``$orderby``, ``$top``, ``$skip``; attachment listing takes the same names
 without the dollar. Without an order, items come in the order of their creation; an order given by the client
-is completed by it, so that pages neither repeat nor lose.
+is completed by it, so that pages neither repeat nor lose. The grammar of filters and its translation are
+odata-query's; here stands only what SQLite or the OData rules need otherwise: plain substring search instead of
+LIKE (an underscore is no wildcard, case counts), moments in UTC, and no more fields than the list shows.
 """
 
 import logging

@@ -1,9 +1,7 @@
-"""Record types: the fields a document of each schema has.
+"""Record types with the fields of their documents, and the realms in which each is configured.
 
 ``contact`` is the table of the interface document (Contact record), row by row. The other types are the
-sandbox's own: small tables of the same kinds, so that a submission has something to be validated against.
-
-Realms and the schemas configured in each (What the service does, "Realm values").
+sandbox's own, so that a submission has something to be validated against.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""uvicorn, set up for the sandbox: quiet, a word when it is ready, and a clean end on a signal.
-
-Starting the sandbox: options, the listening socket, the one line that says it is ready, and the end.
-"""
+"""Starting the sandbox: options, the listening socket, the server, the line that says it is ready, and the end."""
 
 import argparse
 import signal
@@ -233,8 +230,6 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
     # Loaded late: a wrong option is answered at once.
     from contracts.sandbox.app import create_app  # noqa: PLC0415
 
-    pass
-
     app: Starlette = (
         altered(settings)
         if settings.variants or settings.defects or settings.faults
@@ -249,7 +244,6 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
 
 def _serve_outdoors(settings: Settings, app: "Starlette", listener: socket.socket) -> None:
     """Serve in the weather of the settings."""
-    pass
     from contracts.sandbox.weather import forecast  # noqa: PLC0415 - only loaded when asked for
 
     sky = forecast(settings.weather).over(app, settings.weather_seed)

@@ -1,6 +1,4 @@
-"""The workflow submission body and its faults (Workflow submission body; Limits).
-
-Workflow submission: the nine rows of the status table, and the five steps in their order.
+"""Workflow submission: the faults of its body, the nine rows of the status table, and the five steps in their order.
 
 Order of what is looked at, first fault wins:
 

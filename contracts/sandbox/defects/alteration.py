@@ -1,4 +1,4 @@
-"""How a defect alters a service: one method replaced, which still can call the faithful one."""
+"""How a defect alters a service: one method is replaced by one that can still call the faithful one."""
 
 import functools
 import json

@@ -1,7 +1,4 @@
-"""Defects of what the list of attachments holds, and of thumbnails.
-
-Defects of the size limit of attachments, and of files from temporary storage.
-"""
+"""Defects of the list of attachments, thumbnails, the size limit, and files from temporary storage."""
 
 from collections.abc import AsyncIterator, Callable
 from typing import Any

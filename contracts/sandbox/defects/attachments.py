@@ -1,9 +1,4 @@
-"""How defects find attachments that were not asked for.
-
-Defects of attachments themselves: refused, lost, or other bytes than were sent.
-
-Defects of looking for an attachment: missed, made up, or taken from another document.
-"""
+"""Defects of attachments: refused, lost, changed, made up, or taken from another document."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,13 +1,4 @@
-"""How defects change what the validator finds in a contact.
-
-Defects that turn away good contacts.
-
-Defects of the kinds of a contact's fields: values of another kind are accepted.
-
-Defects of the mandatory fields of a contact: not required, or required without saying so rightly.
-
-Defects of contact requests as a whole: bodies that are no contact, null, and the schema in the query.
-"""
+"""Defects of contacts: good ones refused, faulty ones accepted, mandatory fields, kinds, bodies and schemas."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,7 +1,4 @@
-"""Defects of the content that reading a draft gives: values and texts that changed on the way.
-
-Defects of deleting drafts: nothing goes, half of it goes, or too much goes.
-"""
+"""Defects of the content that reading a draft returns, and of deleting drafts."""
 
 import json
 import unicodedata

@@ -1,7 +1,4 @@
-"""Defects of reading drafts: out of date, missed, made up, or without their info.
-
-Defects of saving drafts: accepted and lost, merged, or written over others.
-"""
+"""Defects of reading drafts (out of date, missed, made up) and of saving them (lost, merged, written over others)."""
 
 import json
 from collections.abc import Callable

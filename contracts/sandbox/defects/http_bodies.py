@@ -1,9 +1,4 @@
-"""Defects of JSON bodies: what is no JSON is taken for it, and what is JSON is not labelled so.
-
-Defects of headers and versions: headers that are needed or refused, and paths that are gone.
-
-Defects that repeat a password or a token where neither belongs.
-"""
+"""Defects of JSON bodies, headers and versions, and of answers that repeat a password or a token."""
 
 import json
 import re

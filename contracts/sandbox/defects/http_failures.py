@@ -1,7 +1,4 @@
-"""Inputs of which no service should break: tests of requests.
-
-Defects of common sense: errors of the service's own making, and requests that hang.
-"""
+"""Defects of common sense: errors of the service's own making, and requests that hang."""
 
 import asyncio
 import json

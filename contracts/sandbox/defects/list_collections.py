@@ -1,7 +1,4 @@
-"""How defects change a list: the rows of a page, and the query that asks for it.
-
-Defects of what the list of drafts holds: too little, too much, or nothing at all.
-"""
+"""Defects of what the list of drafts holds: too little, too much, or nothing at all."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace

@@ -1,7 +1,4 @@
-"""Defects of filters and orders, in the list of drafts and in the list of attachments.
-
-Defects of paging, in the list of drafts and in the list of attachments.
-"""
+"""Defects of filters, orders and paging, in the list of drafts and in the list of attachments."""
 
 import re
 from collections.abc import Callable

@@ -1,9 +1,4 @@
-"""What a defect is, how one is declared, and the list of all that were declared.
-
-Operations that share a duty, by their ids.
-
-The must clauses that no defect breaks, because nothing at the interface would show it.
-"""
+"""What a defect is, all that were declared, operations that share a duty, and the clauses that none breaks."""
 
 import difflib
 import inspect

@@ -1,7 +1,4 @@
-"""Defects of the answer to signing in: the token and its expiration.
-
-Defects of signing in: credentials that should yield no token, and do.
-"""
+"""Defects of signing in: the answer with token and expiration, and credentials that should yield no token."""
 
 import re
 from collections.abc import Callable

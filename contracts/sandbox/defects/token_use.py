@@ -1,7 +1,4 @@
-"""Defects of the Authorization header: tokens that open nothing, and texts that open everything.
-
-Defects of protection: operations that a request without a token can use, and refusals that came too late.
-"""
+"""Defects of the Authorization header: tokens that open nothing, and requests without a valid one that are served."""
 
 from collections.abc import Callable
 

@@ -1,11 +1,4 @@
-"""How defects let the paths of operations name what is no identifier.
-
-Defects of the identifier rule that shut out what it lets in, or that mix up two identifiers.
-
-Defects of the identifier rule that let in characters it shuts out.
-
-Defects of the identifier rule that let in uids that are too short or too long.
-"""
+"""Defects of the identifier rule: what it lets in, what it shuts out, and identifiers that are mixed up."""
 
 import re
 import unicodedata

@@ -1,9 +1,4 @@
-"""Defects of the body of a submission and of the document in it: accepted without being looked at.
-
-Defects of schemas and identifiers in the paths of submissions; all of clauses at should.
-
-Defects of batchId and additionalInfo: limits that are off, and kinds nobody looks at.
-"""
+"""Defects of the body of a submission, of schemas and identifiers in its path, of batchId and additionalInfo."""
 
 import re
 from collections.abc import Callable, Iterable

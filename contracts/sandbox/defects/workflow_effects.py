@@ -1,9 +1,4 @@
-"""Defects of the answer to a submission: refused without reason, or without the right identifier.
-
-Defects of what an accepted submission brings about.
-
-Defects of refused submissions: something of them stays.
-"""
+"""Defects of accepted and refused submissions: their answers, what they store, and what they leave behind."""
 
 from collections.abc import Callable
 from typing import Any

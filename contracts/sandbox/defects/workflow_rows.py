@@ -1,11 +1,4 @@
-"""How defects change the five steps of a submission.
-
-Defects of the nine rows of the workflow's status table: another status, or another message.
-
-Defects of the workflow's status table: what a row refuses is accepted.
-
-Defects of the order of a submission's steps: two steps change places.
-"""
+"""Defects of the nine rows of the workflow's status table, and of the order of a submission's steps."""
 
 from collections.abc import Callable
 from typing import Any

@@ -3,7 +3,6 @@
 import re
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,13 +12,16 @@ from contracts.sandbox.attachments import AttachmentOperations
 from contracts.sandbox.database import ATTACHMENTS, Attachment, Records
 from contracts.sandbox.files import StoredFile, Thumbnails
 from contracts.sandbox.refusals import Reason, Refusal, bad_request, forbidden, not_found
-from contracts.sandbox.variants.model import Variant
+from contracts.sandbox.variants.model import Variants
+
+VARIANTS = Variants()
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 
 
+@VARIANTS.layer("attachments", "empty-file-refused")
 class _NoEmptyFiles(AttachmentOperations):
-    """A file without bytes is refused."""
+    """An attachment without bytes is not shown: it is refused."""
 
     def add(
         self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
@@ -29,8 +31,9 @@ class _NoEmptyFiles(AttachmentOperations):
         return super().add(records, caller, uid, filename, stored)
 
 
+@VARIANTS.layer("attachments", "file-names-plain")
 class _PlainNamesOnly(AttachmentOperations):
-    """A file name with more than letters, digits, dot, hyphen and underscore is refused."""
+    """Spaces, letters beyond ASCII and long file names are not shown: they are refused."""
 
     def add(
         self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
@@ -40,8 +43,9 @@ class _PlainNamesOnly(AttachmentOperations):
         return super().add(records, caller, uid, filename, stored)
 
 
+@VARIANTS.layer("attachments", "file-names-changed")
 class _Renaming(AttachmentOperations):
-    """Unusual signs in a file name become underscores."""
+    """Spaces, letters beyond ASCII and long file names are not shown: the file is given a plain name."""
 
     def add(
         self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
@@ -50,8 +54,9 @@ class _Renaming(AttachmentOperations):
         return super().add(records, caller, uid, plain, stored)
 
 
+@VARIANTS.layer("attachments", "file-names-unread")
 class _NumberOnly(AttachmentOperations):
-    """The number alone finds an attachment of the document; the name in the path is for people."""
+    """A file name that does not go with the attachment identifier is not shown: it is not looked at."""
 
     def found(self, request: Request) -> Attachment:
         try:
@@ -71,8 +76,9 @@ class _NumberOnly(AttachmentOperations):
         return Attachment(**row._mapping)
 
 
+@VARIANTS.layer("attachments", "file-names-unique")
 class _NamesUnique(AttachmentOperations):
-    """A document has no two attachments of one name."""
+    """A second attachment of the same name is not shown: it is refused."""
 
     def add(
         self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
@@ -83,8 +89,9 @@ class _NamesUnique(AttachmentOperations):
         return super().add(records, caller, uid, filename, stored)
 
 
+@VARIANTS.layer("attachments", "attachments-of-anything")
 class _AnyDocument(AttachmentOperations):
-    """A document need not exist to have attachments."""
+    """Attachments of a document that does not exist are not shown: they are taken, and listed as none before."""
 
     def require_right(self, records: Records, caller: Account, uid: str) -> None:
         if records.owners_anywhere(uid):
@@ -101,8 +108,9 @@ class _AnyDocument(AttachmentOperations):
             return self.context.answers.listed([])
 
 
+@VARIANTS.layer("attachments", "thumbnails-of-pictures")
 class _PicturesOnly(AttachmentOperations):
-    """There are previews of pictures, and of nothing else."""
+    """The thumbnail of a file that is no image is not shown: there is none."""
 
     async def thumbnail(self, request: Request) -> Response:
         if not self.found(request).content_type.startswith("image/"):
@@ -130,50 +138,8 @@ class _JpegThumbnails(Thumbnails):
             return buffer.getvalue()
 
 
-def _parts(layer: type[AttachmentOperations], **more: Any) -> dict[str, type]:
-    return {"attachments": layer, **more}
-
-
-VARIANTS = (
-    Variant(
-        "empty-file-refused",
-        "An attachment without bytes is not shown: it is refused.",
-        parts=_parts(_NoEmptyFiles),
-    ),
-    Variant(
-        "file-names-plain",
-        "Spaces, letters beyond ASCII and long file names are not shown: they are refused.",
-        parts=_parts(_PlainNamesOnly),
-    ),
-    Variant(
-        "file-names-changed",
-        "Spaces, letters beyond ASCII and long file names are not shown: the file is given a plain name.",
-        parts=_parts(_Renaming),
-    ),
-    Variant(
-        "file-names-unread",
-        "A file name that does not go with the attachment identifier is not shown: it is not looked at.",
-        parts=_parts(_NumberOnly),
-    ),
-    Variant(
-        "file-names-unique",
-        "A second attachment of the same name is not shown: it is refused.",
-        parts=_parts(_NamesUnique),
-    ),
-    Variant(
-        "attachments-of-anything",
-        "Attachments of a document that does not exist are not shown: they are taken, and listed as none before.",
-        parts=_parts(_AnyDocument),
-    ),
-    Variant(
-        "thumbnails-of-pictures",
-        "The thumbnail of a file that is no image is not shown: there is none.",
-        parts=_parts(_PicturesOnly),
-    ),
-    Variant(
-        "thumbnails-jpeg",
-        "The format of a thumbnail is not shown: JPEG.",
-        parts=_parts(_Jpeg, thumbnails=_JpegThumbnails),
-    ),
+VARIANTS.add(
+    "thumbnails-jpeg",
+    "The format of a thumbnail is not shown: JPEG.",
+    parts={"attachments": _Jpeg, "thumbnails": _JpegThumbnails},
 )
-"""Each treats files otherwise."""

@@ -1,7 +1,4 @@
-"""Variants of contacts and of what counts as valid where the document gives no rule.
-
-Variants of refusals: where the message and the errors array stand. Only their presence is stated.
-"""
+"""Variants of contacts, of what counts as valid without a stated rule, and of the shape of refusals."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -23,7 +20,9 @@ from contracts.sandbox.validation import (
     Path,
     Validator,
 )
-from contracts.sandbox.variants.model import Variant
+from contracts.sandbox.variants.model import Variants
+
+VARIANTS = Variants()
 
 _FORMS = {
     "emails": re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]+"),
@@ -34,8 +33,9 @@ _ADDRESS = re.compile(r"https?://\S+")
 _LANGUAGES = frozenset({"ar", "en", "es", "fr", "ru", "zh"})
 
 
+@VARIANTS.layer("contacts", "contact-put-creates")
 class _PutCreates(ContactOperations):
-    """Updating a contact that is not there creates it."""
+    """Updating a contact that does not exist is not shown: it creates it."""
 
     def require_right(self, records: Records, caller: Account, realm: Realm, uid: str) -> None:
         if records.owner(realm.name, uid) is not None:
@@ -44,8 +44,9 @@ class _PutCreates(ContactOperations):
             raise forbidden("this account may not create contacts")
 
 
+@VARIANTS.layer("contacts", "contact-post-updates")
 class _PostUpdates(ContactOperations):
-    """Creating a contact under the identifier of one's own contact updates that one."""
+    """Creating a contact under an identifier in use is not shown: one's own contact is updated."""
 
     def new_identifier(self, records: Records, realm: Realm, document: dict[str, Any]) -> str:
         identifier = document.get("header", {}).get("identifier")
@@ -61,15 +62,17 @@ class _PostUpdates(ContactOperations):
         return super().keep(records, caller=caller, realm=realm, identifier=identifier, body=body)
 
 
+@VARIANTS.layer("contacts", "references-open")
 class _ReferencesOpen(ContactOperations):
-    """A reference may point to a record that nobody knows."""
+    """A contactOrganization that points to no record is not shown: it is accepted."""
 
     def knows(self, records: Records, realm: Realm) -> Callable[[str], bool]:  # noqa: ARG002
         return lambda _identifier: True
 
 
+@VARIANTS.layer("validator", "numbers-as-text")
 class _NumbersAsText(Validator):
-    """A number is read as text where text is due."""
+    """Whether a number is read as text is not shown: it is."""
 
     def typed(self, value: Any, wanted: type, path: Path) -> Faults:
         number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -77,15 +80,17 @@ class _NumbersAsText(Validator):
             yield from super().typed(value, wanted, path)
 
 
+@VARIANTS.layer("validator", "nulls-absent")
 class _NullsAbsent(Validator):
-    """Null stands for an absent field."""
+    """Null in an optional field is not shown: it counts as left out."""
 
     def field_faults(self, field: Field, value: Any, given: bool, expectation: Expectation) -> Faults:
         yield from super().field_faults(field, value, given and value is not None, expectation)
 
 
+@VARIANTS.layer("validator", "forms-checked")
 class _Forms(Validator):
-    """E-mail addresses, telephone numbers and web addresses have to look like ones."""
+    """Whether e-mail, telephone and web addresses are checked for their form is not shown: they are."""
 
     def value_faults(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Faults:
         faults = list(super().value_faults(field, value, path, expectation))
@@ -96,8 +101,9 @@ class _Forms(Validator):
             yield Fault(INVALID_VALUE, path)
 
 
+@VARIANTS.layer("validator", "languages-six")
 class _SixLanguages(Validator):
-    """Only the six official languages of the United Nations are language codes."""
+    """Which language codes are known is not shown: six."""
 
     def language_faults(self, language: str, path: Path) -> Faults:
         faults = list(super().language_faults(language, path))
@@ -106,15 +112,17 @@ class _SixLanguages(Validator):
             yield Fault(UNSPECIFIED_LOCALE, path)
 
 
+@VARIANTS.layer("validator", "header-ignored")
 class _HeaderIgnored(Validator):
-    """What a header says of identifier and schema is not compared with anything."""
+    """A header that disagrees with path or query is not shown: it is not compared."""
 
     def header_agreement(self, header: dict[str, Any], path: Path, expectation: Expectation) -> Faults:  # noqa: ARG002
         yield from ()
 
 
+@VARIANTS.layer("validator", "header-whole")
 class _HeaderWhole(Validator):
-    """A header that is given has to carry all its members."""
+    """Which members a header has to carry is not shown: all three."""
 
     def header_faults(self, value: Any, path: Path, expectation: Expectation) -> Faults:
         yield from super().header_faults(value, path, expectation)
@@ -124,58 +132,9 @@ class _HeaderWhole(Validator):
                     yield from self.missing((*path, member))
 
 
-CONTACT_VARIANTS = (
-    Variant(
-        "contact-put-creates",
-        "Updating a contact that does not exist is not shown: it creates it.",
-        parts={"contacts": _PutCreates},
-    ),
-    Variant(
-        "contact-post-updates",
-        "Creating a contact under an identifier in use is not shown: one's own contact is updated.",
-        parts={"contacts": _PostUpdates},
-    ),
-    Variant(
-        "references-open",
-        "A contactOrganization that points to no record is not shown: it is accepted.",
-        parts={"contacts": _ReferencesOpen},
-    ),
-    Variant(
-        "numbers-as-text",
-        "Whether a number is read as text is not shown: it is.",
-        parts={"validator": _NumbersAsText},
-    ),
-    Variant(
-        "nulls-absent",
-        "Null in an optional field is not shown: it counts as left out.",
-        parts={"validator": _NullsAbsent},
-    ),
-    Variant(
-        "forms-checked",
-        "Whether e-mail, telephone and web addresses are checked for their form is not shown: they are.",
-        parts={"validator": _Forms},
-    ),
-    Variant(
-        "languages-six",
-        "Which language codes are known is not shown: six.",
-        parts={"validator": _SixLanguages},
-    ),
-    Variant(
-        "header-ignored",
-        "A header that disagrees with path or query is not shown: it is not compared.",
-        parts={"validator": _HeaderIgnored},
-    ),
-    Variant(
-        "header-whole",
-        "Which members a header has to carry is not shown: all three.",
-        parts={"validator": _HeaderWhole},
-    ),
-)
-"""Each judges contacts, and what else is validated, otherwise."""
-
-
+@VARIANTS.layer("answers", "message-plain-text")
 class _PlainText(Answers):
-    """A message is the whole body; an errors array needs JSON."""
+    """The body that carries a message is not shown: it is the message itself as plain text."""
 
     def refusal(self, refusal: Refusal) -> Response:
         answer = super().refusal(refusal)
@@ -184,8 +143,9 @@ class _PlainText(Answers):
         return PlainTextResponse(refusal.message + "\n", answer.status_code, _kept(answer))
 
 
+@VARIANTS.layer("answers", "message-under-error")
 class _UnderError(Answers):
-    """Message and errors stand two levels down."""
+    """The body that carries a message is not shown: message and errors stand under error."""
 
     def refusal_body(self, status: int, message: str, faults: Sequence[Fault] = ()) -> dict[str, Any]:
         error: dict[str, Any] = {"code": status, "message": message, "innererror": {"trace": "0000-01"}}
@@ -194,8 +154,9 @@ class _UnderError(Answers):
         return {"error": error}
 
 
+@VARIANTS.layer("answers", "message-in-array")
 class _InArray(Answers):
-    """The message is one of several in an array."""
+    """The body that carries a message is not shown: it is one of an array of messages."""
 
     def refusal_body(self, status: int, message: str, faults: Sequence[Fault] = ()) -> dict[str, Any]:
         body: dict[str, Any] = {"messages": [{"severity": "error", "text": message, "status": str(status)}]}
@@ -204,16 +165,18 @@ class _InArray(Answers):
         return body
 
 
+@VARIANTS.layer("answers", "message-spaced")
 class _Spaced(Answers):
-    """The message is quoted, broken into lines and followed by white space."""
+    """White space around a message is not shown: it is quoted, broken into lines and ends with a line break."""
 
     def refusal_body(self, status: int, message: str, faults: Sequence[Fault] = ()) -> dict[str, Any]:
         first, space, rest = message.partition(" ")
         return super().refusal_body(status, f"  “{first}{space and chr(10)}{rest}” \r\n", faults)
 
 
+@VARIANTS.layer("answers", "errors-nested")
 class _Nested(Answers):
-    """The errors array stands one level down, each element with more to say."""
+    """The place of the errors array is not shown: it stands under validation, its elements say more."""
 
     def refusal_body(self, status: int, message: str, faults: Sequence[Fault] = ()) -> dict[str, Any]:
         body = super().refusal_body(status, message)
@@ -225,8 +188,9 @@ class _Nested(Answers):
         return body
 
 
+@VARIANTS.layer("answers", "refusals-without-body")
 class _Bare(Answers):
-    """A refusal without a stated message says nothing."""
+    """Bodies of refusals outside the tables are not shown: they are empty."""
 
     def refusal(self, refusal: Refusal) -> Response:
         answer = super().refusal(refusal)
@@ -235,8 +199,9 @@ class _Bare(Answers):
         return Response(status_code=answer.status_code, headers=_kept(answer))
 
 
+@VARIANTS.layer("answers", "problem-json")
 class _Problem(Answers):
-    """Problem details for HTTP (RFC 9457)."""
+    """The shape of refusals is not shown: they are problem details, application/problem+json."""
 
     def refusal(self, refusal: Refusal) -> Response:
         answer = super().refusal(refusal)
@@ -262,46 +227,3 @@ def _kept(answer: Response) -> dict[str, str]:
     """Return the headers of a refusal that do not describe its body."""
     described = ("content-type", "content-length")
     return {name: value for name, value in answer.headers.items() if name not in described}
-
-
-REFUSAL_VARIANTS = (
-    Variant(
-        "message-plain-text",
-        "The body that carries a message is not shown: it is the message itself as plain text.",
-        parts={"answers": _PlainText},
-    ),
-    Variant(
-        "message-under-error",
-        "The body that carries a message is not shown: message and errors stand under error.",
-        parts={"answers": _UnderError},
-    ),
-    Variant(
-        "message-in-array",
-        "The body that carries a message is not shown: it is one of an array of messages.",
-        parts={"answers": _InArray},
-    ),
-    Variant(
-        "message-spaced",
-        "White space around a message is not shown: it is quoted, broken into lines and ends with a line break.",
-        parts={"answers": _Spaced},
-    ),
-    Variant(
-        "errors-nested",
-        "The place of the errors array is not shown: it stands under validation, its elements say more.",
-        parts={"answers": _Nested},
-    ),
-    Variant(
-        "refusals-without-body",
-        "Bodies of refusals outside the tables are not shown: they are empty.",
-        parts={"answers": _Bare},
-    ),
-    Variant(
-        "problem-json",
-        "The shape of refusals is not shown: they are problem details, application/problem+json.",
-        parts={"answers": _Problem},
-    ),
-)
-"""Each puts messages or errors elsewhere."""
-
-
-VARIANTS = (*CONTACT_VARIANTS, *REFUSAL_VARIANTS)

@@ -1,7 +1,4 @@
-"""Variants of draft versions: what is given back, and what is taken.
-
-Variants of who sees a draft: in which realm, whose account, while it is locked.
-"""
+"""Variants of draft versions: what is returned, what is accepted, and who sees a draft."""
 
 import json
 from itertools import count
@@ -18,7 +15,9 @@ from contracts.sandbox.drafts import DraftOperations
 from contracts.sandbox.record_types import Realm
 from contracts.sandbox.refusals import Fault, Reason, Refusal, forbidden, not_found
 from contracts.sandbox.validation import INVALID_PROPERTY, Expectation
-from contracts.sandbox.variants.model import Variant
+from contracts.sandbox.variants.model import Variants
+
+VARIANTS = Variants()
 
 _READINGS = count(1)
 
@@ -34,8 +33,9 @@ class _Given(DraftOperations):
         raise NotImplementedError
 
 
+@VARIANTS.layer("drafts", "draft-wrapped")
 class _Wrapped(_Given):
-    """The content stands between metadata, some of which is of the moment."""
+    """The record that carries a draft is not shown: the content stands in it beside metadata."""
 
     def given(self, draft: Version) -> Any:
         info = self.context.metadata.of_version(draft)
@@ -43,8 +43,9 @@ class _Wrapped(_Given):
         return {**info, **reading, "state": "draft", "workingDocument": json.loads(draft.content)}
 
 
+@VARIANTS.layer("drafts", "draft-extended")
 class _Extended(_Given):
-    """The content gets members of the service's own, and a whole header."""
+    """What a service adds to a draft is not shown: members of its own, and a header made whole."""
 
     def given(self, draft: Version) -> Any:
         content = json.loads(draft.content)
@@ -54,8 +55,9 @@ class _Extended(_Given):
         return {"_revision": 1, "_owner": draft.owner, **content, "header": {**whole, "version": 1}}
 
 
+@VARIANTS.layer("drafts", "draft-rewritten")
 class _Rewritten(DraftOperations):
-    """The content is written anew: keys in order, escapes, indentation."""
+    """The form of a draft's JSON is not shown: keys sorted, letters escaped, indented."""
 
     async def get(self, request: Request) -> Response:
         content = json.loads(self._found(request).content)
@@ -77,8 +79,9 @@ class _Changed(DraftOperations):
         raise NotImplementedError
 
 
+@VARIANTS.layer("drafts", "draft-nulls-dropped")
 class _NullsDropped(_Changed):
-    """Members that are null count as left out."""
+    """Whether null stands for an absent field is not shown: it does, and is not kept."""
 
     def taken(self, records: Records, realm: Realm, uid: str, schema: str, content: str) -> str:  # noqa: ARG002
         return json_text(_without_nulls(json.loads(content)))
@@ -90,8 +93,9 @@ def _without_nulls(value: Any) -> Any:
     return [_without_nulls(member) for member in value] if isinstance(value, list) else value
 
 
+@VARIANTS.layer("drafts", "draft-known-fields-only")
 class _KnownOnly(_Changed):
-    """A draft with a field that its schema does not have is refused."""
+    """What a draft may hold is not shown: only fields of its schema."""
 
     def taken(self, records: Records, realm: Realm, uid: str, schema: str, content: str) -> str:  # noqa: ARG002
         unknown = [name for name in json.loads(content) if realm.types[schema].field(name) is None]
@@ -121,8 +125,16 @@ class _ValidOnly(_Changed):
         )
 
 
+VARIANTS.add(
+    "draft-valid-only",
+    "Whether a draft has to be complete is not shown: it has to be valid by its schema.",
+    parts={"drafts": _ValidOnly},
+)
+
+
+@VARIANTS.layer("drafts", "draft-faults-told")
 class _FaultsTold(_ValidOnly):
-    """A draft is saved as it is; the answer tells what keeps it from being submitted."""
+    """The answer to a saved draft is not shown: it holds an errors array of what is still to be done."""
 
     async def save(self, request: Request) -> Response:
         answer = await super().save(request)
@@ -140,8 +152,9 @@ class _FaultsTold(_ValidOnly):
         return content
 
 
+@VARIANTS.layer("drafts", "draft-content-answered")
 class _ContentAnswered(DraftOperations):
-    """The answer to a save is the draft's content."""
+    """The answer to a saved draft is not shown: it is the content."""
 
     async def save(self, request: Request) -> Response:
         answer = await super().save(request)
@@ -150,53 +163,9 @@ class _ContentAnswered(DraftOperations):
         return content
 
 
-CONTENT_VARIANTS = (
-    Variant(
-        "draft-wrapped",
-        "The record that carries a draft is not shown: the content stands in it beside metadata.",
-        parts={"drafts": _Wrapped},
-    ),
-    Variant(
-        "draft-extended",
-        "What a service adds to a draft is not shown: members of its own, and a header made whole.",
-        parts={"drafts": _Extended},
-    ),
-    Variant(
-        "draft-rewritten",
-        "The form of a draft's JSON is not shown: keys sorted, letters escaped, indented.",
-        parts={"drafts": _Rewritten},
-    ),
-    Variant(
-        "draft-nulls-dropped",
-        "Whether null stands for an absent field is not shown: it does, and is not kept.",
-        parts={"drafts": _NullsDropped},
-    ),
-    Variant(
-        "draft-known-fields-only",
-        "What a draft may hold is not shown: only fields of its schema.",
-        parts={"drafts": _KnownOnly},
-    ),
-    Variant(
-        "draft-valid-only",
-        "Whether a draft has to be complete is not shown: it has to be valid by its schema.",
-        parts={"drafts": _ValidOnly},
-    ),
-    Variant(
-        "draft-faults-told",
-        "The answer to a saved draft is not shown: it holds an errors array of what is still to be done.",
-        parts={"drafts": _FaultsTold},
-    ),
-    Variant(
-        "draft-content-answered",
-        "The answer to a saved draft is not shown: it is the content.",
-        parts={"drafts": _ContentAnswered},
-    ),
-)
-"""Each keeps or shows drafts otherwise."""
-
-
+@VARIANTS.layer("records", "drafts-shared")
 class _OneForAll(Records):
-    """A draft is the same in every realm."""
+    """Whether a uid names one document across all realms is not shown: its draft is the same in each."""
 
     def version(self, realm: str, identifier: str, state: str) -> Version | None:
         return super().version(realm, identifier, state) or self._elsewhere(realm, identifier, state)
@@ -217,8 +186,9 @@ class _OneForAll(Records):
         return None if row is None else Version(**row._mapping)
 
 
+@VARIANTS.layer("drafts", "others-drafts-hidden")
 class _Hidden(DraftOperations):
-    """The draft of another account is not there."""
+    """Whether one account may read the draft of another is not shown: it is answered as if it were not there."""
 
     def _found(self, request: Request) -> Version:
         draft = super()._found(request)
@@ -227,8 +197,9 @@ class _Hidden(DraftOperations):
         return draft
 
 
+@VARIANTS.layer("drafts", "others-drafts-refused")
 class _Private(DraftOperations):
-    """The draft of another account may not be read."""
+    """Whether one account may read the draft of another is not shown: that is refused for want of rights."""
 
     def _found(self, request: Request) -> Version:
         draft = super()._found(request)
@@ -237,8 +208,9 @@ class _Private(DraftOperations):
         return draft
 
 
+@VARIANTS.layer("drafts", "locked-draft-hidden")
 class _LockedHidden(DraftOperations):
-    """The draft of a locked record is with the workflow, and not there for others."""
+    """Whether the draft of a locked record can be read is not shown: it cannot."""
 
     def _found(self, request: Request) -> Version:
         draft = super()._found(request)
@@ -247,31 +219,3 @@ class _LockedHidden(DraftOperations):
         if locked:
             raise not_found("this record is under way")
         return draft
-
-
-VISIBILITY_VARIANTS = (
-    Variant(
-        "drafts-shared",
-        "Whether a uid names one document across all realms is not shown: its draft is the same in each.",
-        parts={"records": _OneForAll},
-    ),
-    Variant(
-        "others-drafts-hidden",
-        "Whether one account may read the draft of another is not shown: it is answered as if it were not there.",
-        parts={"drafts": _Hidden},
-    ),
-    Variant(
-        "others-drafts-refused",
-        "Whether one account may read the draft of another is not shown: that is refused for want of rights.",
-        parts={"drafts": _Private},
-    ),
-    Variant(
-        "locked-draft-hidden",
-        "Whether the draft of a locked record can be read is not shown: it cannot.",
-        parts={"drafts": _LockedHidden},
-    ),
-)
-"""Each shows drafts to others than the plain sandbox does."""
-
-
-VARIANTS = (*CONTENT_VARIANTS, *VISIBILITY_VARIANTS)

@@ -1,7 +1,4 @@
-"""Variants between the service and the wire: framing, headers, encodings, pace.
-
-Variants between the service and the wire that look into answers: more members, other statuses, redirects.
-"""
+"""Variants between the service and the wire: framing, headers, encodings, pace, further members, redirects."""
 
 import asyncio
 import json
@@ -129,48 +126,6 @@ class _Slow(Between):
 
 def _gzip(app: ASGIApp) -> ASGIApp:
     return GZipMiddleware(app, minimum_size=1)
-
-
-WIRE_VARIANTS = (
-    Variant(
-        "charset",
-        "Parameters of a content type are not shown: JSON names its charset.",
-        wrap=_Charset,
-        layer=3,
-    ),
-    Variant(
-        "header-capitals",
-        "The spelling of header names is not shown: capitals.",
-        wrap=_CapitalHeaders,
-        layer=4,
-    ),
-    Variant(
-        "headers-furnished",
-        "Further headers are not shown: cookies, caches and request ids come with every answer.",
-        wrap=_Furnished,
-        layer=3,
-    ),
-    Variant(
-        "chunked", "The framing of a body is not shown: chunks, without a length.", wrap=_Chunked, layer=2
-    ),
-    Variant(
-        "gzip",
-        "The coding of a body is not shown: compressed where the client takes it.",
-        wrap=_gzip,
-        layer=1,
-    ),
-    Variant(
-        "connections-closed", "Keeping connections is not shown: each is closed.", wrap=_Closing, layer=3
-    ),
-    Variant(
-        "validators",
-        "Validators of answers are not shown: weak ones, another each time.",
-        wrap=_Validators,
-        layer=3,
-    ),
-    Variant("slow", "How long an answer takes is not shown: 150 ms longer.", wrap=_Slow),
-)
-"""Each changes how answers travel."""
 
 
 _SIGNED = "/signed/"
@@ -351,7 +306,7 @@ def _is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return any(name == b"content-type" and b"json" in value for name, value in headers)
 
 
-BODY_VARIANTS = (
+VARIANTS = (
     Variant(
         "extra-members",
         "Further members of answers are not shown: every JSON object has some.",
@@ -383,8 +338,42 @@ BODY_VARIANTS = (
         wrap=_Deflated,
         layer=1,
     ),
+    Variant(
+        "charset",
+        "Parameters of a content type are not shown: JSON names its charset.",
+        wrap=_Charset,
+        layer=3,
+    ),
+    Variant(
+        "header-capitals",
+        "The spelling of header names is not shown: capitals.",
+        wrap=_CapitalHeaders,
+        layer=4,
+    ),
+    Variant(
+        "headers-furnished",
+        "Further headers are not shown: cookies, caches and request ids come with every answer.",
+        wrap=_Furnished,
+        layer=3,
+    ),
+    Variant(
+        "chunked", "The framing of a body is not shown: chunks, without a length.", wrap=_Chunked, layer=2
+    ),
+    Variant(
+        "gzip",
+        "The coding of a body is not shown: compressed where the client takes it.",
+        wrap=_gzip,
+        layer=1,
+    ),
+    Variant(
+        "connections-closed", "Keeping connections is not shown: each is closed.", wrap=_Closing, layer=3
+    ),
+    Variant(
+        "validators",
+        "Validators of answers are not shown: weak ones, another each time.",
+        wrap=_Validators,
+        layer=3,
+    ),
+    Variant("slow", "How long an answer takes is not shown: 150 ms longer.", wrap=_Slow),
 )
 """Each answers otherwise than the service it stands before."""
-
-
-VARIANTS = (*BODY_VARIANTS, *WIRE_VARIANTS)

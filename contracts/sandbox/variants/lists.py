@@ -1,12 +1,4 @@
-"""Variants of the two lists: envelopes, sizes of pages, fields, and what is not a field.
-
-A variant whose lists are a second behind: created items are not listed yet, deleted ones still are.
-
-SQLite's triggers write each change down with the moment it is due; a list first applies the changes that are
-due to a copy of the table, and then reads the copy.
-
-Variants of the envelope around a list, as well-known conventions have it, and of the answer that carries it.
-"""
+"""Variants of the two lists: envelopes, sizes of pages, fields, orders, and a list that lags a second behind."""
 
 import hashlib
 import json
@@ -28,13 +20,16 @@ from contracts.sandbox.http_requests import query_value
 from contracts.sandbox.listing import Fields, Listing, ODataReader, Page
 from contracts.sandbox.refusals import Refusal, forbidden
 from contracts.sandbox.seeds import Seeds
-from contracts.sandbox.variants.model import Variant
+from contracts.sandbox.variants.model import Variants
+
+VARIANTS = Variants()
 
 _TERSE = frozenset({"identifier", "id", "schema", "filename"})
 
 
+@VARIANTS.layer("answers", "list-docs")
 class _SearchEngine(Answers):
-    """Items stand two levels down, between figures about the search."""
+    """The envelope of a list is not shown: items stand under response.docs, as a search engine answers."""
 
     def listed(self, items: Sequence[dict[str, Any]]) -> Response:
         found = {"numFound": len(items), "start": 0, "docs": list(items)}
@@ -42,24 +37,27 @@ class _SearchEngine(Answers):
         return JsonAnswer({"responseHeader": header, "response": found, "facet_counts": {}})
 
 
+@VARIANTS.layer("answers", "list-linked")
 class _Linked(Answers):
-    """Items stand beside links and figures of the page, and an array of warnings that is always empty."""
+    """The envelope of a list is not shown: items stand under results, beside links, figures and an empty array."""
 
     def listed(self, items: Sequence[dict[str, Any]]) -> Response:
         page = {"count": len(items), "hasMore": False, "fields": ["identifier", "schema"]}
         return JsonAnswer({"links": {"self": "?"}, "page": page, "warnings": [], "results": list(items)})
 
 
+@VARIANTS.layer("listing", "pages-of-five")
 class _PagesOfFive(Listing):
-    """No page holds more than five items, whatever the request says."""
+    """The largest page of a list is not shown: five items, even when $top asks for more."""
 
     def limit(self, page: Page) -> int:
         asked = super().limit(page)
         return 5 if asked < 0 else min(asked, 5)
 
 
+@VARIANTS.layer("listing", "list-with-documents")
 class _WithDocuments(Listing):
-    """Listed drafts carry their content, arrays and headers included."""
+    """The fields of a listed draft are not shown: its whole content is among them."""
 
     def drafts(self, records: Records, realm: str, owner: str | None, page: Page) -> list[dict[str, Any]]:
         rows = super().drafts(records, realm, owner, page)
@@ -83,6 +81,13 @@ class _TerseFields(Listing):
         return super().reader({name: column for name, column in fields.items() if name in _TERSE})
 
 
+VARIANTS.add(
+    "metadata-terse",
+    "The fields of drafts and attachments are not shown: identifier and schema, number and file name, no more.",
+    parts={"metadata": _Terse, "listing": _TerseFields},
+)
+
+
 class _OpenFields(dict[str, ColumnElement[Any]]):
     """Fields of which any other is null, as OData has it for open types."""
 
@@ -93,8 +98,9 @@ class _OpenFields(dict[str, ColumnElement[Any]]):
         return null()
 
 
+@VARIANTS.layer("listing", "odata-open")
 class _Open(Listing):
-    """Reads expressions over any field."""
+    """A field that no item carries is not shown: in filters and orders it counts as null."""
 
     def reader(self, fields: Fields) -> ODataReader:
         return super().reader(_OpenFields(fields))
@@ -115,15 +121,17 @@ class _IgnoringReader(ODataReader):
         return ODataReader(_OpenFields(self.fields)).order(text)
 
 
+@VARIANTS.layer("listing", "odata-ignored")
 class _Ignoring(Listing):
-    """Passes over what is no field."""
+    """A field that no item carries is not shown: a filter or an order by it is passed over."""
 
     def reader(self, fields: Fields) -> ODataReader:
         return _IgnoringReader(fields)
 
 
+@VARIANTS.layer("drafts", "list-own-only")
 class _OwnOnly(DraftOperations):
-    """A list without a collection is the caller's own as well."""
+    """Whose drafts a list without a collection holds is not shown: the caller's own."""
 
     def collection_owner(self, request: Request, caller: Account) -> str | None:
         super().collection_owner(request, caller)
@@ -163,69 +171,22 @@ class _MyDiffersListing(Listing):
         return super().page(records, rows, page)
 
 
+VARIANTS.add(
+    "my-and-mydrafts-differ",
+    "What sets my and mydrafts apart is not shown: mydrafts leaves out drafts that are locked for workflow.",
+    parts={"drafts": _MyDiffers, "listing": _MyDiffersListing},
+)
+
+
+@VARIANTS.layer("identity", "restricted-shut-out")
 class _RestrictedReads(Identity):
-    """An account without rights may not even read outside the workflow."""
+    """What an account without rights may read is not shown: nothing outside the workflow."""
 
     def require(self, request: Request) -> Account:
         account = super().require(request)
         if not account.may_write:
             raise forbidden("this account has no access")
         return account
-
-
-LIST_VARIANTS = (
-    Variant(
-        "list-docs",
-        "The envelope of a list is not shown: items stand under response.docs, as a search engine answers.",
-        parts={"answers": _SearchEngine},
-    ),
-    Variant(
-        "list-linked",
-        "The envelope of a list is not shown: items stand under results, beside links, figures and an empty array.",
-        parts={"answers": _Linked},
-    ),
-    Variant(
-        "pages-of-five",
-        "The largest page of a list is not shown: five items, even when $top asks for more.",
-        parts={"listing": _PagesOfFive},
-    ),
-    Variant(
-        "list-with-documents",
-        "The fields of a listed draft are not shown: its whole content is among them.",
-        parts={"listing": _WithDocuments},
-    ),
-    Variant(
-        "metadata-terse",
-        "The fields of drafts and attachments are not shown: identifier and schema, number and file name, no more.",
-        parts={"metadata": _Terse, "listing": _TerseFields},
-    ),
-    Variant(
-        "odata-open",
-        "A field that no item carries is not shown: in filters and orders it counts as null.",
-        parts={"listing": _Open},
-    ),
-    Variant(
-        "odata-ignored",
-        "A field that no item carries is not shown: a filter or an order by it is passed over.",
-        parts={"listing": _Ignoring},
-    ),
-    Variant(
-        "list-own-only",
-        "Whose drafts a list without a collection holds is not shown: the caller's own.",
-        parts={"drafts": _OwnOnly},
-    ),
-    Variant(
-        "my-and-mydrafts-differ",
-        "What sets my and mydrafts apart is not shown: mydrafts leaves out drafts that are locked for workflow.",
-        parts={"drafts": _MyDiffers, "listing": _MyDiffersListing},
-    ),
-    Variant(
-        "restricted-shut-out",
-        "What an account without rights may read is not shown: nothing outside the workflow.",
-        parts={"identity": _RestrictedReads},
-    ),
-)
-"""Each answers lists in another way, or shows less of them."""
 
 
 LATE_SECONDS = 1.0
@@ -294,27 +255,25 @@ class _LateListing(Listing):
         return super().page(records, late, page)
 
 
+VARIANTS.add(
+    "lists-late",
+    "When a change shows in a list is not shown: drafts and attachments come and go a second later.",
+    parts={"seeds": _LateSeeds, "listing": _LateListing},
+)
+
+
 def _late(element: Any, **_: Any) -> Any:
     if isinstance(element, Column) and element.table in _COPIES:
         return _COPIES[element.table].c[element.name]
     return _COPIES.get(element) if isinstance(element, Table) else None
 
 
-LATE_VARIANTS = (
-    Variant(
-        "lists-late",
-        "When a change shows in a list is not shown: drafts and attachments come and go a second later.",
-        parts={"seeds": _LateSeeds, "listing": _LateListing},
-    ),
-)
-"""The one variant of this module."""
-
-
 Items = Sequence[dict[str, Any]]
 
 
+@VARIANTS.layer("answers", "list-hal")
 class _Hal(Answers):
-    """Items are embedded, each with links of its own."""
+    """The envelope of a list is not shown: items are embedded, with links (HAL)."""
 
     def listed(self, items: Items) -> Response:
         linked = [{**item, "_links": {"self": {"href": f"#{number}"}}} for number, item in enumerate(items)]
@@ -323,8 +282,9 @@ class _Hal(Answers):
         return JsonAnswer({"_embedded": {"records": linked}, "_links": links, "page": page})
 
 
+@VARIANTS.layer("answers", "list-json-api")
 class _JsonApi(Answers):
-    """Items are resource objects: type, id, and everything under attributes."""
+    """The envelope of a list is not shown: items are resource objects (JSON:API)."""
 
     def listed(self, items: Items) -> Response:
         data = [{"type": "records", "id": self._id(item), "attributes": item} for item in items]
@@ -336,15 +296,17 @@ class _JsonApi(Answers):
         return str(item.get(self.habits.identifier_member) if number is None else number)
 
 
+@VARIANTS.layer("answers", "list-odata-old")
 class _OldOData(Answers):
-    """Items stand under d.results, their number as text."""
+    """The envelope of a list is not shown: items stand under d.results (OData 2)."""
 
     def listed(self, items: Items) -> Response:
         return JsonAnswer({"d": {"results": list(items), "__count": str(len(items))}})
 
 
+@VARIANTS.layer("answers", "list-hits")
 class _Hits(Answers):
-    """Items are the sources of hits, each with a score."""
+    """The envelope of a list is not shown: items are the sources of hits."""
 
     def listed(self, items: Items) -> Response:
         hits = [{"_index": "records", "_score": 1.0, "_source": item} for item in items]
@@ -352,8 +314,9 @@ class _Hits(Answers):
         return JsonAnswer({"took": 4, "timed_out": False, "hits": {"total": total, "hits": hits}})
 
 
+@VARIANTS.layer("answers", "list-edges")
 class _Edges(Answers):
-    """Items are nodes at the ends of edges, each with a cursor."""
+    """The envelope of a list is not shown: items are nodes of edges."""
 
     def listed(self, items: Items) -> Response:
         edges = [{"cursor": f"c{number:04d}", "node": item} for number, item in enumerate(items)]
@@ -361,8 +324,9 @@ class _Edges(Answers):
         return JsonAnswer({"edges": edges, "pageInfo": page, "totalCount": len(edges)})
 
 
+@VARIANTS.layer("answers", "list-beside-links")
 class _Beside(Answers):
-    """Beside the items stand links and figures that are arrays of objects too."""
+    """The envelope of a list is not shown: links and figures beside the items are arrays of objects."""
 
     def listed(self, items: Items) -> Response:
         links = [{"rel": rel, "href": f"?page={rel}", "method": "GET"} for rel in ("self", "first", "last")]
@@ -370,8 +334,9 @@ class _Beside(Answers):
         return JsonAnswer({"links": links, "facets": facets, "items": list(items), "total": len(items)})
 
 
+@VARIANTS.layer("answers", "list-partial")
 class _Partial(Answers):
-    """A list is a part of a whole: 206, with its range told in a header."""
+    """The status of a list is not shown: 206, with the range in a header."""
 
     def listed(self, items: Items) -> Response:
         answer = super().listed(items)
@@ -380,15 +345,17 @@ class _Partial(Answers):
         return answer
 
 
+@VARIANTS.layer("answers", "list-empty-204")
 class _NothingListed(Answers):
-    """A list without items has no content either."""
+    """The answer to a list without items is not shown: 204 and no body."""
 
     def listed(self, items: Items) -> Response:
         return super().listed(items) if items else Response(status_code=204)
 
 
+@VARIANTS.layer("listing", "list-scrambled")
 class _Hashed(Listing):
-    """Items that nobody ordered come in an order that means nothing, but always in the same."""
+    """The order of a list without an ordering expression is not shown: one that means nothing."""
 
     def default_order(self, created: ColumnElement[int]) -> ColumnElement[int]:
         return type_coerce(func.scrambled(created), Integer)
@@ -401,56 +368,3 @@ class _Hashed(Listing):
 
 def _scrambled(number: int) -> int:
     return int.from_bytes(hashlib.sha256(str(number).encode()).digest()[:6], "big")
-
-
-ENVELOPE_VARIANTS = (
-    Variant(
-        "list-hal",
-        "The envelope of a list is not shown: items are embedded, with links (HAL).",
-        parts={"answers": _Hal},
-    ),
-    Variant(
-        "list-json-api",
-        "The envelope of a list is not shown: items are resource objects (JSON:API).",
-        parts={"answers": _JsonApi},
-    ),
-    Variant(
-        "list-odata-old",
-        "The envelope of a list is not shown: items stand under d.results (OData 2).",
-        parts={"answers": _OldOData},
-    ),
-    Variant(
-        "list-hits",
-        "The envelope of a list is not shown: items are the sources of hits.",
-        parts={"answers": _Hits},
-    ),
-    Variant(
-        "list-edges",
-        "The envelope of a list is not shown: items are nodes of edges.",
-        parts={"answers": _Edges},
-    ),
-    Variant(
-        "list-beside-links",
-        "The envelope of a list is not shown: links and figures beside the items are arrays of objects.",
-        parts={"answers": _Beside},
-    ),
-    Variant(
-        "list-partial",
-        "The status of a list is not shown: 206, with the range in a header.",
-        parts={"answers": _Partial},
-    ),
-    Variant(
-        "list-empty-204",
-        "The answer to a list without items is not shown: 204 and no body.",
-        parts={"answers": _NothingListed},
-    ),
-    Variant(
-        "list-scrambled",
-        "The order of a list without an ordering expression is not shown: one that means nothing.",
-        parts={"listing": _Hashed},
-    ),
-)
-"""Each hands out lists otherwise."""
-
-
-VARIANTS = (*LIST_VARIANTS, *LATE_VARIANTS, *ENVELOPE_VARIANTS)

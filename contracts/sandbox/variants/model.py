@@ -1,9 +1,10 @@
 """What a variant is: other habits, other parts of the service, or something between it and the wire."""
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -12,6 +13,7 @@ from starlette.types import ASGIApp
 from contracts.sandbox.habits import Habits
 from contracts.sandbox.service import Service
 
+_Layer = TypeVar("_Layer")
 RECORDS = "records"
 """Name under which ``Variant.parts`` replaces what a transaction hands out."""
 
@@ -38,6 +40,23 @@ class Variant:
     parts: Mapping[str, type] = field(default_factory=dict)
     wrap: Callable[[ASGIApp], ASGIApp] | None = None
     layer: int = 0
+
+
+class Variants(list[Variant]):
+    """The variants that one module declares, in the order in which they stand there."""
+
+    def add(self, name: str, sentence: str, **members: Any) -> None:
+        """Declare a variant; ``members`` are the other attributes of ``Variant``."""
+        self.append(Variant(name, sentence, **members))
+
+    def layer(self, part: str, name: str) -> Callable[[type[_Layer]], type[_Layer]]:
+        """Declare a variant that lays the decorated class over one part; its docstring is the sentence."""
+
+        def declare(layer: type[_Layer]) -> type[_Layer]:
+            self.add(name, inspect.getdoc(layer) or "", parts={part: layer})
+            return layer
+
+        return declare
 
 
 @dataclass(frozen=True)

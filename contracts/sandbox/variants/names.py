@@ -1,9 +1,4 @@
-"""Variants of identifiers, names and the written form of values.
-
-Variants of the form in which things are named and shown: numbers, links, pictures, what a submission answers.
-
-Variants of the texts that are taken: what JSON can carry and UTF-8 cannot.
-"""
+"""Variants of identifiers, names, and the written form of numbers, links, pictures and texts."""
 
 import json
 import re
@@ -34,8 +29,10 @@ from contracts.sandbox.listing import Fields, Listing, ODataReader, Page
 from contracts.sandbox.record_types import Realm
 from contracts.sandbox.seeds import Seeds
 from contracts.sandbox.variants.http import Rewriting
-from contracts.sandbox.variants.model import Variant
+from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.workflow import Submission, WorkflowOperations
+
+VARIANTS = Variants()
 
 _LARGE = 4_000_000_000
 _NANOSECONDS = re.compile(r"(\.\d{6})\d{1,3}")
@@ -49,15 +46,25 @@ class _RenamedFields(Listing):
         return super().reader({renamed.get(name, name): column for name, column in fields.items()})
 
 
+VARIANTS.add(
+    "ids-renamed",
+    "The members that carry identifiers are not shown: documentUid, and _id for attachments.",
+    habits={"identifier_member": "documentUid", "attachment_id_member": "_id"},
+    parts={"listing": _RenamedFields},
+)
+
+
+@VARIANTS.layer("metadata", "attachment-id-text")
 class _TextNumbers(Metadata):
-    """An attachment's number is shown as text."""
+    """The form of an attachment's identifier in answers is not shown: it is text."""
 
     def of_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
         return super().of_row({name: str(value) if name == "id" else value for name, value in row.items()})
 
 
+@VARIANTS.layer("seeds", "attachment-id-large")
 class _LargeNumbers(Seeds):
-    """Attachments are numbered beyond 32 bits."""
+    """How attachments are numbered is not shown: beyond 32 bits."""
 
     def plant(self) -> None:
         super().plant()
@@ -67,8 +74,9 @@ class _LargeNumbers(Seeds):
             run("INSERT INTO sqlite_sequence (name, seq) VALUES ('attachments', ?)", (_LARGE,))
 
 
+@VARIANTS.layer("answers", "id-in-location")
 class _InLocation(Answers):
-    """A write says in its Location header what came of it, and nothing in its body."""
+    """Where the answer to a write names what it made is not shown: in the Location header alone."""
 
     def written(self, record: dict[str, Any], status: int) -> Response:
         if status == 204:
@@ -79,15 +87,17 @@ class _InLocation(Answers):
         return Response(status_code=status, headers={"Location": place})
 
 
+@VARIANTS.layer("contacts", "contacts-minted")
 class _MintedContacts(ContactOperations):
-    """A new contact is given an identifier, whatever its header says."""
+    """Whether a new contact takes the identifier of its header is not shown: it is given another."""
 
     def new_identifier(self, records: Records, realm: Realm, document: dict[str, Any]) -> str:  # noqa: ARG002
         return self.context.identifiers.mint()
 
 
+@VARIANTS.layer("workflow", "records-minted")
 class _MintedRecords(WorkflowOperations):
-    """A submission without an identifier in the path is given one, whatever its header says."""
+    """Whether a submission without identifier takes that of its header is not shown: it is given another."""
 
     def check_identifier(self, submission: Submission, records: Records) -> str:
         if submission.path_identifier is None:
@@ -95,8 +105,9 @@ class _MintedRecords(WorkflowOperations):
         return super().check_identifier(submission, records)
 
 
+@VARIANTS.layer("identifiers", "identifiers-uuid")
 class _Uuids(IdentifierRule):
-    """New identifiers are UUIDs in capitals."""
+    """The form of identifiers that the service makes is not shown: UUIDs in capitals."""
 
     def mint(self) -> str:
         return str(uuid.uuid4()).upper()
@@ -120,6 +131,13 @@ class _CapitalRealmFields(Listing):
         return super().reader({**fields, **realm})
 
 
+VARIANTS.add(
+    "realm-in-capitals",
+    "How answers write the realm is not shown: in capitals.",
+    parts={"metadata": _CapitalRealms, "listing": _CapitalRealmFields},
+)
+
+
 class _Nanoseconds(Clock):
     """Nine digits, and the offset of UTC in figures."""
 
@@ -137,56 +155,12 @@ class _NanosecondFilters(Listing):
         return reader
 
 
-NAME_VARIANTS = (
-    Variant(
-        "ids-renamed",
-        "The members that carry identifiers are not shown: documentUid, and _id for attachments.",
-        habits={"identifier_member": "documentUid", "attachment_id_member": "_id"},
-        parts={"listing": _RenamedFields},
-    ),
-    Variant(
-        "attachment-id-text",
-        "The form of an attachment's identifier in answers is not shown: it is text.",
-        parts={"metadata": _TextNumbers},
-    ),
-    Variant(
-        "attachment-id-large",
-        "How attachments are numbered is not shown: beyond 32 bits.",
-        parts={"seeds": _LargeNumbers},
-    ),
-    Variant(
-        "id-in-location",
-        "Where the answer to a write names what it made is not shown: in the Location header alone.",
-        parts={"answers": _InLocation},
-    ),
-    Variant(
-        "contacts-minted",
-        "Whether a new contact takes the identifier of its header is not shown: it is given another.",
-        parts={"contacts": _MintedContacts},
-    ),
-    Variant(
-        "records-minted",
-        "Whether a submission without identifier takes that of its header is not shown: it is given another.",
-        parts={"workflow": _MintedRecords},
-    ),
-    Variant(
-        "identifiers-uuid",
-        "The form of identifiers that the service makes is not shown: UUIDs in capitals.",
-        parts={"identifiers": _Uuids},
-    ),
-    Variant(
-        "realm-in-capitals",
-        "How answers write the realm is not shown: in capitals.",
-        parts={"metadata": _CapitalRealms, "listing": _CapitalRealmFields},
-    ),
-    Variant(
-        "timestamps-nano",
-        "Digits and offset of a timestamp are not shown: nine digits and +00:00.",
-        habits={"timestamp_digits": 6},
-        parts={"clock": _Nanoseconds, "listing": _NanosecondFilters},
-    ),
+VARIANTS.add(
+    "timestamps-nano",
+    "Digits and offset of a timestamp are not shown: nine digits and +00:00.",
+    habits={"timestamp_digits": 6},
+    parts={"clock": _Nanoseconds, "listing": _NanosecondFilters},
 )
-"""Each names or writes something otherwise."""
 
 
 _SUBMITTING = frozenset(
@@ -194,8 +168,9 @@ _SUBMITTING = frozenset(
 )
 
 
+@VARIANTS.layer("metadata", "attachment-id-in-link")
 class _LinkOnly(Metadata):
-    """An attachment is described by its name, its size and its address."""
+    """The fields of a listed attachment are not shown: its number stands in its address only."""
 
     def of_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
         if "filename" not in row:
@@ -204,8 +179,9 @@ class _LinkOnly(Metadata):
         return {"name": row["filename"], "length": row["size"], "url": address}
 
 
+@VARIANTS.layer("answers", "attachment-number-alone")
 class _NumberAlone(Answers):
-    """The answer to a created attachment is its number."""
+    """The answer to a created attachment is not shown: it is a number and nothing else."""
 
     def written(self, record: dict[str, Any], status: int) -> Response:
         number = record.get(self.habits.attachment_id_member)
@@ -249,13 +225,21 @@ class _Numbered(AttachmentOperations):
             return list(records.connection.execute(here).scalars())
 
 
+VARIANTS.add(
+    "attachment-id-per-document",
+    "How attachments are numbered is not shown: anew in each document.",
+    parts={"attachments": _Numbered, "listing": _NumberedRows},
+)
+
+
 def _with_number(request: Request, number: int) -> Request:
     path = {**request.path_params, "attachmentId": str(number)}
     return Request({**request.scope, "path_params": path}, request.receive)
 
 
+@VARIANTS.layer("drafts", "save-see-other")
 class _SeeOther(DraftOperations):
-    """A save answers where to look at what came of it."""
+    """The status of a saved draft is not shown: 303, with the address of its info."""
 
     async def save(self, request: Request) -> Response:
         await super().save(request)
@@ -294,12 +278,26 @@ class _WebpDrawn(_Drawn):
     form = "WEBP"
 
 
+VARIANTS.add(
+    "thumbnails-webp",
+    "The format of a thumbnail is not shown: WebP.",
+    parts={"attachments": _WebpThumbnail, "thumbnails": _WebpDrawn},
+)
+
+
 class _GifThumbnail(_Thumbnail):
     media_type = "image/gif"
 
 
 class _GifDrawn(_Drawn):
     form = "GIF"
+
+
+VARIANTS.add(
+    "thumbnails-gif",
+    "The format of a thumbnail is not shown: GIF.",
+    parts={"attachments": _GifThumbnail, "thumbnails": _GifDrawn},
+)
 
 
 class _Furnished(Rewriting):
@@ -318,44 +316,11 @@ class _Furnished(Rewriting):
         return status, json_bytes(whole)
 
 
-FORM_VARIANTS = (
-    Variant(
-        "attachment-id-in-link",
-        "The fields of a listed attachment are not shown: its number stands in its address only.",
-        parts={"metadata": _LinkOnly},
-    ),
-    Variant(
-        "attachment-number-alone",
-        "The answer to a created attachment is not shown: it is a number and nothing else.",
-        parts={"answers": _NumberAlone},
-    ),
-    Variant(
-        "attachment-id-per-document",
-        "How attachments are numbered is not shown: anew in each document.",
-        parts={"attachments": _Numbered, "listing": _NumberedRows},
-    ),
-    Variant(
-        "save-see-other",
-        "The status of a saved draft is not shown: 303, with the address of its info.",
-        parts={"drafts": _SeeOther},
-    ),
-    Variant(
-        "thumbnails-webp",
-        "The format of a thumbnail is not shown: WebP.",
-        parts={"attachments": _WebpThumbnail, "thumbnails": _WebpDrawn},
-    ),
-    Variant(
-        "thumbnails-gif",
-        "The format of a thumbnail is not shown: GIF.",
-        parts={"attachments": _GifThumbnail, "thumbnails": _GifDrawn},
-    ),
-    Variant(
-        "submissions-furnished",
-        "The answer to a submission beyond its identifier is not shown: it tells of the workflow first.",
-        wrap=_Furnished,
-    ),
+VARIANTS.add(
+    "submissions-furnished",
+    "The answer to a submission beyond its identifier is not shown: it tells of the workflow first.",
+    wrap=_Furnished,
 )
-"""Each shows things in another form."""
 
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -395,6 +360,13 @@ class _HalfPairsListed(Listing):
         return rows
 
 
+VARIANTS.add(
+    "half-pairs-kept",
+    "Whether half of a surrogate pair is text is not shown: a draft keeps it, and description and list show it.",
+    parts={"body": _HalfPairsTaken, "metadata": _HalfPairsDescribed, "listing": _HalfPairsListed},
+)
+
+
 def _odd(content: str) -> dict[str, Any]:
     """The outermost members of a JSON object that hold half of a pair, under one name; nothing when none does."""
     value = json.loads(content)
@@ -405,16 +377,3 @@ def _odd(content: str) -> dict[str, Any]:
 
 def _holds_half(value: Any) -> bool:
     return isinstance(value, str) and _HALF.search(value) is not None
-
-
-TEXT_VARIANTS = (
-    Variant(
-        "half-pairs-kept",
-        "Whether half of a surrogate pair is text is not shown: a draft keeps it, and description and list show it.",
-        parts={"body": _HalfPairsTaken, "metadata": _HalfPairsDescribed, "listing": _HalfPairsListed},
-    ),
-)
-"""Each takes texts that others refuse."""
-
-
-VARIANTS = (*NAME_VARIANTS, *FORM_VARIANTS, *TEXT_VARIANTS)

@@ -1,10 +1,6 @@
-"""Variants that take another reading where the document can be read in two ways, and that take more than they must.
+"""Variants that read the document in its other way, serve more than it speaks of, or refuse what it leaves open.
 
 Where the suite has a clause of level should, these may earn an advisory; never a fail.
-
-Variants that serve what the document does not speak of: realms elsewhere, options in another spelling, old files.
-
-Variants that refuse what the document does not speak of: headers, parameters, empty texts, large pages, locks.
 """
 
 import json
@@ -27,21 +23,25 @@ from contracts.sandbox.listing import Listing, Page
 from contracts.sandbox.record_types import Field, Kind, Realm, RealmBook, RecordType
 from contracts.sandbox.refusals import Fault, Reason, Refusal, bad_request
 from contracts.sandbox.validation import INVALID_VALUE, MANDATORY, Expectation, Faults, Path, Validator
-from contracts.sandbox.variants.model import Variant
+from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.workflow import SubmissionCheck
+
+VARIANTS = Variants()
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+@VARIANTS.layer("validator", "faults-one-at-a-time")
 class _OneAtATime(Validator):
-    """Faults are told one at a time."""
+    """Whether all faults are told at once is not stated: one at a time."""
 
     def faults(self, document: dict[str, Any], expectation: Expectation) -> list[Fault]:
         return super().faults(document, expectation)[:1]
 
 
+@VARIANTS.layer("answers", "codes-coarse")
 class _Coarse(Answers):
-    """Whatever is not a missing field is an invalid value."""
+    """What triggers the codes is not shown: whatever is not a missing field is an invalid value."""
 
     def errors(self, faults: Sequence[Fault]) -> list[dict[str, str]]:
         coarse = [
@@ -50,30 +50,34 @@ class _Coarse(Answers):
         return super().errors(coarse)
 
 
+@VARIANTS.layer("validator", "unknown-fields-kept")
 class _UnknownFields(Validator):
-    """Fields that the table does not have are let through."""
+    """What a field that is not documented leads to is not stated: it is let through."""
 
     def unknown_fields(self, document: dict[str, Any], kind: RecordType) -> Faults:  # noqa: ARG002
         yield from ()
 
 
+@VARIANTS.layer("validator", "terms-open")
 class _AnyTerm(Validator):
-    """Any term is as good as another."""
+    """Which terms are known is not shown: any."""
 
     def term_faults(self, field: Field, value: Any, path: Path) -> Faults:
         return super().term_faults(Field(field.name, Kind.TERM), value, path)
 
 
+@VARIANTS.layer("drafts", "collections-open")
 class _AnyCollection(DraftOperations):
-    """A collection that is not known is passed over."""
+    """What another collection than my and mydrafts leads to is not stated: it is passed over."""
 
     def collection_owner(self, request: Request, caller: Account) -> str | None:
         known = query_value(request, "collection") in {None, *COLLECTIONS}
         return super().collection_owner(request, caller) if known else None
 
 
+@VARIANTS.layer("realms", "realm-any-case")
 class _AnyCaseRealms(RealmBook):
-    """Realm names are read in any letter case, and so is the name of the query parameter."""
+    """Whether the letter case of a realm matters is not shown: it does not."""
 
     def named(self, name: str) -> Realm | None:
         return super().named(name.lower())
@@ -82,15 +86,17 @@ class _AnyCaseRealms(RealmBook):
         return super().given(request) or query_value(request, "realm") or None
 
 
+@VARIANTS.layer("realms", "realm-query-first")
 class _QueryFirst(RealmBook):
-    """The realm in the query counts before that in the header."""
+    """Which realm counts when header and query differ is not shown: that of the query."""
 
     def given(self, request: Request) -> str | None:
         return query_value(request, "Realm") or super().given(request)
 
 
+@VARIANTS.layer("realms", "draft-any-schema")
 class _AnySchema(RealmBook):
-    """A draft may be of a schema that nobody configured, or of none."""
+    """A draft without a schema or of an unknown one is not shown: it is saved."""
 
     def schema(self, request: Request, realm: Realm) -> RecordType:
         try:
@@ -101,16 +107,18 @@ class _AnySchema(RealmBook):
             return RecordType(query_value(request, "schema") or "none", ())
 
 
+@VARIANTS.layer("body", "draft-any-json")
 class _AnyJson(BodyReader):
-    """A draft may be any JSON value."""
+    """The body of a save is not shown: any JSON value."""
 
     async def read_object(self, request: Request) -> JsonBody:
         draft = str(request.url.path).endswith("/versions/draft")
         return await (self.read(request) if draft else super().read_object(request))
 
 
+@VARIANTS.layer("body", "json-lenient")
 class _Kind(BodyReader):
-    """A byte order mark is passed over, and of two members of one name the last counts."""
+    """The edges of JSON are not shown: a byte order mark and members named twice are read."""
 
     def parse(self, raw: bytes) -> JsonBody:
         plain = raw.removeprefix(_BYTE_ORDER_MARK)
@@ -128,8 +136,9 @@ def _single_names(raw: bytes) -> bytes:
         return raw
 
 
+@VARIANTS.layer("answers", "errors-always")
 class _AlwaysErrors(Answers):
-    """Records that were written and refusals carry an errors array, empty where nothing is wrong."""
+    """An errors array where nothing is wrong with content is not shown: it is there, and empty."""
 
     def written(self, record: dict[str, Any], status: int) -> Response:
         return super().written({**record, "errors": []}, status)
@@ -138,8 +147,9 @@ class _AlwaysErrors(Answers):
         return {"errors": [], **super().refusal_body(status, message, faults)}
 
 
+@VARIANTS.layer("answers", "errors-only")
 class _OnlyErrors(Answers):
-    """Faulty content is answered with the errors array alone, and each element says more than it must."""
+    """What else the answer to faulty content holds is not shown: nothing, but each element says more."""
 
     def refusal(self, refusal: Refusal) -> Response:
         if not refusal.faults:
@@ -148,76 +158,12 @@ class _OnlyErrors(Answers):
         return JsonAnswer({"errors": errors}, self.status(refusal.reason))
 
 
-READING_VARIANTS = (
-    Variant(
-        "faults-one-at-a-time",
-        "Whether all faults are told at once is not stated: one at a time.",
-        parts={"validator": _OneAtATime},
-    ),
-    Variant(
-        "codes-coarse",
-        "What triggers the codes is not shown: whatever is not a missing field is an invalid value.",
-        parts={"answers": _Coarse},
-    ),
-    Variant(
-        "unknown-fields-kept",
-        "What a field that is not documented leads to is not stated: it is let through.",
-        parts={"validator": _UnknownFields},
-    ),
-    Variant(
-        "terms-open",
-        "Which terms are known is not shown: any.",
-        parts={"validator": _AnyTerm},
-    ),
-    Variant(
-        "collections-open",
-        "What another collection than my and mydrafts leads to is not stated: it is passed over.",
-        parts={"drafts": _AnyCollection},
-    ),
-    Variant(
-        "realm-any-case",
-        "Whether the letter case of a realm matters is not shown: it does not.",
-        parts={"realms": _AnyCaseRealms},
-    ),
-    Variant(
-        "realm-query-first",
-        "Which realm counts when header and query differ is not shown: that of the query.",
-        parts={"realms": _QueryFirst},
-    ),
-    Variant(
-        "draft-any-schema",
-        "A draft without a schema or of an unknown one is not shown: it is saved.",
-        parts={"realms": _AnySchema},
-    ),
-    Variant(
-        "draft-any-json",
-        "The body of a save is not shown: any JSON value.",
-        parts={"body": _AnyJson},
-    ),
-    Variant(
-        "json-lenient",
-        "The edges of JSON are not shown: a byte order mark and members named twice are read.",
-        parts={"body": _Kind},
-    ),
-    Variant(
-        "errors-always",
-        "An errors array where nothing is wrong with content is not shown: it is there, and empty.",
-        parts={"answers": _AlwaysErrors},
-    ),
-    Variant(
-        "errors-only",
-        "What else the answer to faulty content holds is not shown: nothing, but each element says more.",
-        parts={"answers": _OnlyErrors},
-    ),
-)
-"""Each reads the document otherwise, or takes more than it must."""
-
-
 _READS = ("GET", "HEAD", "DELETE")
 
 
+@VARIANTS.layer("realms", "realm-in-any-query")
 class _RealmInAnyQuery(RealmBook):
-    """Contact and draft operations read the realm from the query too."""
+    """A realm in the query of contact and draft operations is not shown: it is read."""
 
     def of_documents(self, request: Request) -> Realm:
         name = query_value(request, "Realm")
@@ -225,8 +171,9 @@ class _RealmInAnyQuery(RealmBook):
         return realm if realm is not None and realm.holds_documents else super().of_documents(request)
 
 
+@VARIANTS.layer("realms", "realm-unknown-read")
 class _UnknownRealmRead(RealmBook):
-    """Whoever reads under a realm that does not exist sees the default one."""
+    """Reading drafts under an unknown realm is not shown: it reads those of the default realm."""
 
     def of_documents(self, request: Request) -> Realm:
         name = header_value(request, "realm")
@@ -235,8 +182,9 @@ class _UnknownRealmRead(RealmBook):
         return super().of_documents(request)
 
 
+@VARIANTS.layer("realms", "reporting-drafts")
 class _ReportingRealm(RealmBook):
-    """The reporting realm has drafts and contacts as the others have."""
+    """Contact and draft operations in the reporting realm are not shown: they are served."""
 
     def of_documents(self, request: Request) -> Realm:
         realm = self.named(header_value(request, "realm") or "")
@@ -246,16 +194,18 @@ class _ReportingRealm(RealmBook):
         return Realm(realm.name, {**realm.types, "contact": contact})
 
 
+@VARIANTS.layer("attachments", "attachment-options-dollar")
 class _DollarToo(AttachmentOperations):
-    """The options of the attachment list are read with a dollar sign too."""
+    """Options of the attachment list with a dollar sign are not shown: they are read."""
 
     async def list(self, request: Request) -> Response:
         plain = request.scope["query_string"].replace(b"%24", b"$").replace(b"$", b"")
         return await super().list(Request({**request.scope, "query_string": plain}, request.receive))
 
 
+@VARIANTS.layer("attachments", "temporary-files-last")
 class _FilesLast(AttachmentOperations):
-    """A temporary file stays in temporary storage when it was made an attachment."""
+    """Persisting a temporary file a second time is not shown: it makes another attachment."""
 
     async def persist(self, request: Request) -> Response:
         answer = await super().persist(request)
@@ -266,8 +216,9 @@ class _FilesLast(AttachmentOperations):
         return answer
 
 
+@VARIANTS.layer("attachments", "temporary-files-renamed")
 class _FilesRenamed(AttachmentOperations):
-    """A temporary file is given another name when it is made an attachment."""
+    """The name of a persisted temporary file is not shown: it gets another."""
 
     def add(
         self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
@@ -278,16 +229,18 @@ class _FilesRenamed(AttachmentOperations):
         return super().add(records, caller, uid, name, stored)
 
 
+@VARIANTS.layer("attachments", "attachments-by-anybody")
 class _AnybodyAttaches(AttachmentOperations):
-    """Whoever may write may attach files to any document."""
+    """Whether one account may attach files to the document of another is not shown: it may."""
 
     def require_right(self, records: Records, caller: Account, uid: str) -> None:
         if not (self.context.rights.may_create(caller) and records.owners_anywhere(uid)):
             super().require_right(records, caller, uid)
 
 
+@VARIANTS.layer("attachments", "downloads-plain")
 class _PlainType(AttachmentOperations):
-    """A download is bytes to be saved, whatever the file is."""
+    """The type of a download is not shown: bytes, whatever the file is."""
 
     async def get(self, request: Request) -> Response:
         answer = await super().get(request)
@@ -297,51 +250,6 @@ class _PlainType(AttachmentOperations):
 
 def _parts(layer: type[AttachmentOperations]) -> Mapping[str, Any]:
     return {"attachments": layer}
-
-
-OPENNESS_VARIANTS = (
-    Variant(
-        "realm-in-any-query",
-        "A realm in the query of contact and draft operations is not shown: it is read.",
-        parts={"realms": _RealmInAnyQuery},
-    ),
-    Variant(
-        "realm-unknown-read",
-        "Reading drafts under an unknown realm is not shown: it reads those of the default realm.",
-        parts={"realms": _UnknownRealmRead},
-    ),
-    Variant(
-        "reporting-drafts",
-        "Contact and draft operations in the reporting realm are not shown: they are served.",
-        parts={"realms": _ReportingRealm},
-    ),
-    Variant(
-        "attachment-options-dollar",
-        "Options of the attachment list with a dollar sign are not shown: they are read.",
-        parts=_parts(_DollarToo),
-    ),
-    Variant(
-        "temporary-files-last",
-        "Persisting a temporary file a second time is not shown: it makes another attachment.",
-        parts=_parts(_FilesLast),
-    ),
-    Variant(
-        "temporary-files-renamed",
-        "The name of a persisted temporary file is not shown: it gets another.",
-        parts=_parts(_FilesRenamed),
-    ),
-    Variant(
-        "attachments-by-anybody",
-        "Whether one account may attach files to the document of another is not shown: it may.",
-        parts=_parts(_AnybodyAttaches),
-    ),
-    Variant(
-        "downloads-plain",
-        "The type of a download is not shown: bytes, whatever the file is.",
-        parts=_parts(_PlainType),
-    ),
-)
-"""Each serves more."""
 
 
 _MOST: Final = 50
@@ -364,14 +272,22 @@ class _JsonWantedOfLists(DraftOperations):
         return await super().list(request)
 
 
+VARIANTS.add(
+    "accept-strict",
+    "An Accept header that leaves out JSON is not shown: the request is refused.",
+    parts={"body": _JsonWanted, "drafts": _JsonWantedOfLists},
+)
+
+
 def _refuse_other_wishes(request: Request) -> None:
     wishes = header_value(request, "accept") or "*/*"
     if not any(kind in wishes for kind in ("application/json", "application/*", "*/*")):
         raise Refusal(Reason.MEDIA_TYPE, "only application/json is served")
 
 
+@VARIANTS.layer("authentication", "credentials-exact")
 class _ExactCredentials(AuthenticationOperations):
-    """Signing in takes e-mail and password, and nothing else."""
+    """Further members in a sign-in request are not shown: they are refused."""
 
     async def create_token(self, request: Request) -> Response:
         await request.body()  # kept, so that it can be read again
@@ -381,8 +297,9 @@ class _ExactCredentials(AuthenticationOperations):
         return await super().create_token(request)
 
 
+@VARIANTS.layer("listing", "pages-bounded")
 class _Bounded(Listing):
-    """A page of more than fifty is too much to ask for."""
+    """How many items a list returns at most is not shown: asking for more than fifty is refused."""
 
     def limit(self, page: Page) -> int:
         if page.top is not None and page.top > _MOST:
@@ -390,8 +307,9 @@ class _Bounded(Listing):
         return super().limit(page)
 
 
+@VARIANTS.layer("submissions", "empty-texts-refused")
 class _NoEmptyTexts(SubmissionCheck):
-    """An additionalInfo or a batchId that is there says something."""
+    """An empty additionalInfo or batchId is not shown: it is refused."""
 
     def text_faults(self, body: dict[str, Any], member: str) -> Iterator[Fault]:
         yield from super().text_faults(body, member)
@@ -399,8 +317,9 @@ class _NoEmptyTexts(SubmissionCheck):
             yield Fault(INVALID_VALUE, (member,))
 
 
+@VARIANTS.layer("attachments", "attachment-realms-known")
 class _RealmOnFiles(AttachmentOperations):
-    """A realm that comes with a file has to exist."""
+    """A Realm header on attachment operations is not shown: it has to name a known realm."""
 
     def _look(self, request: Request) -> None:
         name = header_value(request, "realm")
@@ -420,8 +339,9 @@ class _RealmOnFiles(AttachmentOperations):
         return super().found(request)
 
 
+@VARIANTS.layer("drafts", "locked-draft-stays")
 class _LockedDrafts(DraftOperations):
-    """The draft of a locked record stays as it is until the workflow ends."""
+    """Saving or deleting the draft of a locked record is not shown: it is refused."""
 
     def _look(self, request: Request) -> None:
         _, uid, realm = self._addressed(request)
@@ -438,8 +358,9 @@ class _LockedDrafts(DraftOperations):
         return await super().delete(request)
 
 
+@VARIANTS.layer("drafts", "draft-schema-stays")
 class _SchemaStays(DraftOperations):
-    """A draft keeps the schema it was first saved with."""
+    """Saving a draft under another schema than before is not shown: it is refused."""
 
     def keep(self, records: Records, *, realm: Realm, uid: str, schema: str, **more: Any) -> Any:
         for state in ("draft", "published"):
@@ -449,8 +370,9 @@ class _SchemaStays(DraftOperations):
         return super().keep(records, realm=realm, uid=uid, schema=schema, **more)
 
 
+@VARIANTS.layer("drafts", "draft-schema-agrees")
 class _OwnSchemaOnly(DraftOperations):
-    """A draft whose header names another schema than the query is refused."""
+    """A draft whose header names another schema than the query is not shown: it is refused."""
 
     def keep(self, records: Records, *, schema: str, content: str, **more: Any) -> Any:
         named = header_of(content).get("schema", schema)
@@ -464,51 +386,3 @@ def header_of(content: str) -> dict[str, Any]:
     value = json.loads(content)
     header = value.get("header") if isinstance(value, dict) else None
     return header if isinstance(header, dict) else {}
-
-
-STRICTNESS_VARIANTS = (
-    Variant(
-        "accept-strict",
-        "An Accept header that leaves out JSON is not shown: the request is refused.",
-        parts={"body": _JsonWanted, "drafts": _JsonWantedOfLists},
-    ),
-    Variant(
-        "credentials-exact",
-        "Further members in a sign-in request are not shown: they are refused.",
-        parts={"authentication": _ExactCredentials},
-    ),
-    Variant(
-        "pages-bounded",
-        "How many items a list returns at most is not shown: asking for more than fifty is refused.",
-        parts={"listing": _Bounded},
-    ),
-    Variant(
-        "empty-texts-refused",
-        "An empty additionalInfo or batchId is not shown: it is refused.",
-        parts={"submissions": _NoEmptyTexts},
-    ),
-    Variant(
-        "attachment-realms-known",
-        "A Realm header on attachment operations is not shown: it has to name a known realm.",
-        parts={"attachments": _RealmOnFiles},
-    ),
-    Variant(
-        "locked-draft-stays",
-        "Saving or deleting the draft of a locked record is not shown: it is refused.",
-        parts={"drafts": _LockedDrafts},
-    ),
-    Variant(
-        "draft-schema-stays",
-        "Saving a draft under another schema than before is not shown: it is refused.",
-        parts={"drafts": _SchemaStays},
-    ),
-    Variant(
-        "draft-schema-agrees",
-        "A draft whose header names another schema than the query is not shown: it is refused.",
-        parts={"drafts": _OwnSchemaOnly},
-    ),
-)
-"""Each refuses more."""
-
-
-VARIANTS = (*READING_VARIANTS, *OPENNESS_VARIANTS, *STRICTNESS_VARIANTS)

@@ -1,7 +1,4 @@
-"""Named groups of variants; each group obeys every clause too.
-
-All variants by name, named combinations of them, and the choice made on the command line.
-"""
+"""All variants by name, named combinations that obey every clause too, and the choice of the command line."""
 
 import difflib
 import textwrap

@@ -16,8 +16,10 @@ from contracts.sandbox.answers import JsonAnswer
 from contracts.sandbox.authentication import AuthenticationOperations
 from contracts.sandbox.http_requests import BodyReader, header_value
 from contracts.sandbox.refusals import Reason, Refusal
-from contracts.sandbox.variants.model import Variant
+from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.workflow import Entry, WorkflowOperations
+
+VARIANTS = Variants()
 
 _BRIEF_SECONDS: Final = 40.0
 
@@ -37,22 +39,25 @@ class _Book(TokenBook):
         raise NotImplementedError
 
 
+@VARIANTS.layer("identity.tokens", "tokens-short")
 class _Short(_Book):
-    """Ten hexadecimal digits."""
+    """The form of a token is not shown: ten hexadecimal digits."""
 
     def text(self, token: Token) -> str:  # noqa: ARG002
         return secrets.token_hex(5)
 
 
+@VARIANTS.layer("identity.tokens", "tokens-long")
 class _Long(_Book):
-    """Some two thousand characters, with every sign that a bearer token may have."""
+    """The form of a token is not shown: two thousand characters, with all signs a bearer token may have."""
 
     def text(self, token: Token) -> str:  # noqa: ARG002
         return f"{secrets.token_urlsafe(1500)}.~+/{secrets.token_hex(8)}=="
 
 
+@VARIANTS.layer("identity.tokens", "tokens-jwt")
 class _Jwt(_Book):
-    """A JSON Web Token that names its holder."""
+    """The form of a token is not shown: a JSON Web Token that names its holder."""
 
     def text(self, token: Token) -> str:
         head = {"alg": "HS256", "typ": "JWT"}
@@ -64,8 +69,9 @@ def _segment(value: Mapping[str, object]) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
 
+@VARIANTS.layer("identity.tokens", "token-same-again")
 class _Same(TokenBook):
-    """An account that has a valid token is given the same one again."""
+    """What a second sign-in gives is not shown: the same token again."""
 
     def issue(self, account: Account) -> Token:
         now = self.clock.now()
@@ -73,8 +79,9 @@ class _Same(TokenBook):
         return next(valid, None) or super().issue(account)
 
 
+@VARIANTS.layer("identity.tokens", "token-replaced")
 class _Replaced(TokenBook):
-    """A new token ends the account's earlier ones."""
+    """Whether a token outlives the next sign-in of its account is not shown: it does not."""
 
     def issue(self, account: Account) -> Token:
         for text in [token.text for token in self._issued.values() if token.account == account]:
@@ -82,31 +89,35 @@ class _Replaced(TokenBook):
         return super().issue(account)
 
 
+@VARIANTS.layer("identity.tokens", "tokens-brief")
 class _Brief(TokenBook):
-    """A token is valid for less than a minute."""
+    """How long a token stays valid is not shown: forty seconds."""
 
     def issue(self, account: Account) -> Token:
         self.lifetime = timedelta(seconds=_BRIEF_SECONDS)
         return super().issue(account)
 
 
+@VARIANTS.layer("identity", "bearer-exact")
 class _ExactScheme(Identity):
-    """The scheme is the word Bearer in this very spelling."""
+    """Other spellings of the scheme are not shown: the word Bearer and one space, or nobody is known."""
 
     def caller(self, request: Request) -> Account | None:
         given = header_value(request, "authorization") or ""
         return super().caller(request) if given.startswith("Bearer ") else None
 
 
+@VARIANTS.layer("identity", "email-any-case")
 class _AnyCase(Identity):
-    """The letter case of an e-mail address does not matter, nor white space around it."""
+    """Whether the letter case of an e-mail matters is not shown: it does not."""
 
     def sign_in(self, email: str, password: str) -> Account:
         return super().sign_in(email.strip().lower(), password)
 
 
+@VARIANTS.layer("authentication", "sign-in-refused-200")
 class _Told(AuthenticationOperations):
-    """Wrong credentials are answered with 200, a text and no token."""
+    """Status and body of a failed sign-in are not shown: 200 with a text and null for a token."""
 
     async def create_token(self, request: Request) -> Response:
         try:
@@ -117,81 +128,19 @@ class _Told(AuthenticationOperations):
             return JsonAnswer({"authenticationToken": None, "expiration": None, "error": refusal.message})
 
 
+@VARIANTS.layer("body", "content-type-any")
 class _AnyType(BodyReader):
-    """A JSON body is read whatever its content type says."""
+    """A JSON body labelled as something else is not shown: it is read all the same."""
 
     def require_json_type(self, request: Request) -> None:  # noqa: ARG002
         return
 
 
+@VARIANTS.layer("workflow", "realm-before-identity")
 class _RealmFirst(WorkflowOperations):
-    """Realm and schema are looked at before the caller."""
+    """Which refusal a submission without realm and token meets is not shown: that for the realm."""
 
     def enter(self, request: Request) -> Entry:
         realm = self.require_realm(request)
         kind = self.require_schema(request, realm)
         return Entry(self.require_identity(request), realm, kind)
-
-
-def _tokens(layer: type[TokenBook]) -> dict[str, type]:
-    return {"identity.tokens": layer}
-
-
-VARIANTS = (
-    Variant(
-        "tokens-short",
-        "The form of a token is not shown: ten hexadecimal digits.",
-        parts=_tokens(_Short),
-    ),
-    Variant(
-        "tokens-long",
-        "The form of a token is not shown: two thousand characters, with all signs a bearer token may have.",
-        parts=_tokens(_Long),
-    ),
-    Variant(
-        "tokens-jwt",
-        "The form of a token is not shown: a JSON Web Token that names its holder.",
-        parts=_tokens(_Jwt),
-    ),
-    Variant(
-        "token-same-again",
-        "What a second sign-in gives is not shown: the same token again.",
-        parts=_tokens(_Same),
-    ),
-    Variant(
-        "token-replaced",
-        "Whether a token outlives the next sign-in of its account is not shown: it does not.",
-        parts=_tokens(_Replaced),
-    ),
-    Variant(
-        "tokens-brief",
-        "How long a token stays valid is not shown: forty seconds.",
-        parts=_tokens(_Brief),
-    ),
-    Variant(
-        "bearer-exact",
-        "Other spellings of the scheme are not shown: the word Bearer and one space, or nobody is known.",
-        parts={"identity": _ExactScheme},
-    ),
-    Variant(
-        "email-any-case",
-        "Whether the letter case of an e-mail matters is not shown: it does not.",
-        parts={"identity": _AnyCase},
-    ),
-    Variant(
-        "sign-in-refused-200",
-        "Status and body of a failed sign-in are not shown: 200 with a text and null for a token.",
-        parts={"authentication": _Told},
-    ),
-    Variant(
-        "content-type-any",
-        "A JSON body labelled as something else is not shown: it is read all the same.",
-        parts={"body": _AnyType},
-    ),
-    Variant(
-        "realm-before-identity",
-        "Which refusal a submission without realm and token meets is not shown: that for the realm.",
-        parts={"workflow": _RealmFirst},
-    ),
-)
-"""Each lets callers in otherwise."""

@@ -10,8 +10,10 @@ from contracts.sandbox import validation
 from contracts.sandbox.answers import json_text
 from contracts.sandbox.database import DRAFT, LOCKS, PUBLISHED, Records, new_version
 from contracts.sandbox.refusals import Fault
-from contracts.sandbox.variants.model import Variant
+from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.workflow import Row, Submission, SubmissionCheck, WorkflowOperations
+
+VARIANTS = Variants()
 
 LOCK_SECONDS = 2.0
 
@@ -38,8 +40,16 @@ class _LockTimes(Records):
         return self.connection.execute(select(LOCKS.c.locked_on).where(*here)).scalar_one_or_none()
 
 
+VARIANTS.add(
+    "lock-late",
+    "When a submission locks its record is not shown: two seconds later.",
+    parts={"workflow": _LateLock, "records": _LockTimes},
+)
+
+
+@VARIANTS.layer("workflow", "submissions-publish")
 class _AtOnce(WorkflowOperations):
-    """The workflow ends as soon as it begins: the record is published, and no longer locked."""
+    """Whether a submission locks its record is not shown: it is published at once, and free again."""
 
     def initiate(self, submission: Submission, identifier: str, records: Records) -> None:
         records.store(
@@ -55,8 +65,9 @@ class _AtOnce(WorkflowOperations):
         )
 
 
+@VARIANTS.layer("workflow", "drafts-not-existing")
 class _DraftsFree(WorkflowOperations):
-    """A record that has only a draft does not exist for the workflow yet."""
+    """Whether a document that has only a draft exists for the workflow is not shown: it does not."""
 
     def check_identifier(self, submission: Submission, records: Records) -> str:
         identifier = submission.given_identifier(self.context.identifiers)
@@ -76,8 +87,9 @@ def _only_draft(records: Records, realm: str, identifier: str) -> bool:
     return records.version(realm, identifier, DRAFT) is not None
 
 
+@VARIANTS.layer("workflow", "locked-before-taken")
 class _LockedFirst(WorkflowOperations):
-    """A locked record is refused for its lock, also where the identifier is in use."""
+    """Which refusal creating under the identifier of a locked record meets is not shown: that of the lock."""
 
     def check_identifier(self, submission: Submission, records: Records) -> str:
         identifier = submission.given_identifier(self.context.identifiers)
@@ -86,8 +98,9 @@ class _LockedFirst(WorkflowOperations):
         return super().check_identifier(submission, records)
 
 
+@VARIANTS.layer("submissions", "info-for-nau-only")
 class _InfoForNau(SubmissionCheck):
-    """additionalInfo is refused from an account that does not hold the NAU role."""
+    """additionalInfo from an account without the NAU role is not shown: it is refused."""
 
     def faults(self, submission: Submission, records: Records) -> list[Fault]:
         found = super().faults(submission, records)
@@ -98,57 +111,19 @@ class _InfoForNau(SubmissionCheck):
         return found
 
 
+@VARIANTS.layer("submissions", "submission-nulls-absent")
 class _NullsOptional(SubmissionCheck):
-    """A member of the body that is null counts as left out."""
+    """Null for additionalInfo or batchId is not shown: it counts as left out."""
 
     def text_faults(self, body: dict[str, Any], member: str) -> Iterator[Fault]:
         if body.get(member) is not None:
             yield from super().text_faults(body, member)
 
 
+@VARIANTS.layer("workflow", "authors-update-all")
 class _UpdatesAll(WorkflowOperations):
-    """Any author may update any record."""
+    """Whether one author may update the record of another is not shown: every author may."""
 
     def create_securities(self, submission: Submission, identifier: str, records: Records) -> None:
         if submission.creating or not self.context.rights.may_create(submission.caller):
             super().create_securities(submission, identifier, records)
-
-
-VARIANTS = (
-    Variant(
-        "lock-late",
-        "When a submission locks its record is not shown: two seconds later.",
-        parts={"workflow": _LateLock, "records": _LockTimes},
-    ),
-    Variant(
-        "submissions-publish",
-        "Whether a submission locks its record is not shown: it is published at once, and free again.",
-        parts={"workflow": _AtOnce},
-    ),
-    Variant(
-        "drafts-not-existing",
-        "Whether a document that has only a draft exists for the workflow is not shown: it does not.",
-        parts={"workflow": _DraftsFree},
-    ),
-    Variant(
-        "locked-before-taken",
-        "Which refusal creating under the identifier of a locked record meets is not shown: that of the lock.",
-        parts={"workflow": _LockedFirst},
-    ),
-    Variant(
-        "info-for-nau-only",
-        "additionalInfo from an account without the NAU role is not shown: it is refused.",
-        parts={"submissions": _InfoForNau},
-    ),
-    Variant(
-        "submission-nulls-absent",
-        "Null for additionalInfo or batchId is not shown: it counts as left out.",
-        parts={"submissions": _NullsOptional},
-    ),
-    Variant(
-        "authors-update-all",
-        "Whether one author may update the record of another is not shown: every author may.",
-        parts={"workflow": _UpdatesAll},
-    ),
-)
-"""Each treats submissions otherwise."""

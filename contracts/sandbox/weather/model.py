@@ -1,9 +1,4 @@
-"""What weather does on the wire: connections reset, answers that nobody gets, answers that break off.
-
-The gate: the listening socket of a running server, which can be shut and opened again on the same port.
-
-What a weather is, and the sky it has over it: chance, the gate, and the service below.
-"""
+"""Weather: what an environment is, what it does to connections and answers, and the gate of the listening socket."""
 
 import asyncio
 import random

@@ -1,8 +1,6 @@
-"""All weathers by name, and the reading of what the command line asks for.
+"""All weathers by name, the reading of the command line, and the table of `docs/weather.md`.
 
-The table of weathers in `docs/weather.md`, written from what the units declare.
-
-`python -m contracts.sandbox.weather.registry docs/weather.md` refreshes it; a test tells when that is due.
+`python -m contracts.sandbox.weather.registry docs/weather.md` refreshes the table; a test tells when that is due.
 """
 
 import difflib
