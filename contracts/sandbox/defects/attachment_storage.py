@@ -11,7 +11,7 @@ from contracts.sandbox.attachments import filename_in_path
 from contracts.sandbox.database import ATTACHMENTS, Attachment, Records
 from contracts.sandbox.defects.alteration import Handler, alter, around, edit, refuse
 from contracts.sandbox.defects.list_collections import Rows
-from contracts.sandbox.defects.registry import defect
+from contracts.sandbox.defects.registry import answers, defect, replaces
 from contracts.sandbox.files import StoredFile, too_large
 from contracts.sandbox.identifiers import decoded_segment
 from contracts.sandbox.listing import Page
@@ -49,17 +49,15 @@ def _with_others(service: Service, alike: Callable[[str, str], bool]) -> None:
     alter(service.listing, "attachments", attachments)
 
 
-@defect("attachment-list-empty-refused", clause="attachment-list-empty", operations=_LIST)
-def _(service: Service) -> None:
+@replaces(
+    "listing.attachments", "attachment-list-empty-refused", clause="attachment-list-empty", operations=_LIST
+)
+def _(_service: Service, faithful: Callable[..., Rows], records: Records, uid: str, page: Page) -> Rows:
     """The list of a document without attachments is refused with 404."""
-
-    def attachments(faithful: Callable[..., Rows], records: Records, uid: str, page: Page) -> Rows:
-        if not records.attachments.any_of(uid):
-            raise not_found("there are no attachments")
-        rows: Rows = faithful(records, uid, page)
-        return rows
-
-    alter(service.listing, "attachments", attachments)
+    if not records.attachments.any_of(uid):
+        raise not_found("there are no attachments")
+    rows: Rows = faithful(records, uid, page)
+    return rows
 
 
 def _of_items(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Service], None]:
@@ -147,20 +145,16 @@ def _(service: Service) -> None:
     )
 
 
-@defect("thumbnail-of-first", clause="attachment-thumbnail-own", operations=_THUMBNAIL)
-def _(service: Service) -> None:
+@replaces("attachments.found", "thumbnail-of-first", clause="attachment-thumbnail-own", operations=_THUMBNAIL)
+def _(service: Service, faithful: Callable[[Request], Attachment], request: Request) -> Attachment:
     """The thumbnail of every attachment shows the first one of the document."""
-
-    def found(faithful: Callable[[Request], Attachment], request: Request) -> Attachment:
-        asked: Attachment = faithful(request)
-        if request.scope["operation_id"] not in _THUMBNAIL:
-            return asked
-        query = ATTACHMENTS.select().where(ATTACHMENTS.c.identifier == asked.identifier)
-        with service.storage.transaction() as records:
-            first = records.connection.execute(query.order_by(ATTACHMENTS.c.id)).first()
-        return asked if first is None else Attachment(**first._mapping)
-
-    alter(service.attachments, "found", found)
+    asked: Attachment = faithful(request)
+    if request.scope["operation_id"] not in _THUMBNAIL:
+        return asked
+    query = ATTACHMENTS.select().where(ATTACHMENTS.c.identifier == asked.identifier)
+    with service.storage.transaction() as records:
+        first = records.connection.execute(query.order_by(ATTACHMENTS.c.id)).first()
+    return asked if first is None else Attachment(**first._mapping)
 
 
 @defect("thumbnail-of-first-drawn", clause="attachment-thumbnail-own", operations=_THUMBNAIL)
@@ -212,23 +206,19 @@ def _(service: Service) -> None:
     _receive(service, lambda _: None)
 
 
-@defect("attachment-size-above-kept", clause="attachment-size-above", operations=_CREATE)
-def _(service: Service) -> None:
+@answers("attachment-size-above-kept", clause="attachment-size-above", operations=_CREATE)
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """A file above the limit causes an error, yet the attachment appears with no bytes."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        try:
-            return await faithful(request)
-        except Refusal as refusal:
-            if refusal.message != too_large(service.settings.size_limit).message:
-                raise
-            uid, caller = service.identifiers.from_path(request), service.identity.require(request)
-            with service.storage.transaction() as records:
-                empty = service.files.keep(b"")
-                service.attachments.add(records, caller, uid, filename_in_path(request), empty)
+    try:
+        return await faithful(request)
+    except Refusal as refusal:
+        if refusal.message != too_large(service.settings.size_limit).message:
             raise
-
-    around(service, _CREATE, answer)
+        uid, caller = service.identifiers.from_path(request), service.identity.require(request)
+        with service.storage.transaction() as records:
+            empty = service.files.keep(b"")
+            service.attachments.add(records, caller, uid, filename_in_path(request), empty)
+        raise
 
 
 @defect("attachment-size-above-cut", clause="attachment-size-above", operations=_CREATE)
@@ -256,19 +246,15 @@ def _(service: Service) -> None:
     _receive(service, lambda limit: limit // 2)
 
 
-@defect("attachment-size-within-cut", clause="attachment-size-within", operations=["getAttachment"])
-def _(service: Service) -> None:
+@answers("attachment-size-within-cut", clause="attachment-size-within", operations=["getAttachment"])
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """The download of a file above half the limit gives the first half of its bytes."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        response = await faithful(request)
-        found = service.attachments.found(request)
-        if found.size <= service.settings.size_limit // 2:
-            return response
-        content = service.files.path(found.file_key).read_bytes()[: found.size // 2]
-        return Response(content, media_type=found.content_type)
-
-    around(service, ["getAttachment"], answer)
+    response = await faithful(request)
+    found = service.attachments.found(request)
+    if found.size <= service.settings.size_limit // 2:
+        return response
+    content = service.files.path(found.file_key).read_bytes()[: found.size // 2]
+    return Response(content, media_type=found.content_type)
 
 
 @defect("attachment-size-at-limit-refused", clause="attachment-size-at-limit", operations=_CREATE)
@@ -302,15 +288,11 @@ def _(service: Service) -> None:
     alter(service.listing, "attachments", attachments)
 
 
-@defect("persisted-nowhere", clause="attachment-persist-listed", operations=_PERSIST)
-def _(service: Service) -> None:
+@answers("persisted-nowhere", clause="attachment-persist-listed", operations=_PERSIST)
+async def _(service: Service, _faithful: Handler, request: Request) -> Response:
     """Persisting a temporary file succeeds, and no attachment appears."""
-
-    async def answer(_faithful: Handler, request: Request) -> Response:
-        _temporary(service, request)
-        return JSONResponse({"id": 1_000_000}, 201)
-
-    around(service, _PERSIST, answer)
+    _temporary(service, request)
+    return JSONResponse({"id": 1_000_000}, 201)
 
 
 def _temporary(service: Service, request: Request) -> None:
@@ -323,22 +305,17 @@ def _temporary(service: Service, request: Request) -> None:
             raise Refusal(Reason.NOT_FOUND, "there is no unused temporary file of this id")
 
 
-@defect(
+@answers(
     "persisted-empty",
     clause="attachment-persist-downloads",
     operations=["persistTemporaryFile", "getAttachment"],
+    at=["getAttachment"],
 )
-def _(service: Service) -> None:
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """The download of a temporary file that was persisted is empty."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        response = await faithful(request)
-        found = service.attachments.found(request)
-        return (
-            Response(media_type=found.content_type) if found.filename.startswith("temporary-") else response
-        )
-
-    around(service, ["getAttachment"], answer)
+    response = await faithful(request)
+    found = service.attachments.found(request)
+    return Response(media_type=found.content_type) if found.filename.startswith("temporary-") else response
 
 
 def _made_up(

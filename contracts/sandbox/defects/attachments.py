@@ -11,7 +11,7 @@ from contracts.sandbox.accounts import Account
 from contracts.sandbox.attachments import filename_in_path
 from contracts.sandbox.database import ATTACHMENTS, DRAFT, Attachment, Records
 from contracts.sandbox.defects.alteration import Every, Handler, When, alter, always, around, refuse
-from contracts.sandbox.defects.registry import Change, defect
+from contracts.sandbox.defects.registry import Change, answers, defect, replaces
 from contracts.sandbox.refusals import bad_request, not_found
 from contracts.sandbox.service import Service
 
@@ -42,45 +42,43 @@ def _(service: Service) -> None:
     refuse(service, _CREATE, bad_request, lambda request: _of_chm(service, request))
 
 
-@defect("attachment-text-only", clause="attachment-create-accepted", operations=_CREATE)
-def _(service: Service) -> None:
+@answers("attachment-text-only", clause="attachment-create-accepted", operations=_CREATE)
+async def _(_service: Service, faithful: Handler, request: Request) -> Response:
     """A file is refused when its bytes are not UTF-8 text."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        try:
-            (await request.body()).decode("utf-8")
-        except UnicodeDecodeError:
-            raise bad_request("the file is no text") from None
-        return await faithful(request)
-
-    around(service, _CREATE, answer)
+    try:
+        (await request.body()).decode("utf-8")
+    except UnicodeDecodeError:
+        raise bad_request("the file is no text") from None
+    return await faithful(request)
 
 
-@defect("attachment-second-refused", clause="attachment-several", operations=_CREATE)
-def _(service: Service) -> None:
+@replaces("attachments.add", "attachment-second-refused", clause="attachment-several", operations=_CREATE)
+def _(
+    _service: Service,
+    faithful: Callable[..., Attachment],
+    records: Records,
+    caller: Account,
+    uid: str,
+    *rest: Any,
+) -> Attachment:
     """A document takes one attachment; a second one is refused."""
-
-    def add(
-        faithful: Callable[..., Attachment], records: Records, caller: Account, uid: str, *rest: Any
-    ) -> Attachment:
-        if records.attachments.any_of(uid):
-            raise bad_request("the document has an attachment already")
-        return faithful(records, caller, uid, *rest)
-
-    alter(service.attachments, "add", add)
+    if records.attachments.any_of(uid):
+        raise bad_request("the document has an attachment already")
+    return faithful(records, caller, uid, *rest)
 
 
-@defect("attachment-second-replaces", clause="attachment-several", operations=_CREATE)
-def _(service: Service) -> None:
+@replaces("attachments.add", "attachment-second-replaces", clause="attachment-several", operations=_CREATE)
+def _(
+    _service: Service,
+    faithful: Callable[..., Attachment],
+    records: Records,
+    caller: Account,
+    uid: str,
+    *rest: Any,
+) -> Attachment:
     """A new attachment replaces those that the document had."""
-
-    def add(
-        faithful: Callable[..., Attachment], records: Records, caller: Account, uid: str, *rest: Any
-    ) -> Attachment:
-        records.connection.execute(delete(ATTACHMENTS).where(ATTACHMENTS.c.identifier == uid))
-        return faithful(records, caller, uid, *rest)
-
-    alter(service.attachments, "add", add)
+    records.connection.execute(delete(ATTACHMENTS).where(ATTACHMENTS.c.identifier == uid))
+    return faithful(records, caller, uid, *rest)
 
 
 def _without(when: When, left_out: Callable[[list[Any]], list[Any]]) -> Change:
@@ -199,25 +197,22 @@ def _(service: Service) -> None:
     refuse(service, _EXISTS, not_found)
 
 
-@defect("attachment-exists-only-first", clause="attachment-exists-present", operations=_EXISTS)
-def _(service: Service) -> None:
+@answers("attachment-exists-only-first", clause="attachment-exists-present", operations=_EXISTS)
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """The exists check finds only the first attachment of a document."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        found = service.attachments.found(request)
-        with service.storage.transaction() as records:
-            query = ATTACHMENTS.select().where(ATTACHMENTS.c.identifier == found.identifier)
-            first = records.connection.execute(query.order_by(ATTACHMENTS.c.id)).first()
-        if first is not None and first.id != found.id:
-            raise not_found("there is no such attachment of this document")
-        return await faithful(request)
-
-    around(service, _EXISTS, answer)
+    found = service.attachments.found(request)
+    with service.storage.transaction() as records:
+        query = ATTACHMENTS.select().where(ATTACHMENTS.c.identifier == found.identifier)
+        first = records.connection.execute(query.order_by(ATTACHMENTS.c.id)).first()
+    if first is not None and first.id != found.id:
+        raise not_found("there is no such attachment of this document")
+    return await faithful(request)
 
 
-def _found_by(
-    operation: str, test: Callable[[Attachment, Request], bool], asked: Callable[[str], bool]
-) -> Change:
+Finds = Callable[[Attachment, Request], bool]
+
+
+def _found_by(operation: str, test: Finds, asked: Callable[[str], bool]) -> Change:
     """Return the change that finds an attachment in another way when the faithful one finds none.
 
     Args:
@@ -268,87 +263,43 @@ def _number_before_tail(attachment: Attachment, request: Request) -> bool:
     return _same_document(attachment, request) and str(attachment.id) == digits
 
 
-_FOUND: tuple[
-    tuple[str, str, str, str, Callable[[Attachment, Request], bool], Callable[[str], bool]], ...
-] = (
-    (
-        "exists-any-number",
-        "attachment-exists-absent",
-        "attachmentExists",
-        "a number",
-        _same_document,
-        str.isdecimal,
-    ),
-    ("get-any-number", "attachment-get-absent", "getAttachment", "a number", _same_document, str.isdecimal),
-    (
-        "thumbnail-any-number",
-        "attachment-thumbnail-absent",
-        "getAttachmentThumbnail",
-        "a number",
-        _same_document,
-        str.isdecimal,
-    ),
-    (
-        "exists-in-other-document",
-        "attachment-exists-other-document",
-        "attachmentExists",
-        "the number of another document's file",
-        _same_number,
-        str.isdecimal,
-    ),
-    (
-        "get-from-other-document",
-        "attachment-get-other-document",
-        "getAttachment",
-        "the number of another document's file",
-        _same_number,
-        str.isdecimal,
-    ),
-    (
-        "thumbnail-from-other-document",
-        "attachment-thumbnail-other-document",
-        "getAttachmentThumbnail",
-        "the number of another document's file",
-        _same_number,
-        str.isdecimal,
-    ),
-    (
-        "get-by-word",
-        "attachment-id-integer",
-        "getAttachment",
-        "a word in place of a number",
-        _same_document,
-        str.isalpha,
-    ),
-    (
-        "exists-by-word",
-        "attachment-id-integer",
-        "attachmentExists",
-        "a word in place of a number",
-        _same_document,
-        str.isalpha,
-    ),
-    (
-        "get-by-number-and-tail",
-        "attachment-id-integer",
-        "getAttachment",
-        "its number with letters or a fraction after it",
-        _number_before_tail,
-        lambda text: not text.isdecimal(),
-    ),
-    (
-        "thumbnail-by-word",
-        "attachment-id-thumbnail",
-        "getAttachmentThumbnail",
-        "a word in place of a number",
-        _same_document,
-        str.isalpha,
-    ),
-)
-for _name, _clause, _operation, _what, _test, _asked in _FOUND:
+def _finds(
+    operation: str, name: str, clause: str, what: str, test: Finds, asked: Callable[[str], bool]
+) -> None:
     defect(
-        f"attachment-{_name}",
-        clause=_clause,
-        operations=[_operation],
-        sentence=f"{_operation} finds a file for {_what} where it should find none.",
-    )(_found_by(_operation, _test, _asked))
+        f"attachment-{name}",
+        clause=f"attachment-{clause}",
+        operations=[operation],
+        sentence=f"{operation} finds a file for {what} where it should find none.",
+    )(_found_by(operation, test, asked))
+
+
+_OTHERS_NUMBER = "the number of another document's file"
+_A_WORD = "a word in place of a number"
+for _operation, _word in (
+    ("attachmentExists", "exists"),
+    ("getAttachment", "get"),
+    ("getAttachmentThumbnail", "thumbnail"),
+):
+    _where = "in" if _word == "exists" else "from"
+    _numbers = str.isdecimal
+    _finds(_operation, f"{_word}-any-number", f"{_word}-absent", "a number", _same_document, _numbers)
+    _finds(
+        _operation,
+        f"{_word}-{_where}-other-document",
+        f"{_word}-other-document",
+        _OTHERS_NUMBER,
+        _same_number,
+        _numbers,
+    )
+    _clause = "id-thumbnail" if _word == "thumbnail" else "id-integer"
+    _finds(_operation, f"{_word}-by-word", _clause, _A_WORD, _same_document, str.isalpha)
+
+_finds(
+    "getAttachment",
+    "get-by-number-and-tail",
+    "id-integer",
+    "its number with letters or a fraction after it",
+    _number_before_tail,
+    lambda text: not text.isdecimal(),
+)

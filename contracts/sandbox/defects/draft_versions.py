@@ -20,7 +20,7 @@ from contracts.sandbox.defects.alteration import (
     in_realm,
     refuse,
 )
-from contracts.sandbox.defects.registry import Change, defect
+from contracts.sandbox.defects.registry import Change, answers, defect
 from contracts.sandbox.refusals import bad_request, not_found
 from contracts.sandbox.service import Service
 
@@ -322,18 +322,14 @@ def _(service: Service) -> None:
     _lost(new=False, when=Every(20))(service)
 
 
-@defect("draft-update-refused", clause="draft-save-updates", operations=_SAVE)
-def _(service: Service) -> None:
+@answers("draft-update-refused", clause="draft-save-updates", operations=_SAVE)
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """Saving a draft that exists is refused."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        service.identity.require(request)
-        with service.storage.transaction() as records:
-            if records.version(*_place(service, request), DRAFT) is not None:
-                raise bad_request("there is a draft of this document already")
-        return await faithful(request)
-
-    around(service, _SAVE, answer)
+    service.identity.require(request)
+    with service.storage.transaction() as records:
+        if records.version(*_place(service, request), DRAFT) is not None:
+            raise bad_request("there is a draft of this document already")
+    return await faithful(request)
 
 
 def _keep(service: Service, change: Callable[[Records, dict[str, Any]], str]) -> None:

@@ -8,9 +8,18 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from contracts.sandbox.defects.alteration import Handler, When, alter, always, around, edit, in_realm
+from contracts.sandbox.defects.alteration import Handler, When, always, around, edit, in_realm
 from contracts.sandbox.defects.contacts import change_faults, of_contact
-from contracts.sandbox.defects.registry import CONTACTS, CREATE, CREATE_WITH, UPDATE, WORKFLOW, Change, defect
+from contracts.sandbox.defects.registry import (
+    CONTACTS,
+    CREATE,
+    CREATE_WITH,
+    UPDATE,
+    WORKFLOW,
+    Change,
+    defect,
+    replaces,
+)
 from contracts.sandbox.refusals import Fault, Refusal
 from contracts.sandbox.service import Service
 from contracts.sandbox.validation import (
@@ -175,15 +184,14 @@ def _(service: Service) -> None:
     edit(service, _ALL, lambda body: {**body, "errors": [warning]})
 
 
-@defect("errors-in-two-rounds", clause="errors-several-faults", operations=CONTACTS)
-def _(service: Service) -> None:
+@replaces("validator.faults", "errors-in-two-rounds", clause="errors-several-faults", operations=CONTACTS)
+def _(
+    _service: Service,
+    faithful: Callable[..., list[Fault]],
+    document: dict[str, Any],
+    expectation: Expectation,
+) -> list[Fault]:
     """As long as a field is missing, only missing fields are reported; other faults come with the next try."""
-
-    def faults(
-        faithful: Callable[..., list[Fault]], document: dict[str, Any], expectation: Expectation
-    ) -> list[Fault]:
-        found: list[Fault] = faithful(document, expectation)
-        missing = [fault for fault in found if fault.code == MANDATORY and len(fault.path) == 1]
-        return missing if missing and of_contact(expectation) else found
-
-    alter(service.validator, "faults", faults)
+    found: list[Fault] = faithful(document, expectation)
+    missing = [fault for fault in found if fault.code == MANDATORY and len(fault.path) == 1]
+    return missing if missing and of_contact(expectation) else found

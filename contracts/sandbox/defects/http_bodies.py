@@ -18,6 +18,7 @@ from contracts.sandbox.defects.registry import (
     READING_ATTACHMENTS,
     UPDATE,
     Change,
+    answers,
     defect,
     kebab,
 )
@@ -118,41 +119,31 @@ for _operation, _how, _name in (
     )(_mended(_operation, _MENDS[_how][1]))
 
 
-@defect("malformed-draft-refused-yet-stored", clause="malformed-json-refused", operations=["saveDraft"])
-def _(service: Service) -> None:
+@answers("malformed-draft-refused-yet-stored", clause="malformed-json-refused", operations=["saveDraft"])
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """A draft that is not well formed is refused, yet an empty draft is stored under its uid."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        raw = await request.body()
-        try:
-            return await faithful(request)
-        except Refusal:
-            if not _well_formed(raw) and (caller := service.identity.caller(request)) is not None:
-                uid, realm = service.identifiers.from_path(request), service.realms.of_documents(request)
-                schema = service.realms.schema(request, realm).name
-                with service.storage.transaction() as records:
-                    service.drafts.keep(
-                        records, caller=caller, realm=realm, uid=uid, schema=schema, content="{}"
-                    )
-            raise
-
-    around(service, ["saveDraft"], answer)
+    raw = await request.body()
+    try:
+        return await faithful(request)
+    except Refusal:
+        if not _well_formed(raw) and (caller := service.identity.caller(request)) is not None:
+            uid, realm = service.identifiers.from_path(request), service.realms.of_documents(request)
+            schema = service.realms.schema(request, realm).name
+            with service.storage.transaction() as records:
+                service.drafts.keep(records, caller=caller, realm=realm, uid=uid, schema=schema, content="{}")
+        raise
 
 
-@defect("malformed-draft-ignored", clause="malformed-json-refused", operations=["saveDraft"])
-def _(service: Service) -> None:
+@answers("malformed-draft-ignored", clause="malformed-json-refused", operations=["saveDraft"])
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """A draft that is not well formed is answered with success and not stored."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        raw = await request.body()
-        try:
-            return await faithful(request)
-        except Refusal:
-            if _well_formed(raw) or service.identity.caller(request) is None:
-                raise
-            return JSONResponse({"identifier": service.identifiers.from_path(request)})
-
-    around(service, ["saveDraft"], answer)
+    raw = await request.body()
+    try:
+        return await faithful(request)
+    except Refusal:
+        if _well_formed(raw) or service.identity.caller(request) is None:
+            raise
+        return JSONResponse({"identifier": service.identifiers.from_path(request)})
 
 
 def _relabelled(operation: str, label: str) -> Change:
@@ -183,43 +174,31 @@ for _operation, _label in (
     )(_relabelled(_operation, _label))
 
 
-@defect("refusal-labelled-text", clause="json-labelled-json", operations=["createContact"])
-def _(service: Service) -> None:
+@answers("refusal-labelled-text", clause="json-labelled-json", operations=["createContact"])
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """The errors of a faulty contact come as JSON labelled text/plain."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        try:
-            return await faithful(request)
-        except Refusal as refusal:
-            response = service.answers.refusal(refusal)
-            response.headers["Content-Type"] = "text/plain"
-            return response
-
-    around(service, ["createContact"], answer)
+    try:
+        return await faithful(request)
+    except Refusal as refusal:
+        response = service.answers.refusal(refusal)
+        response.headers["Content-Type"] = "text/plain"
+        return response
 
 
-@defect("refusal-in-plain-text", clause="json-bodies", operations=["getDraft"])
-def _(service: Service) -> None:
+@answers("refusal-in-plain-text", clause="json-bodies", operations=["getDraft"])
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """A draft that is not there is refused with a line of plain text."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        try:
-            return await faithful(request)
-        except Refusal as refusal:
-            response = service.answers.refusal(refusal)
-            return PlainTextResponse(refusal.message, response.status_code)
-
-    around(service, ["getDraft"], answer)
+    try:
+        return await faithful(request)
+    except Refusal as refusal:
+        response = service.answers.refusal(refusal)
+        return PlainTextResponse(refusal.message, response.status_code)
 
 
-@defect("saved-in-plain-text", clause="json-bodies", operations=["saveDraft"])
-def _(service: Service) -> None:
+@answers("saved-in-plain-text", clause="json-bodies", operations=["saveDraft"])
+async def _(_service: Service, faithful: Handler, request: Request) -> Response:
     """The answer to a saved draft is the plain word saved."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        return PlainTextResponse("saved", (await faithful(request)).status_code)
-
-    around(service, ["saveDraft"], answer)
+    return PlainTextResponse("saved", (await faithful(request)).status_code)
 
 
 _WITHOUT_BODY = ("getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listDrafts", *READING_ATTACHMENTS)
@@ -292,34 +271,26 @@ def _token(request: Request) -> str:
     return (header_value(request, "authorization") or "").partition(" ")[2]
 
 
-@defect("password-in-refusal", clause="no-secret-echoed", operations=["createToken"])
-def _(service: Service) -> None:
+@answers("password-in-refusal", clause="no-secret-echoed", operations=["createToken"])
+async def _(_service: Service, faithful: Handler, request: Request) -> Response:
     """The refusal of a wrong password repeats the password."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        value = await json_of(request)
-        try:
-            return await faithful(request)
-        except Refusal as refusal:
-            password = value.get("password") if isinstance(value, dict) else None
-            if isinstance(password, str) and password:
-                raise Refusal(refusal.reason, f"{password!r} is not the password") from None
-            raise
-
-    around(service, ["createToken"], answer)
+    value = await json_of(request)
+    try:
+        return await faithful(request)
+    except Refusal as refusal:
+        password = value.get("password") if isinstance(value, dict) else None
+        if isinstance(password, str) and password:
+            raise Refusal(refusal.reason, f"{password!r} is not the password") from None
+        raise
 
 
-@defect("password-in-answer", clause="no-secret-echoed", operations=["createToken"])
-def _(service: Service) -> None:
+@answers("password-in-answer", clause="no-secret-echoed", operations=["createToken"])
+async def _(_service: Service, faithful: Handler, request: Request) -> Response:
     """The answer to signing in repeats the password beside the token."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        value = await json_of(request)
-        response = await faithful(request)
-        body: dict[str, Any] = json.loads(bytes(response.body))
-        return JSONResponse({**body, "account": value}, response.status_code)
-
-    around(service, ["createToken"], answer)
+    value = await json_of(request)
+    response = await faithful(request)
+    body: dict[str, Any] = json.loads(bytes(response.body))
+    return JSONResponse({**body, "account": value}, response.status_code)
 
 
 @defect("token-in-info", clause="no-secret-echoed", operations=["getDraftInfo"])
@@ -359,16 +330,12 @@ def _(service: Service) -> None:
     _in_refusals(service, "createContact")
 
 
-@defect("token-in-header", clause="no-secret-echoed", operations=["listDrafts"])
-def _(service: Service) -> None:
+@answers("token-in-header", clause="no-secret-echoed", operations=["listDrafts"])
+async def _(_service: Service, faithful: Handler, request: Request) -> Response:
     """A header of the list of drafts repeats the token of the request."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        response = await faithful(request)
-        response.headers["X-Session"] = _token(request)
-        return response
-
-    around(service, ["listDrafts"], answer)
+    response = await faithful(request)
+    response.headers["X-Session"] = _token(request)
+    return response
 
 
 @defect("token-in-submission-answer", clause="no-secret-echoed", operations=[UPDATE])

@@ -20,6 +20,7 @@ from contracts.sandbox.defects.registry import (
     READING_DRAFTS,
     UPDATE,
     Change,
+    answers,
     defect,
     kebab,
 )
@@ -217,19 +218,15 @@ for _name, (_operation, _what, _test) in _FAILURES.items():
     )(_failing(_operation, _test))
 
 
-@defect("fails-on-absent-draft", clause="no-server-error", operations=["deleteDraft"])
-def _(service: Service) -> None:
+@answers("fails-on-absent-draft", clause="no-server-error", operations=["deleteDraft"])
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """Deleting a draft that does not exist answers 500."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        try:
-            return await faithful(request)
-        except Refusal as refusal:
-            if service.answers.refusal(refusal).status_code != 404:
-                raise
-            return _broken()
-
-    around(service, ["deleteDraft"], answer)
+    try:
+        return await faithful(request)
+    except Refusal as refusal:
+        if service.answers.refusal(refusal).status_code != 404:
+            raise
+        return _broken()
 
 
 @defect("fails-one-in-twenty", clause="no-server-error", operations=["getDraft"])
@@ -243,15 +240,11 @@ def _(service: Service) -> None:
     around(service, ["getDraft"], answer)
 
 
-@defect("thumbnail-of-text-fails", clause="no-server-error", operations=["getAttachmentThumbnail"])
-def _(service: Service) -> None:
+@answers("thumbnail-of-text-fails", clause="no-server-error", operations=["getAttachmentThumbnail"])
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """The thumbnail of a file that is no picture answers 500."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        found = service.attachments.found(request)
-        return await faithful(request) if found.content_type.startswith("image/") else _broken()
-
-    around(service, ["getAttachmentThumbnail"], answer)
+    found = service.attachments.found(request)
+    return await faithful(request) if found.content_type.startswith("image/") else _broken()
 
 
 async def _unknown_account(request: Request) -> bool:

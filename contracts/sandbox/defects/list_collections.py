@@ -22,7 +22,7 @@ from contracts.sandbox.defects.alteration import (
     pretend,
     refuse,
 )
-from contracts.sandbox.defects.registry import Change, defect
+from contracts.sandbox.defects.registry import Change, defect, replaces
 from contracts.sandbox.drafts import COLLECTIONS
 from contracts.sandbox.listing import Page
 from contracts.sandbox.refusals import Refusal, bad_request
@@ -165,37 +165,26 @@ def _lacking(when: When) -> Change:
     return change
 
 
-for _name, _clause, _when, _realms, _sentence in (
-    (
-        "list-mydrafts-lacks-newest",
-        "list-mydrafts-has-mine",
-        _asks("mydrafts"),
-        (),
-        "The collection mydrafts lacks the newest draft of the caller.",
-    ),
-    (
-        "list-mydrafts-lacks-newest-in-chm",
-        "list-mydrafts-has-mine",
-        lambda request: _asks("mydrafts")(request) and in_realm("chm-dev")(request),
-        ("chm-dev",),
-        "In chm-dev the collection mydrafts lacks the newest draft of the caller.",
-    ),
-    (
-        "list-my-lacks-newest",
-        "list-my-has-mine",
-        _asks("my"),
-        (),
-        "The collection my lacks the newest draft of the caller.",
-    ),
-    (
-        "list-plain-lacks-newest",
-        "list-plain-has-mine",
-        _asks(None),
-        (),
-        "Without a collection the list lacks the newest draft of the caller.",
-    ),
+_LACKS = "lacks the newest draft of the caller."
+for _name, _asked, _sentence in (
+    ("mydrafts", "mydrafts", "The collection mydrafts"),
+    ("my", "my", "The collection my"),
+    ("plain", None, "Without a collection the list"),
 ):
-    defect(_name, clause=_clause, operations=_LIST, realms=_realms, sentence=_sentence)(_lacking(_when))
+    defect(
+        f"list-{_name}-lacks-newest",
+        clause=f"list-{_name}-has-mine",
+        operations=_LIST,
+        sentence=f"{_sentence} {_LACKS}",
+    )(_lacking(_asks(_asked)))
+
+defect(
+    "list-mydrafts-lacks-newest-in-chm",
+    clause="list-mydrafts-has-mine",
+    operations=_LIST,
+    realms=["chm-dev"],
+    sentence=f"In chm-dev the collection mydrafts {_LACKS}",
+)(_lacking(lambda request: _asks("mydrafts")(request) and in_realm("chm-dev")(request)))
 
 
 @defect("list-mydrafts-empty-one-in-twenty", clause="list-mydrafts-has-mine", operations=_LIST)
@@ -217,47 +206,26 @@ def _of_everybody(collection: str, *, realm: str | None = None) -> Change:
     return change
 
 
-for _name, _clause, _collection, _realm, _sentence in (
-    (
-        "list-my-of-everybody",
-        "list-my-without-others",
-        "my",
-        None,
-        "The collection my holds the drafts of all accounts.",
-    ),
-    (
-        "list-my-of-everybody-in-bch",
-        "list-my-without-others",
-        "my",
-        "bch-dev",
-        "In bch-dev the collection my holds the drafts of all accounts.",
-    ),
-    (
-        "list-mydrafts-of-everybody",
-        "list-mydrafts-without-others",
-        "mydrafts",
-        None,
-        "The collection mydrafts holds the drafts of all accounts.",
-    ),
-):
+for _collection, _realm in (("my", None), ("my", "bch-dev"), ("mydrafts", None)):
+    _which = f"he collection {_collection} holds the drafts of all accounts."
     defect(
-        _name,
-        clause=_clause,
+        f"list-{_collection}-of-everybody" + ("" if _realm is None else f"-in-{_realm[:3]}"),
+        clause=f"list-{_collection}-without-others",
         operations=_LIST,
         realms=() if _realm is None else (_realm,),
-        sentence=_sentence,
+        sentence=f"T{_which}" if _realm is None else f"In {_realm} t{_which}",
     )(_of_everybody(_collection, realm=_realm))
 
 
-@defect("list-any-collection", clause="list-collection-unknown", operations=_LIST)
-def _(service: Service) -> None:
+@replaces(
+    "drafts.collection_owner", "list-any-collection", clause="list-collection-unknown", operations=_LIST
+)
+def _(
+    _service: Service, faithful: Callable[..., str | None], request: Request, caller: Account
+) -> str | None:
     """A collection that is neither my nor mydrafts is ignored."""
-
-    def owner(faithful: Callable[..., str | None], request: Request, caller: Account) -> str | None:
-        asked = query_of(request).get("collection")
-        return None if asked is not None and asked not in COLLECTIONS else faithful(request, caller)
-
-    alter(service.drafts, "collection_owner", owner)
+    asked = query_of(request).get("collection")
+    return None if asked is not None and asked not in COLLECTIONS else faithful(request, caller)
 
 
 @defect("list-updated-twice", clause="list-saved-twice", operations=_LIST)

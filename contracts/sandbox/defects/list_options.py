@@ -7,7 +7,7 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.defects.alteration import Handler, around
+from contracts.sandbox.defects.alteration import Handler
 from contracts.sandbox.defects.list_collections import (
     Ask,
     Choose,
@@ -17,7 +17,7 @@ from contracts.sandbox.defects.list_collections import (
     with_query,
     without_faulty,
 )
-from contracts.sandbox.defects.registry import Change, defect
+from contracts.sandbox.defects.registry import Change, answers, defect
 from contracts.sandbox.listing import Page
 from contracts.sandbox.refusals import bad_request, not_found
 from contracts.sandbox.service import Service
@@ -376,14 +376,10 @@ def _(service: Service) -> None:
     choose_rows(service, "drafts", _ample_refused, collection=True)
 
 
-@defect("list-skip-zero-is-one", clause="list-skip-zero", operations=["listDrafts"])
-def _(service: Service) -> None:
+@answers("list-skip-zero-is-one", clause="list-skip-zero", operations=["listDrafts"])
+async def _(_service: Service, faithful: Handler, request: Request) -> Response:
     """A $skip of zero leaves out one item, as if items were counted from one."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        query = query_of(request)
-        if query.get("$skip") == "0" and "$top" not in query:
-            return await faithful(with_query(request, {**query, "$skip": "1"}))
-        return await faithful(request)
-
-    around(service, ["listDrafts"], answer)
+    query = query_of(request)
+    if query.get("$skip") == "0" and "$top" not in query:
+        return await faithful(with_query(request, {**query, "$skip": "1"}))
+    return await faithful(request)

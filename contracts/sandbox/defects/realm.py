@@ -16,6 +16,7 @@ from contracts.sandbox.defects.registry import (
     WORKFLOW,
     defect,
     kebab,
+    replaces,
 )
 from contracts.sandbox.http_requests import header_value, query_value
 from contracts.sandbox.listing import Page
@@ -218,22 +219,19 @@ for _operation, _clause, _realms in (
     )(_unknown_is_abs(_operation))
 
 
-@defect("realm-lists-mixed", clause="realm-lists-apart", operations=["listDrafts"])
-def _(service: Service) -> None:
+@replaces("listing.drafts", "realm-lists-mixed", clause="realm-lists-apart", operations=["listDrafts"])
+def _(
+    service: Service,
+    faithful: Callable[..., list[dict[str, Any]]],
+    records: Records,
+    realm: str,
+    owner: str | None,
+    page: Page,
+) -> list[dict[str, Any]]:
     """The list of drafts of one realm goes on with the drafts of the others."""
-
-    def drafts(
-        faithful: Callable[..., list[dict[str, Any]]],
-        records: Records,
-        realm: str,
-        owner: str | None,
-        page: Page,
-    ) -> list[dict[str, Any]]:
-        if page.filter is not None or page.orderby is not None:
-            return faithful(records, realm, owner, page)
-        rows = [*faithful(records, realm, owner, Page(None, None, None, 0))]
-        for other in service.realms.realms:
-            rows += faithful(records, other, owner, Page(None, None, None, 0)) if other != realm else []
-        return rows[page.skip : None if page.top is None else page.skip + page.top]
-
-    alter(service.listing, "drafts", drafts)
+    if page.filter is not None or page.orderby is not None:
+        return faithful(records, realm, owner, page)
+    rows = [*faithful(records, realm, owner, Page(None, None, None, 0))]
+    for other in service.realms.realms:
+        rows += faithful(records, other, owner, Page(None, None, None, 0)) if other != realm else []
+    return rows[page.skip : None if page.top is None else page.skip + page.top]

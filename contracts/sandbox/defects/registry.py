@@ -2,14 +2,23 @@
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 from types import MappingProxyType
+from typing import Any, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import Response
 
 from contracts.errors import SuiteError, UsageError
+from contracts.sandbox.defects.alteration import Handler, alter, around
 from contracts.sandbox.service import Service
 
 Change = Callable[[Service], None]
+Answer = Callable[[Service, Handler, Request], Awaitable[Response]]
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,62 @@ def defect(
         told = sentence or inspect.cleandoc(change.__doc__ or "")
         _DECLARED[name] = Defect(name, clause, tuple(operations), told, change, tuple(realms))
         return change
+
+    return declare
+
+
+def answers(
+    name: str,
+    *,
+    clause: str,
+    operations: Iterable[str],
+    realms: Iterable[str] = (),
+    at: Iterable[str] | None = None,
+) -> Callable[[Answer], Answer]:
+    """Declare the decorated answer as a defect: it is given the service, the faithful handler and the request.
+
+    Args:
+        at: the operations it answers, where they are others than those on which the break shows; the other
+            arguments are those of ``defect``, and the docstring is the sentence.
+
+    """
+    operations = tuple(operations)
+
+    def declare(answer: Answer) -> Answer:
+        def change(service: Service) -> None:
+            around(service, operations if at is None else at, partial(answer, service))
+
+        sentence = inspect.getdoc(answer)
+        defect(name, clause=clause, operations=operations, realms=realms, sentence=sentence)(change)
+        return answer
+
+    return declare
+
+
+def replaces(
+    method: str,
+    name: str,
+    *,
+    clause: str,
+    operations: Iterable[str],
+    realms: Iterable[str] = (),
+) -> Callable[[_Method], _Method]:
+    """Declare the decorated function as a defect: it is given the service, the faithful method and its arguments.
+
+    Args:
+        method: what it replaces, such as ``identity.require``; the other arguments are those of ``defect``,
+            and the docstring is the sentence.
+
+    """
+    part, _, attribute = method.rpartition(".")
+
+    def declare(instead: _Method) -> _Method:
+        def change(service: Service) -> None:
+            alter(attrgetter(part)(service), attribute, partial(instead, service))
+
+        sentence = inspect.getdoc(instead)
+        defect(name, clause=clause, operations=operations, realms=realms, sentence=sentence)(change)
+        return instead
 
     return declare
 

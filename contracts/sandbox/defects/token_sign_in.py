@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from contracts.sandbox.accounts import Account
 from contracts.sandbox.defects.alteration import Every, Handler, alter, around, edit, json_of, refuse
-from contracts.sandbox.defects.registry import TOKEN, defect
+from contracts.sandbox.defects.registry import TOKEN, answers, defect, replaces
 from contracts.sandbox.http_requests import header_value
 from contracts.sandbox.refusals import Reason, Refusal, bad_request
 from contracts.sandbox.service import Service
@@ -42,16 +42,12 @@ def _(service: Service) -> None:
     )
 
 
-@defect("token-refused-to-author", clause="token-issued", operations=TOKEN)
-def _(service: Service) -> None:
+@replaces("identity.sign_in", "token-refused-to-author", clause="token-issued", operations=TOKEN)
+def _(_service: Service, faithful: Callable[..., Any], email: str, password: str) -> Any:
     """The right password of the account author is refused."""
-
-    def sign_in(faithful: Callable[..., Any], email: str, password: str) -> Any:
-        if email == "author@sandbox.test":
-            raise Refusal(Reason.WRONG_CREDENTIALS, "the e-mail or the password is wrong")
-        return faithful(email, password)
-
-    alter(service.identity, "sign_in", sign_in)
+    if email == "author@sandbox.test":
+        raise Refusal(Reason.WRONG_CREDENTIALS, "the e-mail or the password is wrong")
+    return faithful(email, password)
 
 
 def _moment(text: str) -> datetime:
@@ -181,21 +177,17 @@ def _(service: Service) -> None:
     _also(service, lambda given, right: given.lower() == right.lower())
 
 
-@defect("token-in-refusal", clause="token-wrong-password", operations=TOKEN)
-def _(service: Service) -> None:
+@answers("token-in-refusal", clause="token-wrong-password", operations=TOKEN)
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """A wrong password is refused with 401, yet the body of the refusal carries a valid token."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        value = await json_of(request)
-        try:
-            return await faithful(request)
-        except Refusal:
-            account = _by_email(service, value.get("email")) if isinstance(value, dict) else None
-            if account is None or not isinstance(value.get("password"), str) or not value["password"]:
-                raise
-            return granted(service, account, status=401)
-
-    around(service, TOKEN, answer)
+    value = await json_of(request)
+    try:
+        return await faithful(request)
+    except Refusal:
+        account = _by_email(service, value.get("email")) if isinstance(value, dict) else None
+        if account is None or not isinstance(value.get("password"), str) or not value["password"]:
+            raise
+        return granted(service, account, status=401)
 
 
 @defect("token-password-of-anyone", clause="token-unknown-account", operations=TOKEN)
@@ -323,34 +315,26 @@ def _(service: Service) -> None:
     _lenient(service, lambda service, value: service.identity.accounts[2] if value == {} else None)
 
 
-@defect("token-body-absent", clause="token-body-kind", operations=TOKEN)
-def _(service: Service) -> None:
+@answers("token-body-absent", clause="token-body-kind", operations=TOKEN)
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """A sign-in request without a body gets the token of a guest."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        if not await request.body():
-            return granted(service, service.identity.accounts[2])
-        return await faithful(request)
-
-    around(service, TOKEN, answer)
+    if not await request.body():
+        return granted(service, service.identity.accounts[2])
+    return await faithful(request)
 
 
 _CREDENTIAL = re.compile(rb"[a-z]+@sandbox\.test")
 
 
-@defect("token-malformed-accepted", clause="malformed-json-refused", operations=TOKEN)
-def _(service: Service) -> None:
+@answers("token-malformed-accepted", clause="malformed-json-refused", operations=TOKEN)
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """A sign-in body that is not well formed gets a token when it holds a known e-mail and its password."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        raw = await request.body()
-        try:
-            return await faithful(request)
-        except Refusal:
-            found = _CREDENTIAL.search(raw)
-            account = _by_email(service, found[0].decode()) if found else None
-            if account is None or await json_of(request) is not None or account.password.encode() not in raw:
-                raise
-            return granted(service, account)
-
-    around(service, TOKEN, answer)
+    raw = await request.body()
+    try:
+        return await faithful(request)
+    except Refusal:
+        found = _CREDENTIAL.search(raw)
+        account = _by_email(service, found[0].decode()) if found else None
+        if account is None or await json_of(request) is not None or account.password.encode() not in raw:
+            raise
+        return granted(service, account)

@@ -16,6 +16,7 @@ from contracts.sandbox.defects.registry import (
     WORKFLOW,
     defect,
     kebab,
+    replaces,
 )
 from contracts.sandbox.http_requests import header_value
 from contracts.sandbox.refusals import Reason, Refusal
@@ -40,16 +41,12 @@ def _refused() -> Refusal:
     return Refusal(Reason.UNAUTHENTICATED, "the token is not valid")
 
 
-@defect("token-opens-nothing", clause="token-opens-protected", operations=LIST)
-def _(service: Service) -> None:
+@replaces("identity.require", "token-opens-nothing", clause="token-opens-protected", operations=LIST)
+def _(_service: Service, faithful: Require, request: Request) -> Account:
     """No token opens the list of drafts."""
-
-    def require(faithful: Require, request: Request) -> Account:
-        if _operation(request) == "listDrafts":
-            raise _refused()
-        return faithful(request)
-
-    alter(service.identity, "require", require)
+    if _operation(request) == "listDrafts":
+        raise _refused()
+    return faithful(request)
 
 
 @defect("token-opens-once", clause="token-opens-protected", operations=LIST)
@@ -69,29 +66,27 @@ def _(service: Service) -> None:
     alter(service.identity, "require", require)
 
 
-@defect("token-of-other-opens-nothing", clause="token-opens-protected", operations=LIST)
-def _(service: Service) -> None:
+@replaces("identity.require", "token-of-other-opens-nothing", clause="token-opens-protected", operations=LIST)
+def _(_service: Service, faithful: Require, request: Request) -> Account:
     """The token of the second author does not open the list of drafts."""
-
-    def require(faithful: Require, request: Request) -> Account:
-        account = faithful(request)
-        if account.name == "other" and _operation(request) == "listDrafts":
-            raise _refused()
-        return account
-
-    alter(service.identity, "require", require)
+    account = faithful(request)
+    if account.name == "other" and _operation(request) == "listDrafts":
+        raise _refused()
+    return account
 
 
-@defect("token-not-in-bch", clause="token-serves-every-realm", operations=LIST, realms=["bch-dev"])
-def _(service: Service) -> None:
+@replaces(
+    "identity.require",
+    "token-not-in-bch",
+    clause="token-serves-every-realm",
+    operations=LIST,
+    realms=["bch-dev"],
+)
+def _(_service: Service, faithful: Require, request: Request) -> Account:
     """No token opens the list of drafts in bch-dev."""
-
-    def require(faithful: Require, request: Request) -> Account:
-        if header_value(request, "realm") == "bch-dev" and _operation(request) == "listDrafts":
-            raise _refused()
-        return faithful(request)
-
-    alter(service.identity, "require", require)
+    if header_value(request, "realm") == "bch-dev" and _operation(request) == "listDrafts":
+        raise _refused()
+    return faithful(request)
 
 
 def _unknown_opens(operation: str) -> Callable[[Service], None]:
@@ -192,30 +187,22 @@ def _(service: Service) -> None:
     _remembering(service, lambda given, token: given.lower() == token.lower())
 
 
-@defect("token-empty-opens", clause="token-invalid-refused", operations=_PLAIN)
-def _(service: Service) -> None:
+@replaces("identity.require", "token-empty-opens", clause="token-invalid-refused", operations=_PLAIN)
+def _(service: Service, faithful: Require, request: Request) -> Account:
     """The word Bearer with no token after it opens the operations, the workflow's excepted."""
-
-    def require(faithful: Require, request: Request) -> Account:
-        if _sent(request) == ("bearer", ""):
-            return service.identity.accounts[0]
-        return faithful(request)
-
-    alter(service.identity, "require", require)
+    if _sent(request) == ("bearer", ""):
+        return service.identity.accounts[0]
+    return faithful(request)
 
 
-@defect("token-under-basic-opens", clause="token-other-scheme", operations=LIST)
-def _(service: Service) -> None:
+@replaces("identity.require", "token-under-basic-opens", clause="token-other-scheme", operations=LIST)
+def _(service: Service, faithful: Require, request: Request) -> Account:
     """A token sent under the scheme Basic opens the list of drafts."""
-
-    def require(faithful: Require, request: Request) -> Account:
-        scheme, token = _sent(request)
-        holder = service.identity.tokens.holder(token)
-        if scheme == "basic" and holder is not None and _operation(request) == "listDrafts":
-            return holder
-        return faithful(request)
-
-    alter(service.identity, "require", require)
+    scheme, token = _sent(request)
+    holder = service.identity.tokens.holder(token)
+    if scheme == "basic" and holder is not None and _operation(request) == "listDrafts":
+        return holder
+    return faithful(request)
 
 
 CLAUSES = {

@@ -16,8 +16,10 @@ from contracts.sandbox.defects.registry import (
     DRAFTS,
     READING_ATTACHMENTS,
     READING_DRAFTS,
+    answers,
     defect,
     kebab,
+    replaces,
 )
 from contracts.sandbox.http_requests import header_value
 from contracts.sandbox.identifiers import decoded_segment
@@ -76,57 +78,6 @@ def _no_uid() -> Refusal:
 
 _SHOWN = ("saveDraft", "getDraft", "draftExists")
 _MARKS = (*_SHOWN, "deleteDraft")
-_REFUSED: dict[str, tuple[str, str, Callable[[str], bool], tuple[str, ...]]] = {
-    "uid-refuses-eleven": ("uid-shortest", "of exactly 11 characters", lambda uid: len(uid) == 11, DRAFTS),
-    "uid-refuses-twelve": ("uid-shortest", "of exactly 12 characters", lambda uid: len(uid) == 12, DRAFTS),
-    "uid-refuses-eleven-on-delete": (
-        "uid-shortest",
-        "of exactly 11 characters, on deleting alone,",
-        lambda uid: len(uid) == 11,
-        ("deleteDraft",),
-    ),
-    "uid-refuses-128": ("uid-longest", "of exactly 128 characters", lambda uid: len(uid) == 128, DRAFTS),
-    "uid-refuses-127": ("uid-longest", "of exactly 127 characters", lambda uid: len(uid) == 127, DRAFTS),
-    "uid-refuses-128-on-exists": (
-        "uid-longest",
-        "of exactly 128 characters, on the exists check alone,",
-        lambda uid: len(uid) == 128,
-        ("draftExists",),
-    ),
-    "uid-refuses-128-on-info": (
-        "uid-longest",
-        "of exactly 128 characters, on asking for the info alone,",
-        lambda uid: len(uid) == 128,
-        ("getDraftInfo",),
-    ),
-    "uid-refuses-last-hyphen": ("uid-hyphen", "that ends with a hyphen", lambda uid: _last(uid, "-"), _MARKS),
-    "uid-refuses-two-hyphens": (
-        "uid-hyphen",
-        "with two hyphens side by side",
-        lambda uid: _within(uid, "--"),
-        _MARKS,
-    ),
-    "uid-refuses-underscore": ("uid-underscore", "with an underscore", lambda uid: _within(uid, "_"), _MARKS),
-    "uid-refuses-last-underscore": (
-        "uid-underscore",
-        "that ends with an underscore",
-        lambda uid: _last(uid, "_"),
-        _MARKS,
-    ),
-    "uid-refuses-digits-only": ("uid-digits-only", "made of digits alone", str.isdigit, _MARKS),
-    "uid-refuses-hyphens-only": (
-        "uid-hyphens-only",
-        "made of hyphens alone",
-        lambda uid: set(uid) == {"-"},
-        _MARKS,
-    ),
-    "uid-refuses-underscores-only": (
-        "uid-hyphens-only",
-        "without any letter or digit, made of hyphens and underscores,",
-        lambda uid: set(uid) <= {"-", "_"} and "_" in uid,
-        _MARKS,
-    ),
-}
 
 
 def _last(uid: str, sign: str) -> bool:
@@ -137,22 +88,57 @@ def _within(uid: str, sign: str) -> bool:
     return sign in uid and re.search("[A-Za-z0-9]", uid) is not None
 
 
-for _name, (_clause, _which, _test, _operations) in _REFUSED.items():
-    defect(_name, clause=_clause, operations=_operations, sentence=f"A uid {_which} is refused.")(
-        refused_when(_test, _operations)
-    )
+def _of(length: int) -> Callable[[str], bool]:
+    return lambda uid: len(uid) == length
 
 
-@defect("uid-number-loses-leading-zero", clause="uid-digits-only", operations=["saveDraft"])
-def _(service: Service) -> None:
+def _refuses(
+    name: str, clause: str, which: str, test: Callable[[str], bool], operations: tuple[str, ...] = _MARKS
+) -> None:
+    change = refused_when(test, operations)
+    sentence = f"A uid {which} is refused."
+    defect(f"uid-refuses-{name}", clause=f"uid-{clause}", operations=operations, sentence=sentence)(change)
+
+
+for _word, _length, _clause in (
+    ("eleven", 11, "shortest"),
+    ("twelve", 12, "shortest"),
+    ("128", 128, "longest"),
+    ("127", 127, "longest"),
+):
+    _refuses(_word, _clause, f"of exactly {_length} characters", _of(_length), DRAFTS)
+for _word, _length, _clause, _operation, _where in (
+    ("eleven-on-delete", 11, "shortest", "deleteDraft", "deleting"),
+    ("128-on-exists", 128, "longest", "draftExists", "the exists check"),
+    ("128-on-info", 128, "longest", "getDraftInfo", "asking for the info"),
+):
+    _which = f"of exactly {_length} characters, on {_where} alone,"
+    _refuses(_word, _clause, _which, _of(_length), (_operation,))
+_refuses("last-hyphen", "hyphen", "that ends with a hyphen", lambda uid: _last(uid, "-"))
+_refuses("two-hyphens", "hyphen", "with two hyphens side by side", lambda uid: _within(uid, "--"))
+_refuses("underscore", "underscore", "with an underscore", lambda uid: _within(uid, "_"))
+_refuses("last-underscore", "underscore", "that ends with an underscore", lambda uid: _last(uid, "_"))
+_refuses("digits-only", "digits-only", "made of digits alone", str.isdigit)
+_refuses("hyphens-only", "hyphens-only", "made of hyphens alone", lambda uid: set(uid) == {"-"})
+_refuses(
+    "underscores-only",
+    "hyphens-only",
+    "without any letter or digit, made of hyphens and underscores,",
+    lambda uid: set(uid) <= {"-", "_"} and "_" in uid,
+)
+
+
+@replaces(
+    "identifiers.from_path",
+    "uid-number-loses-leading-zero",
+    clause="uid-digits-only",
+    operations=["saveDraft"],
+)
+def _(_service: Service, faithful: Callable[..., str], request: Request, name: str = "uid") -> str:
     """A draft saved under digits alone is stored under them as a number, without leading zeros."""
-
-    def from_path(faithful: Callable[..., str], request: Request, name: str = "uid") -> str:
-        text: str = faithful(request, name)
-        saving = request.scope["operation_id"] == "saveDraft"
-        return str(int(text)) if saving and text.isdigit() else text
-
-    alter(service.identifiers, "from_path", from_path)
+    text: str = faithful(request, name)
+    saving = request.scope["operation_id"] == "saveDraft"
+    return str(int(text)) if saving and text.isdigit() else text
 
 
 class _AnyCase(Records):
@@ -177,21 +163,17 @@ def _(service: Service) -> None:
     service.storage.records = _AnyCase
 
 
-@defect("uid-letter-case-ignored-on-exists", clause="uid-case-sensitive", operations=["draftExists"])
-def _(service: Service) -> None:
+@answers("uid-letter-case-ignored-on-exists", clause="uid-case-sensitive", operations=["draftExists"])
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     """The exists check alone finds a draft under a uid that differs only in letter case."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        try:
-            return await faithful(request)
-        except Refusal:
-            uid, realm = service.identifiers.from_path(request), service.realms.of_documents(request)
-            with service.storage.transaction() as records:
-                if _AnyCase(records.connection).version(realm.name, uid, DRAFT) is None:
-                    raise
-            return Response(media_type="application/json")
-
-    around(service, ["draftExists"], answer)
+    try:
+        return await faithful(request)
+    except Refusal:
+        uid, realm = service.identifiers.from_path(request), service.realms.of_documents(request)
+        with service.storage.transaction() as records:
+            if _AnyCase(records.connection).version(realm.name, uid, DRAFT) is None:
+                raise
+        return Response(media_type="application/json")
 
 
 class _DeletesAnyCase(Records):
@@ -209,17 +191,15 @@ def _(service: Service) -> None:
     service.storage.records = _DeletesAnyCase
 
 
-@defect("uid-percent-encoding-refused", clause="uid-percent-encoding", operations=_SHOWN)
-def _(service: Service) -> None:
+@replaces(
+    "identifiers.from_path", "uid-percent-encoding-refused", clause="uid-percent-encoding", operations=_SHOWN
+)
+def _(_service: Service, faithful: Callable[..., str], request: Request, name: str = "uid") -> str:
     """An allowed character written percent-encoded in the path is refused."""
-
-    def from_path(faithful: Callable[..., str], request: Request, name: str = "uid") -> str:
-        text: str = faithful(request, name)
-        if "%" in request.path_params[name] and request.scope["operation_id"] in _SHOWN:
-            raise _no_uid()
-        return text
-
-    alter(service.identifiers, "from_path", from_path)
+    text: str = faithful(request, name)
+    if "%" in request.path_params[name] and request.scope["operation_id"] in _SHOWN:
+        raise _no_uid()
+    return text
 
 
 _CHARACTERS = {

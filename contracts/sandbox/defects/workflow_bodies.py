@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 
 from contracts.sandbox.database import VERSIONS, Records
 from contracts.sandbox.defects.alteration import Handler, alter, around
-from contracts.sandbox.defects.registry import CREATE, CREATE_WITH, UPDATE, WORKFLOW, Change, defect
+from contracts.sandbox.defects.registry import CREATE, CREATE_WITH, UPDATE, WORKFLOW, Change, defect, replaces
 from contracts.sandbox.defects.workflow_rows import Run, carry_out, operation_of, run_instead
 from contracts.sandbox.identifiers import decoded_segment
 from contracts.sandbox.record_types import Realm, RecordType
@@ -40,89 +40,63 @@ def _let_through(test: Callable[[Any], bool], meant: Test) -> Change:
     return change
 
 
-def _in(realm: str) -> Test:
-    return lambda submission: submission.realm.name == realm
+def _accepted(
+    name: str,
+    clause: str,
+    what: str,
+    test: Callable[[Any], bool],
+    operations: tuple[str, ...] = WORKFLOW,
+    realm: str | None = None,
+) -> None:
+    """Declare the defect that accepts documents that pass a test; an absent document is the ellipsis."""
 
-
-_DOCUMENTS: tuple[
-    tuple[str, str, Callable[[Any], bool], tuple[str, ...], Test | None, tuple[str, ...], str], ...
-] = (
-    (
-        "document-not-needed",
-        "document-missing",
-        lambda document: document is ...,
-        WORKFLOW,
-        None,
-        (),
-        "that is absent",
-    ),
-    (
-        "document-not-needed-on-update",
-        "document-missing",
-        lambda document: document is ...,
-        (UPDATE,),
-        None,
-        (),
-        "that is absent, on update,",
-    ),
-    (
-        "document-array",
-        "document-kind",
-        lambda document: isinstance(document, list),
-        WORKFLOW,
-        None,
-        (),
-        "that is an array",
-    ),
-    (
-        "document-string",
-        "document-kind",
-        lambda document: isinstance(document, str),
-        _CREATING,
-        None,
-        (),
-        "that is a string, on create,",
-    ),
-    (
-        "document-empty",
-        "document-validated",
-        lambda document: document == {},
-        WORKFLOW,
-        None,
-        (),
-        "without any field",
-    ),
-    (
-        "document-not-validated-on-update",
-        "document-validated",
-        lambda document: isinstance(document, dict),
-        (UPDATE,),
-        None,
-        (),
-        "of any content, on update,",
-    ),
-    (
-        "document-not-validated-in-ort",
-        "document-validated",
-        lambda document: isinstance(document, dict),
-        WORKFLOW,
-        _in("ort-dev"),
-        ("ort-dev",),
-        "of any content, in ort-dev,",
-    ),
-)
-for _name, _clause, _test, _operations, _where, _realms, _what in _DOCUMENTS:
-
-    def _meant(submission: Submission, operations: Any = _operations, where: Any = _where) -> bool:
-        return operation_of(submission) in operations and (where is None or where(submission))
+    def meant(submission: Submission) -> bool:
+        return operation_of(submission) in operations and realm in {None, submission.realm.name}
 
     defect(
-        f"workflow-{_name}",
-        clause=f"workflow-{_clause}",
-        operations=_operations,
-        realms=_realms,
-        sentence=f"A document {_what} is accepted.",
-    )(_let_through(_test, _meant))
+        f"workflow-{name}",
+        clause=f"workflow-{clause}",
+        operations=operations,
+        realms=() if realm is None else (realm,),
+        sentence=f"A document {what} is accepted.",
+    )(_let_through(test, meant))
+
+
+def _absent(document: Any) -> bool:
+    return document is ...
+
+
+def _object(document: Any) -> bool:
+    return isinstance(document, dict)
+
+
+_accepted("document-not-needed", "document-missing", "that is absent", _absent)
+_accepted(
+    "document-not-needed-on-update", "document-missing", "that is absent, on update,", _absent, (UPDATE,)
+)
+_accepted("document-array", "document-kind", "that is an array", lambda document: isinstance(document, list))
+_accepted(
+    "document-string",
+    "document-kind",
+    "that is a string, on create,",
+    lambda document: isinstance(document, str),
+    _CREATING,
+)
+_accepted("document-empty", "document-validated", "without any field", lambda document: document == {})
+_accepted(
+    "document-not-validated-on-update",
+    "document-validated",
+    "of any content, on update,",
+    _object,
+    (UPDATE,),
+)
+_accepted(
+    "document-not-validated-in-ort",
+    "document-validated",
+    "of any content, in ort-dev,",
+    _object,
+    realm="ort-dev",
+)
 
 
 def _taken(operation: str, first: bytes) -> Change:
@@ -162,34 +136,34 @@ _SHAPE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 _BOTH = (CREATE_WITH, UPDATE)
 
 
-@defect("workflow-schema-of-another-realm", clause="workflow-schema-of-another-realm", operations=WORKFLOW)
-def _(service: Service) -> None:
-    """The schemas of all realms are configured in every realm."""
-
-    def require_schema(faithful: Callable[..., RecordType], request: Request, realm: Realm) -> RecordType:
-        name = request.path_params["schema"]
-        for other in service.realms.realms.values():
-            if name in other.types:
-                return other.types[name]
-        return faithful(request, realm)
-
-    alter(service.workflow, "require_schema", require_schema)
-
-
-@defect(
-    "workflow-schema-message-of-its-realm", clause="workflow-schema-of-another-realm", operations=WORKFLOW
+@replaces(
+    "workflow.require_schema",
+    "workflow-schema-of-another-realm",
+    clause="workflow-schema-of-another-realm",
+    operations=WORKFLOW,
 )
-def _(service: Service) -> None:
+def _(service: Service, faithful: Callable[..., RecordType], request: Request, realm: Realm) -> RecordType:
+    """The schemas of all realms are configured in every realm."""
+    name = request.path_params["schema"]
+    for other in service.realms.realms.values():
+        if name in other.types:
+            return other.types[name]
+    return faithful(request, realm)
+
+
+@replaces(
+    "workflow.require_schema",
+    "workflow-schema-message-of-its-realm",
+    clause="workflow-schema-of-another-realm",
+    operations=WORKFLOW,
+)
+def _(service: Service, faithful: Callable[..., RecordType], request: Request, realm: Realm) -> RecordType:
     """The refusal of another realm's schema names the realm the schema belongs to."""
-
-    def require_schema(faithful: Callable[..., RecordType], request: Request, realm: Realm) -> RecordType:
-        name = request.path_params["schema"]
-        for other in service.realms.realms.values():
-            if name in other.types and name not in realm.types:
-                raise Row.SCHEMA_UNKNOWN.refusal(other.name)
-        return faithful(request, realm)
-
-    alter(service.workflow, "require_schema", require_schema)
+    name = request.path_params["schema"]
+    for other in service.realms.realms.values():
+        if name in other.types and name not in realm.types:
+            raise Row.SCHEMA_UNKNOWN.refusal(other.name)
+    return faithful(request, realm)
 
 
 def _identifier(judge: Callable[[str, bool], bool], operations: Iterable[str] = _BOTH) -> Change:
@@ -220,67 +194,56 @@ def _shaped(text: str, *lengths: int) -> bool:
     return len(text) in lengths and _SHAPE.fullmatch(text) is not None
 
 
-for _name, _clause, _operations, _judge, _sentence in (
+def _dotted(text: str) -> bool:
+    return "." in text and _shaped(text.replace(".", "x"), *range(11, 129))
+
+
+for _name, _clause, _judge, _sentence in (
     (
-        "workflow-identifier-refuses-eleven",
-        "workflow-identifier-edges",
-        (CREATE_WITH,),
+        "refuses-eleven",
+        "edges",
         lambda text, holds: holds and len(text) != 11,
-        "An identifier of 11 characters is refused.",
+        "of 11 characters is refused.",
     ),
+    ("refuses-128", "edges", lambda text, holds: holds and len(text) != 128, "of 128 characters is refused."),
     (
-        "workflow-identifier-refuses-128",
-        "workflow-identifier-edges",
-        (CREATE_WITH,),
-        lambda text, holds: holds and len(text) != 128,
-        "An identifier of 128 characters is refused.",
-    ),
-    (
-        "workflow-identifier-accepts-ten",
-        "workflow-identifier-too-short",
-        (CREATE_WITH,),
+        "accepts-ten",
+        "too-short",
         lambda text, holds: holds or _shaped(text, 10),
-        "An identifier of 10 characters is accepted.",
+        "of 10 characters is accepted.",
     ),
     (
-        "workflow-identifier-accepts-129",
-        "workflow-identifier-too-long",
-        (CREATE_WITH,),
+        "accepts-129",
+        "too-long",
         lambda text, holds: holds or _shaped(text, 129),
-        "An identifier of 129 characters is accepted.",
+        "of 129 characters is accepted.",
     ),
-    (
-        "workflow-identifier-accepts-dot",
-        "workflow-identifier-characters",
-        (CREATE_WITH,),
-        lambda text, holds: holds or ("." in text and _shaped(text.replace(".", "x"), *range(11, 129))),
-        "An identifier may hold a dot.",
-    ),
+    ("accepts-dot", "characters", lambda text, holds: holds or _dotted(text), "may hold a dot."),
 ):
-    defect(_name, clause=_clause, operations=_operations, sentence=_sentence)(
-        _identifier(_judge, _operations)
-    )
+    defect(
+        f"workflow-identifier-{_name}",
+        clause=f"workflow-identifier-{_clause}",
+        operations=[CREATE_WITH],
+        sentence=f"An identifier {_sentence}",
+    )(_identifier(_judge, [CREATE_WITH]))
 
 
-@defect(
+@replaces(
+    "workflow.run",
     "workflow-identifier-letter-case-ignored",
     clause="workflow-identifier-case-sensitive",
     operations=[CREATE_WITH],
 )
-def _(service: Service) -> None:
+def _(_service: Service, faithful: Run, submission: Submission, records: Records) -> str:
     """An identifier is in use when one is that differs only in letter case."""
-
-    def run(faithful: Run, submission: Submission, records: Records) -> str:
-        identifier = submission.path_identifier
-        if submission.creating and identifier is not None:
-            query = VERSIONS.select().with_only_columns(VERSIONS.c.identifier)
-            here = query.where(VERSIONS.c.realm == submission.realm.name)
-            for other in records.connection.execute(here).scalars():
-                if other != identifier and other.lower() == identifier.lower():
-                    raise Row.IN_USE.refusal()
-        return faithful(submission, records)
-
-    run_instead(service, run)
+    identifier = submission.path_identifier
+    if submission.creating and identifier is not None:
+        query = VERSIONS.select().with_only_columns(VERSIONS.c.identifier)
+        here = query.where(VERSIONS.c.realm == submission.realm.name)
+        for other in records.connection.execute(here).scalars():
+            if other != identifier and other.lower() == identifier.lower():
+                raise Row.IN_USE.refusal()
+    return faithful(submission, records)
 
 
 def _on(*operations: str) -> Test:
@@ -306,100 +269,54 @@ def _limit(member: str, judge: Callable[[str], bool], meant: Test) -> Change:
     return lambda service: _faults(service, meant, change)
 
 
-_LIMITS: tuple[tuple[str, str, str, Callable[[str], bool], tuple[str, ...], str], ...] = (
-    (
-        "batch-99",
-        "batch-longest",
-        "batchId",
-        lambda text: len(text) > 99,
-        WORKFLOW,
-        "of 100 characters is refused",
-    ),
+for _name, _clause, _limit_judge, _operations, _what in (
+    ("batch-99", "longest", lambda text: len(text) > 99, WORKFLOW, "of 100 characters is refused"),
     (
         "batch-99-on-update",
-        "batch-longest",
-        "batchId",
+        "longest",
         lambda text: len(text) > 99,
         (UPDATE,),
         "of 100 characters is refused on update",
     ),
-    (
-        "batch-101",
-        "batch-too-long",
-        "batchId",
-        lambda text: len(text) > 101,
-        WORKFLOW,
-        "of 101 characters is accepted",
-    ),
+    ("batch-101", "too-long", lambda text: len(text) > 101, WORKFLOW, "of 101 characters is accepted"),
     (
         "batch-101-on-update",
-        "batch-too-long",
-        "batchId",
+        "too-long",
         lambda text: len(text) > 101,
         (UPDATE,),
         "of 101 characters is accepted on update",
     ),
     (
         "batch-not-limited-far-above",
-        "batch-too-long",
-        "batchId",
+        "too-long",
         lambda text: 100 < len(text) < 1000,
         WORKFLOW,
         "of 1000 or more characters is accepted, although one of 101 is refused",
     ),
-    (
-        "batch-bytes",
-        "batch-characters",
-        "batchId",
-        lambda text: len(text.encode()) > 100,
-        _CREATING,
-        "is measured in bytes",
-    ),
-    (
-        "info-1001",
-        "info-too-long",
-        "additionalInfo",
-        lambda text: len(text) > 1001,
-        WORKFLOW,
-        "of 1001 characters is accepted",
-    ),
+    ("batch-bytes", "characters", lambda text: len(text.encode()) > 100, _CREATING, "is measured in bytes"),
+    ("info-1001", "too-long", lambda text: len(text) > 1001, WORKFLOW, "of 1001 characters is accepted"),
     (
         "info-1001-on-create",
-        "info-too-long",
-        "additionalInfo",
+        "too-long",
         lambda text: len(text) > 1001,
         (CREATE,),
         "of 1001 characters is accepted without an identifier in the path",
     ),
     (
         "info-not-limited-far-above",
-        "info-too-long",
-        "additionalInfo",
+        "too-long",
         lambda text: 1000 < len(text) < 5000,
         WORKFLOW,
         "of 5000 or more characters is accepted, although one of 1001 is refused",
     ),
-    (
-        "info-999",
-        "info-longest",
-        "additionalInfo",
-        lambda text: len(text) > 999,
-        _CREATING,
-        "of 1000 characters is refused",
-    ),
-    (
-        "info-bytes",
-        "info-longest",
-        "additionalInfo",
-        lambda text: len(text.encode()) > 1000,
-        _CREATING,
-        "is measured in bytes",
-    ),
-)
-for _name, _clause, _member, _limit_judge, _operations, _what in _LIMITS:
+    ("info-999", "longest", lambda text: len(text) > 999, _CREATING, "of 1000 characters is refused"),
+    ("info-bytes", "longest", lambda text: len(text.encode()) > 1000, _CREATING, "is measured in bytes"),
+):
+    _word = _name.partition("-")[0]
+    _member = {"batch": "batchId", "info": "additionalInfo"}[_word]
     defect(
         f"workflow-{_name}",
-        clause=f"workflow-{_clause}",
+        clause=f"workflow-{_word}-{_clause}",
         operations=_operations,
         sentence=f"A text in {_member} {_what}.",
     )(_limit(_member, _limit_judge, _on(*_operations)))

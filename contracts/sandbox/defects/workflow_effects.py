@@ -9,7 +9,7 @@ from starlette.responses import Response
 from contracts.sandbox.answers import json_text
 from contracts.sandbox.database import Records
 from contracts.sandbox.defects.alteration import Every, Handler, When, alter, always, around, edit, in_realm
-from contracts.sandbox.defects.registry import CREATE, CREATE_WITH, UPDATE, Change, defect
+from contracts.sandbox.defects.registry import CREATE, CREATE_WITH, UPDATE, Change, defect, replaces
 from contracts.sandbox.defects.workflow_rows import (
     Run,
     allowed,
@@ -55,56 +55,31 @@ def _in(realm: str) -> Test:
     return lambda submission: submission.realm.name == realm
 
 
-for _name, _clause, _operation, _test, _field, _realms, _sentence in (
-    (
-        "workflow-create-needs-batch",
-        "workflow-create-accepted",
-        CREATE,
-        _lacks("batchId"),
-        "batchId",
-        (),
-        "A submission without an identifier in the path is refused without batchId.",
-    ),
-    (
-        "workflow-create-with-identifier-needs-batch",
-        "workflow-create-with-identifier-accepted",
-        CREATE_WITH,
-        _lacks("batchId"),
-        "batchId",
-        (),
-        "A submission with an identifier in the path is refused without batchId.",
-    ),
-    (
-        "workflow-update-needs-batch",
-        "workflow-update-accepted",
-        UPDATE,
-        _lacks("batchId"),
-        "batchId",
-        (),
-        "An update is refused without batchId.",
-    ),
-    (
-        "workflow-create-refused-in-ort",
-        "workflow-create-accepted",
-        CREATE,
-        _in("ort-dev"),
-        "title",
-        ("ort-dev",),
-        "In ort-dev every submission without an identifier in the path is refused for its title.",
-    ),
-    (
-        "workflow-create-with-identifier-refused-in-bch",
-        "workflow-create-with-identifier-accepted",
-        CREATE_WITH,
-        _in("bch-dev"),
-        "title",
-        ("bch-dev",),
-        "In bch-dev every submission with an identifier in the path is refused for its title.",
-    ),
+def _refuses(operation: str, word: str, what: str) -> None:
+    """Declare the defects of an operation that needs a batchId."""
+    defect(
+        f"workflow-{word}-needs-batch",
+        clause=f"workflow-{word}-accepted",
+        operations=[operation],
+        sentence=f"{what} is refused without batchId.",
+    )(_refusing(operation, _lacks("batchId"), "batchId"))
+
+
+_refuses(CREATE, "create", "A submission without an identifier in the path")
+_refuses(CREATE_WITH, "create-with-identifier", "A submission with an identifier in the path")
+_refuses(UPDATE, "update", "An update")
+
+for _operation, _word, _realm, _which in (
+    (CREATE, "create", "ort-dev", "without"),
+    (CREATE_WITH, "create-with-identifier", "bch-dev", "with"),
 ):
-    defect(_name, clause=_clause, operations=[_operation], realms=_realms, sentence=_sentence)(
-        _refusing(_operation, _test, _field)
-    )
+    defect(
+        f"workflow-{_word}-refused-in-{_realm[:3]}",
+        clause=f"workflow-{_word}-accepted",
+        operations=[_operation],
+        realms=[_realm],
+        sentence=f"In {_realm} every submission {_which} an identifier in the path is refused for its title.",
+    )(_refusing(_operation, _in(_realm), "title"))
 
 
 def _answer(operation: str, change: Callable[[dict[str, Any]], Any], when: When = always) -> Change:
@@ -116,65 +91,40 @@ def _without(body: dict[str, Any]) -> dict[str, Any]:
 
 
 _OTHER = "0123456789abcdef01234567"
-for _name, _clause, _operation, _edit, _when, _realms, _sentence in (
+_WITHOUT_PATH = "The answer to a submission without an identifier in the path carries"
+for _name, _clause, _operation, _edit, _sentence in (
+    ("missing", "returned", CREATE, _without, f"{_WITHOUT_PATH} none."),
+    ("empty", "returned", CREATE, lambda body: {**body, "identifier": ""}, f"{_WITHOUT_PATH} an empty one."),
     (
-        "workflow-identifier-missing",
-        "workflow-identifier-returned",
-        CREATE,
-        _without,
-        always,
-        (),
-        "The answer to a submission without an identifier in the path carries none.",
-    ),
-    (
-        "workflow-identifier-empty",
-        "workflow-identifier-returned",
-        CREATE,
-        lambda body: {**body, "identifier": ""},
-        always,
-        (),
-        "The answer to a submission without an identifier in the path carries an empty one.",
-    ),
-    (
-        "workflow-identifier-changed-on-create",
-        "workflow-identifier-kept",
+        "changed-on-create",
+        "kept",
         CREATE_WITH,
         lambda body: {**body, "identifier": _OTHER},
-        always,
-        (),
         "The answer to a submission with an identifier in the path carries another one.",
     ),
+    ("missing-on-update", "kept", UPDATE, _without, "The answer to an update does not carry the identifier."),
     (
-        "workflow-identifier-missing-on-update",
-        "workflow-identifier-kept",
-        UPDATE,
-        _without,
-        always,
-        (),
-        "The answer to an update does not carry the identifier.",
-    ),
-    (
-        "workflow-identifier-in-lower-case",
-        "workflow-identifier-kept",
+        "in-lower-case",
+        "kept",
         CREATE_WITH,
         lambda body: {**body, "identifier": body["identifier"].swapcase()},
-        always,
-        (),
         "The answer to a submission carries its identifier in the other letter case.",
     ),
-    (
-        "workflow-identifier-missing-in-chm",
-        "workflow-identifier-kept",
-        CREATE_WITH,
-        _without,
-        in_realm("chm-dev"),
-        ("chm-dev",),
-        "In chm-dev the answer to a submission does not carry its identifier.",
-    ),
 ):
-    defect(_name, clause=_clause, operations=[_operation], realms=_realms, sentence=_sentence)(
-        _answer(_operation, _edit, _when)
-    )
+    defect(
+        f"workflow-identifier-{_name}",
+        clause=f"workflow-identifier-{_clause}",
+        operations=[_operation],
+        sentence=_sentence,
+    )(_answer(_operation, _edit))
+
+defect(
+    "workflow-identifier-missing-in-chm",
+    clause="workflow-identifier-kept",
+    operations=[CREATE_WITH],
+    realms=["chm-dev"],
+    sentence="In chm-dev the answer to a submission does not carry its identifier.",
+)(_answer(CREATE_WITH, _without, in_realm("chm-dev")))
 
 
 @defect("workflow-same-identifier-for-all", clause="workflow-distinct-identifiers", operations=[CREATE])
@@ -282,30 +232,35 @@ def _(service: Service) -> None:
     _draft(service, instead)
 
 
-@defect("workflow-draft-without-country", clause="workflow-draft-saved", operations=[CREATE_WITH])
-def _(service: Service) -> None:
+@replaces(
+    "workflow.save_draft",
+    "workflow-draft-without-country",
+    clause="workflow-draft-saved",
+    operations=[CREATE_WITH],
+)
+def _(
+    _service: Service,
+    faithful: Callable[..., None],
+    submission: Submission,
+    identifier: str,
+    records: Records,
+) -> None:
     """The draft of an accepted submission lacks the country of the document."""
-
-    def instead(
-        faithful: Callable[..., None], submission: Submission, identifier: str, records: Records
-    ) -> None:
-        document = submission.body["document"]
-        less = {name: value for name, value in document.items() if name != "country"}
-        body = {**submission.body, "document": less}
-        faithful(
-            Submission(
-                submission.caller,
-                submission.realm,
-                submission.kind,
-                submission.path_identifier,
-                body,
-                submission.creating,
-            ),
-            identifier,
-            records,
-        )
-
-    _draft(service, instead)
+    document = submission.body["document"]
+    less = {name: value for name, value in document.items() if name != "country"}
+    body = {**submission.body, "document": less}
+    faithful(
+        Submission(
+            submission.caller,
+            submission.realm,
+            submission.kind,
+            submission.path_identifier,
+            body,
+            submission.creating,
+        ),
+        identifier,
+        records,
+    )
 
 
 def _after_refusal(

@@ -12,12 +12,21 @@ from contracts.sandbox.defects.alteration import (
     When,
     alter,
     always,
-    around,
     edit_refusal,
     in_realm,
     json_of,
 )
-from contracts.sandbox.defects.registry import CREATE, CREATE_WITH, UPDATE, WORKFLOW, Change, defect, kebab
+from contracts.sandbox.defects.registry import (
+    CREATE,
+    CREATE_WITH,
+    UPDATE,
+    WORKFLOW,
+    Change,
+    answers,
+    defect,
+    kebab,
+    replaces,
+)
 from contracts.sandbox.http_requests import header_value, query_value
 from contracts.sandbox.record_types import Realm, RecordType
 from contracts.sandbox.refusals import Fault, Reason, Refusal
@@ -276,43 +285,35 @@ def _unless_refused_later(
     return carry_out(service, submission, identifier, records)
 
 
-@defect("workflow-taken-accepted", clause="workflow-identifier-taken", operations=[CREATE_WITH])
-def _(service: Service) -> None:
+@replaces(
+    "workflow.run", "workflow-taken-accepted", clause="workflow-identifier-taken", operations=[CREATE_WITH]
+)
+def _(service: Service, faithful: Run, submission: Submission, records: Records) -> str:
     """Creating under an identifier that was in use before the service started is accepted."""
-
-    def run(faithful: Run, submission: Submission, records: Records) -> str:
-        identifier = submission.path_identifier
-        if submission.creating and identifier is not None and identifier.startswith("sandbox-"):
-            return _unless_refused_later(service, faithful, submission, identifier, records)
-        return faithful(submission, records)
-
-    run_instead(service, run)
+    identifier = submission.path_identifier
+    if submission.creating and identifier is not None and identifier.startswith("sandbox-"):
+        return _unless_refused_later(service, faithful, submission, identifier, records)
+    return faithful(submission, records)
 
 
-@defect("workflow-update-creates", clause="workflow-identifier-unknown", operations=[UPDATE])
-def _(service: Service) -> None:
+@replaces(
+    "workflow.run", "workflow-update-creates", clause="workflow-identifier-unknown", operations=[UPDATE]
+)
+def _(service: Service, faithful: Run, submission: Submission, records: Records) -> str:
     """Updating under an identifier that does not exist creates the record."""
-
-    def run(faithful: Run, submission: Submission, records: Records) -> str:
-        identifier = identifier_of(service, submission)
-        if submission.creating or identifier is None or exists(submission, identifier, records):
-            return faithful(submission, records)
-        return _unless_refused_later(service, faithful, submission, identifier, records)
-
-    run_instead(service, run)
+    identifier = identifier_of(service, submission)
+    if submission.creating or identifier is None or exists(submission, identifier, records):
+        return faithful(submission, records)
+    return _unless_refused_later(service, faithful, submission, identifier, records)
 
 
-@defect("workflow-locked-accepted", clause="workflow-locked-record", operations=[UPDATE])
-def _(service: Service) -> None:
+@replaces("workflow.run", "workflow-locked-accepted", clause="workflow-locked-record", operations=[UPDATE])
+def _(service: Service, faithful: Run, submission: Submission, records: Records) -> str:
     """Updating a record that is locked for workflow is accepted."""
-
-    def run(faithful: Run, submission: Submission, records: Records) -> str:
-        identifier = identifier_of(service, submission)
-        if submission.creating or identifier is None or not locked(submission, identifier, records):
-            return faithful(submission, records)
-        return _unless_refused_later(service, faithful, submission, identifier, records)
-
-    run_instead(service, run)
+    identifier = identifier_of(service, submission)
+    if submission.creating or identifier is None or not locked(submission, identifier, records):
+        return faithful(submission, records)
+    return _unless_refused_later(service, faithful, submission, identifier, records)
 
 
 for _clause, _creating in (("workflow-update-rights", False), ("workflow-create-rights", True)):
@@ -447,24 +448,20 @@ def _(service: Service) -> None:
     edit_refusal(service, WORKFLOW, otherwise, lambda request: request.path_params["schema"] not in known)
 
 
-@defect(
+@answers(
     "workflow-document-before-schema", clause="workflow-order-schema-before-document", operations=WORKFLOW
 )
-def _(service: Service) -> None:
+async def _(_service: Service, faithful: Handler, request: Request) -> Response:
     """Under an unknown schema, a document without a title, or with one of a wrong kind, is refused for it."""
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        body = await json_of(request)
-        try:
-            return await faithful(request)
-        except Refusal as refusal:
-            unknown = refusal.message.startswith("Schema not configured")
-            document = body.get("document") if isinstance(body, dict) else None
-            if unknown and isinstance(document, dict) and not isinstance(document.get("title"), dict | str):
-                raise _invalid() from None
-            raise
-
-    around(service, WORKFLOW, answer)
+    body = await json_of(request)
+    try:
+        return await faithful(request)
+    except Refusal as refusal:
+        unknown = refusal.message.startswith("Schema not configured")
+        document = body.get("document") if isinstance(body, dict) else None
+        if unknown and isinstance(document, dict) and not isinstance(document.get("title"), dict | str):
+            raise _invalid() from None
+        raise
 
 
 def _invalid() -> Refusal:
