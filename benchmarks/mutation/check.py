@@ -22,7 +22,7 @@ from contracts.proving.matrix import alarming
 from contracts.proving.processes import SideBySide, preload
 from contracts.proving.proof_plan import PLAIN
 from contracts.proving.trial_plugins import CaseIndex
-from contracts.proving.trials import Kind, Trial, TrialResult, run_trial
+from contracts.proving.trials import ProofTrial, TrialKind, TrialResult, run_trial
 
 #: Trials before the quiet run on the faithful sandbox, which takes as long as ten of them.
 _FIRST: Final = 12
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     return int(by is not None)
 
 
-def _noticing(trials: Sequence[Trial], index: CaseIndex) -> str | None:
+def _noticing(trials: Sequence[ProofTrial], index: CaseIndex) -> str | None:
     """The name of the first trial that shows that something is wrong with the suite."""
     with tempfile.TemporaryDirectory() as folder:
         for trial, result in _results(trials, index, Path(folder)):
@@ -72,7 +72,7 @@ def _failing_tests() -> str | None:
 
 def noticed(result: TrialResult) -> bool:
     """Whether a trial shows that something is wrong with the suite: it broke, missed a defect, or raised an alarm."""
-    if result.trial.kind is Kind.DEFECT:
+    if result.trial.kind is TrialKind.DEFECT:
         return result.trouble is not None or not result.killed
     return result.trouble is not None or alarming(result)
 
@@ -88,7 +88,7 @@ def changed_place(here: Path, original: Path) -> str:
     return MODULE_LEVEL
 
 
-def chosen_trials(routes: Sequence[Route], changed: str) -> list[Trial]:
+def chosen_trials(routes: Sequence[Route], changed: str) -> list[ProofTrial]:
     """The cases, each with the defect it kills alone, that pass through the changed place.
 
     A change outside every function may matter to all that reach its module.
@@ -102,22 +102,22 @@ def chosen_trials(routes: Sequence[Route], changed: str) -> list[Trial]:
     return found[:: max(1, len(found) // _MOST)][:_MOST]
 
 
-def _quiet(name: str) -> Trial:
-    return Trial(Kind.PLAIN if name == PLAIN else Kind.VARIANT, name, "", 1, whole=True)
+def _quiet(name: str) -> ProofTrial:
+    return ProofTrial(TrialKind.PLAIN if name == PLAIN else TrialKind.VARIANT, name, "", 1, whole=True)
 
 
 def _results(
-    trials: Sequence[Trial], index: CaseIndex, folder: Path
-) -> Iterator[tuple[Trial, TrialResult | None]]:
+    trials: Sequence[ProofTrial], index: CaseIndex, folder: Path
+) -> Iterator[tuple[ProofTrial, TrialResult | None]]:
     """Run trials in this order, and say of each what came of it; None where it gave no result."""
 
-    def work(numbered: tuple[int, Trial]) -> int:
+    def work(numbered: tuple[int, ProofTrial]) -> int:
         number, trial = numbered
         answer = run_trial(trial, index, folder / str(number))
         (folder / f"{number}.json").write_text(answer.line(), encoding="utf-8")
         return 0
 
-    queue: SideBySide[tuple[int, Trial]] = SideBySide(work, _JOBS, _LONGEST_SECONDS)
+    queue: SideBySide[tuple[int, ProofTrial]] = SideBySide(work, _JOBS, _LONGEST_SECONDS)
     for numbered in enumerate(trials):
         queue.add(numbered)
     for ended in queue.results():

@@ -17,7 +17,7 @@ from contracts.cases.marks import Profile
 from contracts.proving.processes import SideBySide, preload
 from contracts.proving.proof_plan import trials_for_case
 from contracts.proving.trial_plugins import CaseIndex
-from contracts.proving.trials import Kind, Trial, run_trial, stage_of_case
+from contracts.proving.trials import ProofTrial, TrialKind, run_trial, stage_of_case
 from contracts.sandbox.defects import ALL as DEFECTS
 from contracts.sandbox.defects import load as defect_named
 
@@ -64,7 +64,7 @@ class Route:
         reached: The statements it runs, as `place` names them.
     """
 
-    trial: Trial
+    trial: ProofTrial
     reached: Places
 
     def as_data(self) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class Route:
     def read(cls, told: Mapping[str, Any]) -> Route:
         """Read what `as_data` gave."""
         words = (told["defect"], told["clause"], told["seed"], told["stage"])
-        return cls(Trial(Kind.DEFECT, *words, only=told["case"]), frozenset(told["reached"]))
+        return cls(ProofTrial(TrialKind.DEFECT, *words, only=told["case"]), frozenset(told["reached"]))
 
 
 def measure(proof: Mapping[str, Any], folder: Path, jobs: int) -> list[Route]:
@@ -90,7 +90,7 @@ def measure(proof: Mapping[str, Any], folder: Path, jobs: int) -> list[Route]:
     index = CaseIndex()
     preload(index)
 
-    def work(numbered: tuple[int, Trial]) -> int:
+    def work(numbered: tuple[int, ProofTrial]) -> int:
         number, trial = numbered
         recorder = Recorder(Path.cwd() / JUDGING)
         recorder.start()
@@ -100,7 +100,7 @@ def measure(proof: Mapping[str, Any], folder: Path, jobs: int) -> list[Route]:
             (folder / f"{number}.json").write_text(json.dumps(route.as_data()), encoding="utf-8")
         return 0
 
-    queue: SideBySide[tuple[int, Trial]] = SideBySide(work, jobs, _LONGEST_SECONDS)
+    queue: SideBySide[tuple[int, ProofTrial]] = SideBySide(work, jobs, _LONGEST_SECONDS)
     for numbered in enumerate(trials(proof, index)):
         queue.add(numbered)
     routes = []
@@ -114,7 +114,7 @@ def measure(proof: Mapping[str, Any], folder: Path, jobs: int) -> list[Route]:
     return routes
 
 
-def trials(proof: Mapping[str, Any], index: CaseIndex) -> Iterator[Trial]:
+def trials(proof: Mapping[str, Any], index: CaseIndex) -> Iterator[ProofTrial]:
     """Each case alone, on a defect that the proof saw it kill, or else on the likeliest ones of its clauses."""
     slow = {each["name"] for each in proof["defects"] if not _quick(each["seeds"][0])}
     killed: dict[str, list[str]] = defaultdict(list)
@@ -130,7 +130,7 @@ def trials(proof: Mapping[str, Any], index: CaseIndex) -> Iterator[Trial]:
         # One realm is enough for most of what the gate takes in.
         stage = 0 if Profile.GATE.includes(Profile(facts.profile)) else stage_of_case(facts.profile)
         for defect in known or likely:
-            yield Trial(Kind.DEFECT, defect, defect_named(defect).clause, 1, stage, only=name)
+            yield ProofTrial(TrialKind.DEFECT, defect, defect_named(defect).clause, 1, stage, only=name)
 
 
 def _quick(seed: Mapping[str, Any]) -> bool:

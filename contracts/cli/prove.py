@@ -66,9 +66,9 @@ def command(
       registry-contracts prove --clause draft-text-exact --seeds 1
       registry-contracts prove --seeds 1,2,3 --docs docs/proof.md
     """  # noqa: D301 - click's mark for lines to be left as they are
-    from contracts.proving.proof import Asked, carry_out  # noqa: PLC0415 - loads the whole suite
+    from contracts.proving.proof import ProofOptions, carry_out  # noqa: PLC0415 - loads the whole suite
 
-    asked = Asked(
+    asked = ProofOptions(
         seeds=_numbers(seeds),
         defects=defects,
         clauses=clauses,

@@ -12,7 +12,7 @@ from contracts.evidence.outcomes import ExitCode
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.proving.proof_plan import claims
 from contracts.proving.trial_plugins import CaseFacts
-from contracts.proving.trials import Kind, TrialResult
+from contracts.proving.trials import TrialKind, TrialResult
 from contracts.sandbox.defects import ALL as DEFECTS
 from contracts.sandbox.defects import Defect
 
@@ -129,7 +129,7 @@ def alarming(result: TrialResult) -> bool:
     said = [
         finding
         for finding in result.findings
-        if result.trial.kind is Kind.PLAIN or finding["level"] == Level.MUST
+        if result.trial.kind is TrialKind.PLAIN or finding["level"] == Level.MUST
     ]
     return bool(said) or result.exit_code != ExitCode.PASS
 
@@ -154,7 +154,7 @@ def matrix(results: Sequence[TrialResult], cases: Mapping[str, CaseFacts]) -> Ma
         cases=tuple(
             CaseRow(name, facts, tuple(kills[name]), tried[name]) for name, facts in sorted(cases.items())
         ),
-        calm=tuple(result for result in broad if result.trial.kind is not Kind.DEFECT),
+        calm=tuple(result for result in broad if result.trial.kind is not TrialKind.DEFECT),
         troubles=tuple(result for result in results if result.trouble),
     )
 
@@ -163,7 +163,7 @@ def _defect_rows(results: Iterable[TrialResult]) -> Iterable[DefectRow]:
     catalogue = load_catalogue()
     by_defect: dict[str, dict[int, list[TrialResult]]] = defaultdict(lambda: defaultdict(list))
     for result in results:
-        if result.trial.kind is Kind.DEFECT:
+        if result.trial.kind is TrialKind.DEFECT:
             by_defect[result.trial.name][result.trial.seed].append(result)
     for defect in DEFECTS:
         if defect.name in by_defect:

@@ -23,8 +23,8 @@ from contracts.plugin.session_finish import versions
 from contracts.proving.matrix import Matrix, matrix
 from contracts.proving.processes import Ended, SideBySide, preload
 from contracts.proving.proof_plan import (
-    Part,
     Proof,
+    ProofPart,
     chosen_defects,
     first_trials,
     idle_cases,
@@ -34,7 +34,7 @@ from contracts.proving.proof_plan import (
 )
 from contracts.proving.proof_report import as_data, closing_lines, markdown, put_between, render
 from contracts.proving.trial_plugins import CaseIndex
-from contracts.proving.trials import Kind, Trial, TrialResult, realms_of, run_trial
+from contracts.proving.trials import ProofTrial, TrialKind, TrialResult, realms_of, run_trial
 
 STATE_FILE: Final = "trials.jsonl"
 #: Many times what the slowest trial takes alone; the slowest wait for time limits of thirty seconds.
@@ -49,7 +49,7 @@ _FINISHED: Final = '"finished"'
 Tell = Callable[[TrialResult, int], None]
 
 
-class State:
+class ProofState:
     """The results of a proof so far, on disk.
 
     Args:
@@ -131,10 +131,10 @@ class Prover:
         trials = first_trials(proof)
         if len(trials) > _MANY_TRIALS:
             make_all()
-        state = State(self._folder / STATE_FILE, proof)
+        state = ProofState(self._folder / STATE_FILE, proof)
         try:
             results = list(self._follow(trials, next_stage, state))
-            if Part.CASES in proof.parts:
+            if ProofPart.CASES in proof.parts:
                 results += self._cases(proof.seeds[0], results, state)
         except BaseException:
             state.close()
@@ -142,26 +142,26 @@ class Prover:
         state.finish()
         return results
 
-    def _cases(self, seed: int, results: list[TrialResult], state: State) -> Iterator[TrialResult]:
+    def _cases(self, seed: int, results: list[TrialResult], state: ProofState) -> Iterator[TrialResult]:
         """Try each case that killed nothing on one defect of its clauses after the other."""
         plans = {
             name: iter(trials_for_case(name, facts, seed)[:_MOST_TRIALS_PER_CASE])
             for name, facts in idle_cases(self._index, results).items()
         }
 
-        def another(result: TrialResult) -> Trial | None:
+        def another(result: TrialResult) -> ProofTrial | None:
             return None if result.killed else next(plans[result.trial.only or ""], None)
 
         firsts = [trial for plan in plans.values() if (trial := next(plan, None)) is not None]
         return self._follow(firsts, another, state)
 
     def _follow(
-        self, trials: list[Trial], further: Callable[[TrialResult], Trial | None], state: State
+        self, trials: list[ProofTrial], further: Callable[[TrialResult], ProofTrial | None], state: ProofState
     ) -> Iterator[TrialResult]:
         """Run trials and whatever follows from each; what an earlier go has done is not done again."""
         queue = SideBySide(self._work, self._jobs, LONGEST_TRIAL_SECONDS, waits)
         for trial in trials:
-            step: Trial | None = trial
+            step: ProofTrial | None = trial
             while step is not None and step in state.before:
                 yield state.before[step]
                 step = further(state.before[step])
@@ -178,13 +178,13 @@ class Prover:
             self._tell(result, queue.left)
             yield result
 
-    def _work(self, trial: Trial) -> int:
+    def _work(self, trial: ProofTrial) -> int:
         answer = run_trial(trial, self._index, self._folder / _name(trial))
         _answer_file(self._folder, trial).write_text(answer.line(), encoding="utf-8")
         return 0
 
 
-def _result(ended: Ended[Trial], folder: Path) -> TrialResult:
+def _result(ended: Ended[ProofTrial], folder: Path) -> TrialResult:
     path = _answer_file(folder, ended.task)
     if path.exists():
         text = path.read_text(encoding="utf-8")
@@ -194,11 +194,11 @@ def _result(ended: Ended[Trial], folder: Path) -> TrialResult:
     return TrialResult.nothing(ended.task, realms_of(ended.task), ended.seconds, why)
 
 
-def _answer_file(folder: Path, trial: Trial) -> Path:
+def _answer_file(folder: Path, trial: ProofTrial) -> Path:
     return folder / f"{_name(trial)}.json"
 
 
-def _name(trial: Trial) -> str:
+def _name(trial: ProofTrial) -> str:
     """A short name for the files of a trial."""
     case = f"-{sha256(trial.only.encode()).hexdigest()[:8]}" if trial.only else ""
     return f"{trial.name}-{trial.seed}-{trial.stage}{case}"
@@ -208,7 +208,7 @@ _SAID_EVERY_SECONDS: Final = 15.0
 
 
 @dataclass(frozen=True)
-class Asked:
+class ProofOptions:
     """What the command was asked for; see `Proof` for the first six.
 
     Attributes:
@@ -228,7 +228,7 @@ class Asked:
     docs: Path | None
 
 
-def carry_out(asked: Asked) -> int:
+def carry_out(asked: ProofOptions) -> int:
     """Prove what is asked, and write the reports.
 
     Returns:
@@ -238,14 +238,14 @@ def carry_out(asked: Asked) -> int:
         UsageError: an unknown name, or a folder or document that cannot be written.
         KeyboardInterrupt: stopped by hand; the next proof goes on from there.
     """
-    parts = tuple(Part(part) for part in asked.parts)
+    parts = tuple(ProofPart(part) for part in asked.parts)
     proof = Proof(asked.seeds, asked.defects, asked.clauses, parts, asked.whole, asked.to_the_end)
     chosen_defects(proof)  # a name that does not exist is said before anything is loaded
     index = CaseIndex()
     preload(index)
     started, clock = datetime.now(UTC), time.monotonic()
     results = Prover(index, asked.reports, asked.jobs, _Progress()).prove(proof)
-    found = matrix(results, index.cases if Part.CASES in parts else {})
+    found = matrix(results, index.cases if ProofPart.CASES in parts else {})
     facts = {
         "command": _command(asked),
         "started": started.isoformat(),
@@ -264,7 +264,7 @@ def carry_out(asked: Asked) -> int:
     return ExitCode.PASS if found.holds else ExitCode.FAIL
 
 
-def _write(found: Matrix, facts: dict[str, Any], asked: Asked) -> Path:
+def _write(found: Matrix, facts: dict[str, Any], asked: ProofOptions) -> Path:
     data = as_data(found, facts)
     (asked.reports / "proof.json").write_text(
         json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8"
@@ -276,10 +276,10 @@ def _write(found: Matrix, facts: dict[str, Any], asked: Asked) -> Path:
     return page
 
 
-def _command(asked: Asked) -> str:
+def _command(asked: ProofOptions) -> str:
     words = ["registry-contracts prove", f"--seeds {','.join(map(str, asked.seeds))}", f"--jobs {asked.jobs}"]
     words += [f"--defect {name}" for name in asked.defects] + [f"--clause {name}" for name in asked.clauses]
-    words += [f"--part {part}" for part in asked.parts] if len(asked.parts) < len(Part) else []
+    words += [f"--part {part}" for part in asked.parts] if len(asked.parts) < len(ProofPart) else []
     words += ["--whole"] * asked.whole + ["--to-the-end"] * asked.to_the_end
     return " ".join(words)
 
@@ -297,7 +297,7 @@ class _Progress:
         """Take in one result."""
         self._done += 1
         trial = result.trial
-        if trial.kind is Kind.DEFECT and trial.only is None:
+        if trial.kind is TrialKind.DEFECT and trial.only is None:
             (self._alive.discard if result.killed else self._alive.add)((trial.name, trial.seed))
         now, shown = time.monotonic(), sys.stderr.isatty()
         if not shown and now - self._said < _SAID_EVERY_SECONDS and left:

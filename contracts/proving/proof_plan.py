@@ -17,8 +17,8 @@ from contracts.proving.trials import (
     LAST_FOR_DEFECTS,
     SLOW,
     STAGES,
-    Kind,
-    Trial,
+    ProofTrial,
+    TrialKind,
     TrialResult,
     drawn,
     pairs,
@@ -36,7 +36,7 @@ _RARE = "-one-in-"
 PLAIN = "plain"
 
 
-class Part(StrEnum):
+class ProofPart(StrEnum):
     """What a proof proves."""
 
     DEFECTS = "defects"
@@ -60,14 +60,14 @@ class Proof:
     seeds: tuple[int, ...]
     defects: tuple[str, ...] = ()
     clauses: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = tuple(Part)
+    parts: tuple[ProofPart, ...] = tuple(ProofPart)
     whole: bool = False
     to_the_end: bool = False
 
     @property
     def complete(self) -> bool:
         """Whether it is about everything there is."""
-        return not self.defects and not self.clauses and set(self.parts) == set(Part)
+        return not self.defects and not self.clauses and set(self.parts) == set(ProofPart)
 
 
 def chosen_defects(proof: Proof) -> list[Defect]:
@@ -84,52 +84,54 @@ def chosen_defects(proof: Proof) -> list[Defect]:
     return found
 
 
-def first_trials(proof: Proof) -> list[Trial]:
+def first_trials(proof: Proof) -> list[ProofTrial]:
     """The trials a proof begins with; those that wait come first, so that nothing waits for them at the end."""
     return sorted(_first_trials(proof), key=lambda trial: not waits(trial))
 
 
-def _first_trials(proof: Proof) -> Iterator[Trial]:
+def _first_trials(proof: Proof) -> Iterator[ProofTrial]:
     for seed in proof.seeds:
-        if Part.DEFECTS in proof.parts:
+        if ProofPart.DEFECTS in proof.parts:
             for defect in chosen_defects(proof):
                 yield _trial(proof, defect, seed)
-        if Part.CALM in proof.parts:
-            yield Trial(Kind.PLAIN, PLAIN, "", seed, whole=True)
+        if ProofPart.CALM in proof.parts:
+            yield ProofTrial(TrialKind.PLAIN, PLAIN, "", seed, whole=True)
             for name in COMBINATIONS:
-                yield Trial(Kind.VARIANT, name, "", seed, whole=True)
+                yield ProofTrial(TrialKind.VARIANT, name, "", seed, whole=True)
             yield from _longer(seed)
-        if Part.PAIRS in proof.parts:
+        if ProofPart.PAIRS in proof.parts:
             yield from _pairs(proof, seed)
 
 
-def _longer(seed: int) -> Iterator[Trial]:
+def _longer(seed: int) -> Iterator[ProofTrial]:
     """The longer profiles, each once on a few variants that are drawn: they send what no gate run sends."""
     for stage, (profile, _) in enumerate(STAGES):
         if Profile(profile) in (Profile.NIGHTLY, Profile.FULL):
-            yield Trial(Kind.VARIANT, drawn(seed, profile), "", seed, stage, whole=True)
+            yield ProofTrial(TrialKind.VARIANT, drawn(seed, profile), "", seed, stage, whole=True)
 
 
-def _pairs(proof: Proof, seed: int) -> Iterator[Trial]:
+def _pairs(proof: Proof, seed: int) -> Iterator[ProofTrial]:
     """Each variant with one other, with the cases dealt out to the seeds: it meets every case once in the proof."""
     turn, of = proof.seeds.index(seed), len(proof.seeds)
     for name in pairs(turn):
-        yield Trial(Kind.VARIANT, name, "", seed, whole=True, share=(turn, of))
+        yield ProofTrial(TrialKind.VARIANT, name, "", seed, whole=True, share=(turn, of))
 
 
-def waits(trial: Trial) -> bool:
+def waits(trial: ProofTrial) -> bool:
     """Whether a trial waits for answers most of its time, and leaves the cores to others."""
     return trial.name.startswith(_HANGS) or SLOW in COMBINATIONS.get(trial.name, trial.name.split(AND))
 
 
-def _trial(proof: Proof, defect: Defect, seed: int) -> Trial:
-    return Trial(Kind.DEFECT, defect.name, defect.clause, seed, whole=proof.whole, stop=not proof.to_the_end)
+def _trial(proof: Proof, defect: Defect, seed: int) -> ProofTrial:
+    return ProofTrial(
+        TrialKind.DEFECT, defect.name, defect.clause, seed, whole=proof.whole, stop=not proof.to_the_end
+    )
 
 
-def next_stage(result: TrialResult) -> Trial | None:
+def next_stage(result: TrialResult) -> ProofTrial | None:
     """The trial that goes further where a defect lived; None when it was killed or there is nothing further."""
     trial = result.trial
-    again = trial.kind is Kind.DEFECT and trial.only is None and not result.killed
+    again = trial.kind is TrialKind.DEFECT and trial.only is None and not result.killed
     if not again or trial.stage == LAST_FOR_DEFECTS:
         return None
     return trial.further(LAST_FOR_DEFECTS if _RARE in trial.name else trial.stage + 1)
@@ -147,11 +149,11 @@ def claims(facts: CaseFacts) -> tuple[str, ...]:
     return tuple(clause for clause in facts.clauses if catalogue.clause(clause).level is not Level.SILENT)
 
 
-def trials_for_case(name: str, facts: CaseFacts, seed: int) -> Sequence[Trial]:
+def trials_for_case(name: str, facts: CaseFacts, seed: int) -> Sequence[ProofTrial]:
     """What may show that a case can kill: the defects of its clauses, the most promising first."""
     stage = stage_of_case(facts.profile)
     nearest = sorted(_candidates(facts), key=lambda candidate: candidate[0])
-    return [Trial(Kind.DEFECT, d.name, d.clause, seed, stage, only=name) for _, d in nearest]
+    return [ProofTrial(TrialKind.DEFECT, d.name, d.clause, seed, stage, only=name) for _, d in nearest]
 
 
 def _candidates(facts: CaseFacts) -> Iterator[tuple[tuple[bool, int, int], Defect]]:

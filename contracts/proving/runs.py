@@ -62,7 +62,7 @@ _VERDICT_FILE = "verdict.json"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """What came of one run.
 
     Attributes:
@@ -100,7 +100,7 @@ def run_altered(
     clauses: Sequence[str] = (),
     reports: Path,
     extra: Sequence[str] = (),
-) -> Outcome:
+) -> RunOutcome:
     """Run the suite against an embedded sandbox that is started with more options.
 
     Args:
@@ -143,7 +143,7 @@ def _verdict_file(reports: Path, done: subprocess.CompletedProcess[str]) -> Path
     return found[-1]
 
 
-def read_outcome(path: Path, exit_code: int, seconds: float, said: str = "") -> Outcome:
+def read_outcome(path: Path, exit_code: int, seconds: float, said: str = "") -> RunOutcome:
     """Read what came of a run from its `verdict.json`.
 
     Args:
@@ -155,7 +155,7 @@ def read_outcome(path: Path, exit_code: int, seconds: float, said: str = "") -> 
     cells = [
         (clause, realm, cell) for clause in content["clauses"] for realm, cell in clause["realms"].items()
     ]
-    return Outcome(
+    return RunOutcome(
         verdict=content["verdict"],
         exit_code=exit_code,
         findings=tuple(content["findings"]),

@@ -90,7 +90,7 @@ LAST_FOR_DEFECTS: Final = 2
 _WITHOUT_DOCUMENTS: Final = DEVELOPMENT_REALMS[len(DOCUMENT_REALMS) :]
 
 
-class Kind(StrEnum):
+class TrialKind(StrEnum):
     """How the sandbox of a trial is altered; `plain` is not at all."""
 
     DEFECT = "defect"
@@ -99,7 +99,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Trial:
+class ProofTrial:
     """What is tried.
 
     Attributes:
@@ -114,7 +114,7 @@ class Trial:
         share: Run only the share of this number, from 0, when the cases are dealt out to so many trials.
     """
 
-    kind: Kind
+    kind: TrialKind
     name: str
     clause: str
     seed: int
@@ -124,7 +124,7 @@ class Trial:
     stop: bool = True
     share: tuple[int, int] = (0, 1)
 
-    def further(self, stage: int) -> Trial:
+    def further(self, stage: int) -> ProofTrial:
         """The same, at a later stage."""
         return replace(self, stage=stage)
 
@@ -157,7 +157,7 @@ class TrialResult:
         trouble: Why the trial says nothing: the suite broke, or took too long; None otherwise.
     """
 
-    trial: Trial
+    trial: ProofTrial
     realms: tuple[Name, ...]
     profile: Name
     killed: bool
@@ -170,7 +170,7 @@ class TrialResult:
     trouble: str | None = None
 
     @classmethod
-    def nothing(cls, trial: Trial, realms: tuple[str, ...], seconds: float, trouble: str) -> TrialResult:
+    def nothing(cls, trial: ProofTrial, realms: tuple[str, ...], seconds: float, trouble: str) -> TrialResult:
         """The result of a trial that says nothing."""
         return cls(
             trial=trial,
@@ -200,12 +200,12 @@ class TrialResult:
         return convert(parse(line, "a line of the proof"), cls, "a line of the proof")
 
 
-def realms_of(trial: Trial) -> tuple[str, ...]:
+def realms_of(trial: ProofTrial) -> tuple[str, ...]:
     """Where a trial runs: where its defect shows, else in one realm that changes from seed to seed.
 
     What breaks nothing runs in a realm with documents, and in those that have none.
     """
-    if trial.kind is not Kind.DEFECT:
+    if trial.kind is not TrialKind.DEFECT:
         return (_by_turns(trial, DOCUMENT_REALMS), *_WITHOUT_DOCUMENTS)
     if defect_named(trial.name).realms:
         return defect_named(trial.name).realms
@@ -215,11 +215,11 @@ def realms_of(trial: Trial) -> tuple[str, ...]:
     return (_by_turns(trial, offered or DEVELOPMENT_REALMS[:1]),)
 
 
-def _by_turns(trial: Trial, realms: Sequence[str]) -> str:
+def _by_turns(trial: ProofTrial, realms: Sequence[str]) -> str:
     return realms[(crc32(trial.name.encode()) + trial.seed) % len(realms)]
 
 
-def _offered(trial: Trial) -> list[str]:
+def _offered(trial: ProofTrial) -> list[str]:
     """The realms of the clause in which every operation of the defect is found, or where there is none, any."""
     described = load_description().operations
     homes = [described[operation].realms for operation in defect_named(trial.name).operations]
@@ -228,7 +228,7 @@ def _offered(trial: Trial) -> list[str]:
     return common or [realm for realm in own if any(realm in home for home in homes)]
 
 
-def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> TrialResult:
+def run_trial(trial: ProofTrial, index: CaseIndex, folder: Path) -> TrialResult:
     """Run one trial in this process, which must be a fork made for it.
 
     Args:
@@ -279,12 +279,12 @@ def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> TrialResult:
         seconds=round(time.monotonic() - started, 3),
         trouble="; ".join(_troubles(watch, code)) or None,
     )
-    if result.trouble is None and (trial.kind is Kind.DEFECT or code == ExitCode.PASS):
+    if result.trouble is None and (trial.kind is TrialKind.DEFECT or code == ExitCode.PASS):
         shutil.rmtree(folder)
     return result
 
 
-def _selection(trial: Trial) -> list[str]:
+def _selection(trial: ProofTrial) -> list[str]:
     """Which cases can find the defect: those of its clause, or of its operations where any exchange would show it."""
     if trial.whole:
         return []
@@ -293,19 +293,19 @@ def _selection(trial: Trial) -> list[str]:
     return [f"--clause={trial.clause}"]
 
 
-def _alteration(trial: Trial) -> list[str]:
-    if trial.kind is Kind.PLAIN:
+def _alteration(trial: ProofTrial) -> list[str]:
+    if trial.kind is TrialKind.PLAIN:
         return []
     return [word for name in trial.name.split(AND) for word in (f"--{trial.kind}", name)]
 
 
-def _operations(trial: Trial) -> tuple[str, ...]:
-    return defect_named(trial.name).operations if trial.kind is Kind.DEFECT else ()
+def _operations(trial: ProofTrial) -> tuple[str, ...]:
+    return defect_named(trial.name).operations if trial.kind is TrialKind.DEFECT else ()
 
 
-def _formats(trial: Trial) -> Sequence[str]:
+def _formats(trial: ProofTrial) -> Sequence[str]:
     """All reports of a whole run where nothing is broken: each has to be able to write what such a service says."""
-    return ALL_FORMATS if trial.kind is not Kind.DEFECT and trial.share == (0, 1) else FORMATS
+    return ALL_FORMATS if trial.kind is not TrialKind.DEFECT and trial.share == (0, 1) else FORMATS
 
 
 def _troubles(watch: Watch, code: int) -> Iterator[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from contracts.errors import SuiteError
-from contracts.proving.runs import Outcome, end_with, run_altered, seeds_of
+from contracts.proving.runs import RunOutcome, end_with, run_altered, seeds_of
 
 #: Stands for the sandbox as it is.
 PLAIN = "plain"
@@ -68,7 +68,7 @@ def _known(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names)) or [PLAIN, *ALL, *COMBINATIONS]
 
 
-def _run(name: str, seed: int, profile: str, realms: tuple[str, ...], reports: Path) -> Outcome | None:
+def _run(name: str, seed: int, profile: str, realms: tuple[str, ...], reports: Path) -> RunOutcome | None:
     arguments = [] if name == PLAIN else ["--variant", name]
     try:
         extra = [f"--realm={realm}" for realm in realms]
@@ -78,7 +78,7 @@ def _run(name: str, seed: int, profile: str, realms: tuple[str, ...], reports: P
         return None
 
 
-def _lines(name: str, seed: int, outcome: Outcome | None, advisories: bool) -> Iterator[str]:
+def _lines(name: str, seed: int, outcome: RunOutcome | None, advisories: bool) -> Iterator[str]:
     if outcome is None:
         yield f"{name:<28} {seed:>4}  {'no verdict':<13}"
         return

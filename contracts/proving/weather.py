@@ -17,7 +17,7 @@ import click
 
 from contracts.errors import UsageError
 from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, preload, run_suite
-from contracts.proving.runs import Outcome, end_with, read_outcome, seeds_of
+from contracts.proving.runs import RunOutcome, end_with, read_outcome, seeds_of
 from contracts.proving.trial_plugins import CaseIndex, Watch
 
 #: Stands for weather that does nothing.
@@ -53,7 +53,7 @@ CLOSER: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Trial:
+class WeatherTrial:
     """One run: a weather, and what lies beneath it.
 
     Attributes:
@@ -78,7 +78,7 @@ class Trial:
         """A name fit for a folder."""
         return f"{self.weather}-{self.defect or 'faithful'}-{self.seed}".replace(":", "-").replace("=", "-")
 
-    def as_it_should(self, outcome: Outcome | None) -> bool:
+    def as_it_should(self, outcome: RunOutcome | None) -> bool:
         """Whether a run ended as it has to."""
         if outcome is None:
             return False
@@ -90,7 +90,7 @@ class Trial:
 
 def trials(
     names: Sequence[str], defects: Sequence[str], seeds: Sequence[int], *, close: bool
-) -> Iterator[Trial]:
+) -> Iterator[WeatherTrial]:
     """Yield every run.
 
     Args:
@@ -102,16 +102,16 @@ def trials(
         UsageError: a name is unknown.
     """
     from contracts.sandbox.defects import load  # noqa: PLC0415 - an optional extra
-    from contracts.sandbox.weather import ALL, forecast  # noqa: PLC0415 - as above
+    from contracts.sandbox.weather import ALL, chosen_weather  # noqa: PLC0415 - as above
     from contracts.sandbox.weather.model import PASSES  # noqa: PLC0415 - as above
 
-    forecast(name for name in names if name != FAIR)
+    chosen_weather(name for name in names if name != FAIR)
     for name, defect, seed in product(names or [FAIR, *ALL], defects or [""], seeds):
         broken = load(defect) if defect else None
         figures = (CLOSER if broken else CLOSE) if close else {}
         told = f"{name}:{figures[name]}" if name in figures else name
         weather = ("--weather", told, "--weather-seed", str(seed)) if name != FAIR else ()
-        yield Trial(
+        yield WeatherTrial(
             weather=name,
             defect=defect,
             seed=seed,
@@ -122,7 +122,7 @@ def trials(
         )
 
 
-def run_trial(trial: Trial, words: Sequence[str], index: CaseIndex, folder: Path) -> int:
+def run_trial(trial: WeatherTrial, words: Sequence[str], index: CaseIndex, folder: Path) -> int:
     """Run one trial in this process, which must be a fork made for it.
 
     Args:
@@ -146,13 +146,13 @@ def run_trial(trial: Trial, words: Sequence[str], index: CaseIndex, folder: Path
             sandbox.stop()
 
 
-def outcome_of(trial: Trial, folder: Path, code: int, seconds: float) -> Outcome | None:
+def outcome_of(trial: WeatherTrial, folder: Path, code: int, seconds: float) -> RunOutcome | None:
     """Read what came of a trial; None when it left no verdict."""
     found = [path for path in (folder / trial.key).glob("*/verdict.json") if not path.parent.is_symlink()]
     return read_outcome(max(found, key=lambda path: path.stat().st_mtime), code, seconds) if found else None
 
 
-def lines(trial: Trial, outcome: Outcome | None) -> Iterator[str]:
+def lines(trial: WeatherTrial, outcome: RunOutcome | None) -> Iterator[str]:
     """Yield the trial's line in the table, and what is wrong with it."""
     told = f"{trial.weather:<20} {trial.defect or '-':<36} {trial.seed:>4}"
     if outcome is None:
@@ -176,7 +176,7 @@ HEAD: Final = (
 )
 
 
-def markdown(results: Mapping[Trial, Outcome | None]) -> Iterator[str]:
+def markdown(results: Mapping[WeatherTrial, RunOutcome | None]) -> Iterator[str]:
     """Yield the results as a Markdown table."""
     yield "| weather | beneath it | seed | verdict | requests | retries | faults | seconds |"
     yield "|---|---|---|---|---|---|---|---|"
@@ -274,17 +274,17 @@ def fill(document: Path, table: str) -> None:
 
 
 def _prove(
-    planned: Sequence[Trial], words: Sequence[str], jobs: int, folder: Path
-) -> dict[Trial, Outcome | None]:
+    planned: Sequence[WeatherTrial], words: Sequence[str], jobs: int, folder: Path
+) -> dict[WeatherTrial, RunOutcome | None]:
     """Run everything, and tell each run as soon as all before it are told."""
     index = CaseIndex()
     preload(index)
-    queue = SideBySide[Trial](
+    queue = SideBySide[WeatherTrial](
         lambda trial: run_trial(trial, words, index, folder), jobs, _LONGEST_RUN_SECONDS
     )
     for trial in planned:
         queue.add(trial)
-    ended: dict[str, Outcome | None] = {}
+    ended: dict[str, RunOutcome | None] = {}
     waiting = list(planned)
     for each in queue.results():
         ended[each.task.key] = outcome_of(each.task, folder, each.code, each.seconds)

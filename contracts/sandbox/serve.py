@@ -236,28 +236,28 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
         else create_app(settings)
     )
     if settings.weather:
-        _serve_outdoors(settings, app, listener)
+        _serve_in_weather(settings, app, listener)
     else:
         make_server(app, lambda: _announce(listener)).run(sockets=[listener])
     return 0
 
 
-def _serve_outdoors(settings: Settings, app: "Starlette", listener: socket.socket) -> None:
+def _serve_in_weather(settings: Settings, app: "Starlette", listener: socket.socket) -> None:
     """Serve in the weather of the settings."""
-    from contracts.sandbox.weather import forecast  # noqa: PLC0415 - only loaded when asked for
+    from contracts.sandbox.weather import chosen_weather  # noqa: PLC0415 - only loaded when asked for
 
-    sky = forecast(settings.weather).over(app, settings.weather_seed)
+    environment = chosen_weather(settings.weather).lay_over(app, settings.weather_seed)
 
     def ready() -> None:
         _announce(listener)
-        sky.begin()
+        environment.begin()
 
     server = make_server(app, ready)
-    sky.gate.stand_before(server, listener)
+    environment.gate.stand_before(server, listener)
     try:
         server.run(sockets=[listener])
     finally:
-        sky.gate.close()
+        environment.gate.close()
 
 
 def altered(settings: Settings) -> "Starlette":

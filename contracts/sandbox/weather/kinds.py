@@ -1,9 +1,4 @@
-"""Weathers of the answer: it comes late, or something else comes in its place.
-
-Weathers of the connection: resets before and after the work is done, and answers that break off.
-
-Weathers in which the service is gone for a while, for good, or in one place; and tokens that do not last.
-"""
+"""What weather does: answers that come late or otherwise, connections that break, services that are gone."""
 
 import asyncio
 import time
@@ -14,16 +9,16 @@ from starlette.types import Message, Receive, Scope, Send
 from contracts.errors import UsageError
 from contracts.sandbox.accounts import TokenBook
 from contracts.sandbox.weather import model
-from contracts.sandbox.weather.model import STANDS_IN_THE_WAY, Overhead, Weather
+from contracts.sandbox.weather.model import STANDS_IN_THE_WAY, Weather, WeatherLayer
 
 
-class _Latency(Overhead):
+class _Latency(WeatherLayer):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(self.figure("seconds"))
         await self.app(scope, receive, send)
 
 
-class _Jitter(Overhead):
+class _Jitter(WeatherLayer):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         usual = self.chance.uniform(0, self.figure("seconds"))
         await asyncio.sleep(self.figure("longest") if self.strikes() else usual)
@@ -34,7 +29,7 @@ def _retry_after(seconds: float) -> tuple[bytes, bytes]:
     return b"retry-after", f"{seconds:.0f}".encode()
 
 
-class _Sporadic503(Overhead):
+class _Sporadic503(WeatherLayer):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not self.strikes():
             await self.app(scope, receive, send)
@@ -46,7 +41,7 @@ class _Sporadic503(Overhead):
             await model.reply(send, 503, b"application/json", b'{"message":"try again later"}', again)
 
 
-class _RateLimit(Overhead):
+class _RateLimit(WeatherLayer):
     def prepare(self) -> None:
         self._left = self.figure("burst")
         self._since = time.monotonic()
@@ -63,7 +58,7 @@ class _RateLimit(Overhead):
         await model.reply(send, 429, b"application/json", b'{"message":"too many requests"}', again)
 
 
-class _GatewayHtml(Overhead):
+class _GatewayHtml(WeatherLayer):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not self.strikes():
             await self.app(scope, receive, send)
@@ -77,7 +72,7 @@ class _GatewayHtml(Overhead):
             await model.page(send, 504, "504 Gateway Time-out")
 
 
-class _LostRoute(Overhead):
+class _LostRoute(WeatherLayer):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.strikes():
             await model.page(send, 404, "404 Not Found")
@@ -85,7 +80,7 @@ class _LostRoute(Overhead):
             await self.app(scope, receive, send)
 
 
-class _Maintenance(Overhead):
+class _Maintenance(WeatherLayer):
     def prepare(self) -> None:
         self._until: float | None = None
 
@@ -98,7 +93,107 @@ class _Maintenance(Overhead):
             await self.app(scope, receive, send)
 
 
-ANSWER_WEATHERS = (
+_BODY = "http.response.body"
+
+
+class _Resets(WeatherLayer):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self.strikes():
+            await self.app(scope, receive, send)
+            return
+        if self.strikes("after"):
+            await self.app(scope, receive, model.nobody)
+        await model.reset(scope, receive)
+
+
+class _Truncated(WeatherLayer):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "HEAD" or not self.strikes():
+            await self.app(scope, receive, send)
+            return
+        cut = False
+
+        async def halved(message: Message) -> None:
+            nonlocal cut
+            if message["type"] != _BODY or not message.get("body"):
+                await send(message)
+                return
+            if not cut:
+                cut = True
+                body = message["body"]
+                await send({"type": _BODY, "body": body[: len(body) // 2], "more_body": True})
+                transport = model.transport_of(scope)
+                if transport is not None:
+                    transport.close()
+
+        await self.app(scope, receive, halved)
+        if cut:
+            await model.gone(receive)
+
+
+_REFUSED, _GATEWAY, _SILENT = "refused", "gateway", "silent"
+_KINDS = (_REFUSED, _GATEWAY, _SILENT)
+_FOREVER = 0
+
+
+class _Outage(WeatherLayer):
+    """Refused connections, a gateway's 503 in place of every answer, or no answer at all, as `as` says."""
+
+    def prepare(self) -> None:
+        if self.word("as") not in _KINDS:
+            raise UsageError(f"an outage is known as {', '.join(_KINDS)}, not '{self.word('as')}'")
+        self._until: float | None = None
+        if self.figure("from_request") == 0:
+            self.environment.on_start.append(self._begin)
+
+    def _begin(self) -> None:
+        seconds = self.figure("seconds") or None
+        self._until = time.monotonic() + seconds if seconds else float("inf")
+        if self.word("as") == _REFUSED:
+            self.environment.gate.shut(seconds)
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._until is None and self.met >= self.figure("from_request"):
+            self._begin()
+        if self._until is None or time.monotonic() >= self._until:
+            await self.app(scope, receive, send)
+        elif self.word("as") == _GATEWAY:
+            await model.page(send, 503, "503 Service Unavailable")
+        elif self.word("as") == _SILENT:
+            await model.gone(receive)
+        else:
+            await model.reset(scope, receive)
+
+
+class _Restart(WeatherLayer):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.met % self.figure("every"):
+            await self.app(scope, receive, send)
+            return
+        if self.word("tokens") == "forgotten":
+            old = self.environment.service.identity.tokens
+            fresh = TokenBook(old.clock, old.lifetime.total_seconds())
+            self.environment.service.identity.tokens = fresh
+        self.environment.gate.shut(self.figure("seconds"))
+        await model.reset(scope, receive)
+
+
+class _Hanging(WeatherLayer):
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.met >= self.figure("from_request") and self.environment.operation(scope) == self.word(
+            "operation"
+        ):
+            await model.gone(receive)
+        else:
+            await self.app(scope, receive, send)
+
+
+class _ShortTokens(WeatherLayer):
+    def prepare(self) -> None:
+        self.environment.service.identity.tokens.lifetime = timedelta(seconds=self.figure("seconds"))
+
+
+WEATHERS = (
     Weather("latency", "Every answer takes a while longer.", _Latency, {"seconds": 0.05}),
     Weather(
         "jitter",
@@ -136,49 +231,6 @@ ANSWER_WEATHERS = (
         _Maintenance,
         {"from_request": 100, "seconds": 6},
     ),
-)
-"""Each lets a request or its answer come late, or not through."""
-
-
-_BODY = "http.response.body"
-
-
-class _Resets(Overhead):
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self.strikes():
-            await self.app(scope, receive, send)
-            return
-        if self.strikes("after"):
-            await self.app(scope, receive, model.nobody)
-        await model.reset(scope, receive)
-
-
-class _Truncated(Overhead):
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] == "HEAD" or not self.strikes():
-            await self.app(scope, receive, send)
-            return
-        cut = False
-
-        async def halved(message: Message) -> None:
-            nonlocal cut
-            if message["type"] != _BODY or not message.get("body"):
-                await send(message)
-                return
-            if not cut:
-                cut = True
-                body = message["body"]
-                await send({"type": _BODY, "body": body[: len(body) // 2], "more_body": True})
-                transport = model.transport_of(scope)
-                if transport is not None:
-                    transport.close()
-
-        await self.app(scope, receive, halved)
-        if cut:
-            await model.gone(receive)
-
-
-BREAK_WEATHERS = (
     Weather(
         "resets",
         "Now and then the connection is reset, before the request was done or after.",
@@ -191,71 +243,6 @@ BREAK_WEATHERS = (
         _Truncated,
         {"share": 0.02},
     ),
-)
-"""Each breaks connections."""
-
-
-_REFUSED, _GATEWAY, _SILENT = "refused", "gateway", "silent"
-_KINDS = (_REFUSED, _GATEWAY, _SILENT)
-_FOREVER = 0
-
-
-class _Outage(Overhead):
-    """Refused connections, a gateway's 503 in place of every answer, or no answer at all, as `as` says."""
-
-    def prepare(self) -> None:
-        if self.word("as") not in _KINDS:
-            raise UsageError(f"an outage is known as {', '.join(_KINDS)}, not '{self.word('as')}'")
-        self._until: float | None = None
-        if self.figure("from_request") == 0:
-            self.sky.at_once.append(self._begin)
-
-    def _begin(self) -> None:
-        seconds = self.figure("seconds") or None
-        self._until = time.monotonic() + seconds if seconds else float("inf")
-        if self.word("as") == _REFUSED:
-            self.sky.gate.shut(seconds)
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._until is None and self.met >= self.figure("from_request"):
-            self._begin()
-        if self._until is None or time.monotonic() >= self._until:
-            await self.app(scope, receive, send)
-        elif self.word("as") == _GATEWAY:
-            await model.page(send, 503, "503 Service Unavailable")
-        elif self.word("as") == _SILENT:
-            await model.gone(receive)
-        else:
-            await model.reset(scope, receive)
-
-
-class _Restart(Overhead):
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.met % self.figure("every"):
-            await self.app(scope, receive, send)
-            return
-        if self.word("tokens") == "forgotten":
-            old = self.sky.service.identity.tokens
-            fresh = TokenBook(old.clock, old.lifetime.total_seconds())
-            self.sky.service.identity.tokens = fresh
-        self.sky.gate.shut(self.figure("seconds"))
-        await model.reset(scope, receive)
-
-
-class _Hanging(Overhead):
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.met >= self.figure("from_request") and self.sky.operation(scope) == self.word("operation"):
-            await model.gone(receive)
-        else:
-            await self.app(scope, receive, send)
-
-
-class _ShortTokens(Overhead):
-    def prepare(self) -> None:
-        self.sky.service.identity.tokens.lifetime = timedelta(seconds=self.figure("seconds"))
-
-
-OUTAGE_WEATHERS = (
     Weather(
         "outage-from-start",
         "The service is down from the start.",
@@ -297,7 +284,4 @@ OUTAGE_WEATHERS = (
         STANDS_IN_THE_WAY,
     ),
 )
-"""Each takes the service, or a part of it, away."""
-
-
-WEATHERS = (*ANSWER_WEATHERS, *BREAK_WEATHERS, *OUTAGE_WEATHERS)
+"""Every weather, in the order of the list."""

@@ -149,7 +149,7 @@ STANDS_IN_THE_WAY: Final = "inconclusive"
 """Nobody could judge the service in it."""
 
 
-class Sky:
+class Environment:
     """What the weathers over one sandbox share.
 
     Args:
@@ -163,7 +163,7 @@ class Sky:
         self.service: Service = app.state.service
         self.seed = seed
         self.gate = Gate()
-        self.at_once: list[Callable[[], None]] = []
+        self.on_start: list[Callable[[], None]] = []
 
     def chance(self, name: str) -> random.Random:
         """Return a source of chance for one weather, so that others beside it change nothing for it."""
@@ -181,25 +181,25 @@ class Sky:
 
     def begin(self) -> None:
         """Do what is to happen as soon as the server listens."""
-        for act in self.at_once:
+        for act in self.on_start:
             act()
 
 
-class Overhead:
+class WeatherLayer:
     """Base of the weathers: stands over an application and meets every request to it.
 
     Args:
         app: what stands below.
-        sky: what it has in common with others.
+        environment: what it has in common with others.
         name: its name, for chance.
         figures: how strong it is.
 
     """
 
-    def __init__(self, app: ASGIApp, sky: Sky, name: str, figures: Figures) -> None:
+    def __init__(self, app: ASGIApp, environment: Environment, name: str, figures: Figures) -> None:
         self.app = app
-        self.sky = sky
-        self.chance = sky.chance(name)
+        self.environment = environment
+        self.chance = environment.chance(name)
         self.figures = figures
         self.met = 0
         self.prepare()
@@ -239,7 +239,7 @@ class Weather:
     Attributes:
         name: its name on the command line.
         sentence: what happens in it.
-        over: stands over the application.
+        layer: stands over the application.
         figures: how strong it is, by name, where the command line says nothing else.
         expects: how a run over the faithful service ends in it.
 
@@ -247,6 +247,6 @@ class Weather:
 
     name: str
     sentence: str
-    over: type[Overhead]
+    layer: type[WeatherLayer]
     figures: Figures = field(default_factory=dict)
     expects: str = PASSES

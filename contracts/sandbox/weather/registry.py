@@ -18,19 +18,19 @@ from starlette.types import ASGIApp
 
 from contracts.errors import UsageError
 from contracts.sandbox.weather.kinds import WEATHERS
-from contracts.sandbox.weather.model import Figure, Figures, Sky, Weather
+from contracts.sandbox.weather.model import Environment, Figure, Figures, Weather
 
 ALL: dict[str, Weather] = {weather.name: weather for weather in WEATHERS}
 """Every weather by its name."""
 
 
 @dataclass(frozen=True)
-class Forecast:
+class ChosenWeather:
     """Weathers to come, each with its figures; the first is met first."""
 
     weathers: Sequence[tuple[Weather, Figures]] = ()
 
-    def over(self, app: Starlette, seed: int) -> Sky:
+    def lay_over(self, app: Starlette, seed: int) -> Environment:
         """Put the weathers over an application that has not started yet.
 
         Args:
@@ -41,21 +41,21 @@ class Forecast:
             UsageError: a figure cannot be used.
 
         """
-        sky = Sky(app, seed)
+        environment = Environment(app, seed)
         for weather, figures in reversed(self.weathers):
-            make = partial(_make, weather=weather, figures=figures, sky=sky)
+            make = partial(_make, weather=weather, figures=figures, environment=environment)
             # In front: nearer to the wire than everything that is there already.
             app.user_middleware.insert(0, Middleware(make))
         # Built now, so that a figure that cannot be used is told before anything starts.
         app.middleware_stack = app.build_middleware_stack()
-        return sky
+        return environment
 
 
-def _make(app: ASGIApp, *, weather: Weather, figures: Figures, sky: Sky) -> ASGIApp:
-    return weather.over(app, sky, weather.name, figures)
+def _make(app: ASGIApp, *, weather: Weather, figures: Figures, environment: Environment) -> ASGIApp:
+    return weather.layer(app, environment, weather.name, figures)
 
 
-def forecast(texts: Iterable[str]) -> Forecast:
+def chosen_weather(texts: Iterable[str]) -> ChosenWeather:
     """Read weathers as the command line gives them.
 
     Args:
@@ -66,7 +66,7 @@ def forecast(texts: Iterable[str]) -> Forecast:
 
     """
     parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
-    return Forecast(tuple(_read(part) for part in parts))
+    return ChosenWeather(tuple(_read(part) for part in parts))
 
 
 def _read(text: str) -> tuple[Weather, Figures]:

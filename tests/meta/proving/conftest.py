@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from contracts.proving.trial_plugins import CaseFacts
-from contracts.proving.trials import Kind, Trial, TrialResult
+from contracts.proving.trials import ProofTrial, TrialKind, TrialResult
 
 CHECKOUT = Path(__file__).parents[3]
 Make = Callable[..., TrialResult]
@@ -29,7 +29,9 @@ def result() -> Make:
 
     def make(name: str = DEFECT, clause: str = CLAUSE, *, killed: bool = True, **other: Any) -> TrialResult:
         trial_parts = {key: other.pop(key) for key in ("seed", "stage", "only", "kind") if key in other}
-        trial = Trial(**{"kind": Kind.DEFECT, "name": name, "clause": clause, "seed": 1, **trial_parts})
+        trial = ProofTrial(
+            **{"kind": TrialKind.DEFECT, "name": name, "clause": clause, "seed": 1, **trial_parts}
+        )
         whole: dict[str, Any] = {
             "trial": trial,
             "realms": ("abs-dev",),

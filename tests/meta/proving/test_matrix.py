@@ -13,8 +13,8 @@ import pytest
 from contracts.errors import UsageError
 from contracts.proving.matrix import matrix
 from contracts.proving.proof_plan import (
-    Part,
     Proof,
+    ProofPart,
     first_trials,
     idle_cases,
     next_stage,
@@ -23,7 +23,7 @@ from contracts.proving.proof_plan import (
 )
 from contracts.proving.proof_report import as_data, closing_lines, markdown, put_between, render
 from contracts.proving.trial_plugins import CaseFacts, CaseIndex
-from contracts.proving.trials import AND, STAGES, Kind, TrialResult, realms_of
+from contracts.proving.trials import AND, STAGES, TrialKind, TrialResult, realms_of
 from contracts.sandbox.defects import load
 from contracts.sandbox.variants import ALL as VARIANTS
 
@@ -87,7 +87,7 @@ def test_idle_cases_are_tried_on_the_defects_of_their_clauses(
 
 
 def test_each_variant_meets_every_case_once_over_the_seeds_each_time_with_another() -> None:
-    trials = list(first_trials(Proof((1, 2, 3), parts=(Part.PAIRS,))))
+    trials = list(first_trials(Proof((1, 2, 3), parts=(ProofPart.PAIRS,))))
     shares: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for trial in trials:
         for name in trial.name.split(AND):
@@ -99,12 +99,12 @@ def test_each_variant_meets_every_case_once_over_the_seeds_each_time_with_anothe
 
 
 def test_each_seed_has_a_nightly_and_a_full_run_on_variants_that_do_not_touch_each_other() -> None:
-    trials = list(first_trials(Proof((1, 2, 3), parts=(Part.CALM,))))
+    trials = list(first_trials(Proof((1, 2, 3), parts=(ProofPart.CALM,))))
     longer = [trial for trial in trials if trial.stage]
     assert sorted((trial.seed, STAGES[trial.stage][0]) for trial in longer) == [
         (seed, profile) for seed in (1, 2, 3) for profile in ("full", "nightly")
     ]
-    assert trials == list(first_trials(Proof((1, 2, 3), parts=(Part.CALM,))))
+    assert trials == list(first_trials(Proof((1, 2, 3), parts=(ProofPart.CALM,))))
     assert len({trial.name for trial in longer}) == len(longer)
     for trial in longer:
         chosen = [VARIANTS[name] for name in trial.name.split(AND)]
@@ -116,7 +116,7 @@ def test_each_seed_has_a_nightly_and_a_full_run_on_variants_that_do_not_touch_ea
 
 def test_what_breaks_nothing_meets_another_realm_with_documents_on_each_seed_and_the_one_without() -> None:
     trials = [
-        trial for trial in first_trials(Proof((1, 2, 3), parts=(Part.CALM,))) if trial.name == "lenient"
+        trial for trial in first_trials(Proof((1, 2, 3), parts=(ProofPart.CALM,))) if trial.name == "lenient"
     ]
     first, *others = zip(*map(realms_of, trials), strict=True)
     assert sorted(first) == ["abs-dev", "bch-dev", "chm-dev"]
@@ -160,13 +160,13 @@ def test_a_rare_defect_that_lives_goes_straight_to_what_repeats(result: Make) ->
 
 
 def test_a_finding_without_a_defect_is_an_alarm(result: Make) -> None:
-    calm = {"name": "list-docs", "clause": "", "kind": Kind.VARIANT, "killed": False}
+    calm = {"name": "list-docs", "clause": "", "kind": TrialKind.VARIANT, "killed": False}
     assert matrix([result(**calm)], {}).holds
     must = {"clause": "list-answers", "level": "must", "seen": "x"}
     assert matrix([result(**calm, findings=(must,))], {}).alarms
     should = {**must, "level": "should"}
     assert not matrix([result(**calm, findings=(should,))], {}).alarms
-    assert matrix([result(**{**calm, "kind": Kind.PLAIN}, findings=(should,))], {}).alarms
+    assert matrix([result(**{**calm, "kind": TrialKind.PLAIN}, findings=(should,))], {}).alarms
     assert matrix([result(**calm, exit_code=6)], {}).alarms
 
 
@@ -184,7 +184,11 @@ def test_a_defect_that_lives_is_tried_further_until_there_is_nothing_further(res
 
 
 def test_a_result_survives_its_line(result: Make) -> None:
-    for each in (result(), result(kind=Kind.VARIANT, killed=False), result(trouble="late", only="a case")):
+    for each in (
+        result(),
+        result(kind=TrialKind.VARIANT, killed=False),
+        result(trouble="late", only="a case"),
+    ):
         assert TrialResult.read(each.line()) == each
 
 
@@ -192,7 +196,9 @@ def test_the_page_escapes_what_a_service_said_and_asks_nothing_of_the_network(
     result: Make, cases: dict[str, CaseFacts]
 ) -> None:
     hostile = "<script>alert(1)</script>"
-    calm = result("plain", "", kind=Kind.PLAIN, killed=False, findings=({"clause": "x", "seen": hostile},))
+    calm = result(
+        "plain", "", kind=TrialKind.PLAIN, killed=False, findings=({"clause": "x", "seen": hostile},)
+    )
     page = render(as_data(matrix([result(), calm], cases), FACTS))
     assert hostile not in page
     assert "uid-accepts-ten" in page

@@ -13,10 +13,10 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.proving import proof as proof_run
-from contracts.proving.proof import STATE_FILE, Prover, State
-from contracts.proving.proof_plan import Part, Proof
+from contracts.proving.proof import STATE_FILE, ProofState, Prover
+from contracts.proving.proof_plan import Proof, ProofPart
 from contracts.proving.trial_plugins import CaseIndex
-from contracts.proving.trials import Trial, TrialResult
+from contracts.proving.trials import ProofTrial, TrialResult
 from tests.meta.program import RunCommand
 from tests.meta.sandbox_client import eventually
 
@@ -116,13 +116,13 @@ def _lines(path: Path) -> list[str]:
 
 def test_a_line_that_was_cut_short_is_tried_again(tmp_path: Path, result: Callable[..., TrialResult]) -> None:
     proof, path = Proof((1,)), tmp_path / STATE_FILE
-    state = State(path, proof)
+    state = ProofState(path, proof)
     state.keep(result())
     state.close()
     with path.open("a", encoding="utf-8") as file:
         file.write('{"trial": {"kind": "def')
     for asked, kept in ((proof, [result().trial]), (Proof((1, 2)), [])):
-        state = State(path, asked)
+        state = ProofState(path, asked)
         state.close()
         assert list(state.before) == kept
 
@@ -133,13 +133,13 @@ def test_a_suite_that_changes_while_it_is_proven_ends_the_proof(
 ) -> None:
     """A trial that breaks says so and the next one comes; not so where the suite is another one by then."""
 
-    def broken(trial: Trial, *_: object) -> TrialResult:
+    def broken(trial: ProofTrial, *_: object) -> TrialResult:
         return TrialResult.nothing(trial, ("abs-dev",), 0.1, "the run ended with exit code 3")
 
     monkeypatch.setattr(proof_run, "run_trial", broken)
     monkeypatch.setattr(proof_run, "fingerprint", lambda: suites.pop(0) if len(suites) > 1 else suites[0])
     prover = Prover(CaseIndex(), tmp_path, 1, lambda *_: None)
-    proof = Proof((1,), defects=("uid-accepts-ten",), parts=(Part.DEFECTS,))
+    proof = Proof((1,), defects=("uid-accepts-ten",), parts=(ProofPart.DEFECTS,))
     if ends:
         with pytest.raises(UsageError, match="changed while it was being proven"):
             prover.prove(proof)

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from contracts.errors import SuiteError, UsageError
 from contracts.proving import variants
-from contracts.proving.runs import Outcome, run_altered
+from contracts.proving.runs import RunOutcome, run_altered
 
 FINDING = {
     "clause": "list-answers",
@@ -20,7 +20,7 @@ FINDING = {
 }
 
 
-def outcome(verdict: str = "pass", **parts: Any) -> Outcome:
+def outcome(verdict: str = "pass", **parts: Any) -> RunOutcome:
     whole = {
         "exit_code": {"pass": 0, "fail": 1}.get(verdict, 6),
         "findings": (),
@@ -30,15 +30,15 @@ def outcome(verdict: str = "pass", **parts: Any) -> Outcome:
         "seconds": 1.5,
         "folder": Path("somewhere"),
     }
-    return Outcome(verdict, **{**whole, **parts})
+    return RunOutcome(verdict, **{**whole, **parts})
 
 
 @pytest.fixture
 def proving(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a caller of the command that runs nothing: `outcomes` gives what comes of a variant."""
 
-    def call(outcomes: dict[str, Outcome], *arguments: str) -> Any:
-        def run(name: str, *_: Any) -> Outcome:
+    def call(outcomes: dict[str, RunOutcome], *arguments: str) -> Any:
+        def run(name: str, *_: Any) -> RunOutcome:
             return outcomes.get(name, outcome())
 
         monkeypatch.setattr(variants, "_run", run)

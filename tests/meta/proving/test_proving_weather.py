@@ -8,10 +8,10 @@ from click.testing import CliRunner
 
 from contracts.errors import UsageError
 from contracts.proving import weather
-from contracts.proving.runs import Outcome
+from contracts.proving.runs import RunOutcome
 from contracts.proving.weather import CLOSE, CLOSER, END, FAIR, START, fill, lines, markdown, trials
 from contracts.sandbox.defects import load
-from contracts.sandbox.weather import ALL, forecast
+from contracts.sandbox.weather import ALL, chosen_weather
 
 FINDING = {
     "clause": "draft-get-content",
@@ -23,8 +23,8 @@ FINDING = {
 }
 
 
-def outcome(verdict: str, *findings: Any) -> Outcome:
-    return Outcome(verdict, 0, findings, ("a clause: why",), (), 12, 1.5, Path("x"), "", 2, {"a fault": 3})
+def outcome(verdict: str, *findings: Any) -> RunOutcome:
+    return RunOutcome(verdict, 0, findings, ("a clause: why",), (), 12, 1.5, Path("x"), "", 2, {"a fault": 3})
 
 
 def test_every_weather_runs_on_every_seed() -> None:
@@ -37,7 +37,7 @@ def test_every_weather_runs_on_every_seed() -> None:
 
 @pytest.mark.parametrize("figures", [CLOSE, CLOSER])
 def test_closer_figures_are_figures_of_their_weathers(figures: dict[str, str]) -> None:
-    assert len(forecast(f"{name}:{told}" for name, told in figures.items()).weathers) == len(figures)
+    assert len(chosen_weather(f"{name}:{told}" for name, told in figures.items()).weathers) == len(figures)
 
 
 def test_a_defect_lies_beneath_the_weather_and_its_clause_is_judged_alone() -> None:
@@ -63,7 +63,7 @@ def test_a_defect_lies_beneath_the_weather_and_its_clause_is_judged_alone() -> N
         (FAIR, "", None, False),
     ],
 )
-def test_how_a_run_has_to_end(name: str, defect: str, ended: Outcome | None, right: bool) -> None:
+def test_how_a_run_has_to_end(name: str, defect: str, ended: RunOutcome | None, right: bool) -> None:
     (trial,) = trials([name], [defect] if defect else [], [1], close=False)
     assert trial.as_it_should(ended) is right
 
@@ -114,5 +114,5 @@ def test_a_document_without_marks_is_refused_and_left_alone(tmp_path: Path) -> N
 
 def test_a_run_without_a_verdict_has_its_line_too() -> None:
     planned = list(trials(["fair"], [], [1], close=False))
-    results: dict[object, Outcome | None] = dict.fromkeys(planned)
+    results: dict[object, RunOutcome | None] = dict.fromkeys(planned)
     assert list(markdown(results))[2:] == ["| `fair` | nothing | 1 | no verdict | | | | |"]

@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from contracts.proving.runs import Outcome, run_altered
+from contracts.proving.runs import RunOutcome, run_altered
 
 CLAUSES = ["draft-get-content", "draft-delete-removes"]
 
 
-def run_in(weather: str, reports: Path, *more: str, clauses: Any = CLAUSES) -> Outcome:
+def run_in(weather: str, reports: Path, *more: str, clauses: Any = CLAUSES) -> RunOutcome:
     arguments = ["--weather", weather, "--weather-seed", "1", *more]
     extra = ["--realm=abs-dev", "--history=off"]
     return run_altered(arguments, "gate", 1, clauses=clauses, reports=reports, extra=extra)

@@ -15,8 +15,7 @@ from contracts.history.observed_facts import Change, Kind
 from contracts.proving.matrix import matrix
 from contracts.proving.proof_report import as_data
 from contracts.proving.trial_plugins import CaseFacts
-from contracts.proving.trials import Kind as TrialKind
-from contracts.proving.trials import Trial, TrialResult
+from contracts.proving.trials import ProofTrial, TrialKind, TrialResult
 from contracts.session.ledger import Ledger, read_entries
 from contracts.session.sweep import Draft
 from tests.meta.published_schemas import FOLDER, text_of
@@ -115,7 +114,7 @@ def test_a_proof_and_its_trials_fit() -> None:
         "seconds": 1.0,
         "findings": (),
     }
-    trial = Trial(TrialKind.DEFECT, "uid-accepts-ten", "uid-too-short", 1)
+    trial = ProofTrial(TrialKind.DEFECT, "uid-accepts-ten", "uid-too-short", 1)
     killed = TrialResult(
         trial=trial, killed=True, cases=(case,), first={"requests": 7, "seconds": 0.5}, **whole
     )

@@ -12,7 +12,7 @@ import requests
 
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import altered, make_server
-from contracts.sandbox.weather import forecast
+from contracts.sandbox.weather import chosen_weather
 from tests.meta.sandbox_client import TIME_LIMIT, SandboxClient
 
 
@@ -65,17 +65,17 @@ class WeatherClient(SandboxClient):
 @contextmanager
 def in_weather(*weather: str, seed: int = 1) -> Iterator[WeatherClient]:
     app = altered(Settings())
-    sky = forecast(weather).over(app, seed)
+    environment = chosen_weather(weather).lay_over(app, seed)
     ready = threading.Event()
 
     def begin() -> None:
-        sky.begin()
+        environment.begin()
         ready.set()
 
     server = make_server(app, begin)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        sky.gate.stand_before(server, listener)
+        environment.gate.stand_before(server, listener)
         thread = threading.Thread(target=lambda: server.run(sockets=[listener]))
         thread.start()
         try:
@@ -85,7 +85,7 @@ def in_weather(*weather: str, seed: int = 1) -> Iterator[WeatherClient]:
         finally:
             server.should_exit = True
             thread.join(TIME_LIMIT)
-            sky.gate.close()
+            environment.gate.close()
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ from contracts.errors import UsageError
 from contracts.sandbox.app import create_app
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import USAGE_ERROR, main
-from contracts.sandbox.weather import ALL, forecast
+from contracts.sandbox.weather import ALL, chosen_weather
 from contracts.sandbox.weather.registry import with_current_table
 
 PAGE = Path(__file__).parents[3] / "docs" / "weather.md"
 
 
 def test_names_come_one_by_one_or_with_commas() -> None:
-    told = forecast(["latency,resets:share=0.5", "restart"]).weathers
+    told = chosen_weather(["latency,resets:share=0.5", "restart"]).weathers
     assert [weather.name for weather, _ in told] == ["latency", "resets", "restart"]
     assert told[1][1] == {"share": 0.5, "after": 0.5}
 
@@ -33,12 +33,12 @@ def test_names_come_one_by_one_or_with_commas() -> None:
 )
 def test_what_cannot_be_used_is_said(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        forecast([text])
+        chosen_weather([text])
 
 
 def test_a_word_that_a_figure_does_not_know_is_said_before_anything_starts() -> None:
     with pytest.raises(UsageError, match="an outage is known as refused, gateway, silent, not 'loud'"):
-        forecast(["outage-midway:as=loud"]).over(create_app(Settings()), 1)
+        chosen_weather(["outage-midway:as=loud"]).lay_over(create_app(Settings()), 1)
 
 
 def test_the_program_says_so_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
