@@ -315,8 +315,8 @@ class Tour:
                 made = await self.send(
                     "POST", f"{base}/attachments/{name}", content + uid.encode(), realm=None
                 )
-                number = re.search(rb'[Ii]d[a-z]*"?:\s*"?(\d+)', made.body)
-                identifier = number[1].decode() if number else "0"
+                found = re.search(rb'[Ii]d[a-z]*"?:\s*"?(\d+)', made.body)
+                identifier = found[1].decode() if found else "0"
                 for other in (uid, "tour-files-one"):
                     path = f"{_V2013}/documents/{other}/attachments/{identifier}/{name}"
                     for method, rest in (("HEAD", ""), ("GET", ""), ("GET", "/thumbnail")):
@@ -358,7 +358,8 @@ class Tour:
             ("PUT", f"sandbox-existing-{self.realm}"),
         ):
             named = iter(identifier.format(number) for number in range(100))
-            for document in ({"header": {}}, [], "text", {}):
+            faulty: tuple[Any, ...] = ({"header": {}}, [], "text", {})
+            for document in faulty:
                 await self.submit(method, next(named), document=document)
                 await self.send("GET", f"{_V2013}/documents/{next(named) or 'none-none-none'}/versions/draft")
             for member, limit in (("batchId", 100), ("additionalInfo", 1000)):
