@@ -1,1 +1,120 @@
-"""What a contract test uses: claims, arrangements, samples, strategies and the state model."""
+"""What a contract test uses, from one place: `from contracts.cases import Actor, Claims, contract, drafts`.
+
+Values send nothing (`Samples`, `contents`, `contact_records`, `identifiers`, `generated_faults`, `hostile_input`);
+arrangements and requests send (`Arrangement`, `requests`, `WorkflowRecords`, …); claims judge what came back.
+
+A name is imported when it is first asked for: the commands use a few light modules of this package, and the claims
+and generators behind the others take most of a second to import.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from contracts.cases.arrangement import Arrangement as Arrangement
+    from contracts.cases.arrangement import Draft as Draft
+    from contracts.cases.attachment_lookup import Attachment as Attachment
+    from contracts.cases.attachment_lookup import attach as attach
+    from contracts.cases.attachment_lookup import upload as upload
+    from contracts.cases.contact_requests import ContactRequests as ContactRequests
+    from contracts.cases.contact_requests import UnauthenticatedContacts as UnauthenticatedContacts
+    from contracts.cases.contents import Limit as Limit
+    from contracts.cases.credentials import Credentials as Credentials
+    from contracts.cases.credentials import nobodys_email as nobodys_email
+    from contracts.cases.fault_probe import Probe as Probe
+    from contracts.cases.hostile_input import share as share
+    from contracts.cases.list_pages import Lister as Lister
+    from contracts.cases.list_pages import attachments_of as attachments_of
+    from contracts.cases.list_pages import drafts_of as drafts_of
+    from contracts.cases.list_pages import equals as equals
+    from contracts.cases.list_pages import quoted as quoted
+    from contracts.cases.marks import Profile as Profile
+    from contracts.cases.marks import contract as contract
+    from contracts.cases.observing import shape as shape
+    from contracts.cases.observing import status as status
+    from contracts.cases.preconditions import require as require
+    from contracts.cases.refusals import each_refused as each_refused
+    from contracts.cases.requests import OrdinaryRequests as OrdinaryRequests
+    from contracts.cases.requests import Request as Request
+    from contracts.cases.requests import ValidRequests as ValidRequests
+    from contracts.cases.row_requests import RowRequests as RowRequests
+    from contracts.cases.samples import CONTACT_FIELDS as CONTACT_FIELDS
+    from contracts.cases.samples import MANDATORY_FIELDS as MANDATORY_FIELDS
+    from contracts.cases.samples import Samples as Samples
+    from contracts.cases.shared_documents import document_for_uploads as document_for_uploads
+    from contracts.cases.shared_documents import second_document as second_document
+    from contracts.cases.shared_documents import shared_document as shared_document
+    from contracts.cases.submissions import CREATE as CREATE
+    from contracts.cases.submissions import CREATE_NAMED as CREATE_NAMED
+    from contracts.cases.submissions import UPDATE as UPDATE
+    from contracts.cases.submissions import each_turned_down as each_turned_down
+    from contracts.cases.submissions import nothing_came_of as nothing_came_of
+    from contracts.cases.submissions import submit as submit
+    from contracts.cases.workflow_records import WorkflowRecords as WorkflowRecords
+    from contracts.checks import errors_array as errors_array
+    from contracts.checks import timestamps as timestamps
+    from contracts.checks import universal as universal
+    from contracts.checks import workflow_errors as workflow_errors
+    from contracts.checks.claims import Claim as Claim
+    from contracts.checks.claims import Claims as Claims
+    from contracts.checks.claims import Observer as Observer
+    from contracts.checks.outcomes import Attempt as Attempt
+    from contracts.checks.outcomes import done as done
+    from contracts.checks.outcomes import usable as usable
+    from contracts.checks.workflow_errors import Row as Row
+    from contracts.exchanges import images as images
+    from contracts.exchanges import readers as readers
+    from contracts.exchanges.exchange import Exchange as Exchange
+    from contracts.session.actor import Actor as Actor
+    from contracts.session.namespace import UID_LONGEST as UID_LONGEST
+    from contracts.session.namespace import UID_SHORTEST as UID_SHORTEST
+    from contracts.session.namespace import Namespace as Namespace
+    from contracts.settings.target import DOCUMENT_REALMS as DOCUMENT_REALMS
+    from contracts.settings.target import RealmSettings as RealmSettings
+
+#: Where each name stands, by the module that defines it.
+_NAMES = {
+    "contracts.cases.arrangement": "Arrangement Draft",
+    "contracts.cases.attachment_lookup": "Attachment attach upload",
+    "contracts.cases.contact_requests": "ContactRequests UnauthenticatedContacts",
+    "contracts.cases.contents": "Limit",
+    "contracts.cases.credentials": "Credentials nobodys_email",
+    "contracts.cases.fault_probe": "Probe",
+    "contracts.cases.hostile_input": "share",
+    "contracts.cases.list_pages": "Lister attachments_of drafts_of equals quoted",
+    "contracts.cases.marks": "Profile contract",
+    "contracts.cases.observing": "shape status",
+    "contracts.cases.preconditions": "require",
+    "contracts.cases.refusals": "each_refused",
+    "contracts.cases.requests": "OrdinaryRequests Request ValidRequests",
+    "contracts.cases.row_requests": "RowRequests",
+    "contracts.cases.samples": "CONTACT_FIELDS MANDATORY_FIELDS Samples",
+    "contracts.cases.shared_documents": "document_for_uploads second_document shared_document",
+    "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE each_turned_down nothing_came_of submit",
+    "contracts.cases.workflow_records": "WorkflowRecords",
+    "contracts.checks": "errors_array timestamps universal workflow_errors",
+    "contracts.checks.claims": "Claim Claims Observer",
+    "contracts.checks.outcomes": "Attempt done usable",
+    "contracts.checks.workflow_errors": "Row",
+    "contracts.exchanges": "images readers",
+    "contracts.exchanges.exchange": "Exchange",
+    "contracts.session.actor": "Actor",
+    "contracts.session.namespace": "UID_LONGEST UID_SHORTEST Namespace",
+    "contracts.settings.target": "DOCUMENT_REALMS RealmSettings",
+}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """The value of a name that this package hands on.
+
+    Raises:
+        AttributeError: it hands on no such name.
+    """
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = _MODULE_OF[name]
+    found = import_module(module)
+    value = getattr(found, name, None) or import_module(f"{module}.{name}")
+    globals()[name] = value
+    return value

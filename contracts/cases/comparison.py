@@ -1,20 +1,20 @@
-"""Comparisons of two requests that differ in one part, so that a finding names the part and nothing else.
-
-Whether operations stand at their addresses at all.
-"""
+"""Comparisons of two requests that differ in one part, so that a finding names the part and nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from contracts.cases.requests import ELSEWHERE, MADE_UP, UNKNOWN_REALM
+from contracts.cases.requests import ELSEWHERE, UNKNOWN_REALM
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, usable
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.settings.target import DOCUMENT_REALMS
+
+#: How HTTP says that an address, or a method at it, is not known (RFC 9110, 15.5.5, 15.5.6 and 15.6.2).
+NOTHING_THERE = frozenset({404, 405, 501})
 
 
 def tolerated(claim: Claim, changed: Exchange, usual: Callable[[], Exchange]) -> None:
@@ -211,51 +211,3 @@ def realm_taken(
     if not refused_as(answer, usable(unknown)) or refused_as(answer, usable(elsewhere)):
         raise Blocked(exchange.operation or "", f"answered {answer.quote()}")
     claim.holds(False, exchange, unknown, elsewhere, expected="the realm is accepted", seen=answer.quote())
-
-
-#: How HTTP says that an address, or a method at it, is not known (RFC 9110, 15.5.5, 15.5.6 and 15.6.2).
-NOTHING_THERE = frozenset({404, 405, 501})
-
-
-def families_served(
-    claims: Callable[[str], Claim],
-    exchanges: Mapping[str, Exchange],
-    families: Mapping[str, tuple[str, ...]],
-    nowhere: Callable[[str], Exchange] | None = None,
-) -> None:
-    """Claim that operations are served at their addresses.
-
-    An address counts as not served when it and every other one of its family answer that nothing is there, or when
-    it answers in the very words that an address answers where nothing ever stood; a single operation that finds
-    nothing in words of its own is a matter of its own clauses.
-
-    Args:
-        claims: Makes the claim about an operation.
-        exchanges: One ordinary request of each operation.
-        families: Operations by family.
-        nowhere: Sends the same request of an operation to such an address.
-
-    Raises:
-        Contradiction: a whole family is not served, or an operation is not.
-        Blocked: a single operation finds nothing.
-    """
-    missing = {name for name, exchange in exchanges.items() if usable(exchange).status in NOTHING_THERE}
-    for members in families.values():
-        gone = missing.issuperset(members)
-        for name in members if gone else [name for name in members if name not in missing]:
-            seen = exchanges[name].answer.quote()
-            claims(name).holds(not gone, exchanges[name], expected="served under its version", seen=seen)
-    obstacle: Blocked | None = None
-    for name in sorted(missing):
-        if nowhere is not None and not exchanges[name].notes.get(MADE_UP):
-            _claim_somewhere(claims(name), exchanges[name], nowhere(name))
-        obstacle = obstacle or Blocked(name, f"answered {exchanges[name].answer.quote()}")
-    if obstacle is not None:
-        raise obstacle
-
-
-def _claim_somewhere(claim: Claim, exchange: Exchange, nowhere: Exchange) -> None:
-    """Claim that an answer is not that of an address where nothing stands; an empty one may be anybody's."""
-    answer = exchange.answer
-    same = bool(answer.text.strip()) and refused_as(answer, usable(nowhere))
-    claim.holds(not same, exchange, nowhere, expected="served under its version", seen=answer.quote())

@@ -1,9 +1,7 @@
-"""Contents that services tend to spoil: texts of many scripts, text at the edges of Unicode, odd structures.
+"""Contents that services tend to spoil: texts of many scripts, odd structures, files; nothing here sends a request.
 
 The interface document does not show the body of a draft. A contact record with text in its documented fields is
 safe to claim about; everything else here is for observation.
-
-Files to attach: bytes that services tend to spoil, pictures of a few lines, and bodies too large to hold.
 """
 
 from __future__ import annotations

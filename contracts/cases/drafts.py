@@ -1,15 +1,7 @@
-"""What cases about drafts have in common: reading one back, and telling whether it is there.
-
-The life of a draft under one uid: a control that it works at all, and the claim that it does under a special one.
-
-Claims made of the same call many times, for what goes wrong only now and then.
-
-Here nothing is waited for: what was seen once is there already, and may not be missing the next time.
-
-A draft that stands in for a valid one, where the settings do not tell what a valid record is.
+"""Claims about drafts: reading one back, whether it is there, and a stand-in where no valid record is known.
 
 The document does not say that a draft has to be valid, nor which schemas there are. So a plain record is tried once
-for each realm: when the service takes it, everything about drafts can be judged by it; when not, nothing is said.
+for each realm: when the service takes it, everything about drafts can be judged by it.
 """
 
 from __future__ import annotations
@@ -17,12 +9,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from contracts.cases import refusals
-from contracts.cases.arrangement import Arrangement, Attachment, Draft, lists
-from contracts.cases.list_pages import Lister
-from contracts.cases.list_search import look_for
+from contracts.cases.arrangement import Draft
 from contracts.cases.samples import Samples
-from contracts.checks.claims import Claim, Claims
+from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
@@ -187,98 +176,6 @@ def tells_in_use(exchange: Exchange) -> bool:
 def without_header(document: dict[str, Any]) -> dict[str, Any]:
     """A document without its header, which a service may complete or put in order."""
     return {name: value for name, value in document.items() if name != "header"}
-
-
-READS = ("draftExists", "getDraft", "getDraftInfo")
-
-
-def lives_anywhere(actor: Actor, arrange: Arrangement, uid: str | None = None) -> None:
-    """See that a draft can be saved, read and deleted under an ordinary uid; what follows is about special ones.
-
-    Args:
-        uid: The ordinary uid; a fresh one by default, and then once for all cases of a realm.
-
-    Raises:
-        Blocked: it cannot, which is a matter of the draft operations' own clauses.
-    """
-    if uid is None:
-        arrange.once("life of an ordinary draft", lambda: _live(actor, arrange, None))
-    else:
-        _live(actor, arrange, uid)
-
-
-def _live(actor: Actor, arrange: Arrangement, uid: str | None) -> bool:
-    draft = arrange.draft(actor, uid)
-    answers = {name: done(actor.send(name, path={"uid": draft.uid})) for name in READS}
-    if not readers.holds_document(answers["getDraft"], draft.document):
-        raise Blocked("getDraft", "does not give the document that was saved")
-    done(actor.send("deleteDraft", path={"uid": draft.uid}))
-    if actor.send("draftExists", path={"uid": draft.uid}).answer.success:
-        raise Blocked("deleteDraft", "leaves the draft where it was")
-    return True
-
-
-def lives(actor: Actor, samples: Samples, claim: Claims, clause: str, uid: str) -> None:
-    """Claim that a draft can be saved, seen, read and deleted under a uid."""
-    path, document = {"uid": uid}, samples.draft(uid)
-    query = {"schema": samples.draft_schema}
-    claim(clause, "saveDraft").accepted(actor.send("saveDraft", path=path, query=query, json=document))
-    claim(clause, "draftExists").accepted(actor.send("draftExists", path=path))
-    claim(clause, "getDraft").shows(actor.send("getDraft", path=path), document)
-    deleted = actor.send("deleteDraft", path=path)
-    claim(clause, "deleteDraft").accepted(deleted)
-    refusals.no_draft_under(claim(clause, "deleteDraft"), actor, [uid], deleted)
-
-
-def exists_each_time(claim: Claim, actor: Actor, uid: str, times: int) -> None:
-    """Claim that the exists check finds a draft every time."""
-    for _ in range(times):
-        claim.accepted(actor.send("draftExists", path={"uid": uid}))
-
-
-def lives_again(claim: Claims, actor: Actor, samples: Samples, uid: str) -> None:
-    """Claim of one draft that it is created, updated and deleted; each by its own clause.
-
-    Raises:
-        Contradiction: a must was contradicted.
-        Blocked: a request was refused, which is a matter of the ordinary cases.
-    """
-    first = samples.draft(uid)
-    later = first | {"firstName": "Rachel"}
-    created = save(actor, samples, uid, first)
-    done(created)
-    stored(claim("draft-save-creates"), actor, uid, created)
-    updated = save(actor, samples, uid, later)
-    done(updated)
-    read = actor.send("getDraft", path={"uid": uid})
-    stale = readers.holds_document(usable(read), without_header(first))
-    claim("draft-save-updates", "saveDraft").holds(
-        not stale, updated, read, expected="the later content", seen="the content from before"
-    )
-    gone = actor.send("deleteDraft", path={"uid": uid})
-    done(gone)
-    found = actor.send("draftExists", path={"uid": uid})
-    claim("draft-delete-removes", "deleteDraft").holds(
-        not usable(found).success, gone, found, expected="no draft any more", seen=found.answer.quote()
-    )
-
-
-def listed_each_time(claim: Claim, lister: Lister, uid: str, times: int) -> None:
-    """Claim that a list holds a draft every time."""
-    for _ in range(times):
-        sighting = look_for(lister, uid)
-        claim.holds(
-            sighting.found, *sighting.exchanges, expected=f"the draft {uid} in the list", seen=sighting.told
-        )
-
-
-def attached_each_time(claim: Claim, lister: Lister, attachment: Attachment, times: int) -> None:
-    """Claim that the list of a document's attachments holds its only one every time."""
-    for _ in range(times):
-        page = lister.page()
-        done(page.exchange)
-        there = any(lists(record, attachment) for record in page.records or ())
-        claim.holds(there, page.exchange, expected=f"{attachment.filename} in the list", seen=page.told)
 
 
 def prove(session: Session, actor: Actor, samples: Samples) -> None:

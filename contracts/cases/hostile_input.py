@@ -1,7 +1,4 @@
-"""Tables of values dealt out to realms and operations: the gate meets every value, though not everywhere.
-
-Input that no client means to send: bodies that are no JSON, JSON at its edges, long and odd texts.
-"""
+"""Bodies, texts and labels that break services, dealt out to realms and operations; nothing here sends a request."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Identifiers at the edges of the identifier rule and just outside it, all within the run's namespace.
-
-Schemas and identifiers that do not belong in the path of a submission.
-"""
+"""Identifiers at the edges of the identifier rule and outside it, all within the run's namespace."""
 
 from __future__ import annotations
 

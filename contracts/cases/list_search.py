@@ -1,7 +1,4 @@
-"""Whether a draft is in a list, on a service that may list thousands of others a page at a time.
-
-Items that many cases list and none changes: kept drafts, and documents with attachments.
-"""
+"""Whether a list holds a draft, on a service that may list thousands of others a page at a time."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ _OVERLAP = 4
 
 
 @dataclass(frozen=True)
-class Sighting:
+class SearchResult:
     """Whether a list holds a draft, and the exchanges that show it."""
 
     found: bool
@@ -39,7 +36,7 @@ class Sighting:
         )
 
 
-def look_for(lister: Lister, uid: str, field: str | None = None) -> Sighting:
+def look_for(lister: Lister, uid: str, field: str | None = None) -> SearchResult:
     """Look for a draft in a list: on its first page, by a filter, and then page by page.
 
     Args:
@@ -50,31 +47,31 @@ def look_for(lister: Lister, uid: str, field: str | None = None) -> Sighting:
     """
     first = _page(lister)
     if first.names(uid) or first.size == 0:
-        return Sighting(first.size > 0, [first.exchange])
+        return SearchResult(first.size > 0, [first.exchange])
     second = _page(lister, skip=first.size)
     if second.names(uid) or second.size == 0:
-        return Sighting(second.names(uid), [first.exchange, second.exchange])
+        return SearchResult(second.names(uid), [first.exchange, second.exchange])
     if field is not None:
         chosen = _page(lister, filter=equals(field, uid))
-        return Sighting(chosen.names(uid), [first.exchange, chosen.exchange])
+        return SearchResult(chosen.names(uid), [first.exchange, chosen.exchange])
     return _walk(lister, uid, [first, second])
 
 
 def held(claim: Claim, arrange: Arrangement, lister: Lister, uid: str, field: str | None = None) -> None:
     """Claim that a list holds a draft, if need be a few seconds later; `field` as for `look_for`."""
-    sighting = _look_until(True, arrange, lister, uid, field)
-    claim.holds(
-        sighting.found, *sighting.exchanges, expected=f"the draft {uid} in the list", seen=sighting.told
-    )
+    result = _look_until(True, arrange, lister, uid, field)
+    claim.holds(result.found, *result.exchanges, expected=f"the draft {uid} in the list", seen=result.told)
 
 
 def not_held(claim: Claim, arrange: Arrangement, lister: Lister, uid: str, field: str | None = None) -> None:
     """Claim that a list does not hold a draft, if need be a few seconds later; `field` as for `look_for`."""
-    sighting = _look_until(False, arrange, lister, uid, field)
-    claim.holds(not sighting.found, *sighting.exchanges, expected=f"no draft {uid}", seen=sighting.told)
+    result = _look_until(False, arrange, lister, uid, field)
+    claim.holds(not result.found, *result.exchanges, expected=f"no draft {uid}", seen=result.told)
 
 
-def _look_until(wanted: bool, arrange: Arrangement, lister: Lister, uid: str, field: str | None) -> Sighting:
+def _look_until(
+    wanted: bool, arrange: Arrangement, lister: Lister, uid: str, field: str | None
+) -> SearchResult:
     latest = look_for(lister, uid, field)
 
     def look() -> bool:
@@ -87,7 +84,7 @@ def _look_until(wanted: bool, arrange: Arrangement, lister: Lister, uid: str, fi
     return latest
 
 
-def _walk(lister: Lister, uid: str, pages: list[Page]) -> Sighting:
+def _walk(lister: Lister, uid: str, pages: list[Page]) -> SearchResult:
     """Read on until the draft is found or the list ends."""
     at = pages[0].size
     while len(pages) < _MOST_PAGES:
@@ -98,7 +95,7 @@ def _walk(lister: Lister, uid: str, pages: list[Page]) -> Sighting:
         at += max(1, pages[-1].size - pages[-1].size // _OVERLAP)
         pages.append(_page(lister, skip=at))
         if pages[-1].names(uid) or pages[-1].size == 0:
-            return Sighting(pages[-1].names(uid), [page.exchange for page in pages])
+            return SearchResult(pages[-1].names(uid), [page.exchange for page in pages])
     raise Blocked(
         lister.operation, f"the list goes on after {_MOST_PAGES} pages, so that absence cannot be told"
     )

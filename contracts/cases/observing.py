@@ -1,6 +1,4 @@
-"""How answers look, in a few words that stay the same from run to run: what silent points are observed by.
-
-What is noted at silent points, so that the same service gives the same note in every run.
+"""What is noted at silent points, in a few words that stay the same from run to run.
 
 Other people's data, the load of the moment and the length of a list must not show: where they could decide, the
 note is None, which says that it could not be told this time.

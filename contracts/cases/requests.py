@@ -1,14 +1,7 @@
-"""Valid requests of every operation, and the same requests with exactly one fault in them.
-
-One ordinary request of each operation, on something the author can use; a case then changes one part of it.
-
-The requests of `grafting.Bases` with what they leave out: uploads with a body, temporary files that are really there,
-and for operations whose effect cannot be removed a content that is refused at the very end.
-"""
+"""A valid request of every operation, on data that the author may use; a case then changes one part of it."""
 
 from __future__ import annotations
 
-import copy
 import itertools
 import re
 import struct
@@ -17,14 +10,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from contracts.cases.arrangement import Arrangement, Attachment
-from contracts.cases.generated_faults import ABSENT, Fault
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.attachment_lookup import Attachment
+from contracts.cases.generated_faults import ABSENT
 from contracts.cases.samples import WRONG_KIND, Samples
 from contracts.checks.outcomes import Blocked, done
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import DEFAULT, Actor
-from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace
+from contracts.session.namespace import Namespace
 from contracts.settings.target import Account
 
 
@@ -44,7 +38,7 @@ class Request:
         return actor.send(self.operation, path=self.path, query=self.query, headers=self.headers, json=json)
 
 
-class Bases:
+class ValidRequests:
     """Valid requests of one realm, each on data that the actor may use.
 
     Raises:
@@ -150,95 +144,6 @@ _MAKERS: Final = {
 }
 
 
-class Exercise:
-    """Sends faults of one operation as one actor, each in an otherwise valid request."""
-
-    def __init__(self, operation: str, bases: Bases, actor: Actor, fresh: Namespace) -> None:
-        self._operation = operation
-        self._bases = bases
-        self._actor = actor
-        self._fresh = fresh
-
-    def send(self, fault: Fault) -> Exchange:
-        """Send the fault on fresh data."""
-        return graft(self._bases.request(self._operation), fault, self._fresh).send(self._actor)
-
-    def usual(self, fault: Fault) -> Any:
-        """The valid value that stands where a body fault is put; `ABSENT` when there is none."""
-        value = self._bases.request(self._operation).body if fault.place == "body" else ABSENT
-        for step in (step for step in fault.name.split(".") if step):
-            members = value if isinstance(value, dict | list) else {}
-            value = members[_own_step(members, step)] if members and _has(members, step) else ABSENT
-        return value
-
-
-def _has(members: Any, step: str) -> bool:
-    return step == "*" or (isinstance(members, dict) and step in members)
-
-
-def graft(request: Request, fault: Fault, fresh: Namespace) -> Request:
-    """The request with one part replaced by the faulty one."""
-    if fault.place == "body":
-        return replace(request, body=_grafted(request.body, fault))
-    if fault.place == "header":
-        value = None if fault.value is ABSENT else str(fault.value)
-        return replace(request, headers={**request.headers, fault.name: value})
-    if fault.place == "query":
-        return replace(request, query=_query(request.query, fault))
-    value = _inside(str(fault.value), fresh) if fault.name in ("uid", "identifier") else str(fault.value)
-    return replace(request, path={**request.path, fault.name: value})
-
-
-def _query(query: dict[str, str], fault: Fault) -> dict[str, str]:
-    if fault.kind == "unknown-property":
-        return {**query, **fault.value}
-    if fault.value is ABSENT:
-        return {name: value for name, value in query.items() if name != fault.name}
-    return {**query, fault.name: str(fault.value)}
-
-
-def _inside(value: str, fresh: Namespace) -> str:
-    """A faulty identifier moved into the run's namespace, with its fault kept."""
-    moved = fresh.prefix + value
-    shortest = len(fresh.prefix) + 1
-    return moved if _has_a_bad_character(value) else moved[: max(len(value), shortest)]
-
-
-def _has_a_bad_character(value: str) -> bool:
-    """Whether an identifier of the right length is faulty for the characters in it."""
-    return UID_SHORTEST <= len(value) <= UID_LONGEST
-
-
-def _grafted(body: Any, fault: Fault) -> Any:
-    if not fault.name and fault.kind != "unknown-property":
-        return fault.value
-    grafted = copy.deepcopy(body)
-    steps = [step for step in fault.name.split(".") if step]
-    if fault.kind == "unknown-property":
-        _walk(grafted, steps).update(fault.value)
-        return grafted
-    holder = _walk(grafted, steps[:-1])
-    last = _own_step(holder, steps[-1])
-    if fault.value is ABSENT:
-        holder.pop(last)
-    else:
-        holder[last] = fault.value
-    return grafted
-
-
-def _walk(value: Any, steps: list[str]) -> Any:
-    for step in steps:
-        value = value[_own_step(value, step)]
-    return value
-
-
-def _own_step(holder: Any, step: str) -> Any:
-    """A star stands for the first member or item."""
-    if step != "*":
-        return step
-    return 0 if isinstance(holder, list) else next(iter(holder))
-
-
 FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     "contact": ("createContact", "updateContact"),
     "draft": ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listDrafts"),
@@ -261,14 +166,14 @@ ELSEWHERE: Final[Mapping[str, str]] = {"abs-dev": "bch-dev", "bch-dev": "chm-dev
 CONTENT: Final = b"a note\n"
 
 
-class Ordinary:
+class OrdinaryRequests:
     """Ordinary requests of one realm.
 
     Raises (all methods):
         Untested, Blocked: what a request needs is not set or cannot be arranged.
     """
 
-    def __init__(self, bases: Bases, arrange: Arrangement, samples: Samples, author: Actor) -> None:
+    def __init__(self, bases: ValidRequests, arrange: Arrangement, samples: Samples, author: Actor) -> None:
         self._bases = bases
         self._arrange = arrange
         self._samples = samples

@@ -1,15 +1,8 @@
-"""Plays a sequence of calls on fresh documents, step by step, as far as the target lets them be played.
+"""Runs sequences of steps within a budget: saved ones, a fixed tour, and those that Hypothesis generates.
 
-Makes a sequence that ended in a contradiction shorter, and by that confirms it: each try is on fresh documents.
-
-Plays sequences within a budget, until something is found or nothing can be played.
-
-Sequences that contradicted a promise, kept between runs in a Hypothesis example database and played first next time.
-
-An entry is the sequence itself as JSON (`[["saveDraft", "A"], …]`), not the choices of a generator, so that it outlives
-changes of the generator and of its library.
-
-Generates sequences of calls: a fixed tour that holds the ones known to reveal much, then Hypothesis's.
+A sequence that ends in a contradiction is shortened, which confirms it, since each try is on fresh documents; it is
+kept in a Hypothesis example database and run first next time. An entry is the sequence itself as JSON
+(`[["saveDraft", "A"], …]`), not the choices of a generator, so that it outlives changes of the generator.
 """
 
 from __future__ import annotations
@@ -43,25 +36,25 @@ from contracts.cases.state_model import (
     SUBMITTED,
     THEIRS,
     Action,
-    Cast,
+    Context,
     Document,
-    Scene,
+    RunningSequence,
     Step,
 )
 from contracts.checks.outcomes import Blocked, Contradiction, Evidence, Untested
 from contracts.errors import EnvironmentFault, GivenUp
 from contracts.exchanges.readers import Ambiguous
 
-_Play = Callable[[Scene, Document], None]
+_StepFunction = Callable[[RunningSequence, Document], None]
 #: What each step does, and the family that is left out once one of its operations does not work.
-_STEPS: Final[Mapping[Action, tuple[str, _Play]]] = {
+_STEPS: Final[Mapping[Action, tuple[str, _StepFunction]]] = {
     Action.SAVE: ("drafts", state_steps.save),
     Action.READ: ("drafts", state_steps.read),
     Action.EXISTS: ("drafts", state_steps.exists),
     Action.DELETE: ("deletions", state_steps.delete),
     Action.INFO: ("infos", state_steps.info),
-    Action.FOREIGN_SAVE: ("strangers", state_steps.foreign_save),
-    Action.FOREIGN_DELETE: ("strangers", state_steps.foreign_delete),
+    Action.FOREIGN_SAVE: ("other_actor", state_steps.foreign_save),
+    Action.FOREIGN_DELETE: ("other_actor", state_steps.foreign_delete),
     Action.MY: ("lists", state_steps.my),
     Action.MYDRAFTS: ("lists", state_steps.mydrafts),
     Action.ATTACH: ("attachments", state_steps.attach),
@@ -73,82 +66,82 @@ _ESSENTIAL: Final = "drafts"
 _FILES: Final = (Action.DOWNLOAD, Action.ATTACHMENTS)
 
 
-class Play:
-    """One play: fresh documents, and the steps done with them."""
+class SequenceRunner:
+    """Runs one sequence of steps on fresh documents."""
 
-    def __init__(self, cast: Cast) -> None:
-        self._cast = cast
-        self.scene = Scene(cast)
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.sequence = RunningSequence(context)
 
     def do(self, step: Step) -> None:
-        """Play one step; one that has nothing to act on, or whose family does not work, is passed over.
+        """SequenceRunner one step; one that has nothing to act on, or whose family does not work, is passed over.
 
         Raises:
             Contradiction: a must does not hold.
             Blocked: drafts cannot be saved or read at all.
             EnvironmentFault: no answer.
         """
-        family, play = _STEPS[step.action]
-        if family in self._cast.off or not self._possible(step):
+        family, send = _STEPS[step.action]
+        if family in self._context.off or not self._possible(step):
             return
         try:
             document = self._document(step.document)
-            self.scene.tell(step, self._addition(step))
-            play(self.scene, document)
+            self.sequence.record(step, self._addition(step))
+            send(self.sequence, document)
         except (Blocked, Untested, Ambiguous, GivenUp) as obstacle:
             self._leave_out(family, step, obstacle)
 
-    def all(self, steps: Iterable[Step]) -> None:
-        """Play several steps; raises as `do`."""
+    def run_all(self, steps: Iterable[Step]) -> None:
+        """SequenceRunner several steps; raises as `do`."""
         for step in steps:
             self.do(step)
 
     def _possible(self, step: Step) -> bool:
         if step.document == SUBMITTED:
             return step.action is Action.SUBMIT_FAULTY
-        document = self.scene.documents.get(step.document)
+        document = self.sequence.documents.get(step.document)
         if document is None:
             return False
         if step.action in FOREIGN:
-            return self._cast.other is not None and document.version is not None
+            return self._context.other is not None and document.version is not None
         if step.action is Action.ATTACH:
-            return document.version is not None and self._cast.attachments > 0
+            return document.version is not None and self._context.attachments > 0
         return bool(document.files) if step.action in _FILES else True
 
     def _document(self, name: str) -> Document:
-        if name == SUBMITTED and name not in self.scene.documents:
-            return self.scene.renew(name, self._submitted())
-        return self.scene.documents[name]
+        if name == SUBMITTED and name not in self.sequence.documents:
+            return self.sequence.renew(name, self._submitted())
+        return self.sequence.documents[name]
 
     def _submitted(self) -> str:
         """A record that went through the workflow: the locked one of the settings, which no run has to make anew."""
         try:
-            return str(self._cast.samples.setting("locked_identifier"))
+            return str(self._context.samples.setting("locked_identifier"))
         except Untested:
-            return self._cast.arrange.submission(self._cast.author)
+            return self._context.arrange.submission(self._context.author)
 
     def _addition(self, step: Step) -> str:
         """What a step's words lack: the number of the content that is about to be saved."""
         saves = step.action in (Action.SAVE, Action.FOREIGN_SAVE)
-        return f" v{self.scene.versions + 1}" if saves else ""
+        return f" v{self.sequence.versions + 1}" if saves else ""
 
     def _leave_out(self, family: str, step: Step, obstacle: Blocked | Untested | Ambiguous | GivenUp) -> None:
-        """Go on without a family of steps, or without the other account; without drafts there is nothing to play."""
+        """Go on without a family of steps, or without the other account; without drafts there is nothing to run."""
         if OWNERS.get(step.document) == "other" and family == _ESSENTIAL:
-            self.scene.documents.pop(step.document)
-            self._cast.other = None
+            self.sequence.documents.pop(step.document)
+            self._context.other = None
         elif family == _ESSENTIAL:
             raise obstacle
-        self._cast.off.setdefault(family if family != _ESSENTIAL else "other account", str(obstacle))
+        self._context.off.setdefault(family if family != _ESSENTIAL else "other account", str(obstacle))
 
 
-def contradicted_by(cast: Cast, steps: Iterable[Step]) -> tuple[Contradiction, Scene] | None:
-    """Play a sequence on fresh documents; the contradiction it ends in, if it does, and what was played until then."""
-    play = Play(cast)
+def contradicted_by(context: Context, steps: Iterable[Step]) -> tuple[Contradiction, RunningSequence] | None:
+    """Run a sequence on fresh documents: the contradiction it ends in, if it does, and what was run until then."""
+    runner = SequenceRunner(context)
     try:
-        play.all(steps)
+        runner.run_all(steps)
     except Contradiction as found:
-        return found, play.scene
+        return found, runner.sequence
     return None
 
 
@@ -185,15 +178,15 @@ class Shortener:
         steps: The sequence that led to it; its last step is the one that showed it.
     """
 
-    def __init__(self, cast: Cast, found: Contradiction, steps: Steps) -> None:
-        self._cast = cast
+    def __init__(self, context: Context, found: Contradiction, steps: Steps) -> None:
+        self._context = context
         self._best = Shortened(steps, found.evidence)
-        self._end = cast.sent + REQUESTS
+        self._end = context.sent + REQUESTS
         self._deadline = time.monotonic() + SECONDS
-        cast.attachments = ATTACHMENTS
+        context.attachments = ATTACHMENTS
 
     def run(self) -> Shortened:
-        """Try what most likely is enough, then leave out more and more of it; at last play what is left once more."""
+        """Try what most likely is enough, then leave out more and more of it; at last run what is left once more."""
         narrowed = narrow(self._best.steps)
         if narrowed:
             self._contradicts(narrowed, narrowing=True)
@@ -216,8 +209,8 @@ class Shortener:
             size //= 2
 
     def _affords(self, steps: Steps) -> bool:
-        """Whether the budget lasts for one more play of a sequence."""
-        return len(steps) <= self._end - self._cast.sent and time.monotonic() < self._deadline
+        """Whether the budget lasts for one more run of a sequence."""
+        return len(steps) <= self._end - self._context.sent and time.monotonic() < self._deadline
 
     def _contradicts(self, steps: Steps, *, narrowing: bool = False) -> bool:
         """Whether a sequence contradicts the same clause, on fresh documents; if so it is the best one so far.
@@ -228,16 +221,16 @@ class Shortener:
         if not self._affords(steps):
             return False
         try:
-            with self._cast.rehearsal():
-                outcome = contradicted_by(self._cast, steps)
+            with self._context.without_evidence():
+                outcome = contradicted_by(self._context, steps)
         except Blocked:
             return False
         if outcome is None or not (narrowing or outcome[0].evidence.key == self._best.evidence.key):
             return False
-        found, scene = outcome
+        found, sequence = outcome
         self._best.tried += 1
         self._best.reproduced += 1
-        self._best.steps, self._best.evidence = tuple(scene.steps), found.evidence
+        self._best.steps, self._best.evidence = tuple(sequence.steps), found.evidence
         return True
 
 
@@ -307,7 +300,7 @@ class Budget:
 
 
 GATE: Final = Budget(requests=145, seconds=None, attachments=3)
-#: A replay of the case plays what is saved, which is what contradicted just now, and the tour.
+#: A replay of the case runs what is saved, which is what contradicted just now, and the tour.
 REPLAY: Final = Budget(requests=145, seconds=None, attachments=2)
 #: Saved sequences have a budget of their own, so that they never take the place of the tour.
 AGAIN: Final = Budget(requests=150, seconds=None, attachments=4)
@@ -322,53 +315,53 @@ def budget_of(attempt: int, *, thorough: bool) -> Budget:
 
 
 class Exploration:
-    """Plays sequences until something is found, the budget is used up, or nothing can be played."""
+    """Runs sequences until something is found, the budget is used up, or nothing can be run."""
 
-    def __init__(self, cast: Cast, budget: Budget) -> None:
-        self.cast = cast
+    def __init__(self, context: Context, budget: Budget) -> None:
+        self.context = context
         self.found: tuple[Contradiction, tuple[Step, ...]] | None = None
         self.obstacle: Blocked | EnvironmentFault | None = None
         self.blocked: tuple[Step, ...] = ()
-        self._requests = cast.sent + budget.requests
+        self._requests = context.sent + budget.requests
         self._deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
-        cast.attachments = budget.attachments
+        context.attachments = budget.attachments
 
     @property
     def ended(self) -> bool:
-        """Whether something was found, or nothing can be played."""
+        """Whether something was found, or nothing can be run."""
         return self.found is not None or self.obstacle is not None
 
     @property
     def over(self) -> bool:
         """Whether nothing more is to be sent."""
         late = self._deadline is not None and time.monotonic() > self._deadline
-        return self.ended or late or self.cast.sent >= self._requests
+        return self.ended or late or self.context.sent >= self._requests
 
-    def play(self, steps: Iterable[Step], play: Play | None = None) -> None:
-        """Play steps, on fresh documents or on those of a play that goes on."""
-        play = play or Play(self.cast)
+    def run(self, steps: Iterable[Step], runner: SequenceRunner | None = None) -> None:
+        """Run steps, on fresh documents or on those of a sequence under way."""
+        runner = runner or SequenceRunner(self.context)
         try:
             for step in steps:
                 if self.over:
                     return
-                play.do(step)
+                runner.do(step)
         except Contradiction as found:
-            self.found = found, tuple(play.scene.steps)
+            self.found = found, tuple(runner.sequence.steps)
         except (Blocked, EnvironmentFault) as obstacle:
-            self.obstacle, self.blocked = obstacle, tuple(play.scene.steps)
+            self.obstacle, self.blocked = obstacle, tuple(runner.sequence.steps)
 
     def look_again(self) -> None:
         """See shoulds that were contradicted on one document only on others too, in sequences as short as may be."""
-        self._requests, self._deadline = self.cast.sent + _LOOKING_AGAIN, None
-        for key, steps in list(self.cast.doubts.items()):
+        self._requests, self._deadline = self.context.sent + _LOOKING_AGAIN, None
+        for key, steps in list(self.context.doubts.items()):
             for candidate in candidates(steps):
-                if not self.cast.sure_of(key):
-                    self.play(candidate)
+                if not self.context.sure_of(key):
+                    self.run(candidate)
 
 
-#: Folder of the example database in the reports folder, beside the runs.
+#: Folder of the example database in the reports shared_document, beside the runs.
 FOLDER: Final = "examples"
-#: More are not played in one run.
+#: More are not run in one run.
 _MOST = 6
 
 
@@ -379,7 +372,7 @@ class Saved:
         reports: Folder of the reports, the same in every run, or handed from run to run as an artifact.
         target: Name of the target: what contradicted one environment says nothing about another.
         scratch: Folder of this run alone that takes what is added. What was saved before stays as it is, so that two
-            gates play the same; None to keep additions and removals for the next run.
+            gates run the same; None to keep additions and removals for the next run.
     """
 
     def __init__(self, reports: Path, target: str, realm: str, scratch: Path | None = None) -> None:
@@ -454,14 +447,14 @@ class Calls(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self._play = Play(self.exploration.cast)
+        self._runner = SequenceRunner(self.exploration.context)
         self._last: tuple[Step, ...] = ()
         self._submitted = 0
 
     def _do(self, *steps: Step) -> None:
-        """Play steps; the same looks right after one another tell nothing new."""
+        """SequenceRunner steps; the same looks right after one another tell nothing new."""
         if steps != self._last or not all(step.action in LOOKS for step in steps):
-            self.exploration.play(steps, self._play)
+            self.exploration.run(steps, self._runner)
         self._last = steps
 
     @initialize(names=st.sampled_from(("A", "AB", "ABC")))
@@ -503,7 +496,7 @@ class Calls(RuleBasedStateMachine):
         """Let the other account try, and see that nothing changed if it was refused."""
         self._do(Step(action, name), Step(Action.READ, name))
 
-    @precondition(lambda self: self.exploration.cast.attachments > 0)
+    @precondition(lambda self: self.exploration.context.attachments > 0)
     @rule(name=st.sampled_from(MINE))
     def attach(self, name: str) -> None:
         """Add an attachment, and download all."""
@@ -543,51 +536,51 @@ def generate(exploration: Exploration, seed: int) -> None:
         seed += 1
 
 
-def explore(cast: Cast, budget: Budget, seed: int, saved: Saved) -> None:
-    """Play saved sequences, the tour, and generated ones; shorten, confirm and save what contradicts.
+def explore(context: Context, budget: Budget, seed: int, saved: Saved) -> None:
+    """SequenceRunner saved sequences, the tour, and generated ones; shorten, confirm and save what contradicts.
 
     Args:
         seed: Of the run; each realm makes its own sequences from it.
 
     Raises:
         Contradiction: a must does not hold; its evidence tells the shortest sequence.
-        Blocked, EnvironmentFault: nothing could be played.
+        Blocked, EnvironmentFault: nothing could be run.
     """
-    exploration = _saved_first(cast, saved)
+    exploration = _saved_first(context, saved)
     if not exploration.ended:
-        exploration = Exploration(cast, budget)
-    exploration.play(TOUR)
-    if cast.attempt.number == 1:
-        generate(exploration, zlib.crc32(f"{seed} {cast.author.realm}".encode()))
+        exploration = Exploration(context, budget)
+    exploration.run(TOUR)
+    if context.attempt.number == 1:
+        generate(exploration, zlib.crc32(f"{seed} {context.author.realm}".encode()))
         exploration.look_again()
-    cast.settle()
+    context.settle()
     if isinstance(exploration.obstacle, Blocked):
         saved.add(exploration.blocked)  # a server error is judged elsewhere, and has to be met again
     if exploration.obstacle:
         raise exploration.obstacle
     if exploration.found:
-        raise Contradiction(_shortened(cast, saved, *exploration.found))
+        raise Contradiction(_shortened(context, saved, *exploration.found))
 
 
-def _saved_first(cast: Cast, saved: Saved) -> Exploration:
-    """Play what contradicted in an earlier run; what does not any more is forgotten."""
-    exploration = Exploration(cast, AGAIN)
+def _saved_first(context: Context, saved: Saved) -> Exploration:
+    """SequenceRunner what contradicted in an earlier run; what does not any more is forgotten."""
+    exploration = Exploration(context, AGAIN)
     for steps in saved.load():
-        exploration.play(steps)
+        exploration.run(steps)
         if not exploration.over:
             saved.remove(steps)
     return exploration
 
 
-def _shortened(cast: Cast, saved: Saved, found: Contradiction, steps: tuple[Step, ...]) -> Evidence:
+def _shortened(context: Context, saved: Saved, found: Contradiction, steps: tuple[Step, ...]) -> Evidence:
     """The evidence of the shortest sequence; a replay of the case only tells whether it came back.
 
     What was seen in bad weather is not confirmed here: the case has to see it in fair weather.
     """
-    if cast.attempt.number > 1 or cast.attempt.clouded:
+    if context.attempt.number > 1 or context.attempt.clouded:
         return found.evidence
-    best = Shortener(cast, found, steps).run()
+    best = Shortener(context, found, steps).run()
     saved.add(best.steps)
     if best.reproduced > 1:
-        cast.conclude(found, best.evidence, best.reproduced, best.tried)
+        context.conclude(found, best.evidence, best.reproduced, best.tried)
     return best.evidence

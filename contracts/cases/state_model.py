@@ -3,10 +3,6 @@
 The model knows only what is promised: what was saved and not deleted is there as it was saved. Where the document is
 silent (may another account write, does an attachment outlive its draft) the model forgets the document instead of
 guessing: its name then stands for a fresh one.
-
-Who plays a sequence of calls and by which clauses it is judged, for one attempt at a case.
-
-The documents of one play, what was done with them so far, and how a step speaks about it.
 """
 
 from __future__ import annotations
@@ -80,7 +76,7 @@ class Step:
         return f"{self.action} of {OWNERS[self.document]}" if listing else f"{self.action} {self.document}"
 
 
-class Happening(StrEnum):
+class Change(StrEnum):
     """What may have changed a draft since it was last seen as promised."""
 
     CREATED = "created"
@@ -94,11 +90,11 @@ class Happening(StrEnum):
 
 #: Clause and operation that a wrong draft speaks against, by what happened to it; the first that did counts.
 _BLAME: Final = {
-    Happening.UPDATED: ("draft-save-updates", "getDraft"),
-    Happening.CREATED: ("draft-get-content", "getDraft"),
-    Happening.REFUSED_UPDATE: ("workflow-refused-update-keeps-draft", "updateWorkflowRecord"),
-    Happening.NEIGHBOUR_DELETED: ("draft-delete-spares-others", "deleteDraft"),
-    Happening.NEIGHBOUR_SAVED: ("draft-save-spares-others", "saveDraft"),
+    Change.UPDATED: ("draft-save-updates", "getDraft"),
+    Change.CREATED: ("draft-get-content", "getDraft"),
+    Change.REFUSED_UPDATE: ("workflow-refused-update-keeps-draft", "updateWorkflowRecord"),
+    Change.NEIGHBOUR_DELETED: ("draft-delete-spares-others", "deleteDraft"),
+    Change.NEIGHBOUR_SAVED: ("draft-save-spares-others", "saveDraft"),
 }
 
 
@@ -129,7 +125,7 @@ class File:
 
 
 @dataclass
-class Told:
+class ReportedMembers:
     """Members that the service itself shows of a draft, in the answer to a save and in the info, now and before."""
 
     save_before: dict[str, Any] = field(default_factory=dict)
@@ -138,7 +134,7 @@ class Told:
     info_now: dict[str, Any] = field(default_factory=dict)
 
     def saved(self, answer: dict[str, Any], *, update: bool) -> None:
-        """The draft was saved; nothing that was told of a deleted one counts."""
+        """The draft was saved; what was reported of a deleted one does not count."""
         self.save_before, self.info_before = (self.save_now, self.info_now) if update else ({}, {})
         self.save_now, self.info_now = answer, {}
 
@@ -167,7 +163,7 @@ class Document:
         deleted, gone: A draft of it was deleted; the exists check has said so since.
         updated: The last save was not the first.
         since: What happened since the draft was last read as promised.
-        told: What the service told of the draft, in answers to saves and in its info.
+        reported: What the service reported of the draft, in answers to saves and in its info.
     """
 
     name: str
@@ -178,9 +174,9 @@ class Document:
     deleted: bool = False
     gone: bool = False
     updated: bool = False
-    since: list[Happening] = field(default_factory=list)
+    since: list[Change] = field(default_factory=list)
     files: list[File] = field(default_factory=list)
-    told: Told = field(default_factory=Told)
+    reported: ReportedMembers = field(default_factory=ReportedMembers)
 
     @property
     def saved(self) -> dict[str, Any] | None:
@@ -191,21 +187,21 @@ class Document:
         """A save was accepted."""
         update = self.version is not None
         self.version, self.contents[version] = version, content
-        self.since = [Happening.UPDATED if update else Happening.CREATED]
+        self.since = [Change.UPDATED if update else Change.CREATED]
         self.updated = update
-        self.told.saved(answer if isinstance(answer, dict) else {}, update=update)
+        self.reported.saved(answer if isinstance(answer, dict) else {}, update=update)
         for file in self.files:
             file.saved_since = file.resaved = True
 
     def delete(self) -> None:
         """A deletion was accepted. Whether attachments stay without a draft is not shown, so they are forgotten."""
         self.version, self.deleted, self.gone = None, True, False
-        self.since = [Happening.DELETED]
+        self.since = [Change.DELETED]
         self.files = []
 
     def suspect(self) -> tuple[str, str]:
         """The clause and operation that a wrong draft speaks against."""
-        latest = Happening.UPDATED if self.updated else Happening.CREATED
+        latest = Change.UPDATED if self.updated else Change.CREATED
         return next((blame for what, blame in _BLAME.items() if what in self.since), _BLAME[latest])
 
     def shown_as(self, text: str) -> list[int]:
@@ -241,12 +237,12 @@ Key = tuple[str, str]
 
 
 @dataclass
-class Cast:
-    """Everything that a play needs.
+class Context:
+    """What one attempt at the case needs to run sequences.
 
     Attributes:
-        other: The second account; None when the settings name none, and nothing of it is played.
-        off: Families of steps that cannot be played, with the reason: a setting is missing or an operation that
+        other: The second account; None when the settings name none, and its steps are left out.
+        off: Families of steps that cannot be run, with the reason: a setting is missing or an operation that
             other cases judge does not work. The rest goes on.
         worked: Operations that have worked at least once. One that never did is for other cases to judge.
         doubts: Shoulds that were contradicted, with the sequence that first led to it.
@@ -265,7 +261,7 @@ class Cast:
     worked: set[str] = field(default_factory=set)
     doubts: dict[Key, tuple[Step, ...]] = field(default_factory=dict)
     _contradicted: dict[Key, set[str]] = field(default_factory=lambda: defaultdict(set))
-    _rehearsing: bool = False
+    _without_evidence: bool = False
 
     def actor(self, role: str) -> Actor | None:
         """The actor of a role."""
@@ -296,7 +292,7 @@ class Cast:
         steps: Iterable[Step],
     ) -> None:
         """Judge a should on one document; once it was contradicted on enough of them it is not judged any more."""
-        if self.sure_of(key) or self._rehearsing:
+        if self.sure_of(key) or self._without_evidence:
             return
         if not holds and uid in self._contradicted[key]:
             return
@@ -311,7 +307,7 @@ class Cast:
 
     def known(self, key: Key, uid: str) -> bool:
         """Whether a should need not be waited for: it was contradicted on this document, or often enough."""
-        return uid in self._contradicted[key] or self.sure_of(key) or self._rehearsing
+        return uid in self._contradicted[key] or self.sure_of(key) or self._without_evidence
 
     def eventually(self, look: Callable[[], bool]) -> bool:
         """Whether an effect shows within a few seconds; looks less and less often, as each look is a request."""
@@ -322,14 +318,14 @@ class Cast:
         return False
 
     @contextmanager
-    def rehearsal(self) -> Iterator[None]:
-        """Play without leaving evidence: for finding out whether a shorter sequence contradicts too."""
+    def without_evidence(self) -> Iterator[None]:
+        """SequenceRunner without leaving evidence: for finding out whether a shorter sequence contradicts too."""
         evidence, contradicted = len(self.attempt.evidence), self.attempt.contradicted.copy()
-        self._rehearsing = True
+        self._without_evidence = True
         try:
             yield
         finally:
-            self._rehearsing = False
+            self._without_evidence = False
             del self.attempt.evidence[evidence:]
             self.attempt.contradicted = contradicted
 
@@ -347,46 +343,46 @@ class Cast:
                 self.attempt.confirmed[key] = (len(uids), len(uids))
 
 
-#: A sequence that could not be shortened is told by its last steps.
-_MOST_TOLD = 14
+#: A sequence that could not be shortened is described by its last steps.
+_MOST_DESCRIBED = 14
 _MOST_EXCHANGES = 12
 
 
 @dataclass
-class Scene:
-    """One play under way.
+class RunningSequence:
+    """One sequence under way.
 
     Attributes:
-        steps: What was done, in order; `told` is the same in the words of a finding.
+        steps: What was done, in order; `descriptions` is the same in the words of a finding.
     """
 
-    cast: Cast
+    context: Context
     documents: dict[str, Document] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
-    told: list[tuple[Step, str]] = field(default_factory=list)
+    descriptions: list[tuple[Step, str]] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
     versions: int = 0
 
     def __post_init__(self) -> None:
-        for name in (*MINE, THEIRS) if self.cast.other else MINE:
+        for name in (*MINE, THEIRS) if self.context.other else MINE:
             self.renew(name)
 
     def renew(self, name: str, uid: str | None = None) -> Document:
         """Let a name stand for a document that nobody has used."""
-        document = Document(name, OWNERS[name], uid or self.cast.fresh.uid())
+        document = Document(name, OWNERS[name], uid or self.context.fresh.uid())
         self.documents[name] = document
         return document
 
     def owner(self, document: Document) -> Actor:
         """The actor that a document belongs to."""
-        actor = self.cast.actor(document.owner)
+        actor = self.context.actor(document.owner)
         if actor is None:
             raise Blocked("createToken", f"nobody is there as {document.owner}")
         return actor
 
-    def stranger(self, document: Document) -> Actor | None:
+    def other_actor(self, document: Document) -> Actor | None:
         """The account that a document does not belong to."""
-        return self.cast.actor("other" if document.owner == "author" else "author")
+        return self.context.actor("other" if document.owner == "author" else "author")
 
     def send(self, actor: Actor, operation: str, **parts: Any) -> tuple[Exchange, Response]:
         """Send a request and note it.
@@ -398,12 +394,12 @@ class Scene:
         self.exchanges.append(exchange)
         return exchange, usable(exchange)
 
-    def tell(self, step: Step, addition: str = "") -> None:
+    def record(self, step: Step, addition: str = "") -> None:
         """Note a step for the story."""
         self.steps.append(step)
-        self.told.append((step, f"{step}{addition}"))
+        self.descriptions.append((step, f"{step}{addition}"))
 
-    def neighbours(self, document: Document, what: Happening) -> None:
+    def neighbours(self, document: Document, what: Change) -> None:
         """Something happened to a document that must not touch the others."""
         for other in self.documents.values():
             if other is not document:
@@ -416,10 +412,10 @@ class Scene:
             Blocked: it was refused, as always before. Contradiction: it was refused, and worked before.
         """
         answer, kind = exchange.answer, f"{exchange.operation} by {exchange.role}"
-        if not answer.success and kind not in self.cast.worked:
+        if not answer.success and kind not in self.context.worked:
             raise Blocked(exchange.operation or "", f"answered {answer.quote()}")
         self.must(key, answer.success, expected="accepted (2xx)", seen=answer.quote())
-        self.cast.worked.add(kind)
+        self.context.worked.add(kind)
 
     def must(self, key: Key, holds: bool, *, expected: str, seen: str) -> None:
         """Judge a must by the last exchange.
@@ -428,31 +424,37 @@ class Scene:
             Contradiction: it does not hold.
         """
         shown = self.exchanges[-1:] if holds else self.exchanges[-_MOST_EXCHANGES:]
-        self.cast.must(key, holds, shown, expected=expected, seen=f"{self.story()}: {seen}")
+        self.context.must(key, holds, shown, expected=expected, seen=f"{self.described()}: {seen}")
 
     def should(self, key: Key, holds: bool, document: Document, *, expected: str, seen: str) -> None:
         """Judge a should by the last exchange."""
-        self.cast.should(
+        self.context.should(
             key,
             holds,
             document.uid,
             self.exchanges[-1:],
             expected=expected,
-            seen=f"{self.story(document.name)}: {seen}",
+            seen=f"{self.described(document.name)}: {seen}",
             steps=self.steps,
         )
 
-    def story(self, name: str | None = None) -> str:
+    def described(self, name: str | None = None) -> str:
         """The sequence so far, or only what was done with one document.
 
         One that is too long leaves out looks at other documents than the last step's, and then its beginning.
         """
-        told = self.told if name is None else [each for each in self.told if each[0].document == name]
-        if len(told) > _MOST_TOLD:
-            last = told[-1][0].document
-            told = [each for each in told if each[0].document == last or each[0].action not in LOOKS]
-        words = folded(text for _, text in told)
-        return " → ".join(["…", *words[-_MOST_TOLD:]] if len(words) > _MOST_TOLD else words)
+        described = (
+            self.descriptions
+            if name is None
+            else [each for each in self.descriptions if each[0].document == name]
+        )
+        if len(described) > _MOST_DESCRIBED:
+            last = described[-1][0].document
+            described = [
+                each for each in described if each[0].document == last or each[0].action not in LOOKS
+            ]
+        words = folded(text for _, text in described)
+        return " → ".join(["…", *words[-_MOST_DESCRIBED:]] if len(words) > _MOST_DESCRIBED else words)
 
 
 def folded(words: Iterable[str]) -> list[str]:

@@ -1,13 +1,4 @@
-"""Steps on drafts: save, delete, read, check, ask for info, and what a stranger tries.
-
-Steps on the list of drafts. A list may be a moment late, hold thousands of drafts, and be long to walk through.
-
-Steps on attachments: create, download all of a document's, list. Each is created under a name of its own.
-
-Steps on the workflow: documents that break their schema, of which nothing may be stored.
-
-They are sent where there is a draft, where there is none, and to a record that was submitted before.
-"""
+"""The steps of a sequence, each sent and compared with the model: drafts, lists, attachments, submissions."""
 
 from __future__ import annotations
 
@@ -17,7 +8,7 @@ from typing import Any
 
 from contracts.cases import state_model
 from contracts.cases.list_pages import Page, drafts_of
-from contracts.cases.state_model import SUBMITTED, Document, File, Happening, Scene
+from contracts.cases.state_model import SUBMITTED, Change, Document, File, RunningSequence
 from contracts.cases.submissions import CREATE_NAMED, UPDATE, submit
 from contracts.checks.errors_array import turned_down
 from contracts.checks.outcomes import Blocked, done, usable
@@ -29,185 +20,187 @@ _CURRENT = ("draft-info-current", "getDraftInfo")
 _CREATES = ("draft-save-creates", "saveDraft")
 
 
-def save(scene: Scene, document: Document) -> None:
+def save(sequence: RunningSequence, document: Document) -> None:
     """Save the next content under the document's uid."""
-    scene.versions += 1
-    version = scene.versions
-    draft = scene.cast.samples.draft(document.uid)
+    sequence.versions += 1
+    version = sequence.versions
+    draft = sequence.context.samples.draft(document.uid)
     sent = state_model.content(draft, document.uid, version)
-    exchange, answer = scene.send(
-        scene.owner(document),
+    exchange, answer = sequence.send(
+        sequence.owner(document),
         "saveDraft",
         path={"uid": document.uid},
-        query={"schema": scene.cast.samples.draft_schema},
+        query={"schema": sequence.context.samples.draft_schema},
         json=sent,
     )
     if document.version is None and document.deleted:
         key = ("draft-save-after-delete", "saveDraft")
-        scene.should(key, answer.success, document, expected="accepted (2xx)", seen=answer.quote())
+        sequence.should(key, answer.success, document, expected="accepted (2xx)", seen=answer.quote())
         if not answer.success:
-            scene.renew(document.name)
+            sequence.renew(document.name)
             return
     else:
         clause = "draft-save-creates" if document.version is None else "draft-save-updates"
-        scene.accepts(exchange, (clause, "saveDraft"))
+        sequence.accepts(exchange, (clause, "saveDraft"))
     document.save(version, {name: value for name, value in sent.items() if name != "header"}, answer.json)
-    scene.neighbours(document, Happening.NEIGHBOUR_SAVED)
+    sequence.neighbours(document, Change.NEIGHBOUR_SAVED)
 
 
-def delete(scene: Scene, document: Document) -> None:
+def delete(sequence: RunningSequence, document: Document) -> None:
     """Delete the draft; where there is none, whatever is answered, nothing changes."""
-    exchange, answer = scene.send(scene.owner(document), "deleteDraft", path={"uid": document.uid})
+    exchange, answer = sequence.send(sequence.owner(document), "deleteDraft", path={"uid": document.uid})
     if document.version is None:
         return
     if not answer.success and document.files:
-        scene.renew(document.name)  # whether a document with attachments can lose its draft is not shown
+        sequence.renew(document.name)  # whether a document with attachments can lose its draft is not shown
         return
-    scene.accepts(exchange, ("draft-delete-removes", "deleteDraft"))
+    sequence.accepts(exchange, ("draft-delete-removes", "deleteDraft"))
     document.delete()
-    scene.neighbours(document, Happening.NEIGHBOUR_DELETED)
+    sequence.neighbours(document, Change.NEIGHBOUR_DELETED)
 
 
-def read(scene: Scene, document: Document) -> None:
+def read(sequence: RunningSequence, document: Document) -> None:
     """Read the draft: the content of the last save, or none of any."""
-    _, answer = scene.send(scene.owner(document), "getDraft", path={"uid": document.uid})
+    _, answer = sequence.send(sequence.owner(document), "getDraft", path={"uid": document.uid})
     if document.saved is None:
-        _absent(scene, document, answer)
+        _absent(sequence, document, answer)
         return
     shown = document.shown_as(answer.text) if answer.success else []
     holds = answer.success and readers.holds_document(answer, document.saved)
     key = (
         document.suspect()
-        if answer.success or not _never_stored(scene, document, "draftExists")
+        if answer.success or not _never_stored(sequence, document, "draftExists")
         else _CREATES
     )
     if holds:
-        scene.must(key, True, expected="", seen="")
+        sequence.must(key, True, expected="", seen="")
         old = [version for version in shown if version != document.version]
-        _replaced(scene, document, old)
+        _replaced(sequence, document, old)
         document.since = []
         return
     others = [
         f"the content of {other.name}"
-        for other in scene.documents.values()
+        for other in sequence.documents.values()
         if other is not document and other.shown_as(answer.text)
     ]
-    told = [f"v{version}" for version in shown if version != document.version] + others
-    seen = ", ".join(told) or (
+    held = [f"v{version}" for version in shown if version != document.version] + others
+    seen = ", ".join(held) or (
         readers.difference(answer, document.saved) if answer.success else answer.quote()
     )
-    scene.must(key, False, expected=f"v{document.version}", seen=seen)
+    sequence.must(key, False, expected=f"v{document.version}", seen=seen)
 
 
-def _replaced(scene: Scene, document: Document, old: list[int]) -> None:
+def _replaced(sequence: RunningSequence, document: Document, old: list[int]) -> None:
     if len(document.contents) > 1:
         seen = ", ".join(f"members of v{version}" for version in old)
         key = ("draft-save-replaces", "saveDraft")
-        scene.should(key, not old, document, expected=f"v{document.version} alone", seen=seen)
+        sequence.should(key, not old, document, expected=f"v{document.version} alone", seen=seen)
 
 
-def _absent(scene: Scene, document: Document, answer: Response) -> None:
+def _absent(sequence: RunningSequence, document: Document, answer: Response) -> None:
     """There is no draft to be read: nobody saved one, it was deleted, or what was sent was refused."""
     shown = document.shown_as(answer.text) if answer.success else []
-    if document.gone and Happening.REFUSED_CREATE not in document.since:
+    if document.gone and Change.REFUSED_CREATE not in document.since:
         seen = ", ".join(f"v{version}" for version in shown)
         key = ("draft-delete-content-gone", "getDraft")
-        scene.must(key, not shown, expected="nothing of the deleted draft", seen=seen)
+        sequence.must(key, not shown, expected="nothing of the deleted draft", seen=seen)
     key = ("draft-get-absent", "getDraft")
-    scene.should(key, answer.refusal, document, expected="refused (4xx)", seen=answer.quote())
+    sequence.should(key, answer.refusal, document, expected="refused (4xx)", seen=answer.quote())
 
 
-def _never_stored(scene: Scene, document: Document, otherwise: str) -> bool:
+def _never_stored(sequence: RunningSequence, document: Document, otherwise: str) -> bool:
     """Whether a draft that was not found is not found otherwise either, and nothing but its first save can be why."""
-    if not {*document.since} <= {Happening.CREATED, Happening.NEIGHBOUR_SAVED} or document.updated:
+    if not {*document.since} <= {Change.CREATED, Change.NEIGHBOUR_SAVED} or document.updated:
         return False
-    _, answer = scene.send(scene.owner(document), otherwise, path={"uid": document.uid})
-    return Happening.CREATED in document.since and not answer.success
+    _, answer = sequence.send(sequence.owner(document), otherwise, path={"uid": document.uid})
+    return Change.CREATED in document.since and not answer.success
 
 
-def exists(scene: Scene, document: Document) -> None:
+def exists(sequence: RunningSequence, document: Document) -> None:
     """Check whether the draft exists."""
-    _, answer = scene.send(scene.owner(document), "draftExists", path={"uid": document.uid})
+    _, answer = sequence.send(sequence.owner(document), "draftExists", path={"uid": document.uid})
     if document.version is not None:
         suspect = document.suspect()
         key = ("draft-exists-present", "draftExists") if suspect[1] == "getDraft" else suspect
-        key = _CREATES if not answer.success and _never_stored(scene, document, "getDraft") else key
-        scene.must(key, answer.success, expected="the draft exists", seen=answer.quote())
+        key = _CREATES if not answer.success and _never_stored(sequence, document, "getDraft") else key
+        sequence.must(key, answer.success, expected="the draft exists", seen=answer.quote())
         return
     key = (
         ("draft-delete-removes", "deleteDraft")
         if document.deleted
         else ("draft-exists-absent", "draftExists")
     )
-    if Happening.REFUSED_CREATE in document.since and Happening.DELETED not in document.since:
+    if Change.REFUSED_CREATE in document.since and Change.DELETED not in document.since:
         key = ("workflow-order-validation-before-save", "createWorkflowRecordWithIdentifier")
     seen = f"{answer.status}, the draft exists"
-    scene.must(key, not answer.success, expected="no draft", seen=seen)
+    sequence.must(key, not answer.success, expected="no draft", seen=seen)
     document.since = []
     document.gone = document.deleted
 
 
-def info(scene: Scene, document: Document) -> None:
+def info(sequence: RunningSequence, document: Document) -> None:
     """Ask for the info of the draft."""
-    _, answer = scene.send(scene.owner(document), "getDraftInfo", path={"uid": document.uid})
+    _, answer = sequence.send(sequence.owner(document), "getDraftInfo", path={"uid": document.uid})
     if document.version is None:
         key = ("draft-info-absent", "getDraftInfo")
-        scene.should(key, answer.refusal, document, expected="refused (4xx)", seen=answer.quote())
+        sequence.should(key, answer.refusal, document, expected="refused (4xx)", seen=answer.quote())
         return
-    told = answer.success and bool(answer.json if answer.json is not None else answer.content.strip())
-    scene.must(("draft-info-present", "getDraftInfo"), told, expected="some metadata", seen=answer.quote())
-    _current(scene, document, answer)
+    present = answer.success and bool(answer.json if answer.json is not None else answer.content.strip())
+    sequence.must(
+        ("draft-info-present", "getDraftInfo"), present, expected="some metadata", seen=answer.quote()
+    )
+    _current(sequence, document, answer)
 
 
-def _current(scene: Scene, document: Document, answer: Response) -> None:
-    """Info after a later save does not tell what the service itself has told to be changed since."""
+def _current(sequence: RunningSequence, document: Document, answer: Response) -> None:
+    """Info after a later save does not show as it was what the service itself has reported as changed."""
     latest = answer
 
     def current() -> bool:
         nonlocal latest
-        _, latest = scene.send(scene.owner(document), "getDraftInfo", path={"uid": document.uid})
+        _, latest = sequence.send(sequence.owner(document), "getDraftInfo", path={"uid": document.uid})
         return not _stale(document, latest)
 
-    if _stale(document, answer) and not scene.cast.known(_CURRENT, document.uid):
-        scene.cast.eventually(current)
+    if _stale(document, answer) and not sequence.context.known(_CURRENT, document.uid):
+        sequence.context.eventually(current)
     stale = _stale(document, latest)
-    if document.told.moved() or stale:
+    if document.reported.moved() or stale:
         seen = "; ".join(stale)
-        scene.should(_CURRENT, not stale, document, expected=f"info of v{document.version}", seen=seen)
-    document.told.info_now = latest.json if isinstance(latest.json, dict) else {}
+        sequence.should(_CURRENT, not stale, document, expected=f"info of v{document.version}", seen=seen)
+    document.reported.info_now = latest.json if isinstance(latest.json, dict) else {}
 
 
 def _stale(document: Document, answer: Response) -> list[str]:
-    told = answer.json if isinstance(answer.json, dict) else {}
-    members = [f"{name} still is {told[name]!r}" for name in document.told.stale(told)]
+    info = answer.json if isinstance(answer.json, dict) else {}
+    members = [f"{name} still is {info[name]!r}" for name in document.reported.stale(info)]
     shown = document.shown_as(answer.text)
     if shown and document.version not in shown:
         members.append(f"it shows v{max(shown)}")
     return members
 
 
-def foreign_save(scene: Scene, document: Document) -> None:
+def foreign_save(sequence: RunningSequence, document: Document) -> None:
     """Another account saves under the uid: refused, so without effect; or accepted, and what follows is not shown."""
-    stranger = scene.stranger(document)
-    if stranger is None:
+    other_actor = sequence.other_actor(document)
+    if other_actor is None:
         return
-    scene.versions += 1
-    sent = state_model.content(scene.cast.samples.draft(document.uid), document.uid, scene.versions)
-    query = {"schema": scene.cast.samples.draft_schema}
-    _, answer = scene.send(stranger, "saveDraft", path={"uid": document.uid}, query=query, json=sent)
-    document.contents[scene.versions] = {name: value for name, value in sent.items() if name != "header"}
+    sequence.versions += 1
+    sent = state_model.content(sequence.context.samples.draft(document.uid), document.uid, sequence.versions)
+    query = {"schema": sequence.context.samples.draft_schema}
+    _, answer = sequence.send(other_actor, "saveDraft", path={"uid": document.uid}, query=query, json=sent)
+    document.contents[sequence.versions] = {name: value for name, value in sent.items() if name != "header"}
     if not answer.refusal:
-        scene.renew(document.name)
+        sequence.renew(document.name)
 
 
-def foreign_delete(scene: Scene, document: Document) -> None:
+def foreign_delete(sequence: RunningSequence, document: Document) -> None:
     """Another account deletes the draft: refused, so without effect; or accepted, and what follows is not shown."""
-    stranger = scene.stranger(document)
-    if stranger is None:
+    other_actor = sequence.other_actor(document)
+    if other_actor is None:
         return
-    _, answer = scene.send(stranger, "deleteDraft", path={"uid": document.uid})
+    _, answer = sequence.send(other_actor, "deleteDraft", path={"uid": document.uid})
     if not answer.refusal:
-        scene.renew(document.name)
+        sequence.renew(document.name)
 
 
 #: Pages that are read before a list counts as too long to tell what is not in it.
@@ -251,42 +244,44 @@ _MY = Promise("my", "list-my-has-mine", False, "list-my-without-others", True)
 _MYDRAFTS = Promise("mydrafts", "list-mydrafts-has-mine", True, "list-mydrafts-without-others", False)
 
 
-def my(scene: Scene, document: Document) -> None:
+def my(sequence: RunningSequence, document: Document) -> None:
     """List the collection `my` of the document's owner."""
-    _list(scene, document, _MY)
+    _list(sequence, document, _MY)
 
 
-def mydrafts(scene: Scene, document: Document) -> None:
+def mydrafts(sequence: RunningSequence, document: Document) -> None:
     """List the collection `mydrafts` of the document's owner."""
-    _list(scene, document, _MYDRAFTS)
+    _list(sequence, document, _MYDRAFTS)
 
 
-def _list(scene: Scene, document: Document, promise: Promise) -> None:
-    actor = scene.owner(document)
-    expected = _expected(scene, document.owner, promise)
+def _list(sequence: RunningSequence, document: Document, promise: Promise) -> None:
+    actor = sequence.owner(document)
+    expected = _expected(sequence, document.owner, promise)
     named: set[str] = set()
 
     def agrees() -> bool:
         nonlocal named
-        named = _named(scene, actor, promise.collection, expected)
+        named = _named(sequence, actor, promise.collection, expected)
         return expected.agrees(named)
 
     if not agrees():
-        scene.cast.eventually(agrees)
-    _judge(scene, promise.mine, promise.mine_is_must, expected.held, named, wanted=True)
-    _judge(scene, promise.gone, True, expected.gone, named, wanted=False)
-    _judge(scene, promise.theirs, promise.theirs_is_must, expected.theirs, named, wanted=False)
+        sequence.context.eventually(agrees)
+    _judge(sequence, promise.mine, promise.mine_is_must, expected.held, named, wanted=True)
+    _judge(sequence, promise.gone, True, expected.gone, named, wanted=False)
+    _judge(sequence, promise.theirs, promise.theirs_is_must, expected.theirs, named, wanted=False)
 
 
-def _expected(scene: Scene, role: str, promise: Promise) -> Expected:
+def _expected(sequence: RunningSequence, role: str, promise: Promise) -> Expected:
     """What the list is judged by; shoulds that were contradicted often enough are not waited for any more."""
-    documents = [document for document in scene.documents.values() if document.name != SUBMITTED]
+    documents = [document for document in sequence.documents.values() if document.name != SUBMITTED]
     mine = [document for document in documents if document.owner == role]
     theirs = [each for each in documents if each.owner != role]
 
     def due(clause: str, is_must: bool, among: list[Document]) -> list[Document]:
         there = [each for each in among if each.version is not None]
-        return [each for each in there if is_must or not scene.cast.known((clause, "listDrafts"), each.uid)]
+        return [
+            each for each in there if is_must or not sequence.context.known((clause, "listDrafts"), each.uid)
+        ]
 
     return Expected(
         held=due(promise.mine, promise.mine_is_must, mine),
@@ -296,7 +291,13 @@ def _expected(scene: Scene, role: str, promise: Promise) -> Expected:
 
 
 def _judge(
-    scene: Scene, clause: str, is_must: bool, documents: Iterable[Document], named: set[str], *, wanted: bool
+    sequence: RunningSequence,
+    clause: str,
+    is_must: bool,
+    documents: Iterable[Document],
+    named: set[str],
+    *,
+    wanted: bool,
 ) -> None:
     key = (clause, "listDrafts")
     for document in documents:
@@ -304,12 +305,12 @@ def _judge(
         expected = f"{document.name} {'in' if wanted else 'not in'} the list"
         seen = f"{document.name} is {'not ' if wanted else ''}listed"
         if is_must:
-            scene.must(key, holds, expected=expected, seen=seen)
+            sequence.must(key, holds, expected=expected, seen=seen)
         else:
-            scene.should(key, holds, document, expected=expected, seen=seen)
+            sequence.should(key, holds, document, expected=expected, seen=seen)
 
 
-def _named(scene: Scene, actor: Actor, collection: str, expected: Expected) -> set[str]:
+def _named(sequence: RunningSequence, actor: Actor, collection: str, expected: Expected) -> set[str]:
     """Which of the expected uids a list names; read page by page until those it has to hold are found.
 
     Raises:
@@ -318,7 +319,7 @@ def _named(scene: Scene, actor: Actor, collection: str, expected: Expected) -> s
     lister, named, at = drafts_of(actor, collection), set[str](), 0
     wanted, last = {document.uid for document in expected.held}, None
     for number in range(_MOST_PAGES):
-        page = _page(scene, lister.page(skip=at) if number else lister.page())
+        page = _page(sequence, lister.page(skip=at) if number else lister.page())
         named |= {uid for uid in expected.uids if page.names(uid)}
         if wanted <= named or page.size == 0:
             return named
@@ -328,8 +329,8 @@ def _named(scene: Scene, actor: Actor, collection: str, expected: Expected) -> s
     raise Blocked("listDrafts", f"the list goes on after {_MOST_PAGES} pages, so that absence cannot be told")
 
 
-def _page(scene: Scene, page: Page) -> Page:
-    scene.exchanges.append(page.exchange)
+def _page(sequence: RunningSequence, page: Page) -> Page:
+    sequence.exchanges.append(page.exchange)
     done(page.exchange)
     if page.size < 0:
         raise Blocked("listDrafts", f"the answer is no list: {page.exchange.answer.quote()}")
@@ -339,58 +340,60 @@ def _page(scene: Scene, page: Page) -> Page:
 _OUTLIVES = "attachment-outlives-save"
 
 
-def attach(scene: Scene, document: Document) -> None:
+def attach(sequence: RunningSequence, document: Document) -> None:
     """Create one more attachment of a document that has a draft."""
-    scene.cast.attachments -= 1
-    number = sum(len(each.files) for each in scene.documents.values()) + 1
+    sequence.context.attachments -= 1
+    number = sum(len(each.files) for each in sequence.documents.values()) + 1
     name = f"{document.uid[-8:]}-{number}.txt"
     content = f"file {number} of {document.uid}\n".encode() * number
-    before = len(scene.cast.attempt.exchanges)
-    attachment = scene.cast.arrange.attachment(scene.owner(document), document.uid, name, content)
-    scene.exchanges += scene.cast.attempt.exchanges[before:]
-    for each in scene.documents.values():
+    before = len(sequence.context.attempt.exchanges)
+    attachment = sequence.context.arrange.attachment(sequence.owner(document), document.uid, name, content)
+    sequence.exchanges += sequence.context.attempt.exchanges[before:]
+    for each in sequence.documents.values():
         for file in each.files:
             file.neighbour_since = True
     document.files.append(File(attachment.path, content))
 
 
-def download(scene: Scene, document: Document) -> None:
+def download(sequence: RunningSequence, document: Document) -> None:
     """Download every attachment of a document: each gives its own bytes."""
     for file in document.files:
-        _, answer = scene.send(scene.owner(document), "getAttachment", path=file.path)
+        _, answer = sequence.send(sequence.owner(document), "getAttachment", path=file.path)
         if 300 <= answer.status < 400:
             raise Blocked("getAttachment", f"answered {answer.status}, a redirect that leads nowhere")
         if not answer.success and file.saved_since:
             key = (_OUTLIVES, "getAttachment")
-            scene.should(key, False, document, expected=f"{file.name} still there", seen=answer.quote())
+            sequence.should(key, False, document, expected=f"{file.name} still there", seen=answer.quote())
             document.files.remove(file)
             return
         clause = "attachment-several" if file.neighbour_since else "attachment-download-same"
-        seen = _bytes_seen(scene, answer.content) if answer.success else answer.quote()
-        scene.must(
+        seen = _bytes_seen(sequence, answer.content) if answer.success else answer.quote()
+        sequence.must(
             (clause, "getAttachment"),
             answer.success and answer.content == file.content,
             expected=f"the bytes of {file.name}",
             seen=seen,
         )
         if file.saved_since:
-            scene.should((_OUTLIVES, "getAttachment"), True, document, expected="", seen="")
+            sequence.should((_OUTLIVES, "getAttachment"), True, document, expected="", seen="")
         file.saved_since = file.neighbour_since = False
 
 
-def _bytes_seen(scene: Scene, content: bytes) -> str:
-    files = (file for document in scene.documents.values() for file in document.files)
+def _bytes_seen(sequence: RunningSequence, content: bytes) -> str:
+    files = (file for document in sequence.documents.values() for file in document.files)
     owner = next((file for file in files if file.content == content), None)
     return f"the bytes of {owner.name}" if owner else f"{len(content)} other bytes"
 
 
-def listed(scene: Scene, document: Document) -> None:
+def listed(sequence: RunningSequence, document: Document) -> None:
     """List the attachments of a document: all of its own, none of another's."""
     found: list[int] = []
     names: set[str] = set()
 
     def look() -> bool:
-        exchange, answer = scene.send(scene.owner(document), "listAttachments", path={"uid": document.uid})
+        exchange, answer = sequence.send(
+            sequence.owner(document), "listAttachments", path={"uid": document.uid}
+        )
         if not usable(exchange).success:
             raise Blocked("listAttachments", f"answered {answer.quote()}")
         found[:] = readers.integers(answer.json)
@@ -399,47 +402,49 @@ def listed(scene: Scene, document: Document) -> None:
         return all(file.id in found for file in document.files if not file.saved_since)
 
     if not look():
-        scene.cast.eventually(look)
+        sequence.context.eventually(look)
     for file in document.files:
         seen = f"{file.name} (id {file.id}) is not listed"
         if file.saved_since:
             continue  # whether it outlived the save is for a download to tell first
         if file.resaved:
             key = (_OUTLIVES, "listAttachments")
-            scene.should(key, file.id in found, document, expected=f"{file.name} listed", seen=seen)
+            sequence.should(key, file.id in found, document, expected=f"{file.name} listed", seen=seen)
             continue
         clause = "attachment-several" if len(document.files) > 1 else "attachment-create-listed"
-        scene.must((clause, "listAttachments"), file.id in found, expected=f"{file.name} listed", seen=seen)
+        sequence.must(
+            (clause, "listAttachments"), file.id in found, expected=f"{file.name} listed", seen=seen
+        )
     strange = [
         file.name
-        for other in scene.documents.values()
+        for other in sequence.documents.values()
         for file in other.files
         if other is not document and file.name in names
     ]
     key = ("attachment-list-own-only", "listAttachments")
-    scene.must(key, not strange, expected=f"files of {document.name} alone", seen=", ".join(strange))
+    sequence.must(key, not strange, expected=f"files of {document.name} alone", seen=", ".join(strange))
 
 
-def submit_faulty(scene: Scene, document: Document) -> None:
+def submit_faulty(sequence: RunningSequence, document: Document) -> None:
     """Create where there is no draft, update where there is one; both have to be refused."""
-    actor, samples = scene.owner(document), scene.cast.samples
+    actor, samples = sequence.owner(document), sequence.context.samples
     update = document.version is not None or document.name == SUBMITTED
     faulty = samples.faulty_submission(document.uid)
     exchange = submit(UPDATE if update else CREATE_NAMED, actor, samples, document.uid, faulty)
-    scene.exchanges.append(exchange)
+    sequence.exchanges.append(exchange)
     if not turned_down(usable(exchange)):
-        scene.renew(document.name)
+        sequence.renew(document.name)
         raise Blocked(exchange.operation or "", f"took a faulty document: {exchange.answer.quote()}")
     if document.name == SUBMITTED:
-        _nothing_stored(scene, document, faulty["document"])
+        _nothing_stored(sequence, document, faulty["document"])
         return
-    document.since.append(Happening.REFUSED_UPDATE if update else Happening.REFUSED_CREATE)
+    document.since.append(Change.REFUSED_UPDATE if update else Change.REFUSED_CREATE)
 
 
-def _nothing_stored(scene: Scene, document: Document, faulty: dict[str, Any]) -> None:
+def _nothing_stored(sequence: RunningSequence, document: Document, faulty: dict[str, Any]) -> None:
     """The draft of a submitted record may have moved on with its workflow, but it never holds what was refused."""
-    _, answer = scene.send(scene.owner(document), "getDraft", path={"uid": document.uid})
+    _, answer = sequence.send(sequence.owner(document), "getDraft", path={"uid": document.uid})
     spoilt = {name: value for name, value in faulty.items() if name != "header"}
     stored = answer.success and readers.holds_document(answer, spoilt)
     key = ("workflow-refused-update-keeps-draft", UPDATE)
-    scene.must(key, not stored, expected="nothing of the refused document", seen="the refused document")
+    sequence.must(key, not stored, expected="nothing of the refused document", seen="the refused document")

@@ -1,16 +1,12 @@
-"""Submissions to the workflow, in the three ways to send them, with at most the things wrong that a case wants.
-
-Which identifier the answer to a submission gives its record.
-
-Refused submissions, judged by their effects: nothing is stored, nothing is started.
-"""
+"""Submissions to the workflow in the three ways to send them, and claims about their effects."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from contracts.cases.arrangement import Arrangement, require
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.preconditions import require
 from contracts.cases.samples import Samples
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, usable
@@ -169,7 +165,7 @@ def without_errors(claim: Claim, exchange: Exchange) -> None:
     )
 
 
-class Looking(Protocol):
+class RecordState(Protocol):
     """How the state of a record is found out without changing it."""
 
     def look_up(self, identifier: str) -> Exchange:
@@ -201,16 +197,16 @@ def each_turned_down(claim: Claim, exchanges: Iterable[Exchange]) -> None:
         raise obstacle
 
 
-def nothing_came_of(claim: Claim, looking: Looking, identifier: str, *refused: Exchange) -> None:
+def nothing_came_of(claim: Claim, state: RecordState, identifier: str, *refused: Exchange) -> None:
     """Claim that refused submissions left a fresh identifier free, or a record that existed open for updates.
 
     Args:
         identifier: In the path of all of them, or for creates without one in the header.
     """
     if refused[-1].method == "POST":
-        claim_free(claim, refused[-1], looking.look_up(identifier))
+        claim_free(claim, refused[-1], state.look_up(identifier))
         return
-    found = looking.try_faulty(identifier)
+    found = state.try_faulty(identifier)
     claim.holds(
         not told(found, Row.LOCKED),
         *refused,
@@ -220,13 +216,13 @@ def nothing_came_of(claim: Claim, looking: Looking, identifier: str, *refused: E
     )
 
 
-def identifier_free(claim: Claim, looking: Looking, identifier: str, *refused: Exchange) -> None:
+def identifier_free(claim: Claim, state: RecordState, identifier: str, *refused: Exchange) -> None:
     """Claim that creating under the identifier of refused creates is not refused because it is in use.
 
     An update may see nothing under an identifier that is taken all the same. Other operations leave nothing to claim.
     """
     if refused[-1].operation == CREATE_NAMED:
-        claim_not_taken(claim, refused[-1], looking.try_creating(identifier))
+        claim_not_taken(claim, refused[-1], state.try_creating(identifier))
 
 
 def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange, after: Exchange) -> None:

@@ -1,4 +1,4 @@
-"""Protected operations behind a closed door: refused without a valid token, and nothing done."""
+"""Protected operations without a valid token: refused, and without effect."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final
 
 from contracts.cases import refusals
 from contracts.cases.arrangement import Arrangement
+from contracts.cases.credentials import half
 from contracts.cases.requests import Request, send
-from contracts.cases.sign_in import half
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, done
 from contracts.exchanges.exchange import Exchange
@@ -39,12 +39,12 @@ def never_issued(actor: Actor) -> list[str]:
     return ["Bearer", "Bearer garbage", f"Bearer {half(actor.token() or '')}"]
 
 
-def ask_closed(actor: Actor, request: Request) -> list[Exchange]:
+def send_without_token(actor: Actor, request: Request) -> list[Exchange]:
     """Send a request once with each of the invalid values."""
     return [send(request, actor, {"Authorization": value}) for value in never_issued(actor)]
 
 
-def judge_closed(
+def refused_without_token(
     claim: Claim, actor: Actor, arrange: Arrangement, request: Request, asked: Sequence[Exchange]
 ) -> None:
     """Claim that requests were refused and nothing came of them, and see that the same with a valid token works.

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from contracts.cases.arrangement import Arrangement
+from contracts.cases.fault_probe import graft
 from contracts.cases.generated_faults import ABSENT
-from contracts.cases.requests import CONTENT, Bases, Ordinary, Request, graft
+from contracts.cases.requests import CONTENT, OrdinaryRequests, Request, ValidRequests
 from contracts.cases.samples import STAND_IN_SCHEMA, Samples
 from contracts.checks.outcomes import Untested
 from contracts.errors import UsageError
@@ -238,8 +239,8 @@ class RequestPreparer:
 
     def _arranged(self, operation: str) -> Request:
         arrange = Arrangement(self._session, self._realm, self._samples)
-        bases = Bases(self._owner, arrange, self._samples, self._session.namespace, self._account)
-        return Ordinary(bases, arrange, self._samples, self._owner).request(operation)
+        bases = ValidRequests(self._owner, arrange, self._samples, self._session.namespace, self._account)
+        return OrdinaryRequests(bases, arrange, self._samples, self._owner).request(operation)
 
     def _content(self, options: RequestOptions) -> bytes | None:
         if self._operation.id == "createAttachment":

@@ -173,11 +173,11 @@ class Differences:
         """The expression that sends `request` as an actor."""
         content = self._sent.content
         if self._operation == _UPLOAD and content == CONTENT:
-            self.imports.add("from contracts.cases.requests import Ordinary, send")
+            self.imports.add("from contracts.cases.requests import OrdinaryRequests, send")
             return f"send(request, {actor})"
         if content is None:
             return f"request.send({actor})"
-        self.imports.add("from contracts.cases.requests import Ordinary, with_body")
+        self.imports.add("from contracts.cases.requests import OrdinaryRequests, with_body")
         return f"with_body(request, {actor}, {self._content(content)})"
 
     def _content(self, content: bytes) -> str:
@@ -402,7 +402,7 @@ def _holds(condition: str, expected: str) -> str:
 FOLDER: Final = "tests/contract/scenario"
 _TYPES: Final = {
     "author": ("Actor", "from contracts.session.actor import Actor"),
-    "ordinary": ("Ordinary", "from contracts.cases.requests import Ordinary"),
+    "ordinary": ("OrdinaryRequests", "from contracts.cases.requests import OrdinaryRequests"),
     "arrange": ("Arrangement", "from contracts.cases.arrangement import Arrangement"),
     "samples": ("Samples", "from contracts.cases.samples import Samples"),
     "worker": ("Worker", "from contracts.plugin.worker import Worker"),
@@ -519,12 +519,12 @@ class _Words:
             return [f'request = ordinary.request("{operation}")']
         self._fixtures |= {"arrange", "samples", "fresh", "worker"}
         self._imports |= {
-            "from contracts.cases.requests import Bases",
-            "from contracts.cases.requests import Ordinary",
+            "from contracts.cases.requests import ValidRequests",
+            "from contracts.cases.requests import OrdinaryRequests",
         }
         return [
-            f'bases = Bases({role}, arrange, samples, fresh, worker.target.accounts["{role}"])',
-            f'request = Ordinary(bases, arrange, samples, {role}).request("{operation}")',
+            f'bases = ValidRequests({role}, arrange, samples, fresh, worker.target.accounts["{role}"])',
+            f'request = OrdinaryRequests(bases, arrange, samples, {role}).request("{operation}")',
         ]
 
     def _title(self) -> str:

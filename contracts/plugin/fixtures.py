@@ -7,15 +7,17 @@ from typing import Any
 import pytest
 
 from contracts.cases.arrangement import Arrangement
-from contracts.cases.contacts import ContactDoor, ContactRequests
+from contracts.cases.contact_requests import ContactRequests, UnauthenticatedContacts
 from contracts.cases.contents import Limit, upload_limit
+from contracts.cases.credentials import Credentials
 from contracts.cases.drafts import prove
-from contracts.cases.generated_faults import Probe, faults, one_of_each
+from contracts.cases.fault_probe import Exercise, Probe
+from contracts.cases.generated_faults import faults, one_of_each
 from contracts.cases.marks import Profile
-from contracts.cases.requests import Bases, Exercise, Ordinary
+from contracts.cases.requests import OrdinaryRequests, ValidRequests
+from contracts.cases.row_requests import RowRequests
 from contracts.cases.samples import Samples
-from contracts.cases.sign_in import Credentials
-from contracts.cases.workflow_records import RowRequests, WorkflowRecords
+from contracts.cases.workflow_records import WorkflowRecords
 from contracts.checks.claims import Claims, Observer
 from contracts.checks.outcomes import Attempt, Untested
 from contracts.plugin.collection import case_of, clauses_of
@@ -95,9 +97,11 @@ def contacts(
 
 
 @pytest.fixture
-def contact_door(author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace) -> ContactDoor:
-    """The contact operations, for requests without a token."""
-    return ContactDoor(author, arrange, samples, fresh)
+def unauthenticated(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace
+) -> UnauthenticatedContacts:
+    """The contact operations without a token."""
+    return UnauthenticatedContacts(author, arrange, samples, fresh)
 
 
 @pytest.fixture
@@ -117,15 +121,15 @@ def table(
 
 
 @pytest.fixture
-def bases(worker: Worker, author: Actor, arrange: Arrangement, samples: Samples) -> Bases:
+def bases(worker: Worker, author: Actor, arrange: Arrangement, samples: Samples) -> ValidRequests:
     """Valid requests of the realm's operations, as the author."""
-    return Bases(author, arrange, samples, worker.namespace, worker.target.accounts[author.role])
+    return ValidRequests(author, arrange, samples, worker.namespace, worker.target.accounts[author.role])
 
 
 @pytest.fixture
-def ordinary(bases: Bases, arrange: Arrangement, samples: Samples, author: Actor) -> Ordinary:
+def ordinary(bases: ValidRequests, arrange: Arrangement, samples: Samples, author: Actor) -> OrdinaryRequests:
     """One harmless request of each operation, on something the author can use."""
-    return Ordinary(bases, arrange, samples, author)
+    return OrdinaryRequests(bases, arrange, samples, author)
 
 
 @pytest.fixture
@@ -142,7 +146,9 @@ def credentials(worker: Worker) -> Credentials:
 
 
 @pytest.fixture
-def probe(worker: Worker, attempt: Attempt, author: Actor, bases: Bases, operation: str, realm: str) -> Probe:
+def probe(
+    worker: Worker, attempt: Attempt, author: Actor, bases: ValidRequests, operation: str, realm: str
+) -> Probe:
     """Judges generated faults of the operation: one of each kind in the gate, dealt out among the realms; all later."""
     thorough = worker.selection.profile.includes(Profile.NIGHTLY)
     has = worker.description.operations[operation].realms

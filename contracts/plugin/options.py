@@ -111,9 +111,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark and read the options into a selection; what cannot be used is one clear line."""
-    config.addinivalue_line(
-        "markers", "contract: a case of the contract suite; use contracts.cases.marks.contract"
-    )
+    config.addinivalue_line("markers", "contract: a case of the contract suite; use contracts.cases.contract")
     try:
         selection = read_selection(config)
         target = load_target(selection.target, os.environ, Path.cwd())

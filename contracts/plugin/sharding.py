@@ -151,7 +151,7 @@ _NAMED_ONCE: Final = frozenset(
     )
 )
 #: Fixtures that arrange lasting records, whatever the case is about.
-_ARRANGING: Final = frozenset({"contacts", "contact_door", "records", "table"})
+_ARRANGING: Final = frozenset({"contacts", "unauthenticated", "records", "table"})
 #: Requests of a case that says nothing of its cost.
 _USUAL: Final = 3
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from contracts.cases.generated_faults import Probe
-from contracts.cases.marks import contract
+from contracts.cases import Probe, contract
 from contracts.interface.description import load_description
 
 

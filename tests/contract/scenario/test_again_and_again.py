@@ -1,15 +1,19 @@
 """What holds once holds every time: the same calls often enough to meet what goes wrong one time in twenty."""
 
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    Samples,
+    attachments,
+    attachments_of,
+    contract,
+    drafts_of,
+    list_search,
+    second_document,
+)
 from contracts.cases import drafts as repeating
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.attachments import listed, neighbour
-from contracts.cases.list_pages import attachments_of, drafts_of
-from contracts.cases.list_search import held
-from contracts.cases.marks import contract
-from contracts.cases.samples import Samples
-from contracts.checks.claims import Claims
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 
 #: One in twenty is met in so many with 95 %, and one that comes every twentieth time for certain.
 TIMES = 60
@@ -35,22 +39,22 @@ def test_every_draft_is_created_updated_and_deleted(
 ) -> None:
     """One draft after another is there once it was saved, as it was saved last, and gone once it was deleted."""
     for uid in [fresh.uid() for _ in range(LIVES)]:
-        repeating.lives_again(claim, author, samples, uid)
+        repeating.completes_lifecycle(claim, author, samples, uid)
 
 
 @contract("list-mydrafts-has-mine", profile="nightly", requests=TIMES)
 def test_mydrafts_holds_a_draft_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A draft that was seen in the collection mydrafts is in it however often it is asked for."""
     uid, drafts = arrange.draft(author).uid, drafts_of(author, "mydrafts")
-    held(claim("list-mydrafts-has-mine"), arrange, drafts, uid)
+    list_search.held(claim("list-mydrafts-has-mine"), arrange, drafts, uid)
     repeating.listed_each_time(claim("list-mydrafts-has-mine"), drafts, uid, TIMES)
 
 
 @contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=TIMES)
 def test_an_attachment_is_listed_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """An attachment that was seen in the list of its document is in it however often it is asked for."""
-    attachment = neighbour(arrange, author).attachments[0]
-    listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
+    attachment = second_document(arrange, author).attachments[0]
+    attachments.listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
     attached = attachments_of(author, attachment.uid)
     repeating.attached_each_time(
         claim("attachment-create-listed", "listAttachments"), attached, attachment, TIMES

@@ -1,13 +1,20 @@
 """Who may do what with attachments: creating and listing take a token; what else holds is not shown."""
 
-from contracts.cases.arrangement import Arrangement, create
-from contracts.cases.attachments import desk, folder, nothing_attached
-from contracts.cases.list_pages import attachments_of
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape, status
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    Observer,
+    attachments,
+    attachments_of,
+    contract,
+    document_for_uploads,
+    shape,
+    shared_document,
+    status,
+    upload,
+)
 
 
 @contract("attachment-create-needs-token", "attachment-failure-status")
@@ -16,9 +23,9 @@ def test_creating_an_attachment_needs_a_token(
 ) -> None:
     """Without a token a file is not attached."""
     uid = arrange.draft(author).uid
-    refused = create(anonymous, uid, "nobody.txt", b"from nobody\n")
+    refused = upload(anonymous, uid, "nobody.txt", b"from nobody\n")
     claim("attachment-create-needs-token").refused(refused)
-    nothing_attached(claim("attachment-create-needs-token"), arrange, author, uid, refused)
+    attachments.nothing_attached(claim("attachment-create-needs-token"), arrange, author, uid, refused)
     observe("attachment-failure-status", "createAttachment", shape(refused))
 
 
@@ -27,7 +34,7 @@ def test_listing_attachments_needs_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
     """Without a token the attachments of a document are not listed."""
-    page = attachments_of(anonymous, folder(arrange, author).uid).page()
+    page = attachments_of(anonymous, shared_document(arrange, author).uid).page()
     claim("attachment-list-needs-token").refused(page.exchange)
     observe("attachment-failure-status", "listAttachments", shape(page.exchange))
 
@@ -37,7 +44,7 @@ def test_reading_attachments_without_a_token_is_observed(
     author: Actor, anonymous: Actor, arrange: Arrangement, observe: Observer
 ) -> None:
     """Whether exists, get and thumbnail need a token is not shown."""
-    path = folder(arrange, author).pictures[0].path
+    path = shared_document(arrange, author).pictures[0].path
     exists, got = (
         anonymous.send(operation, path=path) for operation in ("attachmentExists", "getAttachment")
     )
@@ -52,10 +59,10 @@ def test_the_document_of_another_account_is_observed(
     author: Actor, other: Actor, arrange: Arrangement, fresh: Namespace, observe: Observer
 ) -> None:
     """Whether one account may list or create attachments of the document of another is not shown."""
-    uid = desk(arrange, author)
+    uid = document_for_uploads(arrange, author)
     observe("attachment-of-another", "listAttachments", status(attachments_of(other, uid).page().exchange))
     observe(
-        "attachment-of-another", "createAttachment", status(create(other, uid, f"{fresh.uid()}.txt", b"x"))
+        "attachment-of-another", "createAttachment", status(upload(other, uid, f"{fresh.uid()}.txt", b"x"))
     )
 
 
@@ -64,14 +71,14 @@ def test_an_account_without_rights_is_observed(
     author: Actor, restricted: Actor, arrange: Arrangement, fresh: Namespace, observe: Observer
 ) -> None:
     """What an account without rights meets on the attachment operations is not shown."""
-    uid = desk(arrange, author)
+    uid = document_for_uploads(arrange, author)
     observe(
         "attachment-by-restricted", "listAttachments", status(attachments_of(restricted, uid).page().exchange)
     )
     observe(
         "attachment-by-restricted",
         "createAttachment",
-        status(create(restricted, uid, f"{fresh.uid()}.txt", b"x")),
+        status(upload(restricted, uid, f"{fresh.uid()}.txt", b"x")),
     )
 
 
@@ -81,7 +88,7 @@ def test_a_document_that_does_not_exist_is_observed(
 ) -> None:
     """What creating or listing attachments of a document that does not exist leads to is not shown."""
     uid = fresh.uid()
-    created, page = create(author, uid, "lost.txt", b"lost\n"), attachments_of(author, uid).page()
+    created, page = upload(author, uid, "lost.txt", b"lost\n"), attachments_of(author, uid).page()
     observe("attachment-document-unknown", "createAttachment", status(created))
     observe("attachment-document-unknown", "listAttachments", status(page.exchange))
     observe("attachment-failure-status", "createAttachment", shape(created))

@@ -2,15 +2,22 @@
 
 import pytest
 
-from contracts.cases import contents
-from contracts.cases.arrangement import Arrangement, attach, create
-from contracts.cases.attachments import desk, downloads, fates, folder, listed
-from contracts.cases.list_pages import attachments_of
-from contracts.cases.marks import contract
-from contracts.cases.observing import status
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    Observer,
+    attach,
+    attachments,
+    attachments_of,
+    contents,
+    contract,
+    document_for_uploads,
+    shared_document,
+    status,
+    upload,
+)
 
 MEBIBYTE = 1024**2
 
@@ -21,8 +28,10 @@ def test_any_bytes_come_back(
     name: str, author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
     """A file of any bytes comes back as it was sent: nulls, line ends, invalid text, text like JSON."""
-    attachment = attach(author, desk(arrange, author), f"{fresh.uid()}-{name}", contents.SMALL[name])
-    downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+    attachment = attach(
+        author, document_for_uploads(arrange, author), f"{fresh.uid()}-{name}", contents.SMALL[name]
+    )
+    attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
 
 
 @contract("attachment-download-same", "attachment-create-listed", requests=6)
@@ -32,9 +41,9 @@ def test_large_files_come_back(
 ) -> None:
     """A file larger than what is read at once comes back whole, and is listed like any other."""
     content = contents.content(size, seed=size)
-    attachment = attach(author, desk(arrange, author), f"{fresh.uid()}.bin", content)
-    downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
-    listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
+    attachment = attach(author, document_for_uploads(arrange, author), f"{fresh.uid()}.bin", content)
+    attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+    attachments.listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
 
 
 @contract("attachment-download-same", profile="nightly")
@@ -42,7 +51,7 @@ def test_a_file_of_five_mebibytes_comes_back(author: Actor, arrange: Arrangement
     """A file of 5 MiB comes back whole."""
     content = contents.content(5 * MEBIBYTE, seed=5)
     attachment = attach(author, arrange.draft(author).uid, "very-large.bin", content)
-    downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+    attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
 
 
 @contract("attachment-download-same")
@@ -51,8 +60,10 @@ def test_a_file_sent_in_chunks_comes_back(
 ) -> None:
     """A file sent without announcing its length comes back whole, if it was taken."""
     content = contents.content(150_000, seed=7)
-    attachment = attach(author, desk(arrange, author), f"{fresh.uid()}.bin", content, chunked=True)
-    downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+    attachment = attach(
+        author, document_for_uploads(arrange, author), f"{fresh.uid()}.bin", content, chunked=True
+    )
+    attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
 
 
 @contract("attachment-name-unusual", "attachment-download-same", requests=10)
@@ -61,7 +72,9 @@ def test_unusual_names_are_observed(
 ) -> None:
     """Which names are allowed is not shown; a file that is found under its name has its bytes."""
     uid = arrange.draft(author).uid
-    seen = fates(claim("attachment-download-same", "getAttachment"), author, uid, contents.UNUSUAL_NAMES)
+    seen = attachments.fates(
+        claim("attachment-download-same", "getAttachment"), author, uid, contents.UNUSUAL_NAMES
+    )
     observe("attachment-name-unusual", "createAttachment", seen)
 
 
@@ -69,9 +82,8 @@ def test_unusual_names_are_observed(
 def test_an_empty_file_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """What creating an attachment with no bytes leads to is not shown."""
     uid = arrange.draft(author).uid
-    empty = create(author, uid, "empty.txt", b"")
-    listed = attachments_of(author, uid).page().size
-    seen = {"status": status(empty), "listed": listed}
+    empty = upload(author, uid, "empty.txt", b"")
+    seen = {"status": status(empty), "listed": attachments_of(author, uid).page().size}
     observe("attachment-empty-file", "createAttachment", seen)
 
 
@@ -80,7 +92,7 @@ def test_a_type_sent_with_a_file_is_observed(
     author: Actor, arrange: Arrangement, fresh: Namespace, observe: Observer
 ) -> None:
     """What a Content-Type sent with a file leads to is not shown."""
-    path = {"uid": desk(arrange, author), "filename": f"{fresh.uid()}.txt"}
+    path = {"uid": document_for_uploads(arrange, author), "filename": f"{fresh.uid()}.txt"}
     types = ("application/json",)
     seen = {
         kind: status(author.send("createAttachment", path=path, body=b"{}", headers={"Content-Type": kind}))
@@ -94,7 +106,7 @@ def test_what_a_download_comes_with_is_observed(
     author: Actor, arrange: Arrangement, observe: Observer
 ) -> None:
     """The type, the file name header and the redirects that a download comes with are not shown."""
-    attachment = folder(arrange, author).attachments[0]
+    attachment = shared_document(arrange, author).attachments[0]
     answer = author.send("getAttachment", path=attachment.path).answer
     named = "content-disposition" in answer.headers
     observe(

@@ -1,11 +1,16 @@
 """Attachments are found under their own id and document only."""
 
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.attachments import ABSENT, folder, stranger, tells_absence
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape, status
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Observer,
+    contract,
+    shape,
+    shared_document,
+    shared_documents,
+    status,
+)
 
 READS = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")
 
@@ -16,7 +21,7 @@ def test_an_unknown_identifier_finds_nothing(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
     """An identifier that the document does not have is not found, whatever the name beside it."""
-    path = folder(arrange, author).pictures[0].path | {"attachmentId": str(ABSENT)}
+    path = shared_document(arrange, author).pictures[0].path | {"attachmentId": str(shared_documents.ABSENT)}
     exists, got, preview = (author.send(operation, path=path) for operation in READS)
     claim("attachment-get-absent").refused(got)
     claim("attachment-thumbnail-absent").refused(preview)
@@ -30,8 +35,8 @@ def test_an_attachment_of_another_document_does_not_exist(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """The exists check does not succeed for an attachment of another document, not under a name both have."""
-    tells_absence(arrange, author, "attachmentExists")
-    attachment, elsewhere = stranger(arrange, author)
+    shared_documents.tells_absence(arrange, author, "attachmentExists")
+    attachment, elsewhere = shared_documents.attachment_elsewhere(arrange, author)
     path = attachment.path | {"uid": elsewhere.uid}
     claim("attachment-exists-other-document").refused(author.send("attachmentExists", path=path))
 
@@ -41,11 +46,11 @@ def test_an_attachment_of_another_document_is_not_given(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """Neither an attachment nor its thumbnail is given through another document."""
-    tells_absence(arrange, author, "getAttachment")
-    tells_absence(arrange, author, "getAttachmentThumbnail")
-    attachment, elsewhere = stranger(arrange, author)
+    shared_documents.tells_absence(arrange, author, "getAttachment")
+    shared_documents.tells_absence(arrange, author, "getAttachmentThumbnail")
+    attachment, elsewhere = shared_documents.attachment_elsewhere(arrange, author)
     path = attachment.path | {"uid": elsewhere.uid}
-    picture = folder(arrange, author).pictures[-1].path | {"uid": elsewhere.uid}
+    picture = shared_document(arrange, author).pictures[-1].path | {"uid": elsewhere.uid}
     claim("attachment-get-other-document").refused(author.send("getAttachment", path=path))
     seen = author.send("getAttachmentThumbnail", path=picture)
     claim("attachment-thumbnail-other-document").refused(seen)
@@ -54,9 +59,9 @@ def test_an_attachment_of_another_document_is_not_given(
 @contract("attachment-id-integer", "attachment-id-thumbnail")
 def test_what_is_no_integer_finds_nothing(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """An identifier that is no integer finds no attachment, not even when it begins with the right one."""
-    tells_absence(arrange, author, "attachmentExists")
-    tells_absence(arrange, author, "getAttachment")
-    picture = folder(arrange, author).pictures[0]
+    shared_documents.tells_absence(arrange, author, "attachmentExists")
+    shared_documents.tells_absence(arrange, author, "getAttachment")
+    picture = shared_document(arrange, author).pictures[0]
     path = picture.path | {"attachmentId": f"{picture.id}x"}
     exists, got, preview = (author.send(operation, path=path) for operation in READS)
     claim("attachment-id-thumbnail").refused(preview)
@@ -69,7 +74,7 @@ def test_a_name_that_does_not_go_with_the_identifier_is_observed(
     author: Actor, arrange: Arrangement, observe: Observer
 ) -> None:
     """What a file name that does not go with the attachment identifier leads to is not shown."""
-    path = folder(arrange, author).pictures[0].path | {"filename": "another-name.png"}
+    path = shared_document(arrange, author).pictures[0].path | {"filename": "another-name.png"}
     observe(
         "attachment-name-disagrees", "attachmentExists", status(author.send("attachmentExists", path=path))
     )

@@ -1,24 +1,23 @@
 """The life of an attachment: created, listed, checked, downloaded; several of them, and none."""
 
-from contracts.cases import contents
-from contracts.cases.arrangement import Arrangement, attach, create, works
-from contracts.cases.attachments import (
-    downloads,
-    folder,
-    listed,
-    lists_created,
-    lists_own_only,
-    neighbour,
-    numbers_listed,
-    taken,
-    takes_several,
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    Observer,
+    attach,
+    attachment_lookup,
+    attachments,
+    attachments_of,
+    contents,
+    contract,
+    second_document,
+    shape,
+    shared_document,
+    shared_documents,
+    upload,
 )
-from contracts.cases.list_pages import attachments_of
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 
 
 @contract("attachment-create-accepted", "attachment-create-answer", profile="smoke")
@@ -28,7 +27,9 @@ def test_a_file_can_be_attached(
 ) -> None:
     """A file sent in binary form is accepted as an attachment of a document."""
     name = f"{fresh.uid()}.bin"
-    created = taken(claim("attachment-create-accepted"), arrange, author, name, contents.content(500))
+    created = attachments.taken(
+        claim("attachment-create-accepted"), arrange, author, name, contents.content(500)
+    )
     observe("attachment-success-status", "createAttachment", created.answer.status)
     observe("attachment-create-answer", "createAttachment", shape(created))
 
@@ -40,16 +41,16 @@ def test_an_attachment_is_listed_found_and_downloaded(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """An attachment that was created is in the list, exists, and gives back its bytes."""
-    attachment = neighbour(arrange, author).attachments[0]
-    listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
+    attachment = second_document(arrange, author).attachments[0]
+    attachments.listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
     claim("attachment-exists-present").accepted(author.send("attachmentExists", path=attachment.path))
-    downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+    attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
 
 
 @contract("attachment-exists-present")
 def test_each_of_several_attachments_exists(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """The exists check succeeds for the first attachment of a document, and for the last."""
-    first, *_, last = folder(arrange, author).attachments
+    first, *_, last = shared_document(arrange, author).attachments
     claim("attachment-exists-present").accepted(author.send("attachmentExists", path=first.path))
     claim("attachment-exists-present").accepted(author.send("attachmentExists", path=last.path))
 
@@ -57,13 +58,13 @@ def test_each_of_several_attachments_exists(author: Actor, arrange: Arrangement,
 @contract("attachment-several")
 def test_several_attachments_keep_apart(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A document holds several attachments of different names, each listed and each with its own bytes."""
-    takes_several(claim("attachment-several", "createAttachment"), arrange, author)
-    lists_created(arrange, author)
-    first, second, *_, last = folder(arrange, author).attachments
-    listed(claim("attachment-several", "listAttachments"), arrange, author, first, second, last)
-    downloads(claim("attachment-several", "getAttachment"), author, first)
-    downloads(claim("attachment-several", "getAttachment"), author, second)
-    downloads(claim("attachment-several", "getAttachment"), author, last)
+    attachments.takes_several(claim("attachment-several", "createAttachment"), arrange, author)
+    shared_documents.lists_created(arrange, author)
+    first, second, *_, last = shared_document(arrange, author).attachments
+    attachments.listed(claim("attachment-several", "listAttachments"), arrange, author, first, second, last)
+    attachments.downloads(claim("attachment-several", "getAttachment"), author, first)
+    attachments.downloads(claim("attachment-several", "getAttachment"), author, second)
+    attachments.downloads(claim("attachment-several", "getAttachment"), author, last)
 
 
 @contract("attachment-list-own-only")
@@ -71,7 +72,7 @@ def test_a_document_lists_its_own_attachments_only(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """The attachments listed for a document do not include those of another document."""
-    others, mine = folder(arrange, author), neighbour(arrange, author)
+    others, mine = shared_document(arrange, author), second_document(arrange, author)
     page = attachments_of(author, mine.uid).page()
     strangers = [each.filename for each in others.attachments[:-1] if page.names(each.filename)]
     claim("attachment-list-own-only").accepted(page.exchange)
@@ -85,8 +86,8 @@ def test_a_listed_attachment_carries_its_identifier(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """A listed attachment carries an integer that serves as its identifier in the other operations."""
-    attachment = folder(arrange, author).attachments[2]
-    numbers, exchange = numbers_listed(author, attachment)
+    attachment = shared_document(arrange, author).attachments[2]
+    numbers, exchange = attachments.numbers_listed(author, attachment)
     claim("attachment-listed-identifier", "listAttachments").holds(
         attachment.id in numbers,
         exchange,
@@ -100,7 +101,7 @@ def test_a_document_without_attachments_has_an_empty_list(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """The list of attachments of a document that has none is empty, not an error."""
-    lists_own_only(arrange, author)
+    shared_documents.lists_own_only(arrange, author)
     page = attachments_of(author, arrange.draft(author).uid).page()
     claim("attachment-list-empty").holds(
         page.size == 0, page.exchange, expected="an empty list", seen=page.told
@@ -112,7 +113,9 @@ def test_a_name_needs_no_extension(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
     """A file name without an extension is accepted, and the attachment is found under it."""
-    taken(claim("attachment-name-without-extension"), arrange, author, fresh.uid(), contents.content(60))
+    attachments.taken(
+        claim("attachment-name-without-extension"), arrange, author, fresh.uid(), contents.content(60)
+    )
 
 
 @contract("attachment-name-taken")
@@ -122,7 +125,11 @@ def test_a_second_attachment_of_the_same_name_is_observed(
     """What creating a second attachment of the same name leads to is not shown."""
     uid = arrange.draft(author).uid
     first = attach(author, uid, "twice.txt", b"first\n")
-    again = create(author, uid, "twice.txt", b"second\n")
+    again = upload(author, uid, "twice.txt", b"second\n")
     count = attachments_of(author, uid).page().size
-    seen = {"status": again.answer.status, "listed": count, "the first still there": works(author, first)}
+    seen = {
+        "status": again.answer.status,
+        "listed": count,
+        "the first still there": attachment_lookup.works(author, first),
+    }
     observe("attachment-name-taken", "createAttachment", seen)

@@ -2,15 +2,18 @@
 
 import pytest
 
-from contracts.cases import list_options
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.attachments import folder_list
-from contracts.cases.list_options import file_field, ordered, picks, relies_on_filter, relies_on_order
-from contracts.cases.list_pages import attachments_of, equals, quoted
-from contracts.cases.marks import contract
-from contracts.cases.refusals import each_refused
-from contracts.checks.claims import Claims
-from contracts.session.actor import Actor
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    attachments_of,
+    contract,
+    each_refused,
+    equals,
+    lists,
+    quoted,
+    shared_documents,
+)
 
 ALL = 6
 
@@ -19,15 +22,15 @@ ALL = 6
 @pytest.mark.parametrize("top", [1, 4])
 def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With top no more attachments are returned than it says."""
-    attached = folder_list(arrange, author)
-    list_options.no_more_than(claim("attachment-list-top"), attached.page(top=top), top)
+    attached = shared_documents.shared_document_list(arrange, author)
+    lists.no_more_than(claim("attachment-list-top"), attached.page(top=top), top)
 
 
 @contract("attachment-list-skip")
 def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With skip the list starts as many items later as it says, up to the last one."""
-    attached = folder_list(arrange, author)
-    list_options.starts_later(claim("attachment-list-skip"), attached, 1, 3, 5)
+    attached = shared_documents.shared_document_list(arrange, author)
+    lists.starts_later(claim("attachment-list-skip"), attached, 1, 3, 5)
 
 
 @contract("attachment-list-skip-beyond")
@@ -36,36 +39,39 @@ def test_skip_beyond_the_end_gives_an_empty_list(
     skip: int, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """With a skip that leaves nothing over the list is empty."""
-    attached = folder_list(arrange, author)
-    list_options.relies_on_skip(arrange, attached)
-    list_options.empty(claim("attachment-list-skip-beyond"), attached.page(skip=skip))
+    attached = shared_documents.shared_document_list(arrange, author)
+    lists.relies_on_skip(arrange, attached)
+    lists.empty(claim("attachment-list-skip-beyond"), attached.page(skip=skip))
 
 
 @contract("attachment-list-pages-cover")
 def test_pages_neither_repeat_nor_lose(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Pages of attachments taken with skip and top neither repeat an attachment nor lose one."""
-    attached = folder_list(arrange, author)
-    list_options.relies_on_top(arrange, attached)
-    list_options.relies_on_skip(arrange, attached)
-    list_options.pages_cover(claim("attachment-list-pages-cover"), attached, 2, items=ALL)
+    attached = shared_documents.shared_document_list(arrange, author)
+    lists.relies_on_top(arrange, attached)
+    lists.relies_on_skip(arrange, attached)
+    lists.pages_cover(claim("attachment-list-pages-cover"), attached, 2, items=ALL)
 
 
 @contract("attachment-list-top-zero")
 def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a top of zero the list of attachments is empty."""
-    attached = folder_list(arrange, author)
-    list_options.relies_on_top(arrange, attached)
-    list_options.empty(claim("attachment-list-top-zero"), attached.page(top=0))
+    attached = shared_documents.shared_document_list(arrange, author)
+    lists.relies_on_top(arrange, attached)
+    lists.empty(claim("attachment-list-top-zero"), attached.page(top=0))
 
 
 @contract("attachment-list-filter")
 def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a filter only the attachments that match are returned, and a match is not lost."""
-    field, attached = file_field(arrange, author), folder_list(arrange, author)
+    field, attached = (
+        lists.file_field(arrange, author),
+        shared_documents.shared_document_list(arrange, author),
+    )
     path, own = field.filter_path, field.own
-    picks(claim("attachment-list-filter"), attached, equals(path, own[0]), own[:1])
-    picks(claim("attachment-list-filter"), attached, equals(path, *own[2:4]), own[2:4])
-    picks(claim("attachment-list-filter"), attached, f"{path} eq {quoted('no file of this name')}", ())
+    lists.picks(claim("attachment-list-filter"), attached, equals(path, own[0]), own[:1])
+    lists.picks(claim("attachment-list-filter"), attached, equals(path, *own[2:4]), own[2:4])
+    lists.picks(claim("attachment-list-filter"), attached, f"{path} eq {quoted('no file of this name')}", ())
 
 
 @contract("attachment-list-filter")
@@ -73,11 +79,14 @@ def test_a_filter_takes_quotes_and_reserved_characters(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """A literal may hold quotes and characters that are reserved in addresses."""
-    field, attached = file_field(arrange, author), folder_list(arrange, author)
-    relies_on_filter(attached, field)
+    field, attached = (
+        lists.file_field(arrange, author),
+        shared_documents.shared_document_list(arrange, author),
+    )
+    lists.relies_on_filter(attached, field)
     expression = f"{field.filter_path} eq {quoted(chr(39) + 'a&b=c#d+e%20')}"
-    picks(claim("attachment-list-filter"), attached, expression, ())
-    picks(
+    lists.picks(claim("attachment-list-filter"), attached, expression, ())
+    lists.picks(
         claim("attachment-list-filter"),
         attached,
         f"{expression} or {equals(field.filter_path, field.own[1])}",
@@ -91,18 +100,24 @@ def test_attachments_come_in_the_order_asked_for(
     falling: bool, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """With orderby the attachments come in the order asked for, rising or falling."""
-    field, attached = file_field(arrange, author), folder_list(arrange, author)
-    ordered(claim("attachment-list-orderby"), attached, field, falling=falling)
+    field, attached = (
+        lists.file_field(arrange, author),
+        shared_documents.shared_document_list(arrange, author),
+    )
+    lists.ordered(claim("attachment-list-orderby"), attached, field, falling=falling)
 
 
 @contract("attachment-list-orderby-with-page")
 def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Orderby applies before skip and top, so that pages taken together are in order."""
-    field, attached = file_field(arrange, author), folder_list(arrange, author)
-    relies_on_order(attached, field)
-    list_options.relies_on_windows(arrange, attached)
+    field, attached = (
+        lists.file_field(arrange, author),
+        shared_documents.shared_document_list(arrange, author),
+    )
+    lists.relies_on_order(attached, field)
+    lists.relies_on_windows(arrange, attached)
     by_name = attached.with_fixed(orderby=f"{field.order_path} desc")
-    list_options.pages_in_order(claim("attachment-list-orderby-with-page"), by_name, 2, items=ALL)
+    lists.pages_in_order(claim("attachment-list-orderby-with-page"), by_name, 2, items=ALL)
 
 
 @contract("attachment-list-malformed")

@@ -1,14 +1,19 @@
 """Temporary files become attachments; those that never were uploaded do not."""
 
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.attachments import lists_created, nothing_attached, persisted
-from contracts.cases.list_pages import attachments_of
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape, status
-from contracts.checks.claims import Claims, Observer
-from contracts.checks.outcomes import usable
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    Observer,
+    attachments,
+    attachments_of,
+    contract,
+    shape,
+    shared_documents,
+    status,
+    usable,
+)
 
 
 @contract("attachment-persist-listed", "attachment-persist-downloads", profile="smoke")
@@ -17,7 +22,7 @@ def test_a_temporary_file_becomes_an_attachment(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
     """A temporary file that is persisted is listed among the attachments and can be downloaded."""
-    lists_created(arrange, author)
+    shared_documents.lists_created(arrange, author)
     uid = arrange.draft(author).uid
     path = {"uid": uid, "tempFileId": arrange.temporary_file()}
     kept = author.send("persistTemporaryFile", path=path)
@@ -27,7 +32,7 @@ def test_a_temporary_file_becomes_an_attachment(
     claim("attachment-persist-listed", "listAttachments").holds(
         listed, kept, expected="the attachment in the list", seen=attachments_of(author, uid).page().told
     )
-    attachment = persisted(author, uid, kept)
+    attachment = attachments.persisted(author, uid, kept)
     got = author.send("getAttachment", path=attachment.path)
     answer = usable(got)
     whole = answer.success and bool(answer.content)
@@ -53,7 +58,7 @@ def test_an_unknown_temporary_file_is_refused(
     path = {"uid": uid, "tempFileId": f"never-uploaded-{fresh.prefix}"}
     refused = author.send("persistTemporaryFile", path=path)
     claim("attachment-persist-unknown").refused(refused)
-    nothing_attached(claim("attachment-persist-unknown"), arrange, author, uid, refused)
+    attachments.nothing_attached(claim("attachment-persist-unknown"), arrange, author, uid, refused)
     observe("attachment-failure-status", "persistTemporaryFile", shape(refused))
 
 
@@ -76,4 +81,4 @@ def test_persisting_needs_a_token(
     path = {"uid": uid, "tempFileId": arrange.temporary_file()}
     refused = anonymous.send("persistTemporaryFile", path=path)
     claim("attachment-persist-needs-token").refused(refused)
-    nothing_attached(claim("attachment-persist-needs-token"), arrange, author, uid, refused)
+    attachments.nothing_attached(claim("attachment-persist-needs-token"), arrange, author, uid, refused)

@@ -1,13 +1,16 @@
 """Where the document is silent on lists of attachments and on statuses: noted, never judged."""
 
-from contracts.cases import observing
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.attachments import folder
-from contracts.cases.list_pages import Lister, attachments_of
-from contracts.cases.marks import contract
-from contracts.cases.observing import described, status
-from contracts.checks.claims import Observer
-from contracts.session.actor import Actor
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Lister,
+    Observer,
+    attachments_of,
+    contract,
+    observing,
+    shared_document,
+    status,
+)
 
 OPTIONS = ("filter", "orderby", "top", "skip")
 
@@ -15,13 +18,13 @@ OPTIONS = ("filter", "orderby", "top", "skip")
 @contract("attachment-fields", "attachment-list-default", "attachment-success-status")
 def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """Fields, envelope, order and length of a list of attachments are not shown."""
-    shared = folder(arrange, author)
+    shared = shared_document(arrange, author)
     attached = attachments_of(author, shared.uid)
     page = attached.page()
     names = [attachment.filename for attachment in shared.attachments]
     orders = {"as created": names, "latest first": names[::-1], "by name": sorted(names)}
     order = observing.order(page.order_of(names), orders)
-    observe("attachment-fields", "listAttachments", described(page.exchange.answer.json))
+    observe("attachment-fields", "listAttachments", observing.described(page.exchange.answer.json))
     seen = {"order": order, "items": observing.items(attached, page, len(names))}
     observe("attachment-list-default", "listAttachments", seen)
     observe("attachment-success-status", "listAttachments", status(page.exchange))
@@ -30,7 +33,7 @@ def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe
 @contract("attachment-list-option-empty", "attachment-list-options-with-dollar")
 def test_odd_options_are_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """What options without a value, negative numbers, and options with a dollar lead to is not shown."""
-    uid = folder(arrange, author).uid
+    uid = shared_document(arrange, author).uid
     attached, dollar = attachments_of(author, uid), Lister(author, "listAttachments", "$", {"uid": uid})
     empty = {option: status(attached.page(**{option: ""}).exchange) for option in OPTIONS}
     negative = status(attached.page(skip=-1).exchange)

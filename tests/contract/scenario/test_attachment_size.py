@@ -4,17 +4,27 @@ from functools import partial
 
 import pytest
 
-from contracts.cases import comparison
-from contracts.cases.arrangement import Arrangement, Attachment, create, found
-from contracts.cases.attachments import desk, manner, nothing_attached, turned_away
-from contracts.cases.contents import Announced, Limit, blocks, exactly
-from contracts.cases.marks import contract
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Attachment,
+    Claims,
+    Limit,
+    Namespace,
+    Observer,
+    attachment_lookup,
+    attachments,
+    comparison,
+    contents,
+    contract,
+    document_for_uploads,
+    upload,
+)
 
 #: With the length announced, and in chunks without announcing it.
-SENDINGS = pytest.mark.parametrize("send", [Announced, blocks], ids=["announced", "chunked"])
+SENDINGS = pytest.mark.parametrize(
+    "send", [contents.Announced, contents.blocks], ids=["announced", "chunked"]
+)
 
 
 @contract("attachment-size-within", requests=12)
@@ -22,12 +32,15 @@ def test_a_file_within_the_limit_is_taken(
     author: Actor, arrange: Arrangement, fresh: Namespace, limit: Limit, claim: Claims
 ) -> None:
     """A file somewhat below the limit is accepted and can be downloaded whole."""
-    sought, body = Attachment(desk(arrange, author), 0, f"{fresh.uid()}.bin", b""), Announced(limit.within)
+    sought, body = (
+        Attachment(document_for_uploads(arrange, author), 0, f"{fresh.uid()}.bin", b""),
+        contents.Announced(limit.within),
+    )
     path = {"uid": sought.uid, "filename": sought.filename}
     created = author.send("createAttachment", path=path, body=body)
-    small = partial(create, author, sought.uid, f"{fresh.uid()}.bin", b"small\n")
+    small = partial(upload, author, sought.uid, f"{fresh.uid()}.bin", b"small\n")
     comparison.tolerated(claim("attachment-size-within", "createAttachment"), created, small)
-    attachment = found(author, sought, created, limit.within)
+    attachment = attachment_lookup.found(author, sought, created, limit.within)
     got = author.send("getAttachment", path=attachment.path, summed=True)
     claim("attachment-size-within", "getAttachment").holds(
         got.answer.success and got.answer.digest == body.digest,
@@ -42,23 +55,31 @@ def test_a_file_of_exactly_the_limit_is_taken(
     author: Actor, arrange: Arrangement, fresh: Namespace, limit: Limit, claim: Claims
 ) -> None:
     """A file of exactly the limit is accepted."""
-    path = {"uid": desk(arrange, author), "filename": f"{fresh.uid()}.bin"}
-    created = author.send("createAttachment", path=path, body=Announced(exactly(limit)))
-    small = partial(create, author, path["uid"], f"{fresh.uid()}.bin", b"small\n")
+    path = {"uid": document_for_uploads(arrange, author), "filename": f"{fresh.uid()}.bin"}
+    created = author.send("createAttachment", path=path, body=contents.Announced(contents.exactly(limit)))
+    small = partial(upload, author, path["uid"], f"{fresh.uid()}.bin", b"small\n")
     comparison.tolerated(claim("attachment-size-at-limit"), created, small)
 
 
 @contract("attachment-size-above", "attachment-size-answer", requests=12)
 @SENDINGS
 def test_a_file_above_the_limit_is_refused(
-    send: type[Announced], author: Actor, arrange: Arrangement, limit: Limit, claim: Claims, observe: Observer
+    send: type[contents.Announced],
+    author: Actor,
+    arrange: Arrangement,
+    limit: Limit,
+    claim: Claims,
+    observe: Observer,
 ) -> None:
     """A file above the limit causes an error, and no attachment appears."""
     uid = arrange.draft(author).uid
     path = {"uid": uid, "filename": "above.bin"}
     refused = author.send("createAttachment", path=path, body=send(limit.above))
     claim("attachment-size-above").holds(
-        turned_away(refused), refused, expected="an error", seen=f"accepted: {manner(refused)}"
+        attachments.turned_away(refused),
+        refused,
+        expected="an error",
+        seen=f"accepted: {attachments.manner(refused)}",
     )
-    nothing_attached(claim("attachment-size-above"), arrange, author, uid, refused)
-    observe("attachment-size-answer", "createAttachment", manner(refused))
+    attachments.nothing_attached(claim("attachment-size-above"), arrange, author, uid, refused)
+    observe("attachment-size-answer", "createAttachment", attachments.manner(refused))

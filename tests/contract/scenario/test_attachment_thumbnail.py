@@ -1,12 +1,19 @@
 """Previews: the thumbnail of a picture is an image, and its own."""
 
-from contracts.cases.arrangement import Arrangement, require
-from contracts.cases.attachments import folder, gives_back, preview
-from contracts.cases.marks import contract
-from contracts.checks.claims import Claims, Observer
-from contracts.checks.outcomes import done, usable
-from contracts.exchanges.images import is_image, kind
-from contracts.session.actor import Actor
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Observer,
+    attachments,
+    contract,
+    done,
+    images,
+    require,
+    shared_document,
+    shared_documents,
+    usable,
+)
 
 
 @contract("attachment-thumbnail-image", "attachment-success-status", profile="smoke")
@@ -14,25 +21,27 @@ def test_the_thumbnail_of_a_picture_is_an_image(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
     """The thumbnail of an attached image is an image, known by its bytes and not only by what it is called."""
-    picture = folder(arrange, author).pictures[0]
-    gives_back(arrange, author, picture)
-    seen = preview(arrange, author, picture)
+    picture = shared_document(arrange, author).pictures[0]
+    shared_documents.gives_back(arrange, author, picture)
+    seen = attachments.preview(arrange, author, picture)
     answer = usable(seen)
     claim("attachment-thumbnail-image").accepted(seen)
     told = (
         f"{answer.status} {answer.media_type}, {len(answer.content)} bytes, beginning {answer.content[:12]!r}"
     )
-    claim("attachment-thumbnail-image").holds(is_image(answer), seen, expected="an image", seen=told)
+    claim("attachment-thumbnail-image").holds(images.is_image(answer), seen, expected="an image", seen=told)
     observe("attachment-success-status", "getAttachmentThumbnail", answer.status)
 
 
 @contract("attachment-thumbnail-own")
 def test_thumbnails_of_different_pictures_differ(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A red picture and a blue one have different previews."""
-    gives_back(arrange, author, folder(arrange, author).pictures[1])
-    red, blue = (preview(arrange, author, picture) for picture in folder(arrange, author).pictures)
-    images = all(is_image(done(each)) for each in (red, blue))
-    require(images, "getAttachmentThumbnail", "gives no image for a picture")
+    shared_documents.gives_back(arrange, author, shared_document(arrange, author).pictures[1])
+    red, blue = (
+        attachments.preview(arrange, author, picture) for picture in shared_document(arrange, author).pictures
+    )
+    both = all(images.is_image(done(each)) for each in (red, blue))
+    require(both, "getAttachmentThumbnail", "gives no image for a picture")
     different = done(red).content != done(blue).content
     claim("attachment-thumbnail-own").holds(
         different, red, blue, expected="two different previews", seen="the same bytes twice"
@@ -42,8 +51,8 @@ def test_thumbnails_of_different_pictures_differ(author: Actor, arrange: Arrange
 @contract("attachment-thumbnail-form")
 def test_the_form_of_a_thumbnail_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """Format and size of a thumbnail, and what a file that is no image gives, are not shown."""
-    shared = folder(arrange, author)
-    picture = preview(arrange, author, shared.pictures[0]).answer
+    shared = shared_document(arrange, author)
+    picture = attachments.preview(arrange, author, shared.pictures[0]).answer
     text = author.send("getAttachmentThumbnail", path=shared.texts[0].path).answer
-    seen = {"picture": kind(picture.content), "type": picture.media_type, "of a text": text.status}
+    seen = {"picture": images.kind(picture.content), "type": picture.media_type, "of a text": text.status}
     observe("attachment-thumbnail-form", "getAttachmentThumbnail", seen)

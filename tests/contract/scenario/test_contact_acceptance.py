@@ -4,25 +4,21 @@ A contact cannot be removed through the interface: two are created for each real
 that is reused.
 """
 
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.contacts import (
-    CREATE,
-    UPDATE,
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
     ContactRequests,
-    all_at_once,
-    several_items,
-    several_languages,
-    updates,
-    without,
+    Namespace,
+    Observer,
+    Samples,
+    contact_records,
+    contact_requests,
+    contract,
+    errors_array,
+    shape,
+    submissions,
 )
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape
-from contracts.cases.samples import Samples
-from contracts.cases.submissions import origin, without_errors
-from contracts.checks.claims import Claims, Observer
-from contracts.checks.errors_array import refused_before
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 
 
 @contract(
@@ -30,7 +26,7 @@ from contracts.session.namespace import Namespace
     "errors-absent-on-success",
     "contact-create-answer",
     "contact-success-status",
-    operations=[CREATE],
+    operations=["createContact"],
     profile="smoke",
 )
 def test_a_contact_with_its_mandatory_fields_is_created(
@@ -39,9 +35,9 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     """Seven fields are enough; not even a header is needed."""
     sent = contacts.send(contacts.bare_record())
     claim("contact-create-accepted").accepted(sent)
-    without_errors(claim("errors-absent-on-success", CREATE), sent)
-    observe("contact-create-answer", CREATE, shape(sent))
-    observe("contact-success-status", CREATE, sent.answer.status)
+    submissions.without_errors(claim("errors-absent-on-success", "createContact"), sent)
+    observe("contact-create-answer", "createContact", shape(sent))
+    observe("contact-success-status", "createContact", sent.answer.status)
 
 
 @contract(
@@ -50,33 +46,33 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     "contact-several-items",
     "contact-refused-frees-identifier",
     "contact-identifier-origin",
-    operations=[CREATE],
+    operations=["createContact"],
 )
 def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     contacts: ContactRequests, claim: Claims, observe: Observer
 ) -> None:
     """All 26 fields, several languages and items are accepted, under an identifier that a refusal left free."""
-    refused_before(contacts.send(without(contacts.record(), "lastName")))
-    whole = several_items(several_languages(contacts.full_record()))
+    errors_array.refused_before(contacts.send(contact_records.without(contacts.record(), "lastName")))
+    whole = contact_records.several_items(contact_records.several_languages(contacts.full_record()))
     sent = contacts.send(whole)
     uid = contacts.fresh_uid
-    all_at_once(
+    contact_requests.all_at_once(
         sent,
         [
             (claim("contact-create-full"), lambda: contacts.send(contacts.full_record(uid()))),
             (
-                claim("contact-several-languages", CREATE),
-                lambda: contacts.send(several_languages(contacts.full_record(uid()))),
+                claim("contact-several-languages", "createContact"),
+                lambda: contacts.send(contact_records.several_languages(contacts.full_record(uid()))),
             ),
             (
-                claim("contact-several-items", CREATE),
-                lambda: contacts.send(several_items(contacts.full_record(uid()))),
+                claim("contact-several-items", "createContact"),
+                lambda: contacts.send(contact_records.several_items(contacts.full_record(uid()))),
             ),
         ],
         rest=claim("contact-refused-frees-identifier"),
         plain=lambda: contacts.send(contacts.record(uid())),
     )
-    observe("contact-identifier-origin", CREATE, origin(sent, whole))
+    observe("contact-identifier-origin", "createContact", submissions.origin(sent, whole))
 
 
 @contract(
@@ -84,25 +80,27 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     "errors-absent-on-success",
     "contact-update-answer",
     "contact-success-status",
-    operations=[UPDATE],
+    operations=["updateContact"],
 )
 def test_a_contact_is_updated_with_its_mandatory_fields(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
     """A contact is updated under its uid with no more than seven fields."""
-    contacts = updates(claim("contact-update-accepted"), author, arrange, samples, fresh)
+    contacts = contact_requests.updates(claim("contact-update-accepted"), author, arrange, samples, fresh)
     sent = contacts.send(contacts.bare_record())
     claim("contact-update-accepted").accepted(sent)
-    without_errors(claim("errors-absent-on-success", UPDATE), sent)
-    observe("contact-update-answer", UPDATE, shape(sent))
-    observe("contact-success-status", UPDATE, sent.answer.status)
+    submissions.without_errors(claim("errors-absent-on-success", "updateContact"), sent)
+    observe("contact-update-answer", "updateContact", shape(sent))
+    observe("contact-success-status", "updateContact", sent.answer.status)
 
 
-@contract("contact-update-full", "contact-several-languages", "contact-several-items", operations=[UPDATE])
+@contract(
+    "contact-update-full", "contact-several-languages", "contact-several-items", operations=["updateContact"]
+)
 def test_a_contact_is_updated_with_everything(contacts: ContactRequests, claim: Claims) -> None:
     """All 26 fields are accepted in an update, and so are several languages and several items."""
     claim("contact-update-full").accepted(contacts.send(contacts.full_record()))
-    languages = contacts.send(several_languages(contacts.full_record()))
-    claim("contact-several-languages", UPDATE).accepted(languages)
-    items = contacts.send(several_items(contacts.full_record()))
-    claim("contact-several-items", UPDATE).accepted(items)
+    languages = contacts.send(contact_records.several_languages(contacts.full_record()))
+    claim("contact-several-languages", "updateContact").accepted(languages)
+    items = contacts.send(contact_records.several_items(contacts.full_record()))
+    claim("contact-several-items", "updateContact").accepted(items)

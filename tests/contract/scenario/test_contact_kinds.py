@@ -5,11 +5,14 @@ Create meets every wrong kind of every field; update one of each field in turn h
 
 import pytest
 
-from contracts.cases.contacts import CREATE, UPDATE, ContactRequests, wrong_kind_in_turn, wrong_kinds
-from contracts.cases.marks import contract
-from contracts.cases.samples import CONTACT_FIELDS
-from contracts.checks.claims import Claims
-from contracts.settings.target import DOCUMENT_REALMS
+from contracts.cases import (
+    CONTACT_FIELDS,
+    DOCUMENT_REALMS,
+    Claims,
+    ContactRequests,
+    contact_records,
+    contract,
+)
 
 CLAUSES = {
     "header": "contact-kind-header",
@@ -50,35 +53,35 @@ def fields(operation: str, profile: str = "gate") -> pytest.MarkDecorator:
     return pytest.mark.parametrize("field", params)
 
 
-@fields(CREATE)
-@contract(operations=[CREATE])
+@fields("createContact")
+@contract(operations=["createContact"])
 def test_creating_refuses_a_field_of_another_kind(
     contacts: ContactRequests, claim: Claims, operation: str, field: str
 ) -> None:
     """Every value of another kind is refused with an errors array."""
-    for kind, record in wrong_kinds(contacts.record(), field).items():
+    for kind, record in contact_records.wrong_kinds(contacts.record(), field).items():
         sent = contacts.faulty(f"{field} as {kind}", record)
         contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent)
 
 
-@fields(UPDATE)
-@contract(operations=[UPDATE])
+@fields("updateContact")
+@contract(operations=["updateContact"])
 def test_updating_refuses_a_field_of_another_kind(
     contacts: ContactRequests, claim: Claims, operation: str, realm: str, field: str
 ) -> None:
     """A value of another kind is refused with an errors array; each realm meets another one."""
     turn = DOCUMENT_REALMS.index(realm)
-    for kind, record in wrong_kind_in_turn(contacts.record(), field, turn).items():
+    for kind, record in contact_records.wrong_kind_in_turn(contacts.record(), field, turn).items():
         sent = contacts.faulty(f"{field} as {kind}", record)
         contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent)
 
 
-@fields(UPDATE, "nightly")
-@contract(operations=[UPDATE], profile="nightly")
+@fields("updateContact", "nightly")
+@contract(operations=["updateContact"], profile="nightly")
 def test_updating_refuses_every_other_kind(
     contacts: ContactRequests, claim: Claims, operation: str, field: str
 ) -> None:
     """Every value of another kind is refused in an update too."""
-    for kind, record in wrong_kinds(contacts.record(), field).items():
+    for kind, record in contact_records.wrong_kinds(contacts.record(), field).items():
         sent = contacts.faulty(f"{field} as {kind}", record)
         contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent)

@@ -2,16 +2,21 @@
 
 import pytest
 
-from contracts.cases.contacts import CREATE, UPDATE, ContactDoor, ContactRequests, without
-from contracts.cases.error_elements import each_named
-from contracts.cases.marks import contract
-from contracts.cases.samples import MANDATORY_FIELDS
-from contracts.cases.submissions import NO_OBJECTS, each_turned_down
-from contracts.checks import errors_array
-from contracts.checks.claims import Claims
-from contracts.session.actor import Actor
+from contracts.cases import (
+    MANDATORY_FIELDS,
+    Actor,
+    Claims,
+    ContactRequests,
+    UnauthenticatedContacts,
+    contact_records,
+    contract,
+    each_turned_down,
+    error_elements,
+    errors_array,
+    submissions,
+)
 
-BOTH = [CREATE, UPDATE]
+BOTH = ["createContact", "updateContact"]
 CLAUSES = {
     "firstName": "contact-mandatory-first-name",
     "lastName": "contact-mandatory-last-name",
@@ -52,8 +57,12 @@ def test_every_missing_field_is_named_at_once(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
     """When several mandatory fields are missing, the errors array names each of them."""
-    sent = errors_array.refused_before(contacts.send(without(contacts.record(), *MANDATORY_FIELDS)))
-    each_named(claim("contact-all-missing-named", operation), [(field, sent) for field in MANDATORY_FIELDS])
+    sent = errors_array.refused_before(
+        contacts.send(contact_records.without(contacts.record(), *MANDATORY_FIELDS))
+    )
+    error_elements.each_named(
+        claim("contact-all-missing-named", operation), [(field, sent) for field in MANDATORY_FIELDS]
+    )
 
 
 @contract("contact-mandatory-null")
@@ -71,7 +80,7 @@ def test_a_body_that_is_no_object_is_refused(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
     """A contact is a JSON object, and there has to be one."""
-    sent = [contacts.send(value) for value in NO_OBJECTS.values()]
+    sent = [contacts.send(value) for value in submissions.NO_OBJECTS.values()]
     sent += [contacts.send([contacts.record()]), contacts.send(body=b"")]
     each_turned_down(claim("contact-body-kind", operation), sent)
 
@@ -94,12 +103,16 @@ def test_a_mandatory_field_without_its_identifier_is_refused(
 
 
 @contract("contact-create-needs-token")
-def test_creating_a_contact_needs_a_token(contact_door: ContactDoor, anonymous: Actor, claim: Claims) -> None:
+def test_creating_a_contact_needs_a_token(
+    unauthenticated: UnauthenticatedContacts, anonymous: Actor, claim: Claims
+) -> None:
     """Without a token no contact is created."""
-    claim("contact-create-needs-token").refused(contact_door.knock(CREATE, anonymous))
+    claim("contact-create-needs-token").refused(unauthenticated.send("createContact", anonymous))
 
 
 @contract("contact-update-needs-token")
-def test_updating_a_contact_needs_a_token(contact_door: ContactDoor, anonymous: Actor, claim: Claims) -> None:
+def test_updating_a_contact_needs_a_token(
+    unauthenticated: UnauthenticatedContacts, anonymous: Actor, claim: Claims
+) -> None:
     """Without a token no contact is updated."""
-    claim("contact-update-needs-token").refused(contact_door.knock(UPDATE, anonymous))
+    claim("contact-update-needs-token").refused(unauthenticated.send("updateContact", anonymous))

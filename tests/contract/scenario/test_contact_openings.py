@@ -4,14 +4,19 @@ Whatever might be accepted is sent as an update of the contact that is reused, o
 observations leave nothing behind.
 """
 
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.contacts import CREATE, UPDATE, ContactRequests, odd_headers, open_values, without
-from contracts.cases.marks import contract
-from contracts.cases.samples import Samples
-from contracts.checks import errors_array
-from contracts.checks.claims import Observer
-from contracts.session.actor import Actor
-from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace
+from contracts.cases import (
+    UID_LONGEST,
+    UID_SHORTEST,
+    Actor,
+    Arrangement,
+    ContactRequests,
+    Namespace,
+    Observer,
+    Samples,
+    contact_records,
+    contract,
+    errors_array,
+)
 
 
 @contract(
@@ -27,19 +32,19 @@ from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace
     "contact-text-forms",
     "contact-further-members",
     "contact-header-members",
-    operations=[UPDATE],
+    operations=["updateContact"],
 )
 def test_values_that_may_be_taken_or_refused(contacts: ContactRequests, observe: Observer) -> None:
     """Empty values, numbers for strings, unlisted terms, odd forms and further members in an update."""
-    for clause, records in open_values(contacts.record()).items():
+    for clause, records in contact_records.open_values(contacts.record()).items():
         seen = {name: errors_array.outcome(contacts.send(record)) for name, record in records.items()}
-        observe(clause, UPDATE, seen)
+        observe(clause, "updateContact", seen)
 
 
 @contract("contact-header-disagrees")
 def test_a_header_that_disagrees(contacts: ContactRequests, observe: Observer, operation: str) -> None:
     """Whether a header that names another uid or schema than the request is called a fault."""
-    records = odd_headers(contacts.record(), contacts.fresh_uid())
+    records = contact_records.odd_headers(contacts.record(), contacts.fresh_uid())
     sent = {name: contacts.send(record) for name, record in records.items()}
     observe(
         "contact-header-disagrees",
@@ -48,7 +53,7 @@ def test_a_header_that_disagrees(contacts: ContactRequests, observe: Observer, o
     )
 
 
-@contract("contact-header-identifier-rule", operations=[CREATE])
+@contract("contact-header-identifier-rule", operations=["createContact"])
 def test_an_identifier_in_the_header_outside_the_rule(
     contacts: ContactRequests, fresh: Namespace, observe: Observer
 ) -> None:
@@ -58,30 +63,35 @@ def test_an_identifier_in_the_header_outside_the_rule(
         "long": fresh.uid(UID_LONGEST + 1),
         "characters": fresh.uid() + "~",
     }
-    sent = {name: contacts.send(without(contacts.record(uid), "lastName")) for name, uid in odd.items()}
+    sent = {
+        name: contacts.send(contact_records.without(contacts.record(uid), "lastName"))
+        for name, uid in odd.items()
+    }
     observe(
         "contact-header-identifier-rule",
-        CREATE,
+        "createContact",
         {name: errors_array.reports(exchange.answer, "header") for name, exchange in sent.items()},
     )
 
 
-@contract("contact-update-unknown", operations=[UPDATE])
+@contract("contact-update-unknown", operations=["updateContact"])
 def test_an_update_of_no_contact(
     author: Actor, samples: Samples, fresh: Namespace, observe: Observer
 ) -> None:
     """Whether a uid that names no contact is told before a fault in the record."""
     uid = fresh.uid()
-    record = without(samples.contact(uid), "lastName")
-    sent = author.send(UPDATE, path={"uid": uid}, query={"schema": samples.contact_schema}, json=record)
-    observe("contact-update-unknown", UPDATE, errors_array.outcome(sent))
+    record = contact_records.without(samples.contact(uid), "lastName")
+    sent = author.send(
+        "updateContact", path={"uid": uid}, query={"schema": samples.contact_schema}, json=record
+    )
+    observe("contact-update-unknown", "updateContact", errors_array.outcome(sent))
 
 
-@contract("contact-update-by-another", operations=[UPDATE])
+@contract("contact-update-by-another", operations=["updateContact"])
 def test_an_update_by_another_account(contacts: ContactRequests, other: Actor, observe: Observer) -> None:
     """Whether a faulty update by another account is refused for its content or for who sends it."""
-    sent = contacts.send(without(contacts.record(), "lastName"), actor=other)
-    observe("contact-update-by-another", UPDATE, errors_array.outcome(sent))
+    sent = contacts.send(contact_records.without(contacts.record(), "lastName"), actor=other)
+    observe("contact-update-by-another", "updateContact", errors_array.outcome(sent))
 
 
 @contract("contact-by-restricted")
@@ -89,24 +99,24 @@ def test_a_contact_by_an_account_without_rights(
     contacts: ContactRequests, restricted: Actor, observe: Observer, operation: str
 ) -> None:
     """Whether a faulty record by an account without rights is refused for its content or for who sends it."""
-    sent = contacts.send(without(contacts.record(), "lastName"), actor=restricted)
+    sent = contacts.send(contact_records.without(contacts.record(), "lastName"), actor=restricted)
     observe("contact-by-restricted", operation, errors_array.outcome(sent))
 
 
-@contract("contact-read-back", operations=[UPDATE])
+@contract("contact-read-back", operations=["updateContact"])
 def test_reading_a_contact_back(contacts: ContactRequests, author: Actor, observe: Observer) -> None:
     """Whether the draft operations show a contact."""
     sent = author.send("getDraft", path={"uid": contacts.uid})
-    observe("contact-read-back", UPDATE, errors_array.outcome(sent))
+    observe("contact-read-back", "updateContact", errors_array.outcome(sent))
 
 
-@contract("contact-identifier-taken", operations=[CREATE], profile="nightly")
+@contract("contact-identifier-taken", operations=["createContact"], profile="nightly")
 def test_creating_under_an_identifier_in_use(
     contacts: ContactRequests, author: Actor, arrange: Arrangement, observe: Observer
 ) -> None:
     """What a new contact meets whose header names a contact that is there."""
     observe(
         "contact-identifier-taken",
-        CREATE,
+        "createContact",
         errors_array.outcome(contacts.send(contacts.record(arrange.contact(author)))),
     )

@@ -2,16 +2,7 @@
 
 import pytest
 
-from contracts.cases.contacts import (
-    LOCALISED_FIELDS,
-    ContactRequests,
-    unknown_country,
-    unknown_field,
-    unknown_language,
-)
-from contracts.cases.marks import contract
-from contracts.cases.submissions import UNKNOWN_SCHEMA, each_turned_down
-from contracts.checks.claims import Claims
+from contracts.cases import Claims, ContactRequests, contact_records, contract, each_turned_down, submissions
 
 OPTIONAL_TERMS = ("gender", "organizationType", "government")
 LINKS = ("websites", "relevantDocuments")
@@ -20,22 +11,24 @@ LINKS = ("websites", "relevantDocuments")
 @contract("contact-language-key-invalid")
 def test_a_phrase_is_no_language_code(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A localised field whose text is keyed by a phrase is refused, each of the ten."""
-    for field in LOCALISED_FIELDS:
-        sent = contacts.faulty(f"language of {field}", unknown_language(contacts.record(), field))
+    for field in contact_records.LOCALISED_FIELDS:
+        sent = contacts.faulty(
+            f"language of {field}", contact_records.unknown_language(contacts.record(), field)
+        )
         contacts.reporting().claim_refused(claim("contact-language-key-invalid", operation), sent)
 
 
 @contract("contact-country-unexpected")
 def test_an_unknown_country_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A country has to be a known term."""
-    sent = contacts.faulty("unknown country", unknown_country(contacts.record()))
+    sent = contacts.faulty("unknown country", contact_records.unknown_country(contacts.record()))
     contacts.reporting().claim_refused(claim("contact-country-unexpected", operation), sent)
 
 
 @contract("contact-unknown-property")
 def test_an_unknown_field_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A field that is not among the documented 26 is refused."""
-    sent = contacts.faulty("unknown field", unknown_field(contacts.record()))
+    sent = contacts.faulty("unknown field", contact_records.unknown_field(contacts.record()))
     contacts.reporting().claim_refused(claim("contact-unknown-property", operation), sent)
 
 
@@ -63,7 +56,7 @@ def test_a_link_without_its_url_is_refused(contacts: ContactRequests, claim: Cla
     [
         ("contact-schema-missing", {}),
         ("contact-schema-missing", {"schema": ""}),
-        ("contact-schema-unknown", {"schema": UNKNOWN_SCHEMA}),
+        ("contact-schema-unknown", {"schema": submissions.UNKNOWN_SCHEMA}),
     ],
     ids=["missing", "empty", "unknown"],
 )

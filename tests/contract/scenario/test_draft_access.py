@@ -1,14 +1,18 @@
 """Who may do what with a draft: nobody without a token; the rest is not shown."""
 
-from contracts.cases.arrangement import Arrangement, Draft
-from contracts.cases.drafts import is_there, nothing_of, save, shown, stays, without_header
-from contracts.cases.marks import contract
-from contracts.cases.observing import status
-from contracts.cases.samples import Samples
-from contracts.checks.claims import Claims, Observer
-from contracts.exchanges import readers
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Draft,
+    Namespace,
+    Observer,
+    Samples,
+    contract,
+    drafts,
+    readers,
+    status,
+)
 
 
 @contract("draft-save-needs-token")
@@ -18,9 +22,9 @@ def test_creating_a_draft_needs_a_token(
     """Without a token no draft is created."""
     uid = fresh.uid()
     document = samples.draft(uid)
-    saved = save(anonymous, samples, uid, document)
+    saved = drafts.save(anonymous, samples, uid, document)
     claim("draft-save-needs-token").refused(saved)
-    nothing_of(claim("draft-save-needs-token"), author, Draft(uid, document, saved))
+    drafts.nothing_of(claim("draft-save-needs-token"), author, Draft(uid, document, saved))
 
 
 @contract("draft-save-needs-token")
@@ -29,10 +33,10 @@ def test_updating_a_draft_needs_a_token(
 ) -> None:
     """Without a token a draft stays as it was."""
     draft = arrange.draft(author)
-    shown(author, draft)
-    saved = save(anonymous, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel"))
+    drafts.shown(author, draft)
+    saved = drafts.save(anonymous, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel"))
     claim("draft-save-needs-token").refused(saved)
-    stays(claim("draft-save-needs-token"), author, draft, saved)
+    drafts.stays(claim("draft-save-needs-token"), author, draft, saved)
 
 
 @contract("draft-get-needs-token")
@@ -43,7 +47,7 @@ def test_reading_a_draft_needs_a_token(
     draft = arrange.shared_draft(author)
     read = anonymous.send("getDraft", path={"uid": draft.uid})
     claim("draft-get-needs-token").refused(read)
-    hidden = not readers.holds_document(read.answer, without_header(draft.document))
+    hidden = not readers.holds_document(read.answer, drafts.without_header(draft.document))
     claim("draft-get-needs-token").holds(hidden, read, expected="no content", seen=read.answer.quote())
 
 
@@ -65,7 +69,7 @@ def test_deleting_a_draft_needs_a_token(
     draft = arrange.draft(author)
     gone = anonymous.send("deleteDraft", path={"uid": draft.uid})
     claim("draft-delete-needs-token").refused(gone)
-    there = is_there(author, draft.uid)
+    there = drafts.is_there(author, draft.uid)
     claim("draft-delete-needs-token").holds(there, gone, expected="the draft stays", seen="no draft any more")
 
 
@@ -78,7 +82,7 @@ def test_the_draft_of_another_account_is_observed(
     observe("draft-of-another", "getDraft", status(other.send("getDraft", path={"uid": uid})))
     observe("draft-of-another", "getDraftInfo", status(other.send("getDraftInfo", path={"uid": uid})))
     observe("draft-of-another", "draftExists", status(other.send("draftExists", path={"uid": uid})))
-    observe("draft-of-another", "saveDraft", status(save(other, samples, uid, samples.draft(uid))))
+    observe("draft-of-another", "saveDraft", status(drafts.save(other, samples, uid, samples.draft(uid))))
     observe("draft-of-another", "deleteDraft", status(other.send("deleteDraft", path={"uid": uid})))
 
 
@@ -96,7 +100,9 @@ def test_an_account_without_rights_is_observed(
     observe("draft-by-restricted", "getDraft", status(restricted.send("getDraft", path={"uid": uid})))
     observe("draft-by-restricted", "getDraftInfo", status(restricted.send("getDraftInfo", path={"uid": uid})))
     observe("draft-by-restricted", "draftExists", status(restricted.send("draftExists", path={"uid": uid})))
-    observe("draft-by-restricted", "saveDraft", status(save(restricted, samples, own, samples.draft(own))))
+    observe(
+        "draft-by-restricted", "saveDraft", status(drafts.save(restricted, samples, own, samples.draft(own)))
+    )
     observe("draft-by-restricted", "deleteDraft", status(restricted.send("deleteDraft", path={"uid": uid})))
 
 

@@ -1,12 +1,6 @@
 """What is saved in a draft comes back as it was saved, also text that services tend to spoil."""
 
-from contracts.cases import contents
-from contracts.cases.drafts import fate, kept_when_taken, save, stored, without_header
-from contracts.cases.marks import contract
-from contracts.cases.samples import Samples
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import Actor, Claims, Namespace, Observer, Samples, contents, contract, drafts
 
 
 @contract("draft-text-kept", "draft-save-creates")
@@ -16,10 +10,10 @@ def test_text_in_many_scripts_is_kept(
     """Text in any script, and characters beyond the basic plane, come back as they were saved."""
     uid = fresh.uid()
     document = contents.many_scripts(samples, uid)
-    saved = save(author, samples, uid, document)
+    saved = drafts.save(author, samples, uid, document)
     claim("draft-text-kept", "saveDraft").accepted(saved)
     read = author.send("getDraft", path={"uid": uid})
-    stored(claim("draft-save-creates"), author, uid, saved, read)
+    drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
     telling = contents.changed(document, samples.draft(uid))
     claim("draft-text-kept", "getDraft").shows(read, telling)
 
@@ -31,11 +25,11 @@ def test_delicate_text_is_not_tidied(
     """Text that was taken comes back to the character: accents, spaces, line ends, markup."""
     uid = fresh.uid()
     document = contents.delicate_text(samples, uid)
-    saved = save(author, samples, uid, document)
+    saved = drafts.save(author, samples, uid, document)
     read = author.send("getDraft", path={"uid": uid})
-    stored(claim("draft-save-creates"), author, uid, saved, read)
+    drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
     telling = contents.changed(document, samples.draft(uid))
-    taken = kept_when_taken(claim("draft-text-exact", "getDraft"), saved, read, telling)
+    taken = drafts.kept_when_taken(claim("draft-text-exact", "getDraft"), saved, read, telling)
     observe("draft-save-body", "saveDraft", {"delicate text": taken})
 
 
@@ -46,11 +40,11 @@ def test_control_characters_are_kept(
     """Control characters that were taken come back."""
     uid = fresh.uid()
     document = contents.control_characters(samples, uid)
-    saved = save(author, samples, uid, document)
+    saved = drafts.save(author, samples, uid, document)
     read = author.send("getDraft", path={"uid": uid})
-    stored(claim("draft-save-creates"), author, uid, saved, read)
+    drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
     telling = contents.changed(document, samples.draft(uid))
-    taken = kept_when_taken(claim("draft-text-exact", "getDraft"), saved, read, telling)
+    taken = drafts.kept_when_taken(claim("draft-text-exact", "getDraft"), saved, read, telling)
     observe("draft-save-body", "saveDraft", {"control characters": taken})
 
 
@@ -61,11 +55,11 @@ def test_long_text_is_kept_whole(
     """Text that was taken comes back whole, also when it is longer than what is read at once."""
     uid = fresh.uid()
     document = contents.long_text(samples, uid, 70_000)
-    saved = save(author, samples, uid, document)
+    saved = drafts.save(author, samples, uid, document)
     read = author.send("getDraft", path={"uid": uid})
-    stored(claim("draft-save-creates"), author, uid, saved, read)
+    drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
     telling = contents.changed(document, samples.draft(uid))
-    taken = kept_when_taken(claim("draft-get-content"), saved, read, telling)
+    taken = drafts.kept_when_taken(claim("draft-get-content"), saved, read, telling)
     observe("draft-save-body", "saveDraft", {"text of 70000": taken})
 
 
@@ -82,11 +76,11 @@ def test_text_of_a_million_characters_is_kept_whole(
     """A draft of more than a megabyte comes back whole, if it was taken at all."""
     uid = fresh.uid()
     document = contents.long_text(samples, uid, 1_200_000)
-    saved = save(author, samples, uid, document)
+    saved = drafts.save(author, samples, uid, document)
     read = author.send("getDraft", path={"uid": uid})
-    stored(claim("draft-save-creates"), author, uid, saved, read)
+    drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
     telling = contents.changed(document, samples.draft(uid))
-    taken = kept_when_taken(claim("draft-get-content"), saved, read, telling)
+    taken = drafts.kept_when_taken(claim("draft-get-content"), saved, read, telling)
     observe("draft-save-body", "saveDraft", {"text of 1200000": taken})
 
 
@@ -99,8 +93,8 @@ def test_a_document_of_another_schema_is_kept_whole(
     document, query = samples.document(uid), {"schema": samples.workflow_schema}
     saved = author.send("saveDraft", path={"uid": uid}, query=query, json=document)
     read = author.send("getDraft", path={"uid": uid})
-    stored(claim("draft-save-creates"), author, uid, saved, read)
-    taken = kept_when_taken(claim("draft-get-content"), saved, read, without_header(document))
+    drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
+    taken = drafts.kept_when_taken(claim("draft-get-content"), saved, read, drafts.without_header(document))
     observe("draft-save-body", "saveDraft", {"another schema": taken})
 
 
@@ -109,11 +103,11 @@ def test_items_keep_their_order(author: Actor, samples: Samples, fresh: Namespac
     """Arrays come back with their items in the order in which they were saved."""
     uid = fresh.uid()
     document = contents.several_items(samples, uid)
-    saved = save(author, samples, uid, document)
+    saved = drafts.save(author, samples, uid, document)
     read = author.send("getDraft", path={"uid": uid})
-    stored(claim("draft-save-creates"), author, uid, saved, read)
+    drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
     telling = contents.changed(document, samples.draft(uid))
-    kept_when_taken(claim("draft-get-content"), saved, read, telling)
+    drafts.kept_when_taken(claim("draft-get-content"), saved, read, telling)
 
 
 @contract("draft-save-incomplete", requests=12)
@@ -122,7 +116,7 @@ def test_what_is_no_whole_contact_record_is_observed(
 ) -> None:
     """Whether a draft has to be complete or valid by its schema is not shown."""
     uid = fresh.uid()
-    seen = fate(author, samples, uid, contents.incomplete(samples, uid))
+    seen = drafts.fate(author, samples, uid, contents.incomplete(samples, uid))
     observe("draft-save-incomplete", "saveDraft", seen)
 
 
@@ -132,5 +126,5 @@ def test_what_no_contact_record_holds_is_observed(
 ) -> None:
     """What becomes of members and structures that no contact record has is not shown."""
     uid = fresh.uid()
-    seen = fate(author, samples, uid, contents.odd_structures(samples, uid))
+    seen = drafts.fate(author, samples, uid, contents.odd_structures(samples, uid))
     observe("draft-save-body", "saveDraft", seen)

@@ -1,26 +1,21 @@
 """The life of a draft: saved, read, checked, saved again, deleted, saved anew."""
 
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.contents import long_text
-from contracts.cases.drafts import (
-    deleted,
-    is_there,
-    nothing_of,
-    save,
-    shown,
-    stored,
-    tells_absence,
-    updated,
-    without_header,
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    Observer,
+    Samples,
+    contents,
+    contract,
+    done,
+    drafts,
+    observing,
+    readers,
+    shape,
+    usable,
 )
-from contracts.cases.marks import contract
-from contracts.cases.observing import place_of, shape
-from contracts.cases.samples import Samples
-from contracts.checks.claims import Claims, Observer
-from contracts.checks.outcomes import done, usable
-from contracts.exchanges import readers
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 
 
 @contract("draft-save-creates", "draft-save-answer", profile="smoke")
@@ -29,9 +24,9 @@ def test_a_draft_can_be_saved(
 ) -> None:
     """Save creates the draft of a document that has none yet."""
     uid = fresh.uid()
-    saved = save(author, samples, uid, samples.draft(uid))
+    saved = drafts.save(author, samples, uid, samples.draft(uid))
     claim("draft-save-creates").accepted(saved)
-    there = is_there(author, uid)
+    there = drafts.is_there(author, uid)
     claim("draft-save-creates").holds(there, saved, expected="the saved draft is there", seen="no draft")
     observe("draft-save-answer", "saveDraft", shape(saved))
 
@@ -43,8 +38,12 @@ def test_a_saved_draft_is_returned_in_full(
     """Get returns the full draft content, with every member of a record that has all fields."""
     draft = arrange.draft(author)
     answer = author.send("getDraft", path={"uid": draft.uid})
-    claim("draft-get-content").shows(answer, without_header(draft.document))
-    observe("draft-get-answer", "getDraft", place_of(answer.answer, without_header(draft.document)))
+    claim("draft-get-content").shows(answer, drafts.without_header(draft.document))
+    observe(
+        "draft-get-answer",
+        "getDraft",
+        observing.place_of(answer.answer, drafts.without_header(draft.document)),
+    )
 
 
 @contract("draft-exists-present", profile="smoke")
@@ -73,7 +72,7 @@ def test_a_deleted_draft_is_gone(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
     """After a draft is deleted, the exists check no longer finds it."""
-    tells_absence(author, fresh.uid())
+    drafts.tells_absence(author, fresh.uid())
     draft = arrange.draft(author)
     gone = author.send("deleteDraft", path={"uid": draft.uid})
     claim("draft-delete-removes", "deleteDraft").accepted(gone)
@@ -97,13 +96,13 @@ def test_a_later_save_replaces_the_content(
 ) -> None:
     """A later save updates the draft: new values are read back, and members left out are gone."""
     draft = arrange.draft(author)
-    shown(author, draft)
+    drafts.shown(author, draft)
     later = samples.short_draft(draft.uid, firstName="Rachel", phones=["+1 555 0100"])
-    done(save(author, samples, draft.uid, samples.draft(draft.uid, middleName="Louise")))
-    claim("draft-save-updates", "saveDraft").accepted(save(author, samples, draft.uid, later))
+    done(drafts.save(author, samples, draft.uid, samples.draft(draft.uid, middleName="Louise")))
+    claim("draft-save-updates", "saveDraft").accepted(drafts.save(author, samples, draft.uid, later))
     read = author.send("getDraft", path={"uid": draft.uid})
-    claim("draft-save-updates", "getDraft").shows(read, without_header(later))
-    left = readers.left_over(read.answer, without_header(later), draft.document.keys() - later.keys())
+    claim("draft-save-updates", "getDraft").shows(read, drafts.without_header(later))
+    left = readers.left_over(read.answer, drafts.without_header(later), draft.document.keys() - later.keys())
     claim("draft-save-replaces", "saveDraft").holds(
         not left, read, expected="nothing of the first save", seen=f"still there: {', '.join(sorted(left))}"
     )
@@ -115,9 +114,9 @@ def test_a_later_save_may_be_far_longer(
 ) -> None:
     """A later save that was taken updates the draft also where it is longer than what is read at once."""
     draft = arrange.draft(author)
-    shown(author, draft)
-    saved = save(author, samples, draft.uid, long_text(samples, draft.uid, 70_000))
-    updated(claim("draft-save-updates", "saveDraft"), author, draft, saved)
+    drafts.shown(author, draft)
+    saved = drafts.save(author, samples, draft.uid, contents.long_text(samples, draft.uid, 70_000))
+    drafts.updated(claim("draft-save-updates", "saveDraft"), author, draft, saved)
 
 
 @contract("draft-save-creates")
@@ -126,18 +125,18 @@ def test_a_second_account_saves_drafts(
 ) -> None:
     """Save creates drafts for every account that may write, not for one alone."""
     uid = fresh.uid()
-    saved = save(other, samples, uid, samples.draft(uid))
+    saved = drafts.save(other, samples, uid, samples.draft(uid))
     claim("draft-save-creates").accepted(saved)
-    stored(claim("draft-save-creates"), other, uid, saved)
+    drafts.stored(claim("draft-save-creates"), other, uid, saved)
 
 
 @contract("draft-delete-content-gone", "draft-info-absent", operations=["getDraft", "getDraftInfo"])
 def test_a_deleted_draft_is_not_read_any_more(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """After a draft is deleted, reading it no longer gives its content, and it has no info."""
     draft = arrange.draft(author)
-    shown(author, draft)
-    gone = deleted(author, draft.uid)
-    nothing_of(claim("draft-delete-content-gone", "getDraft"), author, draft, gone)
+    drafts.shown(author, draft)
+    gone = drafts.deleted(author, draft.uid)
+    drafts.nothing_of(claim("draft-delete-content-gone", "getDraft"), author, draft, gone)
     claim("draft-info-absent").refused(author.send("getDraftInfo", path={"uid": draft.uid}))
 
 
@@ -162,8 +161,8 @@ def test_a_deleted_draft_can_be_saved_anew(
 ) -> None:
     """A draft can be saved again under a uid whose draft was deleted, and only the new content is there."""
     draft = arrange.draft(author)
-    deleted(author, draft.uid)
+    drafts.deleted(author, draft.uid)
     anew = samples.short_draft(draft.uid, firstName="Rachel")
-    claim("draft-save-after-delete", "saveDraft").accepted(save(author, samples, draft.uid, anew))
+    claim("draft-save-after-delete", "saveDraft").accepted(drafts.save(author, samples, draft.uid, anew))
     read = author.send("getDraft", path={"uid": draft.uid})
-    claim("draft-save-after-delete", "saveDraft").shows(read, without_header(anew))
+    claim("draft-save-after-delete", "saveDraft").shows(read, drafts.without_header(anew))

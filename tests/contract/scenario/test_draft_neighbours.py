@@ -1,13 +1,6 @@
 """What happens to one draft leaves everything else as it was: other drafts, and the published version."""
 
-from contracts.cases.arrangement import Arrangement, require
-from contracts.cases.drafts import identifier_in_use, save, shown, stays, tells_in_use
-from contracts.cases.marks import contract
-from contracts.cases.samples import Samples
-from contracts.checks.claims import Claims
-from contracts.checks.outcomes import done
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import Actor, Arrangement, Claims, Namespace, Samples, contract, done, drafts, require
 
 
 @contract("draft-delete-spares-others")
@@ -17,13 +10,13 @@ def test_deleting_a_draft_spares_those_of_other_documents(
     """Other drafts stay, also one whose uid begins with the deleted one or differs in a single character."""
     uid = fresh.uid() + "_a"
     longer, alike = arrange.draft(author, f"{uid}-b"), arrange.draft(author, f"{uid[:-2]}xa")
-    shown(author, longer)
-    shown(author, alike)
+    drafts.shown(author, longer)
+    drafts.shown(author, alike)
     arrange.draft(author, uid)
     gone = author.send("deleteDraft", path={"uid": uid})
     done(gone)
-    stays(claim("draft-delete-spares-others"), author, longer, gone)
-    stays(claim("draft-delete-spares-others"), author, alike, gone)
+    drafts.stays(claim("draft-delete-spares-others"), author, longer, gone)
+    drafts.stays(claim("draft-delete-spares-others"), author, alike, gone)
 
 
 @contract("draft-delete-spares-others")
@@ -32,10 +25,10 @@ def test_deleting_a_draft_spares_those_of_other_accounts(
 ) -> None:
     """The draft of another account stays when somebody deletes one of their own."""
     theirs, mine = arrange.draft(other), arrange.draft(author)
-    shown(other, theirs)
+    drafts.shown(other, theirs)
     gone = author.send("deleteDraft", path={"uid": mine.uid})
     done(gone)
-    stays(claim("draft-delete-spares-others"), other, theirs, gone)
+    drafts.stays(claim("draft-delete-spares-others"), other, theirs, gone)
 
 
 @contract("draft-save-spares-others")
@@ -45,13 +38,13 @@ def test_saving_a_draft_spares_those_of_other_documents(
     """Other drafts stay as they were, when another one is created and when it is updated."""
     uid = fresh.uid() + "_a"
     longer, alike = arrange.draft(author, f"{uid}-b"), arrange.draft(author, f"{uid[:-2]}xa")
-    shown(author, longer)
-    shown(author, alike)
-    first = save(author, samples, uid, samples.draft(uid, firstName="Rachel"))
-    second = save(author, samples, uid, samples.draft(uid, firstName="Rachel Louise"))
+    drafts.shown(author, longer)
+    drafts.shown(author, alike)
+    first = drafts.save(author, samples, uid, samples.draft(uid, firstName="Rachel"))
+    second = drafts.save(author, samples, uid, samples.draft(uid, firstName="Rachel Louise"))
     done(second)
-    stays(claim("draft-save-spares-others"), author, longer, first, second)
-    stays(claim("draft-save-spares-others"), author, alike, first, second)
+    drafts.stays(claim("draft-save-spares-others"), author, longer, first, second)
+    drafts.stays(claim("draft-save-spares-others"), author, alike, first, second)
 
 
 @contract("draft-delete-keeps-published")
@@ -63,15 +56,17 @@ def test_deleting_the_draft_leaves_the_published_version(
     query = {"schema": samples.workflow_schema}
     document = samples.document(identifier)
     done(author.send("saveDraft", path={"uid": identifier}, query=query, json=document))
-    before = identifier_in_use(author, samples, identifier)
+    before = drafts.identifier_in_use(author, samples, identifier)
     require(
-        tells_in_use(before), before.operation or "", "does not say that a published identifier is in use"
+        drafts.tells_in_use(before),
+        before.operation or "",
+        "does not say that a published identifier is in use",
     )
     gone = author.send("deleteDraft", path={"uid": identifier})
     done(gone)
-    tried = identifier_in_use(author, samples, identifier)
+    tried = drafts.identifier_in_use(author, samples, identifier)
     claim("draft-delete-keeps-published").holds(
-        tells_in_use(tried),
+        drafts.tells_in_use(tried),
         gone,
         tried,
         expected=f"{identifier} still in use",

@@ -2,14 +2,7 @@
 
 from functools import partial
 
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.drafts import save
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape, status
-from contracts.cases.samples import Samples
-from contracts.checks.claims import Observer
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import Actor, Arrangement, Namespace, Observer, Samples, contract, drafts, shape, status
 
 
 @contract("draft-success-status")
@@ -18,7 +11,7 @@ def test_statuses_of_successful_operations_are_observed(
 ) -> None:
     """The statuses of successful draft operations are not shown."""
     uid = fresh.uid()
-    first, second = (save(author, samples, uid, samples.draft(uid)) for _ in range(2))
+    first, second = (drafts.save(author, samples, uid, samples.draft(uid)) for _ in range(2))
     observe("draft-success-status", "saveDraft", {"create": status(first), "update": status(second)})
     observe("draft-success-status", "getDraft", status(author.send("getDraft", path={"uid": uid})))
     observe("draft-success-status", "getDraftInfo", status(author.send("getDraftInfo", path={"uid": uid})))

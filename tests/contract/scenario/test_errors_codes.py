@@ -1,19 +1,16 @@
 """The codes of the errors array: which one a fault in a contact gives, and which field it names."""
 
-from contracts.cases.contacts import (
-    LOCALISED_FIELDS,
+from contracts.cases import (
+    CONTACT_FIELDS,
+    MANDATORY_FIELDS,
+    Claims,
     ContactRequests,
-    unknown_country,
-    unknown_field,
-    unknown_language,
-    without,
-    wrong_kind_in_turn,
+    Observer,
+    contact_records,
+    contract,
+    error_elements,
+    errors_array,
 )
-from contracts.cases.error_elements import each_named, each_with_code, mandatory_named_rightly
-from contracts.cases.marks import contract
-from contracts.cases.samples import CONTACT_FIELDS, MANDATORY_FIELDS
-from contracts.checks import errors_array
-from contracts.checks.claims import Claims, Observer
 
 #: One field of each kind.
 OF_EACH_KIND = tuple({kind: field for field, kind in CONTACT_FIELDS.items()}.values())
@@ -25,7 +22,7 @@ def test_error_mandatory_names_the_missing_field_and_no_other(
 ) -> None:
     """A missing mandatory field gives Error.Mandatory, and no field that is there is called missing."""
     sent = [(field, contacts.lacking(field)) for field in MANDATORY_FIELDS]
-    mandatory_named_rightly(claim("errors-code-mandatory", operation), sent)
+    error_elements.mandatory_named_rightly(claim("errors-code-mandatory", operation), sent)
 
 
 @contract("errors-code-invalid-type", "errors-property-names-field")
@@ -36,10 +33,12 @@ def test_a_wrong_kind_is_reported_as_an_invalid_type_of_its_field(
     sent = [
         (field, contacts.faulty(f"{field} as {kind}", record))
         for field in OF_EACH_KIND
-        for kind, record in wrong_kind_in_turn(contacts.record(), field, 0).items()
+        for kind, record in contact_records.wrong_kind_in_turn(contacts.record(), field, 0).items()
     ]
-    each_named(claim("errors-property-names-field", operation), sent)
-    each_with_code(claim("errors-code-invalid-type", operation), sent, errors_array.INVALID_TYPE)
+    error_elements.each_named(claim("errors-property-names-field", operation), sent)
+    error_elements.each_with_code(
+        claim("errors-code-invalid-type", operation), sent, errors_array.INVALID_TYPE
+    )
 
 
 @contract("errors-code-invalid-property")
@@ -47,8 +46,10 @@ def test_an_unknown_field_is_reported_as_an_invalid_property(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
     """A field that is not documented gives Error.InvalidProperty when it is refused."""
-    sent = [("", contacts.faulty("unknown field", unknown_field(contacts.record())))]
-    each_with_code(claim("errors-code-invalid-property", operation), sent, errors_array.INVALID_PROPERTY)
+    sent = [("", contacts.faulty("unknown field", contact_records.unknown_field(contacts.record())))]
+    error_elements.each_with_code(
+        claim("errors-code-invalid-property", operation), sent, errors_array.INVALID_PROPERTY
+    )
 
 
 @contract("errors-code-unspecified-locale")
@@ -57,10 +58,17 @@ def test_a_phrase_for_a_language_is_reported_as_an_unspecified_locale(
 ) -> None:
     """A localised field keyed by no language code gives Error.UnspecifiedLocale."""
     sent = [
-        (field, contacts.faulty(f"language of {field}", unknown_language(contacts.record(), field)))
-        for field in LOCALISED_FIELDS[:2]
+        (
+            field,
+            contacts.faulty(
+                f"language of {field}", contact_records.unknown_language(contacts.record(), field)
+            ),
+        )
+        for field in contact_records.LOCALISED_FIELDS[:2]
     ]
-    each_with_code(claim("errors-code-unspecified-locale", operation), sent, errors_array.UNSPECIFIED_LOCALE)
+    error_elements.each_with_code(
+        claim("errors-code-unspecified-locale", operation), sent, errors_array.UNSPECIFIED_LOCALE
+    )
 
 
 @contract("errors-code-unexpected-term")
@@ -68,8 +76,12 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
     """A country that is no known term gives Error.UnexpectedTerm when it is refused."""
-    sent = [("country", contacts.faulty("unknown country", unknown_country(contacts.record())))]
-    each_with_code(claim("errors-code-unexpected-term", operation), sent, errors_array.UNEXPECTED_TERM)
+    sent = [
+        ("country", contacts.faulty("unknown country", contact_records.unknown_country(contacts.record())))
+    ]
+    error_elements.each_with_code(
+        claim("errors-code-unexpected-term", operation), sent, errors_array.UNEXPECTED_TERM
+    )
 
 
 @contract("errors-several-faults")
@@ -77,9 +89,11 @@ def test_several_faults_are_reported_together(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
     """Faults of three sorts in one record are all named by one answer."""
-    record = unknown_language(without(contacts.record(), "lastName"), "city") | {"phones": {"text": "none"}}
+    record = contact_records.unknown_language(
+        contact_records.without(contacts.record(), "lastName"), "city"
+    ) | {"phones": {"text": "none"}}
     sent = errors_array.refused_before(contacts.send(record))
-    each_named(
+    error_elements.each_named(
         claim("errors-several-faults", operation), [(field, sent) for field in ("lastName", "city", "phones")]
     )
 
@@ -90,7 +104,7 @@ def test_what_counts_as_an_invalid_value_is_observed(
 ) -> None:
     """Nothing says which values are invalid; a reference to no record is one candidate."""
     nowhere = {"contactOrganization": {"identifier": contacts.fresh_uid()}}
-    sent = contacts.send(without(contacts.record(), "lastName") | nowhere)
+    sent = contacts.send(contact_records.without(contacts.record(), "lastName") | nowhere)
     codes = sorted(
         {
             code

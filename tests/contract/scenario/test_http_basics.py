@@ -2,16 +2,19 @@
 
 from functools import partial
 
-from contracts.cases import comparison
-from contracts.cases.comparison import families_served
-from contracts.cases.marks import contract
-from contracts.cases.requests import FAMILIES, WORKFLOW, Ordinary, send
-from contracts.cases.sign_in import Credentials
-from contracts.checks import universal
-from contracts.checks.claims import Claims
-from contracts.session.actor import Actor
+from contracts.cases import (
+    Actor,
+    Claims,
+    Credentials,
+    OrdinaryRequests,
+    comparison,
+    contract,
+    requests,
+    routing,
+    universal,
+)
 
-DOCUMENTS = (*FAMILIES["draft"], *FAMILIES["attachment"])
+DOCUMENTS = (*requests.FAMILIES["draft"], *requests.FAMILIES["attachment"])
 BODIES = ("createContact", "updateContact", "saveDraft")
 WITHOUT_BODY = (
     "getDraft",
@@ -35,7 +38,9 @@ CHARSET = {"Content-Type": "application/json; charset=utf-8"}
     "json-bodies",
     operations=DOCUMENTS,
 )
-def test_ordinary_requests_for_drafts_and_attachments_are_served(ordinary: Ordinary, claim: Claims) -> None:
+def test_ordinary_requests_for_drafts_and_attachments_are_served(
+    ordinary: OrdinaryRequests, claim: Claims
+) -> None:
     """Draft and attachment operations stand under /api/v2013, with the listed headers, and answer in JSON."""
     asked = ordinary.once_each(DOCUMENTS)
 
@@ -51,11 +56,11 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(ordinary: Ordin
         universal.empty_or_json(claim("json-bodies", operation), asked[operation])
     for operation in ("draftExists", "attachmentExists"):
         universal.no_content(claim("head-without-body", operation), asked[operation])
-    realms = [partial(judge, operation) for operation in FAMILIES["draft"]]
+    realms = [partial(judge, operation) for operation in requests.FAMILIES["draft"]]
     headers = [partial(judge_header, operation) for operation in WITHOUT_BODY]
     # Last, as it ends the case where one operation is not served, which says nothing about the others.
     served = partial(
-        families_served,
+        routing.families_served,
         partial(claim, "version-2013-paths"),
         asked,
         _families("draft", "attachment"),
@@ -64,20 +69,22 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(ordinary: Ordin
     comparison.each_judged([*headers, *realms, served])
 
 
-@contract("version-2013-paths", "realm-document-realms", "json-bodies", operations=FAMILIES["contact"])
-def test_ordinary_requests_for_contacts_are_served(ordinary: Ordinary, claim: Claims) -> None:
+@contract(
+    "version-2013-paths", "realm-document-realms", "json-bodies", operations=requests.FAMILIES["contact"]
+)
+def test_ordinary_requests_for_contacts_are_served(ordinary: OrdinaryRequests, claim: Claims) -> None:
     """Contact operations stand under /api/v2013, in every realm that has documents, and answer in JSON."""
-    asked = ordinary.once_each(FAMILIES["contact"])
+    asked = ordinary.once_each(requests.FAMILIES["contact"])
 
     def judge(operation: str) -> None:
         again = partial(ordinary.harmless, operation)
         comparison.realm_taken(claim("realm-document-realms", operation), asked[operation], again)
 
-    for operation in FAMILIES["contact"]:
+    for operation in requests.FAMILIES["contact"]:
         universal.empty_or_json(claim("json-bodies", operation), asked[operation])
-    realms = [partial(judge, operation) for operation in FAMILIES["contact"]]
+    realms = [partial(judge, operation) for operation in requests.FAMILIES["contact"]]
     served = partial(
-        families_served,
+        routing.families_served,
         partial(claim, "version-2013-paths"),
         asked,
         _families("contact"),
@@ -87,22 +94,24 @@ def test_ordinary_requests_for_contacts_are_served(ordinary: Ordinary, claim: Cl
 
 
 def _families(*names: str) -> dict[str, tuple[str, ...]]:
-    return {name: FAMILIES[name] for name in names}
+    return {name: requests.FAMILIES[name] for name in names}
 
 
-@contract("version-2023-paths", "realm-workflow-realms", "json-bodies", operations=WORKFLOW)
-def test_ordinary_submissions_are_served(ordinary: Ordinary, claim: Claims) -> None:
+@contract("version-2023-paths", "realm-workflow-realms", "json-bodies", operations=requests.WORKFLOW)
+def test_ordinary_submissions_are_served(ordinary: OrdinaryRequests, claim: Claims) -> None:
     """Workflow operations stand under /api/v2023 at the same base address, in every realm, and answer in JSON."""
-    asked = ordinary.once_each(WORKFLOW)
+    asked = ordinary.once_each(requests.WORKFLOW)
 
     def judge(operation: str) -> None:
         again = partial(ordinary.harmless, operation)
         comparison.realm_taken(claim("realm-workflow-realms", operation), asked[operation], again)
 
-    families_served(partial(claim, "version-2023-paths"), asked, {"workflow": WORKFLOW}, ordinary.nowhere)
-    for operation in WORKFLOW:
+    routing.families_served(
+        partial(claim, "version-2023-paths"), asked, {"workflow": requests.WORKFLOW}, ordinary.nowhere
+    )
+    for operation in requests.WORKFLOW:
         universal.empty_or_json(claim("json-bodies", operation), asked[operation])
-    comparison.each_judged(partial(judge, operation) for operation in WORKFLOW)
+    comparison.each_judged(partial(judge, operation) for operation in requests.WORKFLOW)
 
 
 @contract("version-2013-paths", "json-bodies", "content-type-charset", operations=("createToken",))
@@ -110,7 +119,7 @@ def test_signing_in_is_served_under_2013(author: Actor, credentials: Credentials
     """Authentication stands under /api/v2013, answers in JSON and reads the charset of a content type."""
     signed_in = author.send("createToken", json=credentials.of("author"))
     universal.empty_or_json(claim("json-bodies", "createToken"), signed_in)
-    families_served(
+    routing.families_served(
         partial(claim, "version-2013-paths"), {"createToken": signed_in}, {"token": ("createToken",)}
     )
     charset = author.send("createToken", json=credentials.of("author"), headers=CHARSET)
@@ -119,33 +128,35 @@ def test_signing_in_is_served_under_2013(author: Actor, credentials: Credentials
 
 @contract("content-type-charset", operations=BODIES)
 def test_a_charset_in_the_content_type_is_fine(
-    author: Actor, ordinary: Ordinary, claim: Claims, operation: str
+    author: Actor, ordinary: OrdinaryRequests, claim: Claims, operation: str
 ) -> None:
     """A body labelled as JSON in UTF-8 comes to the same as one labelled as JSON."""
     request = ordinary.faulty(operation)
-    usual, charset = send(request, author), send(request, author, CHARSET)
+    usual, charset = requests.send(request, author), requests.send(request, author, CHARSET)
     comparison.treated_alike(claim("content-type-charset", operation), charset, usual)
 
 
 @contract("header-letter-case", operations=("listDrafts",))
 def test_header_names_of_a_list_are_read_in_any_letter_case(
-    author: Actor, ordinary: Ordinary, realm: str, claim: Claims
+    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims
 ) -> None:
     """Names of headers are recognised in small letters and in capitals (RFC 9110, 5.1)."""
     request = ordinary.request("listDrafts")
-    renamed = send(request, author, _renamed(author, realm))
-    comparison.treated_alike(claim("header-letter-case", "listDrafts"), renamed, send(request, author))
+    renamed = requests.send(request, author, _renamed(author, realm))
+    comparison.treated_alike(
+        claim("header-letter-case", "listDrafts"), renamed, requests.send(request, author)
+    )
 
 
-@contract("content-type-charset", "header-letter-case", operations=WORKFLOW)
+@contract("content-type-charset", "header-letter-case", operations=requests.WORKFLOW)
 def test_submissions_are_read_with_a_charset_and_other_letter_case(
-    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, operation: str
+    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
     """A charset beside the content type and other letter case of header names change nothing."""
     request = ordinary.faulty(operation)
-    usual, charset = send(request, author), send(request, author, CHARSET)
+    usual, charset = requests.send(request, author), requests.send(request, author, CHARSET)
     comparison.treated_alike(claim("content-type-charset", operation), charset, usual)
-    renamed = send(request, author, _renamed(author, realm))
+    renamed = requests.send(request, author, _renamed(author, realm))
     comparison.treated_alike(claim("header-letter-case", operation), renamed, usual)
 
 

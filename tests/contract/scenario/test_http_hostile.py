@@ -6,14 +6,19 @@ That no answer is a server error and that no secret is echoed is judged on every
 from functools import partial
 from itertools import chain
 
-from contracts.cases import hostile_input, unauthenticated
-from contracts.cases.hostile_input import share
-from contracts.cases.marks import contract
-from contracts.cases.requests import Ordinary, send, with_body
-from contracts.cases.sign_in import Credentials
-from contracts.checks import universal
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
+from contracts.cases import (
+    Actor,
+    Claims,
+    Credentials,
+    Observer,
+    OrdinaryRequests,
+    contract,
+    hostile_input,
+    requests,
+    share,
+    unauthenticated,
+    universal,
+)
 
 BODIES = (
     "createContact",
@@ -48,56 +53,72 @@ def test_odd_credentials_are_answered(author: Actor, credentials: Credentials, c
 
 @contract(*UNIVERSAL, operations=BODIES, requests=10)
 def test_odd_records_are_answered(
-    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, operation: str
+    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
     """JSON at its edges, or under another label, does not break an operation; its records are faulty, or drafts."""
     request = ordinary.faulty(operation)
     bodies = hostile_input.in_turn(request.body, realm, operation)
-    labelled = (send(request, author, label) for label in hostile_input.labels_in_turn(realm, operation))
-    asked = chain(labelled, (with_body(request, author, body) for body in bodies))
-    universal.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
+    labelled = (
+        requests.send(request, author, label) for label in hostile_input.labels_in_turn(realm, operation)
+    )
+    asked = chain(labelled, (requests.with_body(request, author, body) for body in bodies))
+    universal.answered_in_time(
+        claim("answers-in-time", operation), asked, partial(requests.send, request, author)
+    )
 
 
 @contract(*UNIVERSAL, operations=BODIES, profile="nightly", requests=30)
 def test_all_odd_records_are_answered(
-    author: Actor, ordinary: Ordinary, claim: Claims, operation: str
+    author: Actor, ordinary: OrdinaryRequests, claim: Claims, operation: str
 ) -> None:
     """As above, with every odd body in every realm."""
     request = ordinary.faulty(operation)
     bodies = hostile_input.at_the_edges(request.body)
-    asked = (with_body(request, author, body) for body in bodies.values())
-    universal.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
+    asked = (requests.with_body(request, author, body) for body in bodies.values())
+    universal.answered_in_time(
+        claim("answers-in-time", operation), asked, partial(requests.send, request, author)
+    )
 
 
 @contract(*UNIVERSAL, operations=ADDRESSED, requests=10)
 def test_odd_addresses_are_answered(
-    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, operation: str
+    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
     """Odd and long texts in the address do not break an operation; none of them is a valid uid."""
     request = ordinary.request(operation)
-    asked = (send(changed, author) for changed in hostile_input.odd_addresses(request, realm))
-    universal.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
+    asked = (requests.send(changed, author) for changed in hostile_input.odd_addresses(request, realm))
+    universal.answered_in_time(
+        claim("answers-in-time", operation), asked, partial(requests.send, request, author)
+    )
 
 
 @contract(*UNIVERSAL, operations=LISTS, requests=10)
 def test_odd_queries_are_answered(
-    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, operation: str
+    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
     """Odd and long texts in the query do not break a list."""
     request = ordinary.request(operation)
-    asked = (send(request, author, query=query) for query in hostile_input.odd_queries(realm, operation))
-    universal.answered_in_time(claim("answers-in-time", operation), asked, partial(send, request, author))
+    asked = (
+        requests.send(request, author, query=query) for query in hostile_input.odd_queries(realm, operation)
+    )
+    universal.answered_in_time(
+        claim("answers-in-time", operation), asked, partial(requests.send, request, author)
+    )
 
 
 @contract("content-type-missing", "content-type-other", operations=BODIES, profile="nightly")
 def test_other_content_types_are_observed(
-    author: Actor, ordinary: Ordinary, realm: str, observe: Observer, operation: str
+    author: Actor, ordinary: OrdinaryRequests, realm: str, observe: Observer, operation: str
 ) -> None:
     """What a JSON body without its label, or under another one, leads to is not shown."""
     request = ordinary.faulty(operation)
-    observe("content-type-missing", operation, send(request, author, {"Content-Type": None}).answer.status)
+    observe(
+        "content-type-missing",
+        operation,
+        requests.send(request, author, {"Content-Type": None}).answer.status,
+    )
     asked = {
-        name: send(request, author, {"Content-Type": value})
+        name: requests.send(request, author, {"Content-Type": value})
         for name, value in share(hostile_input.OTHER_CONTENT_TYPES, realm, 4).items()
     }
     observe("content-type-other", operation, dict(unauthenticated.observed(asked)))
@@ -118,13 +139,13 @@ def test_other_content_types_of_credentials_are_observed(author: Actor, observe:
 
 @contract("accept-missing", "accept-other", "query-unknown", "version-other", operations=LISTS)
 def test_odd_requests_for_a_list_are_observed(
-    author: Actor, ordinary: Ordinary, observe: Observer, operation: str
+    author: Actor, ordinary: OrdinaryRequests, observe: Observer, operation: str
 ) -> None:
     """What Accept, an unlisted parameter or the other version's prefix leads to is not shown."""
     request = ordinary.request(operation)
-    observe("accept-missing", operation, send(request, author, {"Accept": None}).answer.status)
-    observe("accept-other", operation, send(request, author, {"Accept": "image/png"}).answer.status)
-    observe("query-unknown", operation, send(request, author, query={"unlisted": "1"}).answer.status)
+    observe("accept-missing", operation, requests.send(request, author, {"Accept": None}).answer.status)
+    observe("accept-other", operation, requests.send(request, author, {"Accept": "image/png"}).answer.status)
+    observe("query-unknown", operation, requests.send(request, author, query={"unlisted": "1"}).answer.status)
     other = author.send(
         operation, path=request.path, address=lambda address: address.replace("/v2013/", "/v2023/")
     )

@@ -1,16 +1,23 @@
 """Bodies that are announced as JSON and are none: refused, and nothing comes of them."""
 
-from contracts.cases import drafts, hostile_input, refusals, sign_in
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.hostile_input import share
-from contracts.cases.marks import contract
-from contracts.cases.requests import Ordinary, with_body
-from contracts.cases.samples import Samples
-from contracts.cases.sign_in import Credentials
-from contracts.cases.submissions import UPDATE, submit
-from contracts.cases.workflow_records import WorkflowRecords
-from contracts.checks.claims import Claims
-from contracts.session.actor import Actor
+from contracts.cases import (
+    UPDATE,
+    Actor,
+    Arrangement,
+    Claims,
+    Credentials,
+    OrdinaryRequests,
+    Samples,
+    WorkflowRecords,
+    contract,
+    draft_lifecycle,
+    hostile_input,
+    refusals,
+    requests,
+    share,
+    sign_in,
+    submit,
+)
 
 WORKFLOW = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier")
 
@@ -26,12 +33,12 @@ def test_malformed_credentials_sign_nobody_in(author: Actor, credentials: Creden
 
 @contract("malformed-json-refused", operations=("saveDraft", *WORKFLOW))
 def test_a_malformed_record_is_not_saved(
-    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, operation: str
+    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
     """A valid record in a body that is no JSON is refused, and no draft is there afterwards."""
     request = ordinary.request(operation)
     bodies = share(hostile_input.malformed(request.body), realm, 3, operation)
-    asked = [with_body(request, author, body) for body in bodies.values()]
+    asked = [requests.with_body(request, author, body) for body in bodies.values()]
     refusals.each_refused(claim("malformed-json-refused", operation), asked)
     named = [request.path[name] for name in ("uid", "identifier") if name in request.path]
     refusals.no_draft_under(claim("malformed-json-refused", operation), author, named, *asked[:1])
@@ -39,12 +46,12 @@ def test_a_malformed_record_is_not_saved(
 
 @contract("malformed-json-refused", operations=("createContact", "updateContact"))
 def test_a_malformed_contact_is_refused(
-    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, operation: str
+    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
     """A valid contact record in a body that is no JSON is neither created nor taken as an update."""
     request = ordinary.request(operation)
     asked = [
-        with_body(request, author, body)
+        requests.with_body(request, author, body)
         for body in share(hostile_input.malformed(request.body), realm, 3, operation).values()
     ]
     refusals.each_refused(claim("malformed-json-refused", operation), asked)
@@ -63,15 +70,15 @@ def test_a_malformed_submission_updates_nothing(
 
 @contract("malformed-json-refused", operations=("saveDraft", "getDraft"))
 def test_a_malformed_record_does_not_touch_the_draft_that_is_there(
-    author: Actor, arrange: Arrangement, ordinary: Ordinary, realm: str, claim: Claims
+    author: Actor, arrange: Arrangement, ordinary: OrdinaryRequests, realm: str, claim: Claims
 ) -> None:
     """A refused save leaves the draft with the content it had."""
-    drafts.lives_anywhere(author, arrange)
+    draft_lifecycle.works_for_ordinary_uid(author, arrange)
     draft = arrange.draft(author)
     changed = draft.document | {"firstName": "Changed"}
     request = ordinary.saving(draft.uid)
     asked = [
-        with_body(request, author, body)
+        requests.with_body(request, author, body)
         for body in share(hostile_input.malformed(changed), realm, 3).values()
     ]
     refusals.each_refused(claim("malformed-json-refused", "saveDraft"), asked)

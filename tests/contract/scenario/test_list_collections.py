@@ -2,18 +2,22 @@
 
 import pytest
 
-from contracts.cases.arrangement import Arrangement, require
-from contracts.cases.drafts import deleted, save
-from contracts.cases.list_options import proven_field
-from contracts.cases.list_pages import drafts_of
-from contracts.cases.list_search import held, look_for, not_held
-from contracts.cases.marks import contract
-from contracts.cases.refusals import each_refused
-from contracts.cases.samples import Samples
-from contracts.checks.claims import Claims, Observer
-from contracts.checks.outcomes import done
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    Observer,
+    Samples,
+    contract,
+    done,
+    drafts,
+    drafts_of,
+    each_refused,
+    list_search,
+    lists,
+    require,
+)
 
 
 @contract("list-answers", "list-success-status", profile="smoke")
@@ -29,7 +33,7 @@ def test_drafts_are_listed(author: Actor, claim: Claims, observe: Observer) -> N
 def test_mydrafts_holds_a_draft_just_saved(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """The collection mydrafts holds a draft that the caller has just saved."""
     draft = arrange.draft(author)
-    held(claim("list-mydrafts-has-mine"), arrange, drafts_of(author, "mydrafts"), draft.uid)
+    list_search.held(claim("list-mydrafts-has-mine"), arrange, drafts_of(author, "mydrafts"), draft.uid)
 
 
 @contract("list-my-answers")
@@ -52,12 +56,12 @@ def test_other_lists_hold_a_draft_just_saved(
     clause: str, collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """A draft that the caller has just saved is in the collection my, and in the list without a collection."""
-    field = proven_field(arrange, author)
+    field = lists.proven_field(arrange, author)
     draft = arrange.draft(author)  # the newest, which is what a list is most likely to lack
     mine = drafts_of(author, "mydrafts")
-    listed = arrange.eventually(lambda: look_for(mine, draft.uid).found)
+    listed = arrange.eventually(lambda: list_search.look_for(mine, draft.uid).found)
     require(listed, "listDrafts", "the collection mydrafts does not hold a draft that was just saved")
-    held(claim(clause), arrange, drafts_of(author, collection), draft.uid, field)
+    list_search.held(claim(clause), arrange, drafts_of(author, collection), draft.uid, field)
 
 
 @contract(operations=["listDrafts"])
@@ -78,8 +82,8 @@ def test_a_personal_collection_does_not_hold_the_draft_of_another(
 ) -> None:
     """A personal collection does not hold a draft that another account saved."""
     theirs = arrange.shared_draft(other)
-    field = proven_field(arrange, author)
-    not_held(claim(clause), arrange, drafts_of(author, collection), theirs.uid, field)
+    field = lists.proven_field(arrange, author)
+    list_search.not_held(claim(clause), arrange, drafts_of(author, collection), theirs.uid, field)
 
 
 @contract("list-my-without-others", operations=["listDrafts"])
@@ -88,20 +92,20 @@ def test_a_personal_collection_is_personal_to_everybody(
 ) -> None:
     """The collection my of another account does not hold what the author saved: it is not the author's for all."""
     mine = arrange.shared_draft(author)
-    field = proven_field(arrange, author)
-    not_held(claim("list-my-without-others"), arrange, drafts_of(other, "my"), mine.uid, field)
+    field = lists.proven_field(arrange, author)
+    list_search.not_held(claim("list-my-without-others"), arrange, drafts_of(other, "my"), mine.uid, field)
 
 
 @contract("list-deleted-gone", operations=["listDrafts", "deleteDraft"])
 def test_a_deleted_draft_is_no_longer_listed(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A draft that was deleted is no longer in any list that held it."""
-    draft, field = arrange.draft(author), proven_field(arrange, author)
+    draft, field = arrange.draft(author), lists.proven_field(arrange, author)
     mydrafts, plain = drafts_of(author, "mydrafts"), drafts_of(author)
-    listed = arrange.eventually(lambda: look_for(mydrafts, draft.uid, field).found)
+    listed = arrange.eventually(lambda: list_search.look_for(mydrafts, draft.uid, field).found)
     require(listed, "listDrafts", "does not hold a draft that was just saved")
-    deleted(author, draft.uid)
-    not_held(claim("list-deleted-gone", "listDrafts"), arrange, mydrafts, draft.uid, field)
-    not_held(claim("list-deleted-gone", "listDrafts"), arrange, plain, draft.uid, field)
+    drafts.deleted(author, draft.uid)
+    list_search.not_held(claim("list-deleted-gone", "listDrafts"), arrange, mydrafts, draft.uid, field)
+    list_search.not_held(claim("list-deleted-gone", "listDrafts"), arrange, plain, draft.uid, field)
 
 
 @contract("list-saved-twice")
@@ -109,12 +113,12 @@ def test_a_draft_saved_several_times_is_listed_once(
     author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
 ) -> None:
     """Later saves update the draft in the list; they add none."""
-    draft, drafts = arrange.draft(author), drafts_of(author, "mydrafts")
-    done(save(author, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel")))
-    done(save(author, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel Louise")))
-    listed = arrange.eventually(lambda: drafts.page().names(draft.uid))
+    draft, mydrafts = arrange.draft(author), drafts_of(author, "mydrafts")
+    done(drafts.save(author, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel")))
+    done(drafts.save(author, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel Louise")))
+    listed = arrange.eventually(lambda: mydrafts.page().names(draft.uid))
     require(listed, "listDrafts", "does not hold a draft that was just saved on its first page")
-    page = drafts.page()
+    page = mydrafts.page()
     once = page.count(draft.uid) == 1
     claim("list-saved-twice", "listDrafts").holds(
         once, page.exchange, expected="the draft once", seen=f"{page.count(draft.uid)} times"

@@ -2,15 +2,19 @@
 
 import pytest
 
-from contracts.cases import list_options
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.list_options import draft_field, ordered, picks, relies_on_filter, relies_on_order
-from contracts.cases.list_pages import drafts_of, equals, quoted
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape
-from contracts.cases.refusals import each_refused
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Observer,
+    contract,
+    drafts_of,
+    each_refused,
+    equals,
+    lists,
+    quoted,
+    shape,
+)
 
 #: Literals that are easily broken on their way, and equal no identifier.
 DELICATE = {"quotes": "it's nobody's", "reserved": "a&b=c#d+e%20;f/g? никто 誰も"}
@@ -19,28 +23,28 @@ DELICATE = {"quotes": "it's nobody's", "reserved": "a&b=c#d+e%20;f/g? никто
 @contract("list-filter")
 def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $filter only the items that match are returned, and a match is not lost."""
-    field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
-    picks(claim("list-filter"), drafts, equals(field.filter_path, field.own[0]), field.own[:1])
+    field, drafts = lists.draft_field(arrange, author), drafts_of(author, "mydrafts")
+    lists.picks(claim("list-filter"), drafts, equals(field.filter_path, field.own[0]), field.own[:1])
 
 
 @contract("list-filter")
 def test_a_filter_joins_conditions(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Conditions joined by or pick what either picks, those joined by and what both pick; brackets group."""
-    field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
+    field, drafts = lists.draft_field(arrange, author), drafts_of(author, "mydrafts")
     first, second = (equals(field.filter_path, uid) for uid in field.own[:2])
-    picks(claim("list-filter"), drafts, f"{first} or {second}", field.own[:2])
-    picks(claim("list-filter"), drafts, f"({first} or {second}) and {second}", field.own[1:2])
+    lists.picks(claim("list-filter"), drafts, f"{first} or {second}", field.own[:2])
+    lists.picks(claim("list-filter"), drafts, f"({first} or {second}) and {second}", field.own[1:2])
 
 
 @contract("list-filter")
 @pytest.mark.parametrize("kind", list(DELICATE))
 def test_a_filter_takes_any_text(kind: str, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A literal may hold quotes, characters reserved in addresses, and any script."""
-    field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
-    relies_on_filter(drafts, field)
+    field, drafts = lists.draft_field(arrange, author), drafts_of(author, "mydrafts")
+    lists.relies_on_filter(drafts, field)
     path, literal = field.filter_path, quoted(DELICATE[kind])
-    picks(claim("list-filter"), drafts, f"{path} eq {literal}", ())
-    picks(
+    lists.picks(claim("list-filter"), drafts, f"{path} eq {literal}", ())
+    lists.picks(
         claim("list-filter"), drafts, f"{path} eq {literal} or {equals(path, field.own[2])}", field.own[2:3]
     )
 
@@ -48,19 +52,21 @@ def test_a_filter_takes_any_text(kind: str, author: Actor, arrange: Arrangement,
 @contract("list-filter")
 def test_a_filter_works_without_a_collection(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A $filter picks from the list without a collection too."""
-    field = draft_field(arrange, author)
-    relies_on_filter(drafts_of(author, "mydrafts"), field)
-    picks(claim("list-filter"), drafts_of(author), equals(field.filter_path, *field.own[1:4]), field.own[1:4])
+    field = lists.draft_field(arrange, author)
+    lists.relies_on_filter(drafts_of(author, "mydrafts"), field)
+    lists.picks(
+        claim("list-filter"), drafts_of(author), equals(field.filter_path, *field.own[1:4]), field.own[1:4]
+    )
 
 
 @contract("list-filter-with-top")
 def test_a_filter_and_top_work_together(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """$filter and $top together return only matching items and no more than $top of them."""
-    field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
-    relies_on_filter(drafts, field)
-    list_options.relies_on_top(arrange, drafts)
+    field, drafts = lists.draft_field(arrange, author), drafts_of(author, "mydrafts")
+    lists.relies_on_filter(drafts, field)
+    lists.relies_on_top(arrange, drafts)
     page = drafts.page(filter=equals(field.filter_path, *field.own[:4]), top=2)
-    list_options.no_more_than(claim("list-filter-with-top"), page, 2)
+    lists.no_more_than(claim("list-filter-with-top"), page, 2)
     matching = 0 < page.size == len(page.order_of(field.own[:4]))
     claim("list-filter-with-top").holds(
         matching, page.exchange, expected="some of the four that match", seen=page.told
@@ -70,27 +76,27 @@ def test_a_filter_and_top_work_together(author: Actor, arrange: Arrangement, cla
 @contract("list-orderby")
 def test_items_come_in_rising_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $orderby on a field the items come in rising order of it."""
-    field = draft_field(arrange, author)
-    ordered(claim("list-orderby"), drafts_of(author, "mydrafts"), field)
+    field = lists.draft_field(arrange, author)
+    lists.ordered(claim("list-orderby"), drafts_of(author, "mydrafts"), field)
 
 
 @contract("list-orderby-falling")
 def test_items_come_in_falling_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $orderby on a field and the word desc, the items come in falling order of it."""
-    field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
-    relies_on_order(drafts, field)
-    ordered(claim("list-orderby-falling"), drafts, field, falling=True)
+    field, drafts = lists.draft_field(arrange, author), drafts_of(author, "mydrafts")
+    lists.relies_on_order(drafts, field)
+    lists.ordered(claim("list-orderby-falling"), drafts, field, falling=True)
 
 
 @contract("list-orderby-with-page")
 def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """$orderby applies before $skip and $top, so that pages taken together are in order."""
-    field, drafts = draft_field(arrange, author), drafts_of(author, "mydrafts")
-    relies_on_order(drafts, field)
-    list_options.relies_on_windows(arrange, drafts, field.narrowed(drafts))
+    field, drafts = lists.draft_field(arrange, author), drafts_of(author, "mydrafts")
+    lists.relies_on_order(drafts, field)
+    lists.relies_on_windows(arrange, drafts, field.narrowed(drafts))
     order = f"{field.order_path} desc"
     own = field.narrowed(drafts.with_fixed(orderby=order))
-    list_options.pages_in_order(claim("list-orderby-with-page"), drafts.with_fixed(orderby=order), 3, own=own)
+    lists.pages_in_order(claim("list-orderby-with-page"), drafts.with_fixed(orderby=order), 3, own=own)
 
 
 @contract("list-filter-malformed", "list-failure-status")

@@ -2,15 +2,7 @@
 
 import pytest
 
-from contracts.cases import list_options
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.list_options import narrowed_drafts
-from contracts.cases.list_pages import drafts_of
-from contracts.cases.list_search import kept_drafts
-from contracts.cases.marks import contract
-from contracts.cases.refusals import each_refused
-from contracts.checks.claims import Claims
-from contracts.session.actor import Actor
+from contracts.cases import Actor, Arrangement, Claims, contract, drafts_of, each_refused, list_search, lists
 
 #: More than one account will ever have drafts in a development environment, and less than deep paging forbids.
 BEYOND = 9_000
@@ -23,27 +15,27 @@ COLLECTIONS = ("my", "mydrafts")
 @pytest.mark.parametrize("top", [1, 3])
 def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $top no more items are returned than it says."""
-    kept_drafts(arrange, author)
-    list_options.no_more_than(claim("list-top"), drafts_of(author).page(top=top), top)
+    list_search.kept_drafts(arrange, author)
+    lists.no_more_than(claim("list-top"), drafts_of(author).page(top=top), top)
 
 
 @contract("list-collection-with-top")
 @pytest.mark.parametrize("collection", COLLECTIONS)
 def test_top_bounds_a_collection(collection: str, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """$top bounds the number of items also together with a collection."""
-    kept_drafts(arrange, author)
-    list_options.relies_on_top(arrange, drafts_of(author))
+    list_search.kept_drafts(arrange, author)
+    lists.relies_on_top(arrange, drafts_of(author))
     drafts = drafts_of(author, collection)
-    list_options.relies_on_list(arrange, drafts)
-    list_options.no_more_than(claim("list-collection-with-top"), drafts.page(top=4), 4)
+    lists.relies_on_list(arrange, drafts)
+    lists.no_more_than(claim("list-collection-with-top"), drafts.page(top=4), 4)
 
 
 @contract("list-skip")
 def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $skip the list starts as many items later as it says."""
-    kept_drafts(arrange, author)
-    own = narrowed_drafts(arrange, author)
-    list_options.starts_later(claim("list-skip"), drafts_of(author), 1, 3, own=own)
+    list_search.kept_drafts(arrange, author)
+    own = lists.narrowed_drafts(arrange, author)
+    lists.starts_later(claim("list-skip"), drafts_of(author), 1, 3, own=own)
 
 
 @contract("list-collection-with-skip")
@@ -52,28 +44,28 @@ def test_skip_shifts_a_collection(
     collection: str, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """$skip leaves out items from the start also together with a collection."""
-    kept_drafts(arrange, author)
-    list_options.relies_on_skip(arrange, drafts_of(author), narrowed_drafts(arrange, author))
-    own = narrowed_drafts(arrange, author, collection)
+    list_search.kept_drafts(arrange, author)
+    lists.relies_on_skip(arrange, drafts_of(author), lists.narrowed_drafts(arrange, author))
+    own = lists.narrowed_drafts(arrange, author, collection)
     drafts = drafts_of(author, collection)
-    list_options.starts_later(claim("list-collection-with-skip"), drafts, 1, 3, own=own)
+    lists.starts_later(claim("list-collection-with-skip"), drafts, 1, 3, own=own)
 
 
 @contract("list-skip-zero")
 def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $skip of zero the list starts where it starts without the option."""
-    kept_drafts(arrange, author)
-    own = narrowed_drafts(arrange, author, "mydrafts")
-    list_options.starts_later(claim("list-skip-zero"), drafts_of(author, "mydrafts"), 0, own=own)
+    list_search.kept_drafts(arrange, author)
+    own = lists.narrowed_drafts(arrange, author, "mydrafts")
+    lists.starts_later(claim("list-skip-zero"), drafts_of(author, "mydrafts"), 0, own=own)
 
 
 @contract("list-skip-beyond")
 def test_skip_beyond_the_end_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $skip larger than the number of drafts the list is empty."""
-    kept_drafts(arrange, author)
+    list_search.kept_drafts(arrange, author)
     drafts = drafts_of(author, "my")
-    list_options.relies_on_skip(arrange, drafts, narrowed_drafts(arrange, author, "my"))
-    list_options.empty(claim("list-skip-beyond"), drafts.page(skip=BEYOND))
+    lists.relies_on_skip(arrange, drafts, lists.narrowed_drafts(arrange, author, "my"))
+    lists.empty(claim("list-skip-beyond"), drafts.page(skip=BEYOND))
 
 
 @contract("list-top-and-skip")
@@ -82,11 +74,11 @@ def test_skip_and_top_give_a_window(
     collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """$skip and $top together give the window that starts after the skipped items and is no longer than $top."""
-    kept_drafts(arrange, author)
-    drafts, own = drafts_of(author, collection), narrowed_drafts(arrange, author, collection)
-    list_options.relies_on_top(arrange, drafts)
-    list_options.relies_on_skip(arrange, drafts, own)
-    list_options.windows(claim("list-top-and-skip"), drafts, (1, 2), (3, 1), own=own)
+    list_search.kept_drafts(arrange, author)
+    drafts, own = drafts_of(author, collection), lists.narrowed_drafts(arrange, author, collection)
+    lists.relies_on_top(arrange, drafts)
+    lists.relies_on_skip(arrange, drafts, own)
+    lists.windows(claim("list-top-and-skip"), drafts, (1, 2), (3, 1), own=own)
 
 
 @contract("list-pages-cover")
@@ -95,18 +87,18 @@ def test_pages_neither_repeat_nor_lose(
     collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """Pages taken one after another from a list at rest neither repeat an item nor lose one."""
-    kept_drafts(arrange, author)
-    drafts, own = drafts_of(author, collection), narrowed_drafts(arrange, author, collection)
-    list_options.relies_on_windows(arrange, drafts, own)
-    list_options.pages_cover(claim("list-pages-cover"), drafts, 3, own=own)
+    list_search.kept_drafts(arrange, author)
+    drafts, own = drafts_of(author, collection), lists.narrowed_drafts(arrange, author, collection)
+    lists.relies_on_windows(arrange, drafts, own)
+    lists.pages_cover(claim("list-pages-cover"), drafts, 3, own=own)
 
 
 @contract("list-top-zero")
 def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $top of zero the list is empty."""
-    kept_drafts(arrange, author)
-    list_options.relies_on_top(arrange, drafts_of(author))
-    list_options.empty(claim("list-top-zero"), drafts_of(author).page(top=0))
+    list_search.kept_drafts(arrange, author)
+    lists.relies_on_top(arrange, drafts_of(author))
+    lists.empty(claim("list-top-zero"), drafts_of(author).page(top=0))
 
 
 @contract("list-top-ample")
@@ -115,7 +107,7 @@ def test_an_ample_top_loses_nothing(
     collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """A $top larger than the number of drafts succeeds and loses none of those a plain list holds."""
-    kept, drafts = kept_drafts(arrange, author), drafts_of(author, collection)
+    kept, drafts = list_search.kept_drafts(arrange, author), drafts_of(author, collection)
     plain, ample = drafts.page(), drafts.page(top=AMPLE)
     lost = [uid for uid in kept if plain.names(uid) and not ample.names(uid) and plain.size < AMPLE]
     claim("list-top-ample").accepted(ample.exchange)

@@ -1,14 +1,18 @@
 """Where the document is silent on the list of drafts: what is seen there is noted and cannot fail."""
 
-from contracts.cases import observing
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.list_pages import Lister, drafts_of
-from contracts.cases.list_search import kept_drafts
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape, status
-from contracts.checks.claims import Observer
-from contracts.exchanges import readers
-from contracts.session.actor import Actor
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Lister,
+    Observer,
+    contract,
+    drafts_of,
+    list_search,
+    observing,
+    readers,
+    shape,
+    status,
+)
 
 OPTIONS = ("filter", "orderby", "top", "skip")
 
@@ -16,7 +20,7 @@ OPTIONS = ("filter", "orderby", "top", "skip")
 @contract("list-fields", "list-envelope", "list-default-order", "list-default-page")
 def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """Fields, envelope, order and length of a list without options are not shown."""
-    kept, drafts = kept_drafts(arrange, author), drafts_of(author, "mydrafts")
+    kept, drafts = list_search.kept_drafts(arrange, author), drafts_of(author, "mydrafts")
     page = drafts.page()
     mine = [record for record in page.records or () if readers.names(record, kept[0])]
     orders = {"as saved": kept, "latest first": kept[::-1], "by uid": sorted(kept)}
@@ -42,7 +46,7 @@ def test_options_without_the_dollar_are_observed(
     author: Actor, arrange: Arrangement, observe: Observer
 ) -> None:
     """What the options do when they are written without the dollar sign is not shown."""
-    kept_drafts(arrange, author)
+    list_search.kept_drafts(arrange, author)
     page = Lister(author, "listDrafts", "", {}, {"collection": "mydrafts"}).page(top=1)
     seen = {"status": status(page.exchange), "bounded": page.size == 1}
     observe("list-options-without-dollar", "listDrafts", seen)

@@ -2,52 +2,63 @@
 
 from functools import partial
 
-from contracts.cases import comparison, refusals
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.marks import contract
-from contracts.cases.requests import ELSEWHERE, UNKNOWN_REALM, WORKFLOW, Bases, Ordinary, send
-from contracts.checks.claims import Claims, Observer
-from contracts.checks.outcomes import done
-from contracts.exchanges import readers
-from contracts.session.actor import Actor
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Observer,
+    OrdinaryRequests,
+    ValidRequests,
+    comparison,
+    contract,
+    done,
+    readers,
+    refusals,
+    requests,
+)
 
 CONTACTS = ("createContact", "updateContact")
 DRAFTS = ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listDrafts")
-UNKNOWN = {"Realm": UNKNOWN_REALM}
+UNKNOWN = {"Realm": requests.UNKNOWN_REALM}
 #: Ways to give no realm.
 WITHOUT = {"missing": None, "empty": ""}
 
 
-@contract("realm-empty", operations=WORKFLOW)
+@contract("realm-empty", operations=requests.WORKFLOW)
 def test_an_empty_realm_header_is_refused(
-    author: Actor, ordinary: Ordinary, claim: Claims, operation: str
+    author: Actor, ordinary: OrdinaryRequests, claim: Claims, operation: str
 ) -> None:
     """An empty Realm header gives no realm: 400, be it as missing or as unknown."""
     request = ordinary.faulty(operation)
-    refused = send(request, author, {"Realm": ""})
-    comparison.has_status(claim("realm-empty", operation), refused, partial(send, request, author))
-    comparison.no_realm_found(claim("realm-empty", operation), refused, partial(send, request, author))
+    refused = requests.send(request, author, {"Realm": ""})
+    comparison.has_status(claim("realm-empty", operation), refused, partial(requests.send, request, author))
+    comparison.no_realm_found(
+        claim("realm-empty", operation), refused, partial(requests.send, request, author)
+    )
 
 
 @contract("realm-unknown-contact", operations=CONTACTS)
 def test_contacts_are_refused_under_an_unknown_realm(
-    author: Actor, bases: Bases, claim: Claims, operation: str
+    author: Actor, bases: ValidRequests, claim: Claims, operation: str
 ) -> None:
     """A valid contact record is refused under a realm that does not exist."""
-    refused = send(bases.request(operation), author, UNKNOWN)
+    refused = requests.send(bases.request(operation), author, UNKNOWN)
     claim("realm-unknown-contact", operation).refused(refused)
 
 
 @contract("realm-unknown-draft-save", "realm-missing-draft", operations=("saveDraft",))
 def test_drafts_are_not_saved_under_an_unknown_realm(
-    author: Actor, bases: Bases, claim: Claims, observe: Observer
+    author: Actor, bases: ValidRequests, claim: Claims, observe: Observer
 ) -> None:
     """Save is refused under a realm that does not exist, and stores nothing under the actor's own."""
     request = bases.request("saveDraft")
-    refused = send(request, author, UNKNOWN)
+    refused = requests.send(request, author, UNKNOWN)
     claim("realm-unknown-draft-save").refused(refused)
     refusals.no_draft_under(claim("realm-unknown-draft-save"), author, [request.path["uid"]], refused)
-    without = {what: send(request, author, {"Realm": value}).answer.status for what, value in WITHOUT.items()}
+    without = {
+        what: requests.send(request, author, {"Realm": value}).answer.status
+        for what, value in WITHOUT.items()
+    }
     observe("realm-missing-draft", "saveDraft", without)
 
 
@@ -59,15 +70,15 @@ def test_drafts_of_one_realm_are_not_listed_in_another(
     draft, query = arrange.draft(author), {"collection": "mydrafts"}
     own = partial(author.send, "listDrafts", query=query)
     comparison.listed(arrange.eventually(lambda: readers.carries_identifier(own().answer, draft.uid)))
-    elsewhere = author.send("listDrafts", query=query, realm=ELSEWHERE[realm])
+    elsewhere = author.send("listDrafts", query=query, realm=requests.ELSEWHERE[realm])
     claim("realm-lists-apart").holds(
         not readers.carries_identifier(done(elsewhere), draft.uid),
         draft.exchange,
         elsewhere,
-        expected=f"no draft of {realm} in the list of {ELSEWHERE[realm]}",
+        expected=f"no draft of {realm} in the list of {requests.ELSEWHERE[realm]}",
         seen=f"the list names {draft.uid}",
     )
-    found = author.send("draftExists", path={"uid": draft.uid}, realm=ELSEWHERE[realm])
+    found = author.send("draftExists", path={"uid": draft.uid}, realm=requests.ELSEWHERE[realm])
     observe("realm-drafts-apart", "draftExists", {"seen from another realm": found.answer.status})
 
 
@@ -79,26 +90,36 @@ def test_drafts_of_one_realm_are_not_listed_in_another(
     operations=("getDraft",),
 )
 def test_reading_drafts_under_other_realms_is_observed(
-    author: Actor, bases: Bases, observe: Observer, realm: str, operation: str
+    author: Actor, bases: ValidRequests, observe: Observer, realm: str, operation: str
 ) -> None:
     """What reading does under an unknown, a missing, an empty or the reporting realm is not shown."""
     request = bases.request(operation)
-    observe("realm-unknown-draft-read", operation, send(request, author, UNKNOWN).answer.status)
-    without = {what: send(request, author, {"Realm": value}).answer.status for what, value in WITHOUT.items()}
+    observe("realm-unknown-draft-read", operation, requests.send(request, author, UNKNOWN).answer.status)
+    without = {
+        what: requests.send(request, author, {"Realm": value}).answer.status
+        for what, value in WITHOUT.items()
+    }
     observe("realm-missing-draft", operation, without)
-    observe("realm-ort-on-draft", operation, send(request, author, {"Realm": "ort-dev"}).answer.status)
-    asked = send(request, author, {"Realm": None}, query={"Realm": realm})
+    observe(
+        "realm-ort-on-draft", operation, requests.send(request, author, {"Realm": "ort-dev"}).answer.status
+    )
+    asked = requests.send(request, author, {"Realm": None}, query={"Realm": realm})
     observe("realm-query-elsewhere", operation, asked.answer.status)
 
 
 @contract("realm-missing-contact", "realm-ort-on-contact", operations=("createContact",))
 def test_contacts_under_other_realms_are_observed(
-    author: Actor, ordinary: Ordinary, observe: Observer
+    author: Actor, ordinary: OrdinaryRequests, observe: Observer
 ) -> None:
     """What a contact does under no realm or the reporting realm is not shown; the record sent is faulty."""
     request = ordinary.faulty("createContact")
-    without = {what: send(request, author, {"Realm": value}).answer.status for what, value in WITHOUT.items()}
+    without = {
+        what: requests.send(request, author, {"Realm": value}).answer.status
+        for what, value in WITHOUT.items()
+    }
     observe("realm-missing-contact", "createContact", without)
     observe(
-        "realm-ort-on-contact", "createContact", send(request, author, {"Realm": "ort-dev"}).answer.status
+        "realm-ort-on-contact",
+        "createContact",
+        requests.send(request, author, {"Realm": "ort-dev"}).answer.status,
     )

@@ -2,11 +2,7 @@
 
 from functools import partial
 
-from contracts.cases import comparison
-from contracts.cases.marks import contract
-from contracts.cases.requests import ELSEWHERE, UNKNOWN_REALM, WORKFLOW, Ordinary, send
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
+from contracts.cases import Actor, Claims, Observer, OrdinaryRequests, comparison, contract, requests
 
 NO_HEADER = {"Realm": None}
 ATTACHMENTS = (
@@ -19,40 +15,43 @@ ATTACHMENTS = (
 )
 
 
-@contract("realm-query", "realm-query-unknown", operations=WORKFLOW)
+@contract("realm-query", "realm-query-unknown", operations=requests.WORKFLOW)
 def test_the_realm_may_stand_in_the_query(
-    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, operation: str
+    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
     """The realm in the query alone serves as it does in the header, and one that does not exist is named."""
     request = ordinary.faulty(operation)
-    comparison.realm_known(send(request, author))
-    asked = send(request, author, NO_HEADER, {"Realm": realm})
+    comparison.realm_known(requests.send(request, author))
+    asked = requests.send(request, author, NO_HEADER, {"Realm": realm})
     comparison.realm_reached(claim("realm-query", operation), asked)
-    refused = send(request, author, NO_HEADER, {"Realm": UNKNOWN_REALM})
+    refused = requests.send(request, author, NO_HEADER, {"Realm": requests.UNKNOWN_REALM})
     claim("realm-query-unknown", operation).says(refused, realm)
 
 
 @contract("realm-header-against-query", "realm-letter-case", operations=("createWorkflowRecord",))
 def test_odd_ways_to_give_the_realm_are_observed(
-    author: Actor, ordinary: Ordinary, realm: str, observe: Observer
+    author: Actor, ordinary: OrdinaryRequests, realm: str, observe: Observer
 ) -> None:
     """Which realm counts of two, and whether letter case matters, is not shown."""
     request = ordinary.faulty("createWorkflowRecord")
-    other = ELSEWHERE.get(realm, "abs-dev")
-    named = {"other in the query": other, "unknown in the query": UNKNOWN_REALM}
-    two = {what: send(request, author, query={"Realm": name}).answer.status for what, name in named.items()}
+    other = requests.ELSEWHERE.get(realm, "abs-dev")
+    named = {"other in the query": other, "unknown in the query": requests.UNKNOWN_REALM}
+    two = {
+        what: requests.send(request, author, query={"Realm": name}).answer.status
+        for what, name in named.items()
+    }
     observe("realm-header-against-query", "createWorkflowRecord", two)
-    capitals = send(request, author, {"Realm": realm.upper()}).answer.status
-    small_name = send(request, author, NO_HEADER, {"realm": realm}).answer.status
+    capitals = requests.send(request, author, {"Realm": realm.upper()}).answer.status
+    small_name = requests.send(request, author, NO_HEADER, {"realm": realm}).answer.status
     observe("realm-letter-case", "createWorkflowRecord", {"value": capitals, "name": small_name})
 
 
 @contract("realm-attachments-without", "content-type-not-needed", operations=ATTACHMENTS[:3])
 def test_attachments_are_kept_without_realm_and_content_type(
-    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, operation: str
+    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
     """Creating, persisting and listing attachments lists neither the Realm header nor Content-Type."""
-    plain = send(ordinary.request(operation), author)
+    plain = requests.send(ordinary.request(operation), author)
     realmed = partial(ordinary.anew, operation, {"Realm": realm})
     typed = partial(ordinary.anew, operation, {"Content-Type": "application/octet-stream"})
     comparison.tolerated_of(
@@ -64,11 +63,13 @@ def test_attachments_are_kept_without_realm_and_content_type(
 
 @contract("realm-attachments-without", "realm-on-attachments", operations=ATTACHMENTS[3:])
 def test_attachments_are_read_without_a_realm(
-    author: Actor, ordinary: Ordinary, realm: str, claim: Claims, observe: Observer, operation: str
+    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, observe: Observer, operation: str
 ) -> None:
     """Attachments are found, downloaded and previewed without the Realm header."""
     request = ordinary.attached(operation, {"Realm": realm})
-    realmed = partial(send, request, author, {"Realm": realm})
-    comparison.tolerated(claim("realm-attachments-without", operation), send(request, author), realmed)
-    unknown = send(request, author, {"Realm": UNKNOWN_REALM})
+    realmed = partial(requests.send, request, author, {"Realm": realm})
+    comparison.tolerated(
+        claim("realm-attachments-without", operation), requests.send(request, author), realmed
+    )
+    unknown = requests.send(request, author, {"Realm": requests.UNKNOWN_REALM})
     observe("realm-on-attachments", operation, {"unknown realm": unknown.answer.status})

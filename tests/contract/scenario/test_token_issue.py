@@ -2,12 +2,7 @@
 
 from functools import partial
 
-from contracts.cases import observing, sign_in
-from contracts.cases.marks import contract
-from contracts.cases.sign_in import Credentials
-from contracts.checks import timestamps
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
+from contracts.cases import Actor, Claims, Credentials, Observer, contract, observing, sign_in, timestamps
 
 #: Headers that the document does not list for signing in.
 MORE = {"Realm": "abs-dev", "Authorization": "Bearer none"}

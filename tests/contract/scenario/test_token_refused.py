@@ -5,12 +5,7 @@ Each case that uses a real account's e-mail ends with a right sign-in, so that c
 
 import pytest
 
-from contracts.cases import sign_in
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape
-from contracts.cases.sign_in import Credentials, nobodys_email
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
+from contracts.cases import Actor, Claims, Credentials, Observer, contract, nobodys_email, shape, sign_in
 
 
 @contract("token-wrong-password", "token-failure-answer", operations=("createToken",))

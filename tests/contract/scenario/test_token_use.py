@@ -2,19 +2,25 @@
 
 from functools import partial
 
-from contracts.cases import refusals, sign_in, unauthenticated
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape
-from contracts.cases.requests import ELSEWHERE, Ordinary
-from contracts.cases.samples import Samples
-from contracts.cases.sign_in import Credentials
-from contracts.cases.workflow_records import WorkflowRecords
-from contracts.checks import universal
-from contracts.checks.claims import Claims, Observer
-from contracts.checks.outcomes import done
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Credentials,
+    Namespace,
+    Observer,
+    OrdinaryRequests,
+    Samples,
+    WorkflowRecords,
+    contract,
+    done,
+    refusals,
+    requests,
+    shape,
+    sign_in,
+    unauthenticated,
+    universal,
+)
 
 PROTECTED = (
     "createContact",
@@ -72,9 +78,9 @@ def test_one_token_serves_every_realm(
 ) -> None:
     """A token that was used in another realm first works in this one too."""
     clause, control = claim("token-serves-every-realm"), sign_in.token_of(author, credentials.of("author"))
-    sign_in.opens_here(clause, partial(author.send, "listDrafts", token=control), ELSEWHERE[realm])
+    sign_in.opens_here(clause, partial(author.send, "listDrafts", token=control), requests.ELSEWHERE[realm])
     token = sign_in.token_of(author, credentials.of("author"))
-    author.send("listDrafts", token=token, realm=ELSEWHERE[realm])
+    author.send("listDrafts", token=token, realm=requests.ELSEWHERE[realm])
     clause.accepted(author.send("listDrafts", token=token))
 
 
@@ -82,25 +88,34 @@ def test_one_token_serves_every_realm(
 def test_workflow_operations_refuse_a_token_never_issued(
     author: Actor,
     arrange: Arrangement,
-    ordinary: Ordinary,
+    ordinary: OrdinaryRequests,
     records: WorkflowRecords,
     claim: Claims,
     operation: str,
 ) -> None:
     """Nothing, garbage or half a token after the word Bearer submits nothing."""
     request = ordinary.submitting(operation, records.subject(operation))
-    asked = unauthenticated.ask_closed(author, request)
-    unauthenticated.judge_closed(claim("token-invalid-refused", operation), author, arrange, request, asked)
+    asked = unauthenticated.send_without_token(author, request)
+    unauthenticated.refused_without_token(
+        claim("token-invalid-refused", operation), author, arrange, request, asked
+    )
 
 
 @contract("token-invalid-refused", "token-missing-answer", "json-bodies", operations=PROTECTED[:-3])
 def test_protected_operations_refuse_a_token_never_issued(
-    author: Actor, arrange: Arrangement, ordinary: Ordinary, claim: Claims, observe: Observer, operation: str
+    author: Actor,
+    arrange: Arrangement,
+    ordinary: OrdinaryRequests,
+    claim: Claims,
+    observe: Observer,
+    operation: str,
 ) -> None:
     """Nothing, garbage or half a token after the word Bearer opens nothing."""
     request = ordinary.request(operation)
-    asked = unauthenticated.ask_closed(author, request)
-    unauthenticated.judge_closed(claim("token-invalid-refused", operation), author, arrange, request, asked)
+    asked = unauthenticated.send_without_token(author, request)
+    unauthenticated.refused_without_token(
+        claim("token-invalid-refused", operation), author, arrange, request, asked
+    )
     observe("token-missing-answer", operation, shape(asked[1]))
     universal.refusals_in_json(partial(claim, "json-bodies"), asked[1])
 

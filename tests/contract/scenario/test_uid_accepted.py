@@ -4,14 +4,18 @@ from collections.abc import Callable
 
 import pytest
 
-from contracts.cases import drafts, identifiers, refusals
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.marks import contract
-from contracts.cases.samples import Samples
-from contracts.checks.claims import Claims
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
-from contracts.settings.target import RealmSettings
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    RealmSettings,
+    Samples,
+    contract,
+    draft_lifecycle,
+    identifiers,
+    refusals,
+)
 
 DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
 
@@ -27,8 +31,8 @@ def test_hyphens_are_accepted(
 ) -> None:
     """A hyphen is an allowed character, at the end and doubled too."""
     for uid in identifiers.without_hyphen(settings):
-        drafts.lives_anywhere(author, arrange, uid)
-    drafts.lives(author, samples, claim, "uid-hyphen", fresh.uid(20) + "--a-")
+        draft_lifecycle.works_for_ordinary_uid(author, arrange, uid)
+    draft_lifecycle.completes_lifecycle_under(author, samples, claim, "uid-hyphen", fresh.uid(20) + "--a-")
 
 
 @contract("uid-underscore", operations=DRAFT)
@@ -36,8 +40,10 @@ def test_underscores_are_accepted(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
     """An underscore is an allowed character, at the end and doubled too."""
-    drafts.lives_anywhere(author, arrange)
-    drafts.lives(author, samples, claim, "uid-underscore", fresh.uid(20) + "__a_")
+    draft_lifecycle.works_for_ordinary_uid(author, arrange)
+    draft_lifecycle.completes_lifecycle_under(
+        author, samples, claim, "uid-underscore", fresh.uid(20) + "__a_"
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,8 +66,8 @@ def test_one_kind_of_character_is_enough(
 ) -> None:
     """A uid may consist of digits or of hyphens alone."""
     uid = identifiers.spare(settings, realm, pattern)
-    drafts.lives_anywhere(author, arrange)
-    drafts.lives(author, samples, claim, clause, uid)
+    draft_lifecycle.works_for_ordinary_uid(author, arrange)
+    draft_lifecycle.completes_lifecycle_under(author, samples, claim, clause, uid)
 
 
 @contract("uid-hyphens-only", operations=DRAFT)
@@ -76,9 +82,9 @@ def test_underscores_alone_are_enough(
 ) -> None:
     """A uid may consist of underscores alone, where they are taken at all."""
     uid = identifiers.spare(settings, realm, "_+")
-    drafts.lives_anywhere(author, arrange)
+    draft_lifecycle.works_for_ordinary_uid(author, arrange)
     arrange.draft(author, fresh.uid(20) + "_a")
-    drafts.lives(author, samples, claim, "uid-hyphens-only", uid)
+    draft_lifecycle.completes_lifecycle_under(author, samples, claim, "uid-hyphens-only", uid)
 
 
 @contract("uid-case-sensitive", operations=DRAFT)
@@ -86,7 +92,7 @@ def test_letter_case_tells_two_documents_apart(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
     """What is saved, read and deleted under one uid leaves the uid in capitals alone."""
-    drafts.lives_anywhere(author, arrange)
+    draft_lifecycle.works_for_ordinary_uid(author, arrange)
     small = fresh.uid()
     capital = identifiers.in_capitals(small, fresh)
     first = arrange.draft(author, small, samples.draft(small, middleName="small"))
@@ -105,7 +111,7 @@ def test_percent_encoding_makes_no_difference(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
     """A uid written with every character percent-encoded is the same uid."""
-    drafts.lives_anywhere(author, arrange)
+    draft_lifecycle.works_for_ordinary_uid(author, arrange)
     uid, other = fresh.uid(), fresh.uid()
     draft = arrange.draft(author, uid)
 

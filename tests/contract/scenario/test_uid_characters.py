@@ -5,17 +5,21 @@ from typing import Final
 
 import pytest
 
-from contracts.cases import identifiers, refusals
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.hostile_input import share
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape
-from contracts.cases.requests import ask_each, save_each
-from contracts.cases.samples import Samples
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
-from contracts.settings.target import DOCUMENT_REALMS
+from contracts.cases import (
+    DOCUMENT_REALMS,
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    Observer,
+    Samples,
+    contract,
+    identifiers,
+    refusals,
+    requests,
+    shape,
+    share,
+)
 
 READS = ("getDraft", "getDraftInfo", "draftExists")
 _CLAUSES: Final = {
@@ -61,7 +65,7 @@ def test_save_refuses_every_forbidden_character(
 ) -> None:
     """A single character outside the rule is refused; no draft is stored, not under a tidied uid either."""
     uids = _spoilt(sort, identifiers.base(fresh), realm)
-    saved = save_each(author, samples, uids)
+    saved = requests.save_each(author, samples, uids)
     refusals.each_refused(claim(_CLAUSES[sort], "saveDraft"), saved)
     refusals.nothing_saved(partial(claim, _CLAUSES[sort]), author, uids, identifiers.foldings(uids), *saved)
     observe("uid-refusal-answer", "saveDraft", shape(saved[0]))
@@ -75,7 +79,7 @@ def test_reading_does_not_tidy_a_uid(
     uid = arrange.shared_draft(author, "base", identifiers.base(fresh)).uid
     control = partial(author.send, operation, path={"uid": refusals.never_used()})
     for sort, clause in _CLAUSES.items():
-        asked = ask_each(author, operation, _two(_spoilt(sort, uid, realm), realm))
+        asked = requests.ask_each(author, operation, _two(_spoilt(sort, uid, realm), realm))
         refusals.each_refused(claim(clause, operation), asked, control)
 
 
@@ -86,7 +90,7 @@ def test_reading_does_not_drop_a_forbidden_character(
     """Neither a forbidden character in the middle nor a space behind leads to the draft without it."""
     uid = arrange.shared_draft(author).uid
     uids = [*identifiers.spoilt(uid, identifiers.FEW), *identifiers.ended(uid, {"space": " "})]
-    asked = ask_each(author, operation, uids)
+    asked = requests.ask_each(author, operation, uids)
     control = partial(author.send, operation, path={"uid": refusals.never_used()})
     refusals.each_refused(claim("uid-forbidden-characters", operation), asked, control)
     observe("uid-refusal-answer", operation, shape(asked[0]))
@@ -99,6 +103,6 @@ def test_every_forbidden_character_is_refused_in_reading(
     """Every character of ASCII that the rule leaves out is refused, whatever it stands for in addresses."""
     uid = identifiers.base(fresh)
     arrange.draft(author, uid)
-    asked = ask_each(author, operation, identifiers.spoilt(uid, identifiers.ALL_FORBIDDEN))
+    asked = requests.ask_each(author, operation, identifiers.spoilt(uid, identifiers.ALL_FORBIDDEN))
     control = partial(author.send, operation, path={"uid": refusals.never_used()})
     refusals.each_refused(claim("uid-forbidden-characters", operation), asked, control)

@@ -1,15 +1,21 @@
 """The identifier rule on contact update and on attachments: by length and by character, without effect."""
 
-from contracts.cases import identifiers, refusals
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.hostile_input import share
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape
-from contracts.cases.requests import Ordinary, Request, at, send
-from contracts.checks.claims import Claims, Observer
-from contracts.exchanges.exchange import Exchange
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Exchange,
+    Namespace,
+    Observer,
+    OrdinaryRequests,
+    Request,
+    contract,
+    identifiers,
+    refusals,
+    requests,
+    shape,
+    share,
+)
 
 READING = ("updateContact", "attachmentExists", "getAttachment", "getAttachmentThumbnail")
 UPLOADS = ("createAttachment", "persistTemporaryFile")
@@ -17,7 +23,7 @@ CLAUSES = ("uid-too-short", "uid-too-long", "uid-forbidden-characters", "uid-ref
 
 
 def _ask(actor: Actor, request: Request, uids: list[str]) -> list[Exchange]:
-    return [send(at(request, uid), actor) for uid in uids]
+    return [requests.send(requests.at(request, uid), actor) for uid in uids]
 
 
 def _judge(actor: Actor, request: Request, fresh: Namespace, realm: str, claim: Claims) -> Exchange:
@@ -37,7 +43,7 @@ def _judge(actor: Actor, request: Request, fresh: Namespace, realm: str, claim: 
 @contract(*CLAUSES, operations=READING)
 def test_contacts_and_files_are_found_under_valid_uids_only(
     author: Actor,
-    ordinary: Ordinary,
+    ordinary: OrdinaryRequests,
     fresh: Namespace,
     realm: str,
     claim: Claims,
@@ -53,7 +59,7 @@ def test_contacts_and_files_are_found_under_valid_uids_only(
 def test_attachments_are_created_under_valid_uids_only(
     author: Actor,
     arrange: Arrangement,
-    ordinary: Ordinary,
+    ordinary: OrdinaryRequests,
     fresh: Namespace,
     realm: str,
     claim: Claims,
@@ -74,7 +80,7 @@ def test_attachments_are_created_under_valid_uids_only(
     "uid-forbidden-characters", operations=("saveDraft", *READING, *UPLOADS), profile="nightly", requests=70
 )
 def test_every_forbidden_character_is_refused_elsewhere(
-    author: Actor, ordinary: Ordinary, fresh: Namespace, claim: Claims, operation: str
+    author: Actor, ordinary: OrdinaryRequests, fresh: Namespace, claim: Claims, operation: str
 ) -> None:
     """Every character of ASCII that the rule leaves out is refused by these operations too."""
     request = ordinary.request(operation)

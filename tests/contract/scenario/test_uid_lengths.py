@@ -5,15 +5,20 @@ from typing import Final
 
 import pytest
 
-from contracts.cases import drafts, identifiers, refusals
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape
-from contracts.cases.requests import ask_each, save_each
-from contracts.cases.samples import Samples
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    Observer,
+    Samples,
+    contract,
+    draft_lifecycle,
+    identifiers,
+    refusals,
+    requests,
+    shape,
+)
 
 READS = ("getDraft", "getDraftInfo", "draftExists")
 _OUTSIDE: Final = {"uid-too-short": identifiers.too_short, "uid-too-long": identifiers.too_long}
@@ -37,9 +42,9 @@ def test_a_uid_at_the_end_of_the_range_is_accepted(
     length: int,
 ) -> None:
     """A uid of 11 or of 128 characters names a document in every draft operation."""
-    drafts.lives_anywhere(author, arrange)
+    draft_lifecycle.works_for_ordinary_uid(author, arrange)
     uid = fresh.uid(length)
-    drafts.lives(author, samples, claim, clause, uid)
+    draft_lifecycle.completes_lifecycle_under(author, samples, claim, clause, uid)
     arrange.draft(author, uid)
     claim(clause, "getDraftInfo").accepted(author.send("getDraftInfo", path={"uid": uid}))
 
@@ -57,7 +62,7 @@ def test_save_refuses_a_uid_outside_the_range(
 ) -> None:
     """A uid of 10 or of 129 characters is refused, and no draft is stored, not under its first 128 either."""
     uids = _OUTSIDE[clause](fresh)
-    saved = save_each(author, samples, uids)
+    saved = requests.save_each(author, samples, uids)
     refusals.each_refused(claim(clause, "saveDraft"), saved)
     refusals.nothing_saved(partial(claim, clause), author, uids, identifiers.foldings(uids), *saved)
     observe("uid-refusal-answer", "saveDraft", shape(saved[0]))
@@ -71,8 +76,8 @@ def test_reading_refuses_a_uid_that_is_one_character_off(
     longest = arrange.shared_draft(author, "longest", identifiers.longest(fresh)).uid
     shortest = arrange.shared_draft(author, "shortest", fresh.uid(11)).uid
     control = partial(author.send, operation, path={"uid": refusals.never_used()})
-    long = ask_each(author, operation, identifiers.longer(longest)[:1])
-    short = ask_each(author, operation, [shortest[:-1]])
+    long = requests.ask_each(author, operation, identifiers.longer(longest)[:1])
+    short = requests.ask_each(author, operation, [shortest[:-1]])
     refusals.each_refused(claim("uid-too-long", operation), long, control)
     refusals.each_refused(claim("uid-too-short", operation), short, control)
     observe("uid-refusal-answer", operation, shape(long[0]))
@@ -96,7 +101,7 @@ def test_a_uid_next_to_the_end_of_the_range_is_accepted(
     length: int,
 ) -> None:
     """A uid of 12 or of 127 characters names a document."""
-    drafts.lives_anywhere(author, arrange)
+    draft_lifecycle.works_for_ordinary_uid(author, arrange)
     uid = fresh.uid(length)
     query = {"schema": samples.draft_schema}
     saved = author.send("saveDraft", path={"uid": uid}, query=query, json=samples.draft(uid))

@@ -1,13 +1,18 @@
 """Uids outside the rule where acceptance would change and disclose nothing: deleting drafts, listing attachments."""
 
-from contracts.cases import identifiers, refusals
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape
-from contracts.cases.requests import Ordinary, ask_each, send
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    Observer,
+    OrdinaryRequests,
+    contract,
+    identifiers,
+    refusals,
+    requests,
+    shape,
+)
 
 
 @contract(
@@ -20,7 +25,7 @@ def test_deleting_refuses_a_uid_outside_the_rule(
     uid, longest = identifiers.base(fresh), identifiers.longest(fresh)
     arrange.draft(author, uid)
     arrange.draft(author, longest)
-    deleted = ask_each(author, "deleteDraft", _bad(fresh, uid, longest))
+    deleted = requests.ask_each(author, "deleteDraft", _bad(fresh, uid, longest))
     for kept in (uid, longest):
         refusals.draft_still_there(
             claim("draft-delete-spares-others", "deleteDraft"), author, arrange, kept, *deleted[:1]
@@ -31,11 +36,11 @@ def test_deleting_refuses_a_uid_outside_the_rule(
 
 @contract("uid-rule-without-effect", "uid-refusal-answer", operations=("listAttachments",))
 def test_listing_attachments_refuses_a_uid_outside_the_rule(
-    author: Actor, ordinary: Ordinary, fresh: Namespace, claim: Claims, observe: Observer
+    author: Actor, ordinary: OrdinaryRequests, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
     """The attachments of a document are not listed under a bad uid that is left when its own is tidied."""
     uid = ordinary.request("attachmentExists").path["uid"]
-    listed = ask_each(author, "listAttachments", _bad(fresh, uid, identifiers.longest(fresh)))
+    listed = requests.ask_each(author, "listAttachments", _bad(fresh, uid, identifiers.longest(fresh)))
     refusals.each_refused(claim("uid-rule-without-effect", "listAttachments"), listed)
     observe("uid-refusal-answer", "listAttachments", shape(listed[0]))
 
@@ -53,10 +58,12 @@ def _bad(fresh: Namespace, uid: str, longest: str) -> list[str]:
 
 @contract("uid-on-contact-create", operations=("createContact",))
 def test_the_uid_parameter_of_contact_create_is_observed(
-    author: Actor, ordinary: Ordinary, fresh: Namespace, observe: Observer
+    author: Actor, ordinary: OrdinaryRequests, fresh: Namespace, observe: Observer
 ) -> None:
     """Whether a uid given with contact create counts is not shown: a faulty contact is sent with and without."""
     request = ordinary.faulty("createContact")
     queries = {"without": {}, "valid": {"uid": fresh.uid()}, "invalid": {"uid": fresh.uid(8)}}
-    seen = {what: send(request, author, query=query).answer.status for what, query in queries.items()}
+    seen = {
+        what: requests.send(request, author, query=query).answer.status for what, query in queries.items()
+    }
     observe("uid-on-contact-create", "createContact", seen)

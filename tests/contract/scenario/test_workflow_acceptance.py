@@ -5,29 +5,25 @@ Nothing here can be removed through the interface, so each accepted submission s
 
 from functools import partial
 
-from contracts.cases.contacts import all_at_once
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape
-from contracts.cases.samples import Samples
-from contracts.cases.submissions import (
-    BEYOND_ASCII,
+from contracts.cases import (
     CREATE,
     CREATE_NAMED,
-    LONGEST_BATCH,
-    LONGEST_INFO,
     UPDATE,
-    claim_identifier,
-    origin,
+    Actor,
+    Claims,
+    Namespace,
+    Observer,
+    Row,
+    Samples,
+    WorkflowRecords,
+    contact_requests,
+    contract,
+    errors_array,
+    shape,
+    submissions,
     submit,
-    without_errors,
+    workflow_errors,
 )
-from contracts.cases.workflow_records import WorkflowRecords
-from contracts.checks import workflow_errors
-from contracts.checks.claims import Claims, Observer
-from contracts.checks.errors_array import refused_before
-from contracts.checks.workflow_errors import Row
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 
 
 @contract(
@@ -51,13 +47,15 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     observe: Observer,
 ) -> None:
     """Valid documents are accepted, one alone and two in a batch, and the answers carry new identifiers."""
-    alone, batch = samples.submission(fresh.uid()), fresh.uid(LONGEST_BATCH)
+    alone, batch = samples.submission(fresh.uid()), fresh.uid(submissions.LONGEST_BATCH)
     one, two = (samples.submission(fresh.uid(), batchId=batch) for _ in range(2))
     sent = submit(CREATE, author, samples, "", alone)
     claim("workflow-create-accepted").accepted(sent)
-    without_errors(claim("errors-absent-on-success", CREATE), sent)
-    given = claim_identifier(claim("workflow-identifier-returned"), sent, alone, records.comes_to_know)
-    observe("workflow-identifier-origin", CREATE, origin(sent, alone))
+    submissions.without_errors(claim("errors-absent-on-success", CREATE), sent)
+    given = submissions.claim_identifier(
+        claim("workflow-identifier-returned"), sent, alone, records.comes_to_know
+    )
+    observe("workflow-identifier-origin", CREATE, submissions.origin(sent, alone))
     observe("workflow-answer", CREATE, shape(sent))
     first = submit(CREATE, author, samples, "", one)
     workflow_errors.accepted_for(claim("workflow-batch-longest", CREATE), first, lambda: sent)
@@ -97,7 +95,7 @@ def test_a_record_is_created_under_a_free_identifier(
     sent = submit(CREATE_NAMED, author, samples, identifier)
     claim("workflow-create-with-identifier-accepted").accepted(sent)
     claim("workflow-identifier-kept", CREATE_NAMED).carries(sent, identifier)
-    without_errors(claim("errors-absent-on-success", CREATE_NAMED), sent)
+    submissions.without_errors(claim("errors-absent-on-success", CREATE_NAMED), sent)
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
     records.settles(identifier)
     again = submit(CREATE_NAMED, author, samples, identifier)
@@ -125,15 +123,15 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
 ) -> None:
     """11 characters are accepted as the third of a batch, under an identifier that a refusal for content left free."""
     identifier, send = fresh.uid(11), partial(submit, CREATE_NAMED, author, samples)
-    refused_before(send(identifier, samples.faulty_submission(identifier)))
-    batch, own = records.batch(), fresh.uid(LONGEST_BATCH)
+    errors_array.refused_before(send(identifier, samples.faulty_submission(identifier)))
+    batch, own = records.batch(), fresh.uid(submissions.LONGEST_BATCH)
     usual, another = fresh.uid(), fresh.uid()
     longest, shared = (
         claim("workflow-batch-longest", CREATE_NAMED),
         claim("workflow-batch-shared", CREATE_NAMED),
     )
     sent = send(identifier, samples.submission(identifier, batchId=batch))
-    all_at_once(
+    contact_requests.all_at_once(
         sent,
         [
             (longest, lambda: send(usual, samples.submission(usual, batchId=own))),
@@ -159,7 +157,7 @@ def test_a_record_is_updated(
 ) -> None:
     """A valid document is accepted as an update of a record that exists and is not locked, with a batch and without."""
     identifier = records.spendable()
-    submission = samples.submission(identifier, batchId="b" * LONGEST_BATCH)
+    submission = samples.submission(identifier, batchId="b" * submissions.LONGEST_BATCH)
     sent = workflow_errors.both_accepted(
         claim("workflow-batch-longest", UPDATE),
         claim("workflow-update-accepted"),
@@ -167,7 +165,7 @@ def test_a_record_is_updated(
         lambda: submit(UPDATE, author, samples, identifier),
     )
     claim("workflow-identifier-kept", UPDATE).carries(sent, identifier)
-    without_errors(claim("errors-absent-on-success", UPDATE), sent)
+    submissions.without_errors(claim("errors-absent-on-success", UPDATE), sent)
     for bare in records.spare():
         claim("workflow-update-accepted").accepted(submit(UPDATE, author, samples, bare))
 
@@ -178,7 +176,9 @@ def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
 ) -> None:
     """An additionalInfo of exactly 1000 characters is accepted, though they are 2000 bytes."""
     identifier = fresh.uid()
-    submission = samples.submission(identifier, additionalInfo=BEYOND_ASCII * LONGEST_INFO)
+    submission = samples.submission(
+        identifier, additionalInfo=submissions.BEYOND_ASCII * submissions.LONGEST_INFO
+    )
     sent = submit(CREATE_NAMED, nau, samples, identifier, submission)
     workflow_errors.accepted_for(
         claim("workflow-info-longest", CREATE_NAMED),
@@ -193,7 +193,7 @@ def test_the_longest_information_is_accepted_without_an_identifier_too(
     nau: Actor, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
     """An additionalInfo of 1000 characters is accepted by create without an identifier in the path."""
-    submission = samples.submission(fresh.uid(), additionalInfo="i" * LONGEST_INFO)
+    submission = samples.submission(fresh.uid(), additionalInfo="i" * submissions.LONGEST_INFO)
     workflow_errors.accepted_for(
         claim("workflow-info-longest", CREATE),
         submit(CREATE, nau, samples, "", submission),

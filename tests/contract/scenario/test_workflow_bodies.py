@@ -5,28 +5,22 @@ A refusal counts when nothing comes of it: the identifier stays free, or the rec
 
 import pytest
 
-from contracts.cases.marks import contract
-from contracts.cases.samples import Samples
-from contracts.cases.submissions import (
+from contracts.cases import (
     CREATE,
     CREATE_NAMED,
-    LONGEST_BATCH,
-    LONGEST_INFO,
-    NO_OBJECTS,
-    NO_STRINGS,
-    bodies_without_document,
-    documents_of_other_kinds,
+    Actor,
+    Claims,
+    Namespace,
+    Observer,
+    Samples,
+    WorkflowRecords,
+    contract,
     each_turned_down,
-    identifier_free,
+    errors_array,
     nothing_came_of,
+    submissions,
     submit,
-    too_long,
 )
-from contracts.cases.workflow_records import WorkflowRecords
-from contracts.checks import errors_array
-from contracts.checks.claims import Claims, Observer
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 
 
 @contract("workflow-document-missing")
@@ -37,7 +31,7 @@ def test_a_submission_without_a_document_is_refused(
     identifier, clause = records.subject(operation), claim("workflow-document-missing", operation)
     sent = [
         submit(operation, author, samples, identifier, body)
-        for body in bodies_without_document(samples, identifier).values()
+        for body in submissions.bodies_without_document(samples, identifier).values()
     ]
     each_turned_down(clause, sent)
     nothing_came_of(clause, records, identifier, *sent)
@@ -49,7 +43,10 @@ def test_a_document_that_is_no_object_is_refused(
 ) -> None:
     """The document is an object and nothing else."""
     identifier, clause = records.subject(operation), claim("workflow-document-kind", operation)
-    sent = [submit(operation, author, samples, identifier, body) for body in documents_of_other_kinds()]
+    sent = [
+        submit(operation, author, samples, identifier, body)
+        for body in submissions.documents_of_other_kinds()
+    ]
     each_turned_down(clause, sent)
     nothing_came_of(clause, records, identifier, *sent)
 
@@ -60,7 +57,9 @@ def test_a_body_that_is_no_object_is_refused(
 ) -> None:
     """The body is an object that holds the document; it may not be left out."""
     identifier, clause = records.subject(operation), claim("workflow-body-kind", operation)
-    sent = [submit(operation, author, samples, identifier, value) for value in NO_OBJECTS.values()]
+    sent = [
+        submit(operation, author, samples, identifier, value) for value in submissions.NO_OBJECTS.values()
+    ]
     sent += [
         submit(operation, author, samples, identifier, [samples.submission(identifier)]),
         submit(operation, author, samples, identifier, body=b""),
@@ -101,11 +100,11 @@ def test_a_batch_identifier_that_is_too_long_is_refused(
     identifier, clause = records.subject(operation), claim("workflow-batch-too-long", operation)
     sent = [
         submit(operation, author, samples, identifier, samples.submission(identifier, batchId=text))
-        for text in too_long(LONGEST_BATCH, operation)
+        for text in submissions.too_long(submissions.LONGEST_BATCH, operation)
     ]
     each_turned_down(clause, sent)
     nothing_came_of(clause, records, identifier, *sent)
-    identifier_free(clause, records, identifier, *sent)
+    submissions.identifier_free(clause, records, identifier, *sent)
 
 
 @contract("workflow-info-too-long")
@@ -120,11 +119,11 @@ def test_information_that_is_too_long_is_refused(
     identifier, clause = records.subject(operation), claim("workflow-info-too-long", operation)
     sent = [
         submit(operation, author, samples, identifier, samples.submission(identifier, additionalInfo=text))
-        for text in too_long(LONGEST_INFO, operation)
+        for text in submissions.too_long(submissions.LONGEST_INFO, operation)
     ]
     each_turned_down(clause, sent)
     nothing_came_of(clause, records, identifier, *sent)
-    identifier_free(clause, records, identifier, *sent)
+    submissions.identifier_free(clause, records, identifier, *sent)
 
 
 @contract("workflow-info-too-long", operations=[CREATE, CREATE_NAMED])
@@ -138,7 +137,7 @@ def test_information_that_is_too_long_is_refused_from_a_holder_of_the_nau_role(
 ) -> None:
     """The limit holds for those to whom additionalInfo is available."""
     identifier, clause = fresh.uid(), claim("workflow-info-too-long", operation)
-    submission = samples.submission(identifier, additionalInfo="i" * (LONGEST_INFO + 1))
+    submission = samples.submission(identifier, additionalInfo="i" * (submissions.LONGEST_INFO + 1))
     sent = submit(operation, nau, samples, identifier, submission)
     each_turned_down(clause, [sent])
     nothing_came_of(clause, records, identifier, sent)
@@ -163,6 +162,6 @@ def test_a_text_that_is_no_string_is_refused(
     identifier = records.subject(operation)
     sent = [
         submit(operation, author, samples, identifier, samples.submission(identifier, **{member: value}))
-        for value in NO_STRINGS.values()
+        for value in submissions.NO_STRINGS.values()
     ]
     each_turned_down(claim(clause, operation), sent)

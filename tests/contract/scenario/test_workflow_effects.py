@@ -2,25 +2,24 @@
 
 from functools import partial
 
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.marks import contract
-from contracts.cases.refusals import no_draft_under
-from contracts.cases.samples import Samples
-from contracts.cases.submissions import (
+from contracts.cases import (
     CREATE,
     CREATE_NAMED,
     UPDATE,
-    claim_same_draft,
-    identifier_free,
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    RowRequests,
+    Samples,
+    WorkflowRecords,
+    contract,
+    errors_array,
     nothing_came_of,
-    shows_drafts_of_locked_records,
+    refusals,
+    submissions,
     submit,
 )
-from contracts.cases.workflow_records import RowRequests, WorkflowRecords
-from contracts.checks.claims import Claims
-from contracts.checks.errors_array import refused_before
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 
 #: A clause on drafts has no meaning in the realm that has none; this operation is known in the others only.
 DRAFT_REALMS = ["saveDraft"]
@@ -31,9 +30,9 @@ def test_a_submission_refused_for_its_content_leaves_no_draft(
     author: Actor, records: WorkflowRecords, claim: Claims
 ) -> None:
     """Validation comes before saving, so a faulty document never becomes a draft."""
-    refused = refused_before(records.faulty(CREATE_NAMED))
+    refused = errors_array.refused_before(records.faulty(CREATE_NAMED))
     clause = claim("workflow-order-validation-before-save")
-    no_draft_under(clause, author, [refused.notes["identifier"]], refused)
+    refusals.no_draft_under(clause, author, [refused.notes["identifier"]], refused)
 
 
 @contract("workflow-refused-update-keeps-draft", operations=DRAFT_REALMS)
@@ -44,9 +43,9 @@ def test_an_update_refused_for_its_content_leaves_the_draft_as_it_was(
     identifier = records.open_draft()
     before = [author.send("getDraft", path={"uid": identifier}) for _ in range(2)]
     faulty = samples.faulty_submission(identifier)
-    refused = refused_before(submit(UPDATE, author, samples, identifier, faulty))
+    refused = errors_array.refused_before(submit(UPDATE, author, samples, identifier, faulty))
     after = author.send("getDraft", path={"uid": identifier})
-    claim_same_draft(claim("workflow-refused-update-keeps-draft"), before, refused, after)
+    submissions.claim_same_draft(claim("workflow-refused-update-keeps-draft"), before, refused, after)
 
 
 @contract("workflow-rights-refusal-stores-nothing", operations=[CREATE_NAMED])
@@ -55,10 +54,10 @@ def test_an_identifier_stays_free_after_a_refusal_for_want_of_rights(
 ) -> None:
     """An account that may not create leaves nothing behind."""
     identifier = fresh.uid()
-    refused = refused_before(submit(CREATE_NAMED, restricted, samples, identifier))
+    refused = errors_array.refused_before(submit(CREATE_NAMED, restricted, samples, identifier))
     clause = claim("workflow-rights-refusal-stores-nothing")
     nothing_came_of(clause, records, identifier, refused)
-    identifier_free(clause, records, identifier, refused)
+    submissions.identifier_free(clause, records, identifier, refused)
 
 
 @contract("workflow-draft-saved", operations=DRAFT_REALMS, last=True)
@@ -66,7 +65,7 @@ def test_an_accepted_submission_is_found_as_a_draft(
     author: Actor, arrange: Arrangement, records: WorkflowRecords, samples: Samples, claim: Claims
 ) -> None:
     """The draft operations show the documents that were submitted, unless they show no locked record's draft."""
-    shows_drafts_of_locked_records(arrange, author, samples)
+    submissions.shows_drafts_of_locked_records(arrange, author, samples)
     for identifier in (records.submitted(), records.submitted("another")):
         arrange.eventually(partial(_has_draft, author, identifier))
         shown = author.send("getDraft", path={"uid": identifier})

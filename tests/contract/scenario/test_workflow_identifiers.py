@@ -1,24 +1,22 @@
 """Schemas and identifiers in the path of a submission."""
 
-from contracts.cases.identifiers import forbidden_identifiers, foreign_schema, other_case
-from contracts.cases.marks import contract
-from contracts.cases.samples import Samples
-from contracts.cases.submissions import (
-    BEYOND_ASCII,
+from contracts.cases import (
     CREATE_NAMED,
-    LONGEST_BATCH,
-    UNKNOWN_SCHEMA,
+    UID_LONGEST,
+    Actor,
+    Claims,
+    Namespace,
+    Row,
+    Samples,
+    WorkflowRecords,
+    contract,
     each_turned_down,
+    identifiers,
+    submissions,
     submit,
-    submit_unnamed,
+    workflow_errors,
 )
-from contracts.cases.workflow_records import WorkflowRecords
-from contracts.checks import workflow_errors
-from contracts.checks.claims import Claims
-from contracts.checks.workflow_errors import Row
 from contracts.plugin.worker import Worker
-from contracts.session.actor import Actor
-from contracts.session.namespace import UID_LONGEST, Namespace
 
 
 @contract("workflow-schema-of-another-realm")
@@ -36,11 +34,13 @@ def test_the_schema_of_another_realm_is_not_configured(
     records.plain(
         Row.SCHEMA_UNKNOWN,
         operation,
-        lambda: submit(operation, author, samples, records.subject(operation), schema=UNKNOWN_SCHEMA),
+        lambda: submit(
+            operation, author, samples, records.subject(operation), schema=submissions.UNKNOWN_SCHEMA
+        ),
         realm,
     )
     faulty = samples.faulty_submission(identifier)
-    schema = foreign_schema(worker.target, realm, turn=operation)
+    schema = identifiers.foreign_schema(worker.target, realm, turn=operation)
     sent = submit(operation, author, samples, identifier, faulty, schema=schema)
     claim("workflow-schema-of-another-realm", operation).says(sent, realm)
 
@@ -55,8 +55,10 @@ def test_an_identifier_outside_the_rule_is_refused(
     author: Actor, samples: Samples, fresh: Namespace, claim: Claims, operation: str
 ) -> None:
     """Identifiers of records keep the identifier rule; an update would refuse unknown ones in any case."""
-    for clause, (near, *others) in forbidden_identifiers(fresh).items():
-        sent = [submit_unnamed(author, samples, identifier) for identifier in (near, *others[:-1])]
+    for clause, (near, *others) in identifiers.forbidden_identifiers(fresh).items():
+        sent = [
+            submissions.submit_unnamed(author, samples, identifier) for identifier in (near, *others[:-1])
+        ]
         sent += [submit(operation, author, samples, identifier) for identifier in others[-1:]]
         each_turned_down(claim(clause, operation), sent)
 
@@ -72,7 +74,7 @@ def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
 ) -> None:
     """128 characters are accepted, with a batchId of 100 characters and 200 bytes; other letter case is free."""
     identifier = fresh.uid(UID_LONGEST)
-    submission = samples.submission(identifier, batchId=BEYOND_ASCII * LONGEST_BATCH)
+    submission = samples.submission(identifier, batchId=submissions.BEYOND_ASCII * submissions.LONGEST_BATCH)
     accepted = workflow_errors.both_accepted(
         claim("workflow-batch-characters", CREATE_NAMED),
         claim("workflow-identifier-edges"),
@@ -80,7 +82,7 @@ def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
         lambda: submit(CREATE_NAMED, author, samples, identifier),
     )
     records.settles(identifier)
-    other = other_case(fresh, identifier)
+    other = identifiers.other_case(fresh, identifier)
     again = submit(CREATE_NAMED, author, samples, other, samples.faulty_submission(other))
     workflow_errors.claim_not_taken(
         claim("workflow-identifier-case-sensitive", CREATE_NAMED), accepted, again

@@ -5,14 +5,20 @@ Whatever might be accepted is sent with a faulty document besides, so that these
 
 from typing import Any
 
-from contracts.cases.marks import contract
-from contracts.cases.samples import Samples
-from contracts.cases.submissions import CREATE_NAMED, UPDATE, submit, submit_faulty
-from contracts.cases.workflow_records import WorkflowRecords
-from contracts.checks import errors_array, workflow_errors
-from contracts.checks.claims import Observer
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import (
+    CREATE_NAMED,
+    UPDATE,
+    Actor,
+    Namespace,
+    Observer,
+    Samples,
+    WorkflowRecords,
+    contract,
+    errors_array,
+    submissions,
+    submit,
+    workflow_errors,
+)
 
 #: Members beside the document, by the clause and the name of what is open about them.
 MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
@@ -31,7 +37,7 @@ def test_members_beside_the_document(
     for clause, table in MEMBERS.items():
         seen = {
             name: errors_array.told_of(
-                submit_faulty(CREATE_NAMED, author, samples, fresh.uid(), **members), members
+                submissions.submit_faulty(CREATE_NAMED, author, samples, fresh.uid(), **members), members
             )
             for name, members in table.items()
         }

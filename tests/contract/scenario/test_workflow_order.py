@@ -4,15 +4,20 @@ A request with two faults is refused for the one that is looked at first. Where 
 fault alone, nothing can be said about an order; the row's own clause holds that finding.
 """
 
-from contracts.cases.marks import contract
-from contracts.cases.samples import Samples
-from contracts.cases.submissions import CREATE_NAMED, UNKNOWN_REALM, UNKNOWN_SCHEMA, UPDATE, submit
-from contracts.cases.workflow_records import WorkflowRecords
-from contracts.checks.claims import Claims
-from contracts.checks.outcomes import usable
-from contracts.checks.workflow_errors import Row
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import (
+    CREATE_NAMED,
+    UPDATE,
+    Actor,
+    Claims,
+    Namespace,
+    Row,
+    Samples,
+    WorkflowRecords,
+    contract,
+    submissions,
+    submit,
+    usable,
+)
 
 
 @contract("workflow-order-taken-before-validation")
@@ -107,9 +112,18 @@ def test_the_realm_counts_before_the_schema(
     records.plain(
         Row.REALM_UNKNOWN,
         operation,
-        lambda: submit(operation, author, samples, records.subject(operation), realm=UNKNOWN_REALM),
+        lambda: submit(
+            operation, author, samples, records.subject(operation), realm=submissions.UNKNOWN_REALM
+        ),
     )
-    sent = submit(operation, author, samples, identifier, schema=UNKNOWN_SCHEMA, realm=UNKNOWN_REALM)
+    sent = submit(
+        operation,
+        author,
+        samples,
+        identifier,
+        schema=submissions.UNKNOWN_SCHEMA,
+        realm=submissions.UNKNOWN_REALM,
+    )
     claim("workflow-order-realm-before-schema", operation).says(sent)
 
 
@@ -122,9 +136,11 @@ def test_the_schema_counts_before_the_content(
     records.plain(
         Row.SCHEMA_UNKNOWN,
         operation,
-        lambda: submit(operation, author, samples, records.subject(operation), schema=UNKNOWN_SCHEMA),
+        lambda: submit(
+            operation, author, samples, records.subject(operation), schema=submissions.UNKNOWN_SCHEMA
+        ),
         realm,
     )
     faulty = samples.faulty_submission(identifier)
-    sent = submit(operation, author, samples, identifier, faulty, schema=UNKNOWN_SCHEMA)
+    sent = submit(operation, author, samples, identifier, faulty, schema=submissions.UNKNOWN_SCHEMA)
     claim("workflow-order-schema-before-document", operation).says(sent, realm)

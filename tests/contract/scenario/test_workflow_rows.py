@@ -3,16 +3,23 @@
 Every row but those on the realm itself is asked for twice, with the realm in the header and in the query.
 """
 
-from contracts.cases.marks import contract
-from contracts.cases.observing import shape
-from contracts.cases.samples import Samples
-from contracts.cases.submissions import CREATE_NAMED, UNKNOWN_REALM, UPDATE, submit
-from contracts.cases.workflow_records import RowRequests, WorkflowRecords
-from contracts.checks.claims import Claims, Observer
-from contracts.checks.errors_array import refused_before
-from contracts.checks.workflow_errors import Row
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
+from contracts.cases import (
+    CREATE_NAMED,
+    UPDATE,
+    Actor,
+    Claims,
+    Namespace,
+    Observer,
+    Row,
+    RowRequests,
+    Samples,
+    WorkflowRecords,
+    contract,
+    errors_array,
+    shape,
+    submissions,
+    submit,
+)
 
 
 @contract("workflow-realm-missing")
@@ -26,7 +33,7 @@ def test_a_submission_under_an_unknown_realm_is_told_so(
     table: RowRequests, claim: Claims, operation: str
 ) -> None:
     """A realm that does not exist: 400, and the message that it is not configured."""
-    claim("workflow-realm-unknown", operation).says(table.send(operation, realm=UNKNOWN_REALM))
+    claim("workflow-realm-unknown", operation).says(table.send(operation, realm=submissions.UNKNOWN_REALM))
 
 
 @contract("workflow-schema-unknown")
@@ -101,7 +108,7 @@ def test_an_anonymous_submission_is_told_so(
 ) -> None:
     """No token: 403, and the message that the user is anonymous."""
     for way in table.ways(realm):
-        refused = refused_before(table.send(operation, anonymous, **way))
+        refused = errors_array.refused_before(table.send(operation, anonymous, **way))
         claim("workflow-anonymous", operation).says(refused)
 
 

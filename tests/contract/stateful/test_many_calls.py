@@ -4,16 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.marks import Profile, contract
-from contracts.cases.samples import Samples
-from contracts.cases.state_exploration import Saved, budget_of, explore
-from contracts.cases.state_model import Cast
-from contracts.checks.claims import Claims
-from contracts.checks.outcomes import Attempt
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Attempt,
+    Claims,
+    Namespace,
+    Profile,
+    Samples,
+    contract,
+    state_exploration,
+    state_model,
+)
 from contracts.plugin.worker import Worker
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 
 DRAFTS = (
     "draft-save-creates",
@@ -52,7 +55,7 @@ OPERATIONS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDra
 
 
 @pytest.fixture
-def cast(
+def context(
     request: pytest.FixtureRequest,
     worker: Worker,
     realm: str,
@@ -62,17 +65,22 @@ def cast(
     samples: Samples,
     fresh: Namespace,
     attempt: Attempt,
-) -> Cast:
+) -> state_model.Context:
     """Who plays: the author, and the other account where the settings name one."""
     alone = worker.target.missing("account.other", realm)
     other = None if alone else request.getfixturevalue("other")
-    return Cast(author, other, claim, arrange, samples, fresh, attempt)
+    return state_model.Context(author, other, claim, arrange, samples, fresh, attempt)
 
 
 @contract(*DRAFTS, *LISTS, *ATTACHMENTS, *SUBMISSIONS, operations=OPERATIONS, requests=150)
-def test_promises_hold_over_many_calls(cast: Cast, worker: Worker, realm: str) -> None:
+def test_promises_hold_over_many_calls(context: state_model.Context, worker: Worker, realm: str) -> None:
     """Whatever was called before, by this account or the other, what is saved stays and what is deleted is gone."""
     thorough = worker.selection.profile.includes(Profile.NIGHTLY)
     scratch = None if thorough else Path(worker.plan.private)
-    saved = Saved(worker.selection.reports, worker.target.name, realm, scratch)
-    explore(cast, budget_of(cast.attempt.number, thorough=thorough), worker.selection.seed, saved)
+    saved = state_exploration.Saved(worker.selection.reports, worker.target.name, realm, scratch)
+    state_exploration.explore(
+        context,
+        state_exploration.budget_of(context.attempt.number, thorough=thorough),
+        worker.selection.seed,
+        saved,
+    )

@@ -43,7 +43,7 @@ class Scripted:
         return made
 
 
-class Shelf:
+class Session:
     """Where things are shared: by themselves, among workers and among cases."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Shelf:
         self.kept: dict[str, Any] = {}
 
     @property
-    def shared(self) -> "Shelf":
+    def shared(self) -> "Session":
         """Itself."""
         return self
 
@@ -69,6 +69,6 @@ def scripted() -> type[Scripted]:
 
 
 @pytest.fixture
-def shelf() -> Shelf:
+def run() -> Session:
     """Where things are shared."""
-    return Shelf()
+    return Session()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.contacts import Reporting
+from contracts.cases.contact_requests import Reporting
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Contradiction
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.generated_faults import ABSENT, Fault, Probe, firm
+from contracts.cases.fault_probe import Probe, firm
+from contracts.cases.generated_faults import ABSENT, Fault
 from contracts.checks.outcomes import Attempt, Contradiction, confirm
 from contracts.errors import EnvironmentFault
 

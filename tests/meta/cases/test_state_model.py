@@ -12,10 +12,10 @@ from contracts.cases.state_exploration import FOLDER, TOUR, Saved, candidates, n
 from contracts.cases.state_model import (
     LOOKS,
     Action,
+    Change,
     Document,
-    Happening,
+    ReportedMembers,
     Step,
-    Told,
     content,
     folded,
     marker,
@@ -59,15 +59,15 @@ def test_the_tour_plays_every_kind_of_step() -> None:
 @pytest.mark.parametrize(
     ("happened", "clause"),
     [
-        ([Happening.CREATED], "draft-get-content"),
-        ([Happening.UPDATED, Happening.NEIGHBOUR_SAVED], "draft-save-updates"),
-        ([Happening.NEIGHBOUR_SAVED], "draft-save-spares-others"),
-        ([Happening.NEIGHBOUR_SAVED, Happening.NEIGHBOUR_DELETED], "draft-delete-spares-others"),
-        ([Happening.REFUSED_UPDATE], "workflow-refused-update-keeps-draft"),
+        ([Change.CREATED], "draft-get-content"),
+        ([Change.UPDATED, Change.NEIGHBOUR_SAVED], "draft-save-updates"),
+        ([Change.NEIGHBOUR_SAVED], "draft-save-spares-others"),
+        ([Change.NEIGHBOUR_SAVED, Change.NEIGHBOUR_DELETED], "draft-delete-spares-others"),
+        ([Change.REFUSED_UPDATE], "workflow-refused-update-keeps-draft"),
         ([], "draft-get-content"),
     ],
 )
-def test_a_wrong_draft_speaks_against_what_happened_to_it(happened: list[Happening], clause: str) -> None:
+def test_a_wrong_draft_speaks_against_what_happened_to_it(happened: list[Change], clause: str) -> None:
     assert Document("A", "author", UID, since=happened).suspect()[0] == clause
 
 
@@ -95,7 +95,7 @@ def test_a_content_is_told_from_every_other_by_its_marker() -> None:
 
 
 def test_info_is_stale_only_where_the_service_itself_told_of_a_change() -> None:
-    told = Told()
+    told = ReportedMembers()
     told.saved({"size": 10, "owner": "author", "etag": "a"}, update=False)
     told.info_now = {"size": 10, "owner": "author", "etag": "other"}
     told.saved({"size": 12, "owner": "author", "etag": "b"}, update=True)
@@ -105,7 +105,7 @@ def test_info_is_stale_only_where_the_service_itself_told_of_a_change() -> None:
 
 
 def test_nothing_told_of_a_deleted_draft_counts_for_a_new_one() -> None:
-    told = Told()
+    told = ReportedMembers()
     told.saved({"size": 10}, update=False)
     told.info_now = {"size": 10}
     told.saved({"size": 12}, update=False)

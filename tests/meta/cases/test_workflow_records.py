@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from contracts.cases.row_requests import RowRequests
 from contracts.cases.samples import Samples
 from contracts.cases.submissions import CREATE, UPDATE
-from contracts.cases.workflow_records import RowRequests, WorkflowRecords
+from contracts.cases.workflow_records import WorkflowRecords
 from contracts.checks.outcomes import Untested
 from contracts.settings.target import RealmSettings
 
@@ -26,14 +27,14 @@ ANONYMOUS = (403, {"message": "Authorization required, user is anonymous."})
 
 
 @pytest.fixture
-def table(scripted: Any, shelf: Any) -> Any:
+def table(scripted: Any, run: Any) -> Any:
     """Makes the requests of a realm without settings: `table(rule)`."""
 
     def make(rule: Any) -> RowRequests:
         author, samples = scripted(rule), Samples(RealmSettings(), "abs-dev")
-        arrange: Any = SimpleNamespace(once=shelf.once, disturbed=lambda _: False, draft=None)
-        records = WorkflowRecords(author, arrange, samples, shelf.namespace)
-        return RowRequests(author, records, arrange, samples, shelf.namespace)
+        arrange: Any = SimpleNamespace(once=run.once, disturbed=lambda _: False, draft=None)
+        records = WorkflowRecords(author, arrange, samples, run.namespace)
+        return RowRequests(author, records, arrange, samples, run.namespace)
 
     return make
 

@@ -106,7 +106,7 @@ def test_what_has_to_be_refused_for_more_than_one_reason_is_claimed_by_one(faith
 
 def test_other_roles_work_on_records_of_their_own(faithful_page: Page) -> None:
     made = made_of(faithful_page, "getDraft", role="other")
-    assert 'Bases(other, arrange, samples, fresh, worker.target.accounts["other"])' in made["text"]
+    assert 'ValidRequests(other, arrange, samples, fresh, worker.target.accounts["other"])' in made["text"]
     anonymous = made_of(faithful_page, "createWorkflowRecord", role="anonymous")
     assert "sent = request.send(anonymous)" in anonymous["text"]
     assert 'claim("workflow-anonymous", "createWorkflowRecord").says(sent)' in anonymous["text"]

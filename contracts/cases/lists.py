@@ -1,13 +1,8 @@
-"""Claims about parts of a list, on a service where others add and remove items at any moment.
+"""Claims about filters, orders and parts of a list, on a service where others add and remove items at any moment.
 
 What a part has to be is read from the list itself, before and after: only when both are the same was the list at
-rest, and only then is anything claimed. A list that will not rest is narrowed to the suite's own kept items where
-the service filters, and else the case is inconclusive.
-
-Claims about filters and orders, by a field that is learnt from the records of the list itself.
-
-Which fields can be filtered and ordered by is not shown, so of all fields that hold a known value the first one
-that the service takes is used; when it takes none, nothing can be claimed.
+rest, and only then is anything claimed. Which fields can be filtered and ordered by is not shown, so the first field
+that holds a known value and that the service takes is used; when it takes none, nothing can be claimed.
 """
 
 from __future__ import annotations
@@ -16,8 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from contracts.cases.arrangement import Arrangement, require
-from contracts.cases.attachments import folder
+from contracts.cases.arrangement import Arrangement
 from contracts.cases.list_pages import (
     Lister,
     Names,
@@ -29,6 +23,8 @@ from contracts.cases.list_pages import (
     paths_to,
 )
 from contracts.cases.list_search import kept_drafts
+from contracts.cases.preconditions import require
+from contracts.cases.shared_documents import shared_document
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked
 from contracts.safe_text import cut
@@ -391,7 +387,7 @@ def file_field(arrange: Arrangement, actor: Actor) -> Field:
     Raises:
         Blocked: it cannot be learnt.
     """
-    shared = folder(arrange, actor)
+    shared = shared_document(arrange, actor)
     names = [attachment.filename for attachment in shared.attachments]
     return arrange.once(
         "field of attachments", lambda: learn(attachments_of(actor, shared.uid), names, _FILES)

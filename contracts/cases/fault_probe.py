@@ -1,0 +1,220 @@
+"""Sends generated faults, each in an otherwise valid request, and judges the answers.
+
+A contradiction is confirmed on fresh data before it counts.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from contracts.cases.generated_faults import ABSENT, Fault
+from contracts.cases.requests import Request, ValidRequests
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import MOST_REPLAYS, Attempt, Contradiction, Observation
+from contracts.errors import EnvironmentFault
+from contracts.exchanges.exchange import Exchange
+from contracts.interface.catalogue import Catalogue, Clause, Level
+from contracts.session.actor import Actor
+from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace
+
+
+class Exercise:
+    """Sends faults of one operation as one actor, each in an otherwise valid request."""
+
+    def __init__(self, operation: str, bases: ValidRequests, actor: Actor, fresh: Namespace) -> None:
+        self._operation = operation
+        self._bases = bases
+        self._actor = actor
+        self._fresh = fresh
+
+    def send(self, fault: Fault) -> Exchange:
+        """Send the fault on fresh data."""
+        return graft(self._bases.request(self._operation), fault, self._fresh).send(self._actor)
+
+    def usual(self, fault: Fault) -> Any:
+        """The valid value that stands where a body fault is put; `ABSENT` when there is none."""
+        value = self._bases.request(self._operation).body if fault.place == "body" else ABSENT
+        for step in (step for step in fault.name.split(".") if step):
+            members = value if isinstance(value, dict | list) else {}
+            value = members[_own_step(members, step)] if members and _has(members, step) else ABSENT
+        return value
+
+
+def _has(members: Any, step: str) -> bool:
+    return step == "*" or (isinstance(members, dict) and step in members)
+
+
+def graft(request: Request, fault: Fault, fresh: Namespace) -> Request:
+    """The request with one part replaced by the faulty one."""
+    if fault.place == "body":
+        return replace(request, body=_grafted(request.body, fault))
+    if fault.place == "header":
+        value = None if fault.value is ABSENT else str(fault.value)
+        return replace(request, headers={**request.headers, fault.name: value})
+    if fault.place == "query":
+        return replace(request, query=_query(request.query, fault))
+    value = _inside(str(fault.value), fresh) if fault.name in ("uid", "identifier") else str(fault.value)
+    return replace(request, path={**request.path, fault.name: value})
+
+
+def _query(query: dict[str, str], fault: Fault) -> dict[str, str]:
+    if fault.kind == "unknown-property":
+        return {**query, **fault.value}
+    if fault.value is ABSENT:
+        return {name: value for name, value in query.items() if name != fault.name}
+    return {**query, fault.name: str(fault.value)}
+
+
+def _inside(value: str, fresh: Namespace) -> str:
+    """A faulty identifier moved into the run's namespace, with its fault kept."""
+    moved = fresh.prefix + value
+    shortest = len(fresh.prefix) + 1
+    return moved if _has_a_bad_character(value) else moved[: max(len(value), shortest)]
+
+
+def _has_a_bad_character(value: str) -> bool:
+    """Whether an identifier of the right length is faulty for the characters in it."""
+    return UID_SHORTEST <= len(value) <= UID_LONGEST
+
+
+def _grafted(body: Any, fault: Fault) -> Any:
+    if not fault.name and fault.kind != "unknown-property":
+        return fault.value
+    grafted = copy.deepcopy(body)
+    steps = [step for step in fault.name.split(".") if step]
+    if fault.kind == "unknown-property":
+        _walk(grafted, steps).update(fault.value)
+        return grafted
+    holder = _walk(grafted, steps[:-1])
+    last = _own_step(holder, steps[-1])
+    if fault.value is ABSENT:
+        holder.pop(last)
+    else:
+        holder[last] = fault.value
+    return grafted
+
+
+def _walk(value: Any, steps: list[str]) -> Any:
+    for step in steps:
+        value = value[_own_step(value, step)]
+    return value
+
+
+def _own_step(holder: Any, step: str) -> Any:
+    """A star stands for the first member or item."""
+    if step != "*":
+        return step
+    return 0 if isinstance(holder, list) else next(iter(holder))
+
+
+#: Sightings that the weather may spoil before one is taken as it is.
+_MOST_SPOILT = 3
+
+
+#: Operations whose accepted requests leave something that cannot be removed: only what must be refused is sent.
+_PERMANENT = frozenset(
+    {"createContact", "createWorkflowRecord", "createWorkflowRecordWithIdentifier", "updateWorkflowRecord"}
+)
+
+
+class Probe:
+    """Sends faults of one operation and judges the answers by the clauses that speak about them.
+
+    Args:
+        faults: The faults to send, in order.
+    """
+
+    def __init__(
+        self,
+        operation: str,
+        attempt: Attempt,
+        catalogue: Catalogue,
+        exercise: Exercise,
+        faults: Sequence[Fault],
+    ) -> None:
+        self._operation = operation
+        self._attempt = attempt
+        self._catalogue = catalogue
+        self._exercise = exercise
+        self.faults = faults
+
+    def judge(self, fault: Fault) -> None:
+        """Send a fault; what no must or should speaks about is observed, never judged.
+
+        Raises:
+            Contradiction: the fault was accepted, twice, against a must.
+        """
+        clause = self._catalogue.for_fault(self._operation, fault.key)
+        if clause is None or clause.level is Level.SILENT or not firm(fault, self._exercise.usual(fault)):
+            self._observe(clause, fault)
+            return
+        before = len(self._attempt.evidence)
+        first = self._contradicts(clause, fault)
+        if first is None:
+            return
+        key, seen, replay = first.evidence.key, 1, 1
+        while seen == 1 and replay <= MOST_REPLAYS:
+            replay += 1
+            seen += self._contradicts(clause, fault) is not None
+        known = self._attempt.confirmed.get(key, (0, 0))
+        if seen == 1 and known[0] > 1:
+            # Another fault has shown this already; a result that did not come back must not stand in for it.
+            del self._attempt.evidence[before:]
+            return
+        self._attempt.confirmed[key] = max(known, (seen, replay))
+        if seen > 1 and clause.level is Level.MUST:
+            raise first
+
+    def _observe(self, clause: Clause | None, fault: Fault) -> None:
+        if self._operation in _PERMANENT:
+            return
+        exchange = self._exercise.send(fault)
+        answer = exchange.response
+        unspoilt = answer is not None and exchange.fault is None
+        if clause is not None and clause.level is Level.SILENT and answer is not None and unspoilt:
+            seen = {"fault": fault.key, "status": answer.status}
+            self._attempt.observations.append(Observation(clause.id, self._operation, seen))
+
+    def _contradicts(self, clause: Clause, fault: Fault) -> Contradiction | None:
+        """Send the fault, on fresh data again while the weather has a hand in the answer."""
+        for _ in range(_MOST_SPOILT):
+            before, noted = len(self._attempt.exchanges), len(self._attempt.evidence)
+            try:
+                found = self._contradicts_once(clause, fault)
+            except EnvironmentFault:
+                continue
+            if found is None or not any(each.doubtful for each in self._attempt.exchanges[before:]):
+                return found
+            self._drop(noted)
+        return self._contradicts_once(clause, fault)
+
+    def _drop(self, noted: int) -> None:
+        """Forget evidence, from a place in its list on."""
+        for evidence in self._attempt.evidence[noted:]:
+            self._attempt.contradicted[evidence.key] -= 1
+        del self._attempt.evidence[noted:]
+
+    def _contradicts_once(self, clause: Clause, fault: Fault) -> Contradiction | None:
+        exchange = self._exercise.send(fault)
+        evidence = len(self._attempt.evidence)
+        try:
+            Claim(clause, self._operation, self._attempt).turned_down(exchange, f"{fault.key} refused")
+        except Contradiction as contradiction:
+            return contradiction
+        noted = self._attempt.evidence[evidence:]
+        return Contradiction(noted[0]) if noted else None
+
+
+def firm(fault: Fault, usual: Any) -> bool:
+    """Whether the document really rules a fault out.
+
+    A number or a boolean where a text is due, and null in place of a member that may be left out, are read kindly by
+    many services; the document does not say.
+    """
+    if fault.place != "body" or fault.kind != "wrong-kind":
+        return True
+    lenient = isinstance(usual, str) and isinstance(fault.value, int | float)
+    return not lenient and fault.value is not None
