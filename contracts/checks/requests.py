@@ -126,7 +126,7 @@ def _in_query(operation: Operation, query: Sequence[tuple[str, str]]) -> Iterato
 def _in_headers(
     exchange: Exchange, operation: Operation, query: Sequence[tuple[str, str]]
 ) -> Iterator[RequestFault]:
-    headers = {name.lower(): value for name, value in exchange.request_headers.items()}
+    headers = exchange.request_headers
     if operation.takes_realm:
         realm = headers.get("realm")
         elsewhere = "Realm" in operation.query_parameters and any(name == "Realm" for name, _ in query)
@@ -159,7 +159,7 @@ def candidate_ok(validator: jsonschema_rs.Draft202012Validator, value: Any) -> b
 
 
 def _in_body(exchange: Exchange, schema: Mapping[str, Any]) -> Iterator[RequestFault]:
-    content = exchange.request_body
+    content = exchange.request_body.content
     if not content:
         yield RequestFault("body:missing", "there is no body")
         return

@@ -8,8 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 from contracts.checks.outcomes import Blocked
-from contracts.exchanges.exchange import Response
-from contracts.session.tokens import read_timestamp
+from contracts.exchanges.exchange import Response, read_timestamp
 
 _EXTENDED: Final = re.compile(
     r"(?P<date>\d{4}-\d{2}-\d{2}|\d{4}-W\d{2}-\d|\d{4}-\d{3})"

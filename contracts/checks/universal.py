@@ -5,7 +5,6 @@ Input that no client means to send: answered in time, and turned down where it i
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
@@ -83,18 +82,11 @@ def _errors(answer: Response) -> object:
 def secret_sent(exchange: Exchange) -> str | None:
     """The password or the token that a request carried; None when it carried none worth the name."""
     if exchange.operation == "createToken":
-        secret = _password(exchange.request_body)
+        record = exchange.request_body.json
+        secret = record.get("password") if isinstance(record, dict) else None
     else:
         secret = exchange.request_headers.get("Authorization", "").partition(" ")[2]
     return secret if isinstance(secret, str) and len(secret) >= _SHORTEST_SECRET else None
-
-
-def _password(body: bytes | None) -> object:
-    try:
-        record = json.loads(body or b"")
-    except (ValueError, RecursionError):
-        return None
-    return record.get("password") if isinstance(record, dict) else None
 
 
 def _stands_in(secret: str, text: str) -> bool:

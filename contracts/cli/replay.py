@@ -15,7 +15,7 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import ANY_REALM
 from contracts.manual import display
 from contracts.manual.manual_session import Leftovers, ManualSession, open_manual_session
-from contracts.manual.recorded_sequence import Telling, find, read_entries, status_of
+from contracts.manual.recorded_sequence import Telling, find, read_entries
 from contracts.manual.replay import Outcome, Replayed, make_ready, replay, rounds_for, together
 from contracts.safe_text import json_text, many, printable
 from contracts.settings.guard import refuse_production_realm
@@ -136,7 +136,7 @@ def _round(
     )
     for pair in done.pairs:
         recorded = session.notes.of(pair.new)
-        then = f" (was {status_of(pair.old)})" if status_of(pair.old) is not None else ""
+        then = f" (was {pair.old.status})" if pair.old.status is not None else ""
         mark = "  " if pair.decisive else "  first: "
         yield f"{mark}{display.one_line(recorded)}{then}"
         if verbose:
@@ -199,7 +199,7 @@ def _as_data(session: ManualSession, telling: Telling, realm: str, rounds: list[
                     {
                         "operation": pair.new.operation,
                         "decisive": pair.decisive,
-                        "was": status_of(pair.old),
+                        "was": pair.old.status,
                         "is": pair.new.response.status if pair.new.response else None,
                         "curl": curl(pair.new, session.redactor),
                     }

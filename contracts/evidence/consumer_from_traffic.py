@@ -6,9 +6,10 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote, urlsplit
 
-from contracts.exchanges.har_file import Sent, Traffic
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.har import Archive
 from contracts.interface.description import Description
 from contracts.interface.operations import Operation, segments
 from contracts.safe_text import cut, many
@@ -42,7 +43,7 @@ class Usage:
     unreadable: int
 
 
-def usage_of(traffic: Traffic, description: Description) -> Usage:
+def usage_of(traffic: Archive, description: Description) -> Usage:
     """Match requests with operations by method and path, whatever prefix the base URL puts before the path."""
     operations: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
@@ -50,20 +51,22 @@ def usage_of(traffic: Traffic, description: Description) -> Usage:
     realms: Counter[str] = Counter()
     preflights = 0
     roots = {segments(operation.path)[:3] for operation in description.operations.values()}
-    for sent in traffic.requests:
-        below = _below_prefix(sent, roots)
+    for exchange in traffic.exchanges:
+        address = urlsplit(exchange.url)
+        below = _below_prefix(address.path, roots)
         if below is None:
-            elsewhere[sent.host or "no host"] += 1
+            elsewhere[address.hostname or "no host"] += 1
             continue
-        if sent.method == _PREFLIGHT:
+        if exchange.method == _PREFLIGHT:
             preflights += 1
             continue
-        operation = _match(sent.method, below, description)
+        operation = _match(exchange.method, below, description)
         if operation is None:
-            unknown[f"{sent.method} {below}"] += 1
+            unknown[f"{exchange.method} {below}"] += 1
             continue
         operations[operation.id] += 1
-        realms.update([sent.realm] if sent.realm in _REALMS else [])
+        realm = _realm(exchange, address.query)
+        realms.update([realm] if realm in _REALMS else [])
     return Usage(
         operations={name: operations[name] for name in description.operations if name in operations},
         unknown=dict(unknown.most_common()),
@@ -74,9 +77,14 @@ def usage_of(traffic: Traffic, description: Description) -> Usage:
     )
 
 
-def _below_prefix(sent: Sent, roots: set[tuple[str, ...]]) -> str | None:
+def _realm(exchange: Exchange, query: str) -> str | None:
+    named = exchange.request_headers.first("Realm")
+    return named if named is not None else next(iter(parse_qs(query).get("Realm", [])), None)
+
+
+def _below_prefix(raw: str, roots: set[tuple[str, ...]]) -> str | None:
     """The path from `/api/v…` on; None where the interface has no such root."""
-    parts = segments(sent.path)
+    parts = segments(raw)
     plain = [unquote(part, errors="replace") for part in parts]
     for start in range(1, len(parts) - 1):
         if ("", *plain[start : start + 2]) in roots:

@@ -24,9 +24,10 @@ from msgspec import UNSET, Meta, UnsetType
 
 from contracts.errors import UsageError
 from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import Observation, RecordedExchange, RunRecord
+from contracts.evidence.record import Observation, RunRecord
 from contracts.evidence.verdicts import RunVerdict
-from contracts.exchanges.transcript import header, json_of
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.transcript import json_of
 from contracts.file_formats import Format, Moment, Name, Names, convert, one_of, parse, plain, write_file
 from contracts.history.drift import RealmDifference, between_realms
 from contracts.history.observed_facts import SUCCESS_STATUS, read_facts, refusal_clause, success_clause
@@ -131,7 +132,7 @@ class Sent:
     identifiers: frozenset[str]
 
 
-def what_was_sent(exchanges: Iterable[tuple[RecordedExchange, Mapping[str, str]]]) -> Sent:
+def what_was_sent(exchanges: Iterable[tuple[Exchange, Mapping[str, str]]]) -> Sent:
     """Gather what the run sent.
 
     Args:
@@ -140,9 +141,9 @@ def what_was_sent(exchanges: Iterable[tuple[RecordedExchange, Mapping[str, str]]
     members: set[str] = set()
     identifiers: set[str] = set()
     for exchange, path in exchanges:
-        if exchange.request["method"] not in ("POST", "PUT") or exchange.operation == "createToken":
+        if exchange.method not in ("POST", "PUT") or exchange.operation == "createToken":
             continue
-        body = json_of(exchange.request["body"])
+        body = json_of(exchange.request_body)
         if isinstance(body, dict):
             document = body.get("document")
             members |= body.keys() | (document.keys() if isinstance(document, dict) else set())
@@ -151,18 +152,18 @@ def what_was_sent(exchanges: Iterable[tuple[RecordedExchange, Mapping[str, str]]
     return Sent(frozenset(members), frozenset(identifiers))
 
 
-def telling(exchange: RecordedExchange, path: Mapping[str, str], sent: Sent) -> bool:
+def telling(exchange: Exchange, path: Mapping[str, str], sent: Sent) -> bool:
     """Tell whether an answer says something of the service, and not of what happens to be stored there.
 
     An accepted request about a record that the run did not write shows somebody else's record; a file is its
     owner's; and a body that was cut has an unknown rest.
     """
+    whole = exchange.response is None or exchange.response.body.whole
     if _status(exchange) >= 400:
-        return not (exchange.response or {}).get("body", {}).get("truncated")
+        return whole
     named = [path[name] for name in _NAMES if path.get(name)]
     foreign = any(name not in sent.identifiers for name in named)
-    cut = bool((exchange.response or {}).get("body", {}).get("truncated"))
-    return exchange.operation not in _FILES and not foreign and not cut
+    return exchange.operation not in _FILES and not foreign and whole
 
 
 def normal(operation: str, value: Any, sent: Sent) -> Any:
@@ -196,8 +197,8 @@ def _outline(value: Any) -> Any:
     return f"{type(value).__name__} {form_of(value)}" if isinstance(value, str) else type(value).__name__
 
 
-def _status(exchange: RecordedExchange) -> int:
-    return int(exchange.response["status"]) if exchange.response else 599
+def _status(exchange: Exchange) -> int:
+    return exchange.response.status if exchange.response else 599
 
 
 def _is_document(value: Mapping[str, Any]) -> bool:
@@ -287,7 +288,7 @@ def answers_of(record: RunRecord) -> list[dict[str, Any]]:
         clause = _clause(exchange, path)
         if clause in selected:
             place = clause, str(exchange.operation), exchange.realm
-            _note(responses[place][str(_response(exchange)["status"])], exchange, path, sent)
+            _note(responses[place][str(_status(exchange))], exchange, path, sent)
     return [
         {
             "clause": clause,
@@ -299,7 +300,7 @@ def answers_of(record: RunRecord) -> list[dict[str, Any]]:
     ]
 
 
-def _taken(record: RunRecord) -> Iterator[tuple[RecordedExchange, Mapping[str, str]]]:
+def _taken(record: RunRecord) -> Iterator[tuple[Exchange, Mapping[str, str]]]:
     """Yield the exchanges that are read, each with the values of its path parameters."""
     operations = load_description().operations
     well = {case.id for case in record.cases if case.outcome in _WENT_WELL and case.id.startswith(_STEADY)}
@@ -308,46 +309,39 @@ def _taken(record: RunRecord) -> Iterator[tuple[RecordedExchange, Mapping[str, s
         operation = operations.get(exchange.operation or "")
         if exchange.case not in well or exchange.fault or not exchange.response or operation is None:
             continue
-        path = urlsplit(exchange.request["url"]).path.removeprefix(base)
+        path = urlsplit(exchange.url).path.removeprefix(base)
         # A case may ask for another address in an operation's name; its answer says nothing of the operation.
         values = operation.match(segments(path))
         expected = operation.id in SUCCESS_STATUS and exchange.realm in operation.realms
-        if values is not None and expected and exchange.response["status"] < 500:
+        if values is not None and expected and exchange.response.status < 500:
             yield exchange, values
 
 
-def _response(exchange: RecordedExchange) -> Mapping[str, Any]:
-    return exchange.response or {}
-
-
-def _clause(exchange: RecordedExchange, path: Mapping[str, str]) -> str:
+def _clause(exchange: Exchange, path: Mapping[str, str]) -> str:
     operation = str(exchange.operation)
-    if _response(exchange)["status"] < 400:
+    if _status(exchange) < 400:
         return success_clause(operation)
-    sent_token = header(exchange.request["headers"], "authorization") is not None
-    tokenless = not sent_token or _response(exchange)["status"] == 401
+    tokenless = "Authorization" not in exchange.request_headers or _status(exchange) == 401
     uid = path.get("uid")
     valid = uid is None or _VALID_UID.fullmatch(uid) is not None
     return refusal_clause(operation, tokenless=tokenless, uid_valid=valid)
 
 
-def _note(answers: _Answers, exchange: RecordedExchange, path: Mapping[str, str], sent: Sent) -> None:
-    if not telling(exchange, path, sent):
+def _note(answers: _Answers, exchange: Exchange, path: Mapping[str, str], sent: Sent) -> None:
+    response = exchange.response
+    if response is None or not telling(exchange, path, sent):
         return
-    response = _response(exchange)
-    body = response["body"] or {}
-    media_type = (header(response["headers"], "content-type") or "").partition(";")[0].strip().lower()
-    value = json_of(body)
+    body, value = response.body, json_of(response.body)
     if value is not None:
-        status = response["status"]
-        shape = normal(str(exchange.operation), value, sent) if status < 400 else refused(value, sent)
+        accepted = response.status < 400
+        shape = normal(str(exchange.operation), value, sent) if accepted else refused(value, sent)
         if shape is None:
             return
         answers.samples.setdefault(signature(shape), shape)
     else:
-        answers.bodies.add(_EMPTY if not body.get("size") else _TEXT if "text" in body else _BYTES)
-    if media_type:
-        answers.types.add(media_type)
+        answers.bodies.add(_EMPTY if not body.size else _BYTES if body.decoded is None else _TEXT)
+    if response.media_type:
+        answers.types.add(response.media_type)
 
 
 FILE_NAME = "observations.json"

@@ -16,6 +16,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from contracts.evidence.outcomes import Verdict
 from contracts.evidence.terms import Terms
+from contracts.exchanges.exchange import Exchange
 from contracts.file_formats import Count, Moment, Name, OpenFormat, Seconds, Seed, one_of
 
 #: Members of a plan that are too long to be told; of these only a digest is kept.
@@ -253,30 +254,6 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedExchange:
-    """One request and its response or fault, as the journal holds it (secrets are out already).
-
-    `request` holds method, url, http_version, headers, body; `response` holds status, reason, headers, body.
-    A body is `{text | base64 | neither, size (bytes), sha256, truncated}`; headers are pairs. `authorization` is the
-    header of that name with `$TOKEN` in place of the role's token (`$TOKEN[:20]` for its beginning); None for none.
-    """
-
-    id: str
-    case: str
-    attempt: int
-    realm: str
-    role: str | None
-    operation: str | None
-    started: str
-    seconds: float
-    request: Mapping[str, Any]
-    response: Mapping[str, Any] | None
-    fault: str | None
-    retries: int
-    authorization: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Left:
     """A thing the run created and did not remove: residue (cannot be) or leftover (was not)."""
 
@@ -330,7 +307,7 @@ class RunRecord:
     cases: tuple[Case, ...]
     findings: tuple[SeenFinding, ...]
     observations: tuple[Observation, ...]
-    exchanges: Mapping[str, RecordedExchange]
+    exchanges: Mapping[str, Exchange]
     faults: tuple[Mapping[str, Any], ...]
     residue: tuple[Left, ...]
     leftovers: tuple[Left, ...]
@@ -344,6 +321,6 @@ class RunRecord:
         """Whether every worker closed its journal and the run has its closing record."""
         return not self.problems
 
-    def exchanges_of(self, case: str) -> tuple[RecordedExchange, ...]:
+    def exchanges_of(self, case: str) -> tuple[Exchange, ...]:
         """Return the exchanges of a case in the order they were sent."""
         return tuple(exchange for exchange in self.exchanges.values() if exchange.case == case)

@@ -25,7 +25,6 @@ from contracts.evidence.record import (
     Left,
     Narrowed,
     Observation,
-    RecordedExchange,
     RunFacts,
     RunRecord,
     SeenFinding,
@@ -33,6 +32,7 @@ from contracts.evidence.record import (
     Untested,
     distinct_records,
 )
+from contracts.exchanges.exchange import Exchange
 from contracts.file_formats import Shape, convert, parse
 from contracts.safe_text import encodable, many
 from contracts.session.ledger import RUN_FILE
@@ -220,7 +220,7 @@ def collect(run_folder: Path) -> RunRecord:
     cases = tuple(_cases(run, journals))
     crashes = tuple(harmless_crashes(run, journals, cases))
     events = [event for journal in journals.values() for event in journal]
-    exchanges = sorted(_events(events, "exchange", RecordedExchange), key=lambda exchange: exchange.started)
+    exchanges = sorted(map(Exchange.from_record, _of_kind(events, "exchange")), key=_sent)
     return RunRecord(
         run=run,
         cases=cases,
@@ -235,6 +235,10 @@ def collect(run_folder: Path) -> RunRecord:
         narrowed=_events(events, "narrowed", Narrowed),
         crashes=tuple(line for _, line in crashes),
     )
+
+
+def _sent(exchange: Exchange) -> datetime:
+    return exchange.started or datetime.min.replace(tzinfo=UTC)
 
 
 def _journal(run_folder: Path, run: RunFacts, worker: str) -> list[Event]:

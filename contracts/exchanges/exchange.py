@@ -1,14 +1,19 @@
-"""Reads the body of an answer as JSON, strictly and within bounds, and says what is wrong with it where it is not.
+"""The one model of an exchange: a request with its response or fault, and what is unknown about them.
 
-One request and its answer, as the judging side sees them.
+The session returns it, checks read it, journals and HAR files hold it.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
+import codecs
 import json
 import re
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 
@@ -103,25 +108,192 @@ def _too_deep(content: bytes) -> bool:
 
 
 #: How much of a body a sentence quotes; the full (bounded) body stands in the traffic log.
-QUOTED_CHARACTERS = 300
-_PAGE_BEGINNING = 256
+QUOTED_CHARACTERS: Final = 300
+_PAGE_BEGINNING: Final = 256
+#: What a packed body may become when it is unpacked; more is not judged.
+_UNPACKED: Final = 16 * 1024 * 1024
+_HTTP_VERSION: Final = "HTTP/1.1"
+#: Stands in files for a time that is not known.
+NO_TIME: Final = datetime.fromtimestamp(0, UTC)
+_FRACTION: Final = re.compile(r"\.(\d+)")
+
+
+class Headers(Mapping[str, str]):
+    """Headers of a message, found by name in any case.
+
+    Args:
+        pairs: Names and values as they stand in the message, repeated ones included.
+
+    Attributes:
+        pairs: The same.
+    """
+
+    __slots__ = ("_values", "pairs")
+
+    def __init__(self, pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
+        self.pairs: tuple[tuple[str, str], ...] = tuple(
+            pairs.items() if isinstance(pairs, Mapping) else pairs
+        )
+        self._values: dict[str, str] = {}
+        for name, value in self.pairs:
+            key, values = name.lower(), self._values
+            values[key] = f"{values[key]}, {value}" if key in values else value
+
+    def __getitem__(self, name: str) -> str:
+        """The value of a header; the values of one that is repeated are joined with commas (RFC 9110, 5.3)."""
+        return self._values[name.lower()]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.lower() in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        """Every name once, as it was written first."""
+        names: dict[str, str] = {}
+        for name, _ in self.pairs:
+            names.setdefault(name.lower(), name)
+        return iter(names.values())
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        # Values may be credentials.
+        return f"Headers({', '.join(self)})"
+
+    def first(self, name: str) -> str | None:
+        """The first value of a header, or None."""
+        lowered = name.lower()
+        return next((value for key, value in self.pairs if key.lower() == lowered), None)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body, or what is known of it.
+
+    Attributes:
+        content: Its bytes, or the beginning of them.
+        size: Bytes in all, as far as they were counted.
+        whole: Whether `content` is all of it.
+        digest: SHA-256 of all of it, where it was computed; of what is left of it where secrets were taken out.
+    """
+
+    content: bytes = b""
+    size: int = 0
+    whole: bool = True
+    digest: str | None = None
+
+    @classmethod
+    def of(cls, content: bytes) -> Body:
+        """A body that is known as a whole."""
+        return cls(content, len(content))
+
+    @cached_property
+    def decoded(self) -> str | None:
+        """The content as UTF-8 text; None for binary content."""
+        try:
+            return codecs.getincrementaldecoder("utf-8")().decode(self.content, final=self.whole)
+        except UnicodeDecodeError:
+            return None
+
+    @property
+    def text(self) -> str:
+        """The content as text; bytes that are not UTF-8 are shown as replacement characters."""
+        return self.decoded if self.decoded is not None else self.content.decode("utf-8", errors="replace")
+
+    @property
+    def json(self) -> Any:
+        """The body read as JSON; None when it is not JSON, or not known as a whole."""
+        return self._read_as_json[0]
+
+    @property
+    def flaw(self) -> str | None:
+        """What is wrong with the body as JSON, in a few words; None when nothing is, or nobody can tell."""
+        return self._read_as_json[1]
+
+    @cached_property
+    def _read_as_json(self) -> tuple[Any, str | None]:
+        return read_json(self.content) if self.whole else (None, None)
+
+    def unpacked(self, coding: str) -> Body:
+        """The body without its Content-Encoding; `UNKNOWN_BODY` when it cannot be taken off here.
+
+        Args:
+            coding: Value of the Content-Encoding header, empty for none.
+        """
+        content = self.content
+        for name in reversed([part.strip().lower() for part in coding.split(",") if part.strip()]):
+            if name == "identity" or not content:
+                continue
+            if name not in ("gzip", "x-gzip", "deflate"):
+                return UNKNOWN_BODY
+            unpacking = zlib.decompressobj(zlib.MAX_WBITS | 32)
+            try:
+                content = unpacking.decompress(content, _UNPACKED)
+            except zlib.error:
+                return UNKNOWN_BODY
+            if not unpacking.eof:
+                return UNKNOWN_BODY
+        return Body.of(content)
+
+    def to_record(self) -> dict[str, Any]:
+        """Return `{size, truncated, text | base64 | neither, sha256}`, as journals hold a body."""
+        record: dict[str, Any] = {"size": self.size, "truncated": not self.whole}
+        if self.decoded is None:
+            record["base64"] = base64.b64encode(self.content).decode("ascii")
+        elif self.content or self.whole:
+            record["text"] = self.decoded
+        return record | ({"sha256": self.digest} if self.digest else {})
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any] | None) -> Body:
+        """Read what `to_record` returned; a record without text and bytes is a body that was not kept."""
+        if not record:
+            return NO_BODY
+        content = _recorded_content(record)
+        return cls(
+            content=content or b"",
+            size=int(record.get("size") or len(content or b"")),
+            whole=content is not None and not record.get("truncated"),
+            digest=record.get("sha256"),
+        )
+
+
+NO_BODY: Final = Body()
+#: A body that was there, or may have been, and was not recorded.
+UNKNOWN_BODY: Final = Body(whole=False)
+
+
+def _recorded_content(record: Mapping[str, Any]) -> bytes | None:
+    if record.get("text") is not None:
+        return str(record["text"]).encode("utf-8", "surrogatepass")
+    if record.get("base64") is not None:
+        try:
+            return base64.b64decode(str(record["base64"]))
+        except (binascii.Error, ValueError):
+            return None
+    return None
 
 
 @dataclass(frozen=True)
 class Response:
-    """What the service sent back: status, headers by lower-case name, and the body's bytes.
+    """What the service sent back.
 
     Attributes:
-        digest: SHA-256 of the whole body where only its beginning was kept, for bodies too large to hold.
+        url: Where it came from, after redirects.
+        hops: Redirects that were followed.
     """
 
     status: int
-    reason: str
-    headers: Mapping[str, str]
-    content: bytes
-    url: str
+    reason: str = ""
+    headers: Headers = field(default_factory=Headers)
+    body: Body = NO_BODY
+    url: str = ""
     hops: int = 0
-    digest: str | None = None
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of the body that are known."""
+        return self.body.content
 
     @property
     def success(self) -> bool:
@@ -135,7 +307,7 @@ class Response:
 
     @property
     def media_type(self) -> str:
-        """The media type without parameters, in lower case; empty when the answer names none."""
+        """The media type without parameters, in lower case; empty when the response names none."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     @property
@@ -148,34 +320,30 @@ class Response:
 
     @property
     def hollow_page(self) -> bool:
-        """Whether it is an HTML page, or the headers of one, as the answer to HEAD holds them."""
+        """Whether it is an HTML page, or the headers of one, as the response to HEAD holds them."""
         headers_alone = not self.content and self.headers.get("content-length", "") not in ("", "0")
         return self.page or (self.media_type == "text/html" and headers_alone)
 
     @property
     def json_labelled(self) -> bool:
-        """Whether the answer says that its body is JSON."""
+        """Whether the response says that its body is JSON."""
         return "json" in self.media_type
 
-    @cached_property
+    @property
     def text(self) -> str:
         """The body as text; bytes that are not UTF-8 are shown as replacement characters."""
-        return self.content.decode("utf-8", errors="replace")
+        return self.body.text
 
-    @cached_property
+    @property
     def json(self) -> Any:
         """The body read as JSON, or None when it is not JSON (an empty body, an image, a page)."""
-        return self._read_as_json[0]
+        return self.body.json
 
     @property
     def flaw(self) -> str | None:
         """What is wrong with the body as JSON, in a few words; None when nothing is, or when it says it is no JSON."""
         meant = self.json_labelled or self.content.lstrip()[:1] in (b"{", b"[")
-        return self._read_as_json[1] if meant and self.content else None
-
-    @cached_property
-    def _read_as_json(self) -> tuple[Any, str | None]:
-        return read_json(self.content)
+        return self.body.flaw if meant and self.content else None
 
     def quote(self) -> str:
         """Status and the beginning of the body, fit for a sentence, and what is wrong with the body as JSON."""
@@ -186,41 +354,55 @@ class Response:
 
 @dataclass
 class Exchange:
-    """One request with its answer or the fault that stood in its way.
+    """One request with its response, or the fault that stood in its way.
 
     Attributes:
-        id: Unique within the run.
+        id: Unique within the run, or within an archive.
+        url: With scheme and host, raw.
+        fault: What the environment did, in a few words; None when the service answered. A gateway's response stands
+            beside it.
+        started: When the request was sent, of the last try; None when it was not noted.
+        seconds: From the first byte sent to the last byte read, of the last try; None when they were not measured.
+        retries: How often the request was repeated because of the environment.
+        operation: The `operationId`, or None when the path is not in the description.
+        realm, role: On whose behalf it was sent; empty when nobody can tell.
         case: Node id of the case, or a word in brackets for the suite's own housekeeping.
         attempt: 1 for the first run of a case, higher for confirmations.
-        operation: The `operationId`, or None when the path is not in the description.
-        retries: How often the request was repeated because of the environment.
-        seconds: From the first byte sent to the last byte read, of the last try.
-        fault: What the environment did, in a few words; None when the service answered.
+        authorization: The header of that name with `$TOKEN` for the role's token (`$TOKEN[:20]` for its beginning),
+            once secrets were taken out; None for none.
+        number: Its place in traffic or in an archive, counted from one.
+        overlapped: Another request that may change the same thing was under way at the same time.
+        comment: What the recorder of an archive wrote beside it.
         unsettled: Tries of a write that the service may have done although it answered none of them.
         own: A judge has shown that the fault is the service's own doing.
     """
 
     id: str
-    case: str
-    attempt: int
-    realm: str
-    role: str
-    operation: str | None
     method: str
     url: str
-    request_headers: Mapping[str, str]
-    request_body: bytes | None
-    seconds: float = 0.0
-    retries: int = 0
-    fault: str | None = None
+    request_headers: Headers = field(default_factory=Headers)
+    request_body: Body = NO_BODY
     response: Response | None = None
+    fault: str | None = None
+    started: datetime | None = None
+    seconds: float | None = None
+    retries: int = 0
+    operation: str | None = None
+    realm: str = ""
+    role: str = ""
+    case: str = ""
+    attempt: int = 1
+    authorization: str | None = None
+    number: int = 0
+    overlapped: bool = False
+    comment: str = ""
     unsettled: int = 0
     own: bool = False
     notes: dict[str, Any] = field(default_factory=dict)
 
     @property
     def answer(self) -> Response:
-        """The service's answer.
+        """The service's response.
 
         Raises:
             EnvironmentFault: when the environment gave none (design 4.7).
@@ -228,6 +410,18 @@ class Exchange:
         if self.fault is not None or self.response is None:
             raise EnvironmentFault(f"{self.operation or self.method}: {self.fault or 'no answer'}")
         return self.response
+
+    @property
+    def status(self) -> int | None:
+        """The status of the response; None without one."""
+        return self.response.status if self.response else None
+
+    @property
+    def ended(self) -> datetime | None:
+        """When the response ended; None when that cannot be told."""
+        if self.started is None or self.seconds is None:
+            return None
+        return self.started + timedelta(seconds=self.seconds)
 
     @property
     def doubtful(self) -> bool:
@@ -238,3 +432,85 @@ class Exchange:
     def label(self) -> str:
         """`PUT saveDraft` and the like, for sentences."""
         return f"{self.method} {self.operation or self.url}"
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the exchange as plain data, as journals and files of findings hold it; secrets are out already."""
+        response = self.response
+        return {
+            "id": self.id,
+            "case": self.case,
+            "attempt": self.attempt,
+            "realm": self.realm,
+            "role": self.role or None,
+            "operation": self.operation,
+            "started": (self.started or NO_TIME).isoformat(),
+            "seconds": self.seconds or 0.0,
+            "request": {
+                "method": self.method,
+                "url": self.url,
+                "http_version": _HTTP_VERSION,
+                "headers": [list(pair) for pair in self.request_headers.pairs],
+                "body": None if self.request_body == NO_BODY else self.request_body.to_record(),
+            },
+            "response": None
+            if response is None
+            else {
+                "status": response.status,
+                "reason": response.reason,
+                "http_version": _HTTP_VERSION,
+                "headers": [list(pair) for pair in response.headers.pairs],
+                "body": response.body.to_record(),
+            },
+            "fault": self.fault,
+            "retries": self.retries,
+            "authorization": self.authorization,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Exchange:
+        """Read what `to_record` returned.
+
+        Raises:
+            KeyError, TypeError, ValueError, AttributeError: it is no record of an exchange.
+        """
+        request, response, seconds = record["request"], record.get("response"), record.get("seconds")
+        return cls(
+            id=str(record["id"]),
+            case=str(record["case"]),
+            attempt=int(record["attempt"]),
+            realm=str(record["realm"]),
+            role=str(record["role"] or ""),
+            operation=record["operation"],
+            started=read_timestamp(str(record["started"])),
+            seconds=None if seconds is None else float(seconds),
+            method=str(request["method"]),
+            url=str(request["url"]),
+            request_headers=_recorded_headers(request),
+            request_body=Body.from_record(request.get("body")),
+            response=None
+            if response is None
+            else Response(
+                status=int(response["status"]),
+                reason=str(response.get("reason") or ""),
+                headers=_recorded_headers(response),
+                body=Body.from_record(response.get("body")),
+                url=str(request["url"]),
+            ),
+            fault=record.get("fault"),
+            retries=int(record.get("retries") or 0),
+            authorization=record.get("authorization"),
+        )
+
+
+def _recorded_headers(message: Mapping[str, Any]) -> Headers:
+    return Headers((str(name), str(value)) for name, value in message["headers"])
+
+
+def read_timestamp(text: str) -> datetime | None:
+    """A moment from ISO 8601 text with any number of fraction digits, in UTC where it names no zone, or None."""
+    trimmed = _FRACTION.sub(lambda match: "." + match.group(1)[:6].ljust(6, "0"), text)
+    try:
+        moment = datetime.fromisoformat(trimmed)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from contracts.exchanges.exchange import Exchange
 from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, Seconds
 
 Headers = Annotated[
@@ -66,6 +67,6 @@ class ExchangeEntry(OpenFormat, frozen=True, kw_only=True):
     authorization: str | None = None
 
 
-def exchange_entry(exchange: object) -> ExchangeEntry:
+def exchange_entry(exchange: Exchange) -> ExchangeEntry:
     """Return a recorded exchange as files hold it."""
-    return msgspec.convert(exchange, ExchangeEntry, from_attributes=True)
+    return msgspec.convert(exchange.to_record(), ExchangeEntry)

@@ -1,17 +1,18 @@
-"""The disguises a secret may wear in a text: percent signs, escapes, entities, Base64, hexadecimal.
-
-Secrets never leave the session: passwords and tokens are blanked out before anything is written down.
-"""
+"""Redaction: passwords and tokens are taken out of an exchange, in whatever encoding, before it is written down."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import html
 import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote, quote_plus, unquote_plus
+
+from contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers, read_timestamp
 
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 #: Disguises one over the other; nobody wears more by accident.
@@ -162,11 +163,12 @@ class Redactor:
             return [self.value(member) for member in value]
         return value
 
-    def headers(self, headers: Iterable[tuple[str, str]]) -> list[list[str]]:
-        """Header pairs with credentials blanked; the scheme of an Authorization value stays readable."""
-        return [[self.text(name), self._header(name, value)] for name, value in headers]
+    def headers(self, headers: Headers) -> Headers:
+        """Headers with credentials blanked; the scheme of an Authorization value stays readable."""
+        return Headers((self.text(name), self.header(name, value)) for name, value in headers.pairs)
 
-    def _header(self, name: str, value: str) -> str:
+    def header(self, name: str, value: str) -> str:
+        """The value of a header without secrets."""
         if name.lower() not in SECRET_HEADERS:
             return self.text(value)
         scheme, space, _ = value.partition(" ")
@@ -229,3 +231,120 @@ def _codes(secret: str) -> Iterator[str]:
     halves = [raw] if len(secret) < _HALVED_FROM else [raw, _half(secret).encode("utf-8", "surrogatepass")]
     for code in (code for part in halves for code in in_base64(part)):
         yield from {code, code.replace("+", "-").replace("/", "_")}
+
+
+#: Characters of a body that are kept; the size and the digest of the rest always are.
+KEPT_BODY: Final = 16 * 1024
+#: Texts of this length in the answer to signing in are taken for tokens, but for timestamps.
+SHORTEST_TOKEN: Final = 12
+#: Stands for a role's own token in what is written of an Authorization header.
+TOKEN: Final = "$TOKEN"  # noqa: S105 - a name
+#: Stand behind `$TOKEN`: its letter case is turned round; it is in a form that nobody can make again from here.
+SWAPPED: Final = "[swapcase]"
+UNKNOWN: Final = "[?]"
+_NOTHING_SECRET: Final = Redactor()
+
+
+def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
+    """An exchange as it may be written down: no secrets, and of long bodies the beginning only.
+
+    Args:
+        redactor: Knows the secrets; also those of this exchange (see `learn_tokens`).
+    """
+    # One look at all of it together: most exchanges hold nothing but the credentials in their place.
+    usual = redactor if redactor.stands_in(_texts(exchange)) else _NOTHING_SECRET
+    response = exchange.response
+    return replace(
+        exchange,
+        url=usual.text(exchange.url),
+        request_headers=usual.headers(exchange.request_headers),
+        request_body=NO_BODY if exchange.request_body == NO_BODY else _without(exchange.request_body, usual),
+        response=response
+        and replace(
+            response,
+            reason=usual.text(response.reason),
+            headers=usual.headers(response.headers),
+            body=_without(response.body, usual),
+            url=usual.text(response.url),
+        ),
+        authorization=authorization_template(exchange.request_headers, redactor),
+        comment=usual.text(exchange.comment),
+        notes={},
+    )
+
+
+def authorization_template(headers: Headers, redactor: Redactor) -> str | None:
+    """The Authorization header with `$TOKEN` for the role's token; `$TOKEN[:20]` for its beginning, and so on.
+
+    Without it nobody could tell a request with a token from one with a made-up one.
+    """
+    value = headers.first("Authorization")
+    if value is None:
+        return None
+    scheme, space, rest = value.rpartition(" ")
+    if redactor.knows(rest):
+        return f"{scheme}{space}{TOKEN}"
+    if redactor.begins(rest):
+        return f"{scheme}{space}{TOKEN}[:{len(rest)}]"
+    if redactor.knows(rest.swapcase()):
+        return f"{scheme}{space}{TOKEN}{SWAPPED}"
+    shown = redactor.text(value)
+    if REDACTED not in shown:
+        return shown
+    # A header whose secret was all it held is a token in another form.
+    before = scheme + space
+    return f"{before}{TOKEN}{UNKNOWN}" if shown == before + REDACTED else shown.replace(REDACTED, TOKEN)
+
+
+def learn_tokens(exchange: Exchange, redactor: Redactor) -> None:
+    """Learn the tokens that an answer to signing in holds: each is a secret from its first appearance on."""
+    response = exchange.response
+    if exchange.operation == "createToken" and response is not None and response.success:
+        for token in tokens_in(response.json):
+            redactor.learn(token)
+
+
+def tokens_in(value: Any) -> Iterator[str]:
+    """Texts at the first two levels of a JSON value that may be tokens, under whatever name they come."""
+    for member in value.values() if isinstance(value, dict) else ():
+        for text in member.values() if isinstance(member, dict) else (member,):
+            if isinstance(text, str) and len(text) >= SHORTEST_TOKEN and read_timestamp(text) is None:
+                yield text
+
+
+def _texts(exchange: Exchange) -> Iterator[str]:
+    """Every text of an exchange that is kept, but for headers that are blanked whatever they hold."""
+    response = exchange.response
+    yield from (exchange.url, exchange.comment)
+    yield from _open_headers(exchange.request_headers)
+    yield _beginning(exchange.request_body.content)
+    if response is not None:
+        yield from (response.reason, response.url)
+        yield from _open_headers(response.headers)
+        yield _beginning(response.content)
+
+
+def _open_headers(headers: Headers) -> Iterator[str]:
+    yield from (text for pair in headers.pairs if pair[0].lower() not in SECRET_HEADERS for text in pair)
+
+
+def _beginning(content: bytes) -> str:
+    """More of a body than is kept, so that a secret astride the cut is seen whole."""
+    window = content[: 2 * KEPT_BODY]
+    return window.decode("utf-8", "replace") + ("" if window.isascii() else "\n" + window.decode("latin-1"))
+
+
+def _without(body: Body, redactor: Redactor) -> Body:
+    """A body without secrets, cut to what is kept."""
+    text, coding = body.decoded, "utf-8"
+    if text is None:
+        text, coding = body.content.decode("latin-1"), "latin-1"
+    kept = redactor.beginning(text, KEPT_BODY)
+    content = kept.encode(coding, "surrogatepass" if coding == "utf-8" else "replace")
+    digest = body.digest
+    # The digest of a short body with a password in it would let the password be guessed at leisure.
+    if kept != text[:KEPT_BODY]:
+        digest = hashlib.sha256(content).hexdigest()
+    elif body.whole:
+        digest = hashlib.sha256(body.content).hexdigest()
+    return Body(content, body.size, body.whole and body.size <= KEPT_BODY, digest)

@@ -19,12 +19,12 @@ def curl(exchange: Exchange, redactor: Redactor) -> str:
     parts = ["curl", "-i"]
     parts += ["-I"] if exchange.method == "HEAD" else ["-X", exchange.method]
     parts.append(shlex.quote(redactor.text(exchange.url)))
-    for name, value in exchange.request_headers.items():
+    for name, value in exchange.request_headers.pairs:
         if name.lower() == "authorization":
             parts += ["-H", _authorization(value, redactor)]
         elif name.lower() not in _LEFT_OUT:
             parts += ["-H", shlex.quote(redactor.text(f"{name}: {value}"))]
-    parts += _body(exchange.request_body, redactor)
+    parts += _body(exchange.request_body.content, redactor)
     return " ".join(parts)
 
 
@@ -43,7 +43,7 @@ def _between_quotes(text: str) -> str:
     return re.sub(r'[\\"$`]', lambda found: f"\\{found[0]}", text)
 
 
-def _body(body: bytes | None, redactor: Redactor) -> list[str]:
+def _body(body: bytes, redactor: Redactor) -> list[str]:
     if not body:
         return []
     try:

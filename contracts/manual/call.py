@@ -6,7 +6,7 @@ import platform
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -16,8 +16,9 @@ from contracts.checks.single import Judge, Judgement
 from contracts.errors import UsageError
 from contracts.evidence.observations import answers_of
 from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import Case, Environment, RecordedExchange, RunFacts, RunRecord
+from contracts.evidence.record import Case, Environment, RunFacts, RunRecord
 from contracts.evidence.run_history import realms_of_operations
+from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.exchange_format import exchange_entry
 from contracts.exchanges.reproduction import curl
 from contracts.file_formats import plain
@@ -72,8 +73,8 @@ class SilentPoints:
 
 
 def silent_points(
-    exchanges: Iterable[RecordedExchange],
-    before: Iterable[RecordedExchange],
+    exchanges: Iterable[Exchange],
+    before: Iterable[Exchange],
     observed: Iterable[tuple[Observation, str]],
     target: Target,
     baseline: Path | None = None,
@@ -112,8 +113,8 @@ def _points(facts: Facts, known: Facts) -> Iterator[SilentPoint]:
             )
 
 
-def _facts(exchanges: list[RecordedExchange], noted: list[tuple[Observation, str]], target: Target) -> Facts:
-    own = {each.id: _as_of_a_case(each) for each in exchanges}
+def _facts(exchanges: list[Exchange], noted: list[tuple[Observation, str]], target: Target) -> Facts:
+    own = {each.id: replace(each, case=_CASE) for each in exchanges}
     record = _record(own, target)
     observations = [
         {"clause": each.clause, "operation": each.operation, "realm": realm, "seen": each.seen}
@@ -122,11 +123,7 @@ def _facts(exchanges: list[RecordedExchange], noted: list[tuple[Observation, str
     return read_facts({"observations": observations, "answers": answers_of(record)})
 
 
-def _as_of_a_case(exchange: RecordedExchange) -> RecordedExchange:
-    return RecordedExchange(**(asdict(exchange) | {"case": _CASE}))
-
-
-def _record(exchanges: dict[str, RecordedExchange], target: Target) -> RunRecord:
+def _record(exchanges: dict[str, Exchange], target: Target) -> RunRecord:
     clauses = tuple(clause.id for clause in load_catalogue())
     run = RunFacts(
         target=target.name,
@@ -173,7 +170,7 @@ _NAME: Final = re.compile(r"[\w.-]+")
 class CallResult:
     """One call: what was recorded, what it shows, and a line to send it without the suite."""
 
-    recorded: RecordedExchange
+    recorded: Exchange
     judged: Judgement
     curl: str
 
@@ -198,7 +195,7 @@ class CallResults:
     """
 
     results: list[CallResult] = field(default_factory=list)
-    before: list[RecordedExchange] = field(default_factory=list)
+    before: list[Exchange] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -280,7 +277,7 @@ def refuse_foreign(session: ManualSession, operation: Operation, path: dict[str,
 def save(
     name: str,
     calls: Iterable[CallResult],
-    before: list[RecordedExchange],
+    before: list[Exchange],
     session: ManualSession,
     reports: Path,
 ) -> Path:

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Meta
 
 from contracts.errors import UsageError
-from contracts.evidence.record import RecordedExchange
-from contracts.exchanges.transcript import request_text, response_text
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.transcript import milliseconds, request_text, response_text
 from contracts.file_formats import (
     Count,
     Format,
@@ -262,9 +262,7 @@ class _Card:
     exchanges: tuple[_Exchange, ...]
 
 
-def write_page(
-    check: Mapping[str, Any], exchanges: Sequence[Mapping[int, RecordedExchange]], folder: Path
-) -> Path:
+def write_page(check: Mapping[str, Any], exchanges: Sequence[Mapping[int, Exchange]], folder: Path) -> Path:
     """Write the page.
 
     Args:
@@ -277,7 +275,7 @@ def write_page(
     return path
 
 
-def render(check: Mapping[str, Any], exchanges: Sequence[Mapping[int, RecordedExchange]]) -> str:
+def render(check: Mapping[str, Any], exchanges: Sequence[Mapping[int, Exchange]]) -> str:
     """Return the page: what came over the wire is escaped, and no script but the page's own may run."""
     page = ""
     for limits in TRIES:
@@ -287,9 +285,7 @@ def render(check: Mapping[str, Any], exchanges: Sequence[Mapping[int, RecordedEx
     return page
 
 
-def _render(
-    check: Mapping[str, Any], exchanges: Sequence[Mapping[int, RecordedExchange]], limits: Limits
-) -> str:
+def _render(check: Mapping[str, Any], exchanges: Sequence[Mapping[int, Exchange]], limits: Limits) -> str:
     environment = template_environment(_PACKAGE)
     environment.filters["cut"] = limits.cut
     return environment.get_template("check.html.j2").render(
@@ -303,7 +299,7 @@ def _render(
 
 
 def _cards(
-    check: Mapping[str, Any], exchanges: Sequence[Mapping[int, RecordedExchange]], limits: Limits
+    check: Mapping[str, Any], exchanges: Sequence[Mapping[int, Exchange]], limits: Limits
 ) -> list[_Card]:
     """The findings; past the budget they come without exchanges."""
     catalogue, left, found = load_catalogue(), limits.budget, []
@@ -316,11 +312,10 @@ def _cards(
     return found
 
 
-def _exchange(number: int, exchange: RecordedExchange) -> _Exchange:
-    status = exchange.response["status"] if exchange.response else "no answer"
-    what = exchange.operation or exchange.request["method"]
+def _exchange(number: int, exchange: Exchange) -> _Exchange:
+    what = exchange.operation or exchange.method
     return _Exchange(
-        f"{number}. {what} in {exchange.realm}: {status}, {exchange.seconds * 1000:.0f} ms",
+        f"{number}. {what} in {exchange.realm}: {exchange.status or 'no answer'}, {milliseconds(exchange)}",
         request_text(exchange, _BODY_CHARACTERS),
         response_text(exchange, _BODY_CHARACTERS),
     )

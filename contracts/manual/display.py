@@ -12,7 +12,7 @@ import click
 
 from contracts.checks.outcomes import Evidence
 from contracts.checks.single import Judgement
-from contracts.evidence.record import RecordedExchange
+from contracts.exchanges.exchange import NO_BODY, Body, Exchange
 from contracts.exchanges.transcript import body_text, heading, request_text, response_text
 from contracts.history.observed_facts import SEEN
 from contracts.interface.catalogue import Catalogue
@@ -55,33 +55,33 @@ _LINE_WIDTH: Final = 118
 _BODY: Final = 4000
 
 
-def exchange_lines(exchange: RecordedExchange) -> Iterator[str]:
+def exchange_lines(exchange: Exchange) -> Iterator[str]:
     """Yield an exchange as it went over the wire, secrets blanked."""
     if exchange.fault == UNSENT:
         yield click.style(f"{exchange.operation} as {exchange.role} in {exchange.realm}: {UNSENT}", bold=True)
     else:
         yield click.style(heading(exchange), bold=True)
     yield ""
-    head = request_text(replace(exchange, request={**exchange.request, "body": None}))
-    yield from _marked("> ", head, exchange.request["body"])
+    head = request_text(replace(exchange, request_body=NO_BODY))
+    yield from _marked("> ", head, exchange.request_body)
     if exchange.fault == UNSENT:
         return
     yield ""
     response = exchange.response
-    head = response_text(replace(exchange, response={**response, "body": None} if response else None))
-    yield from _marked("< ", head, response["body"] if response else None)
+    head = response_text(replace(exchange, response=response and replace(response, body=NO_BODY)))
+    yield from _marked("< ", head, response.body if response else NO_BODY)
 
 
-def _marked(mark: str, head: str, body: Mapping[str, Any] | None) -> Iterator[str]:
-    whole = body is not None and body.get("text") is not None and not body.get("truncated")
-    text = printable(compact(body["text"])) if body and whole else body_text(body, _BODY)
+def _marked(mark: str, head: str, body: Body) -> Iterator[str]:
+    shown = body.decoded if body.whole else None
+    text = body_text(body, _BODY) if shown is None else printable(compact(shown))
     if len(text) > _BODY:
         text = f"{text[:_BODY]}\n(cut; {len(text)} characters in all; --json shows more)"
     for line in [*head.splitlines(), *(["", *text.splitlines()] if text else [])]:
         yield click.style(mark if line else mark.rstrip(), dim=True) + line
 
 
-def one_line(exchange: RecordedExchange) -> str:
+def one_line(exchange: Exchange) -> str:
     """An exchange in one line, for those that are shown in full no more."""
     return f"{heading(exchange)}" + (f" ({exchange.fault})" if exchange.fault else "")
 
@@ -174,15 +174,16 @@ def labelled(label: str, text: str) -> str:
 def as_data(result: CallResult) -> dict[str, Any]:
     """A judged exchange as plain data."""
     judged, exchange = result.judged, result.recorded
+    record = exchange.to_record()
     return {
         "id": exchange.id,
         "operation": exchange.operation,
-        "role": exchange.role,
+        "role": record["role"],
         "realm": exchange.realm,
-        "seconds": exchange.seconds,
+        "seconds": record["seconds"],
         "fault": exchange.fault,
-        "request": dict(exchange.request),
-        "response": dict(exchange.response) if exchange.response else None,
+        "request": record["request"],
+        "response": record["response"],
         "request_faults": list(judged.request_faults),
         "clauses": {name: judged.levels[name] for name in judged.touched},
         "held": list(judged.held),

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import EnvironmentFault, UsageError
-from contracts.evidence.record import RecordedExchange
 from contracts.evidence.run_folder import new_folder
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
@@ -35,19 +34,17 @@ _LONGEST_SIGN_IN_SECONDS: Final = 10.0
 
 
 class Notes:
-    """What a session recorded, as plain data without secrets, by the id of the exchange."""
+    """What a session recorded, without secrets, by the id of the exchange."""
 
     def __init__(self) -> None:
-        self._recorded: dict[str, RecordedExchange] = {}
+        self._recorded: dict[str, Exchange] = {}
 
     def write(self, kind: str, **fields: Any) -> None:
         """Take one event; a fault stands in its exchange too."""
         if kind == "exchange":
-            names = RecordedExchange.__dataclass_fields__
-            recorded = RecordedExchange(**{name: fields[name] for name in names if name in fields})
-            self._recorded[recorded.id] = recorded
+            self._recorded[fields["id"]] = Exchange.from_record(fields)
 
-    def of(self, exchange: Exchange) -> RecordedExchange:
+    def of(self, exchange: Exchange) -> Exchange:
         """An exchange as it was recorded."""
         return self._recorded[exchange.id]
 

@@ -20,7 +20,8 @@ from aiohttp.typedefs import Handler
 from multidict import CIMultiDict
 
 from contracts.errors import UsageError
-from contracts.exchanges.traffic_exchange import UNKNOWN, Body, Crossings, Passed
+from contracts.exchanges.exchange import Body, Exchange, Headers, Response
+from contracts.exchanges.overlap import Overlaps
 from contracts.session.relay import Relay, RelayFault, TargetResponse, decoded
 from contracts.settings.guard import GuardViolation
 from contracts.settings.target import Target
@@ -61,9 +62,9 @@ class BodyCopy:
 
     @property
     def body(self) -> Body:
-        """The body, known when all of it passed and was kept."""
+        """The body, whole when all of it passed and was kept."""
         content = b"".join(self._pieces)
-        return Body(content, self.size, known=self._whole and self._ended)
+        return Body(content, self.size, whole=self._whole and self._ended)
 
 
 #: Marks an answer as the proxy's own (RFC 9209); nothing of it is the service's.
@@ -74,6 +75,8 @@ _FORBIDDEN: Final = 403
 _ADDED: Final = ("Date", "Server", "Content-Type")
 #: How the server writes bytes of an address that are not UTF-8.
 _NO_TEXT: Final = re.compile("[\udc80-\udcff]")
+#: Case of an exchange that passed.
+CASE: Final = "through the proxy"
 _GONE: Final = "the client went away before the answer ended"
 
 
@@ -97,12 +100,12 @@ class ProxyHandler:
         hand_over: Takes each exchange that ended.
     """
 
-    def __init__(self, relay: Relay, base_url: str, hand_over: Callable[[Passed], None]) -> None:
+    def __init__(self, relay: Relay, base_url: str, hand_over: Callable[[Exchange], None]) -> None:
         self._relay = relay
         self._base_url = base_url
         self._hand_over = hand_over
         self._numbers = count(1)
-        self._crossings = Crossings()
+        self._overlaps = Overlaps()
         #: Requests under way, and when the last one came or ended (monotonic seconds).
         self.under_way = 0
         self.last = time.monotonic()
@@ -111,17 +114,17 @@ class ProxyHandler:
         """Pass a request on."""
         passing = _RelayedExchange(request, next(self._numbers), self._base_url)
         self.under_way += 1
-        self._crossings.begin(passing.number, request.method, passing.url)
+        self._overlaps.begin(passing.number, request.method, passing.url)
         try:
             return await self._pass_on(request, passing)
         finally:
-            crossed = self._crossings.end(passing.number)
+            overlapped = self._overlaps.end(passing.number)
             self.under_way -= 1
             self.last = time.monotonic()
-            self._hand_over(passing.ended(crossed=crossed))
+            self._hand_over(passing.ended(overlapped=overlapped))
 
     async def _pass_on(self, request: web.BaseRequest, passing: _RelayedExchange) -> web.StreamResponse:
-        headers = passing.request_headers
+        headers = passing.request_headers.pairs
         body = passing.sent.along(request.content.iter_any()) if request.body_exists else None
         if body is None:
             passing.sent.end()
@@ -185,7 +188,7 @@ class _RelayedExchange:
         self.number = number
         self.target = raw_target(request)
         self.url = base_url + self.target
-        self.request_headers = tuple(decoded(request.raw_headers))
+        self.request_headers = Headers(decoded(request.raw_headers))
         self.sent, self.answered = BodyCopy(), BodyCopy()
         self.onward: TargetResponse | None = None
         self.response: web.StreamResponse | None = None
@@ -194,24 +197,26 @@ class _RelayedExchange:
         self._at = datetime.now(UTC)
         self._began = time.perf_counter()
 
-    def ended(self, *, crossed: bool) -> Passed:
+    def ended(self, *, overlapped: bool) -> Exchange:
         """The exchange as it is judged."""
-        onward = self.onward if self.fault is None else None
-        return Passed(
+        onward, response = self.onward if self.fault is None else None, None
+        if onward is not None:
+            headers = Headers(onward.headers)
+            response = Response(onward.status, onward.reason, headers, self.answered.body, self.url)
+        return Exchange(
+            id=f"entry {self.number}",
             number=self.number,
-            at=self._at,
+            case=CASE,
+            started=self._at,
             seconds=time.perf_counter() - self._began,
             method=self._method,
             url=self.url,
             request_headers=self.request_headers,
             # A target may answer before it has read everything.
             request_body=self.sent.body,
-            status=onward.status if onward else 0,
-            reason=onward.reason if onward else "",
-            answer_headers=tuple(onward.headers) if onward else (),
-            answer_body=self.answered.body if onward else UNKNOWN,
+            response=response,
             fault=self.fault,
-            crossed=crossed,
+            overlapped=overlapped,
         )
 
 
@@ -261,7 +266,9 @@ class Plan:
     until_idle: float | None = None
 
 
-def serve(plan: Plan, hand_over: Callable[[Passed], None], ready: Callable[[str, str | None], None]) -> None:
+def serve(
+    plan: Plan, hand_over: Callable[[Exchange], None], ready: Callable[[str, str | None], None]
+) -> None:
     """Serve until Ctrl-C, SIGTERM, or silence.
 
     Args:
@@ -281,7 +288,7 @@ def serve(plan: Plan, hand_over: Callable[[Passed], None], ready: Callable[[str,
 
 
 async def _serve(
-    plan: Plan, hand_over: Callable[[Passed], None], ready: Callable[[str, str | None], None]
+    plan: Plan, hand_over: Callable[[Exchange], None], ready: Callable[[str, str | None], None]
 ) -> None:
     async with AsyncExitStack() as stack:
         relay = await stack.enter_async_context(Relay(plan.target))

@@ -10,6 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -17,20 +18,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from harfile import Creator, HarFile
-
 from contracts.errors import SuiteError
-from contracts.evidence.record import RecordedExchange
-from contracts.exchanges.traffic_exchange import UNKNOWN, Passed
+from contracts.exchanges.exchange import UNKNOWN_BODY, Exchange
+from contracts.exchanges.har import add, har_writer
+from contracts.exchanges.traffic_redaction import TrafficRedactor
 from contracts.manual import check_report
 from contracts.manual.check_report import Occasion
 from contracts.manual.traffic_findings import Feed, Seen
-from contracts.manual.traffic_redaction import Discretion
 from contracts.manual.traffic_summary import TrafficVerdict, verdict_of
 from contracts.manual.traffic_watch import Watch
 from contracts.reports import har
 from contracts.safe_text import plain_line
-from contracts.session.session import redactor_of
+from contracts.session.session import secrets_of
 from contracts.settings.target import Target
 
 #: Bytes of bodies that may wait to be judged; what comes on top is judged without its bodies.
@@ -52,35 +51,30 @@ class Beside:
         self,
         watch: Watch,
         feed: Feed,
-        keep: Callable[[RecordedExchange, Seen], None],
+        keep: Callable[[Seen], None],
         say: Callable[[Seen], None],
     ) -> None:
         self._watch = watch
         self._feed = feed
         self._keep = keep
         self._say = say
-        self._queue: queue.SimpleQueue[Passed | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Exchange | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._waiting = 0
         self._judge = ThreadPoolExecutor(1, thread_name_prefix="judge")
         # Holds whatever ends the work before its time, so that traffic passes all the same, until `close` tells it.
         self._work_done = self._judge.submit(self._work)
 
-    def hand_over(self, passed: Passed) -> None:
+    def hand_over(self, exchange: Exchange) -> None:
         """Have an exchange judged; returns at once. Nothing is kept any more once judging broke."""
         if self._work_done.done():
             return
-        weight = _weight(passed)
+        weight = _weight(exchange)
         with self._lock:
             if self._waiting + weight > _WAITING:
-                passed = replace(
-                    passed,
-                    request_body=UNKNOWN if passed.request_body.content else passed.request_body,
-                    answer_body=UNKNOWN if passed.answer_body.content else passed.answer_body,
-                )
-                weight = 0
+                exchange, weight = _without_bodies(exchange), 0
             self._waiting += weight
-        self._queue.put(passed)
+        self._queue.put(exchange)
 
     def close(self) -> None:
         """Judge what still waits, and end.
@@ -96,17 +90,27 @@ class Beside:
             raise SuiteError(f"judging the traffic broke: {broke!r}") from broke
 
     def _work(self) -> None:
-        while (passed := self._queue.get()) is not _END:
+        while (exchange := self._queue.get()) is not _END:
             with self._lock:
-                self._waiting -= _weight(passed)
-            seen, recorded = self._watch.take(passed)
-            self._keep(recorded, seen)
+                self._waiting -= _weight(exchange)
+            seen = self._watch.take(exchange)
+            self._keep(seen)
             self._feed.publish(seen)
             self._say(seen)
 
 
-def _weight(passed: Passed) -> int:
-    return len(passed.request_body.content) + len(passed.answer_body.content)
+def _weight(exchange: Exchange) -> int:
+    response = exchange.response
+    return len(exchange.request_body.content) + (len(response.content) if response else 0)
+
+
+def _without_bodies(exchange: Exchange) -> Exchange:
+    """The exchange with its bodies unknown, those that are empty aside."""
+    response = exchange.response
+    if response is not None and response.content:
+        response = replace(response, body=UNKNOWN_BODY)
+    body = UNKNOWN_BODY if exchange.request_body.content else exchange.request_body
+    return replace(exchange, request_body=body, response=response)
 
 
 _KIND: Final = "proxy"
@@ -136,18 +140,17 @@ class Keeper:
         self._strict = strict_client
         self._say = say
         self._started = datetime.now(UTC)
-        redactor = redactor_of(target)
-        self._watch = Watch(Discretion(redactor), alone=alone, strict_client=strict_client)
+        redactor = TrafficRedactor(secrets_of(target))
+        self._watch = Watch(redactor, alone=alone, strict_client=strict_client)
         self._told: Counter[object] = Counter()
+        self._open = ExitStack()
         self.feed = Feed()
 
     def __enter__(self) -> Self:
         """Begin the archive."""
-        self._file = (self._folder / har.FILE_NAME).open("w", encoding="utf-8", newline="\n")
         comment = f"through the proxy to {self._target.name}"
-        self._archive = HarFile.open(
-            self._file, creator=Creator(name=_PROGRAM, version=version(_PROGRAM)), comment=comment
-        )
+        writer = har_writer(self._folder / har.FILE_NAME, version(_PROGRAM), comment)
+        self._archive = self._open.enter_context(writer)
         self._beside = Beside(self._watch, self.feed, self._keep, self._tell)
         return self
 
@@ -158,12 +161,11 @@ class Keeper:
         try:
             self._beside.close()
         finally:
-            self._archive.close()
-            self._file.close()
+            self._open.close()
 
-    def hand_over(self, passed: Passed) -> None:
+    def hand_over(self, exchange: Exchange) -> None:
         """Take an exchange; returns at once."""
-        self._beside.hand_over(passed)
+        self._beside.hand_over(exchange)
 
     def report(self) -> TrafficVerdict:
         """Write the report; after the `with` block.
@@ -191,10 +193,11 @@ class Keeper:
         tally = self._watch.tally
         return [*check_report.finding_lines(tally), "", *check_report.coverage_lines(tally, 0)]
 
-    def _keep(self, recorded: RecordedExchange, seen: Seen) -> None:
+    def _keep(self, seen: Seen) -> None:
+        exchange = seen.exchange
         found = ", ".join(dict.fromkeys(each.what for each in seen.findings))
-        parts = (recorded.id, recorded.operation or "no operation of the description", found)
-        har.add(self._archive, recorded, "; ".join(part for part in parts if part))
+        parts = (exchange.id, exchange.operation or "no operation of the description", found)
+        add(self._archive, exchange, "; ".join(part for part in parts if part))
 
     def _tell(self, seen: Seen) -> None:
         """Say what an exchange shows; the same of the same operation a few times only."""
@@ -204,8 +207,8 @@ class Keeper:
             if self._told[kind] <= _OFTEN:
                 more = "; more of it is counted in silence" if self._told[kind] == _OFTEN else ""
                 self._say(check_report.one_line(finding) + more)
-        if not seen.status:
-            why = plain_line(str(seen.exchange["response"]["statusText"]))
+        if seen.exchange.response is None:
+            why = plain_line(seen.exchange.fault or "")
             self._told[why] += 1
             if self._told[why] == 1:
                 self._say(f"#{seen.number} no answer of the service: {why}")

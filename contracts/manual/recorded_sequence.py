@@ -1,36 +1,27 @@
-"""A recorded sequence to be sent again: what was sent, what came back, and what was found by it.
-
-Parts of a recorded exchange, wherever it was recorded.
-
-Requests of a HAR file as a sequence to be sent again, whoever recorded it.
-
-Finds the sequence that somebody means: a finding's id, its file, a run folder, a zip of one, a HAR, a saved call.
-"""
+"""A recorded sequence to be sent again: from a finding, a run folder, a zip of one, a HAR or a saved call."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import json
 import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 from msgspec import Meta
 
 from contracts.checks.requests import ROOT, realm_of
 from contracts.errors import UsageError
-from contracts.evidence.record import RecordedExchange
 from contracts.evidence.run_folder import LATEST
+from contracts.exchanges.exchange import Body, Exchange
 from contracts.exchanges.exchange_format import ExchangeEntry
-from contracts.exchanges.har_file import har_entries
+from contracts.exchanges.har import read_har
+from contracts.exchanges.redaction import TOKEN
 from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, mismatch
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
@@ -75,14 +66,14 @@ class Telling:
     target: str
     base_url: str
     realm: str
-    shown: tuple[RecordedExchange, ...]
-    arranged: tuple[RecordedExchange, ...] = ()
+    shown: tuple[Exchange, ...]
+    arranged: tuple[Exchange, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     found: Found | None = None
     left_out: int = 0
 
     @property
-    def steps(self) -> tuple[RecordedExchange, ...]:
+    def steps(self) -> tuple[Exchange, ...]:
         """Everything that is sent, in order."""
         decisive = {exchange.id for exchange in self.shown}
         before = [exchange for exchange in self.arranged if exchange.id not in decisive]
@@ -161,8 +152,8 @@ def from_data(content: Any, source: str) -> Telling:
         target=recorded.target.name,
         base_url=recorded.target.base_url,
         realm=recorded.realm,
-        shown=msgspec.convert(content["sequence"], tuple[RecordedExchange, ...]),
-        arranged=msgspec.convert(content.get("arranged", ()), tuple[RecordedExchange, ...]),
+        shown=tuple(map(Exchange.from_record, content["sequence"])),
+        arranged=tuple(map(Exchange.from_record, content.get("arranged", ()))),
         settings=recorded.settings or {},
         found=_found(finding) if finding else None,
     )
@@ -190,28 +181,18 @@ def path_of(url: str) -> str:
     return path[max(path.find(ROOT), 0) :]
 
 
-def text_of(body: Mapping[str, Any] | None) -> str | None:
+def text_of(body: Body) -> str | None:
     """The text of a body; bytes that are no text one character each; None for no body."""
-    if not body:
+    if not body.content:
         return None
-    if body.get("text") is not None:
-        return str(body["text"])
-    if body.get("base64") is not None:
-        try:
-            return base64.b64decode(str(body["base64"])).decode("latin-1")
-        except (binascii.Error, ValueError):
-            return ""
-    return None
+    return body.content.decode("latin-1") if body.decoded is None else body.decoded
 
 
-def content_of(body: Mapping[str, Any] | None, text: str | None) -> bytes | None:
+def content_of(body: Body, text: str) -> bytes:
     """The bytes to send for a body whose text may have been changed; what was cut off is filled up to its size."""
-    if not body or text is None:
-        return None
-    content = text.encode("latin-1") if body.get("text") is None else text.encode("utf-8", "surrogatepass")
-    size = int(body.get("size") or 0)
-    if body.get("truncated") and len(content) < size <= MOST_FILLED:
-        content = _completed(content, size)
+    content = text.encode("latin-1") if body.decoded is None else text.encode("utf-8", "surrogatepass")
+    if not body.whole and len(content) < body.size <= MOST_FILLED:
+        content = _completed(content, body.size)
     return content
 
 
@@ -244,33 +225,11 @@ def _closing(content: bytes) -> bytes | None:
     return b'"' + b"".join(reversed(closers)) if inside and at == end else None
 
 
-def json_of(body: Mapping[str, Any] | None) -> Any:
-    """A body as JSON; None when it is none."""
-    text = text_of(body)
-    try:
-        return json.loads(text) if text else None
-    except (ValueError, RecursionError):
-        return None
-
-
-def header_of(exchange: RecordedExchange, name: str) -> str | None:
-    """A header of the request, its name in any case."""
-    found = (value for key, value in exchange.request["headers"] if key.lower() == name.lower())
-    return next(found, None)
-
-
-def status_of(exchange: RecordedExchange) -> int | None:
-    """The status of the answer; None for none."""
-    return int(exchange.response["status"]) if exchange.response else None
-
-
 Entries = tuple[int, int]
 """First and last request of a HAR, counted from 1."""
 
 #: More requests are a whole run, and nobody means to send that again by hand.
 MOST: Final = 200
-#: How the suite's own archives say who sent a request.
-_SENDER: Final = re.compile(r"; (?P<role>\w+) in (?P<realm>[\w-]+); attempt \d+ of (?P<case>.+?)(?:;|$)")
 _HOUSEKEEPING: Final = "["
 
 
@@ -294,11 +253,13 @@ def read_archive(path: Path, shown: str, entries: Entries | None) -> Telling:
     Raises:
         UsageError: it cannot be read, holds none, or holds too many to be meant; one line.
     """
-    everything = har_entries(path, shown)
-    first, last = entries or (1, len(everything))
-    if first > len(everything):
-        raise UsageError(f"{shown}: holds {len(everything)} requests, so there is no request {first}")
-    read = [_har_exchange(number, entry) for number, entry in enumerate(everything[first - 1 : last], first)]
+    archive = read_har(path, shown)
+    number = len(archive.exchanges) + archive.unreadable
+    first, last = entries or (1, number)
+    if first > number:
+        raise UsageError(f"{shown}: holds {number} requests, so there is no request {first}")
+    last = min(last, number)
+    read = (_as_sent(each) for each in archive.exchanges if first <= each.number <= last)
     found = [each for each in read if each is not None and not each.case.startswith(_HOUSEKEEPING)]
     if not found:
         raise UsageError(f"{shown}: no request in it is an operation of the interface")
@@ -310,82 +271,30 @@ def read_archive(path: Path, shown: str, entries: Entries | None) -> Telling:
     return Telling(
         source=shown,
         target="",
-        base_url=_base_url(str(found[0].request["url"])),
+        base_url=_base_url(found[0].url),
         realm=realms.pop() if len(realms) == 1 else ANY_REALM,
         shown=tuple(found),
-        left_out=len(read) - len(found),
+        left_out=last - first + 1 - len(found),
     )
 
 
-def _har_exchange(number: int, entry: Any) -> RecordedExchange | None:
-    request = entry.get("request") if isinstance(entry, dict) else None
-    if not isinstance(request, dict):
-        return None
-    method, url = str(request.get("method", "")).upper(), str(request.get("url", ""))
-    at = urlsplit(url).path.find(ROOT)
-    match = load_description().match(method, urlsplit(url).path[at:]) if at >= 0 else None
+def _as_sent(exchange: Exchange) -> Exchange | None:
+    """An exchange of an archive with operation, realm and role, as far as they show; None for no operation."""
+    parts = urlsplit(exchange.url)
+    at = parts.path.find(ROOT)
+    match = load_description().match(exchange.method, parts.path[at:]) if at >= 0 else None
     if match is None:
         return None
-    headers = list(_pairs(request.get("headers")))
-    named = dict(headers)
-    query = tuple(_pairs(request.get("queryString")))
-    sender = _SENDER.search(str(entry.get("comment", "")))
-    carries = any(name.lower() == "authorization" and value.strip() for name, value in headers)
-    realm = realm_of(named, query, match[0]) or ANY_REALM
-    return RecordedExchange(
-        id=f"entry {number}",
-        case=sender["case"] if sender else "recorded",
-        attempt=1,
-        realm=sender["realm"] if sender else realm,
-        role=sender["role"] if sender else AUTHOR if carries or match[0].id == "createToken" else ANONYMOUS,
-        operation=match[0].id,
-        started=str(entry.get("startedDateTime", "")),
-        seconds=float(entry.get("time") or 0) / 1000,
-        request={
-            "method": method,
-            "url": url,
-            "headers": [[name, value] for name, value in headers],
-            "body": _sent(request.get("postData")),
-        },
-        response=_answered(entry.get("response")),
-        fault=None,
-        retries=0,
-        authorization="Bearer $TOKEN" if carries else None,
+    operation, headers = match[0], exchange.request_headers
+    signed_in = bool(headers.get("Authorization", "").strip())
+    query = tuple(parse_qsl(parts.query, keep_blank_values=True))
+    return replace(
+        exchange,
+        realm=exchange.realm or realm_of(headers, query, operation) or ANY_REALM,
+        role=exchange.role or (AUTHOR if signed_in or operation.id == "createToken" else ANONYMOUS),
+        operation=operation.id,
+        authorization=f"Bearer {TOKEN}" if signed_in else None,
     )
-
-
-def _pairs(listed: Any) -> Iterator[tuple[str, str]]:
-    for each in listed if isinstance(listed, list) else ():
-        if isinstance(each, dict) and not str(each.get("name", "")).startswith(":"):
-            yield str(each.get("name")), str(each.get("value", ""))
-
-
-def _sent(data: Any) -> dict[str, Any] | None:
-    if not isinstance(data, dict) or not data.get("text"):
-        return None
-    text, comment = str(data["text"]), str(data.get("comment", ""))
-    key = "base64" if comment.startswith("base64") else "text"
-    return _body(text, key, truncated="cut;" in comment)
-
-
-def _answered(response: Any) -> dict[str, Any] | None:
-    if not isinstance(response, dict) or not response.get("status"):
-        return None
-    content = response.get("content")
-    known: Mapping[str, Any] = content if isinstance(content, dict) else {}
-    key = "base64" if known.get("encoding") == "base64" else "text"
-    return {
-        "status": int(response["status"]),
-        "reason": str(response.get("statusText", "")),
-        "headers": [[name, value] for name, value in _pairs(response.get("headers"))],
-        "body": _body(str(known.get("text") or ""), key, truncated="cut;" in str(known.get("comment", ""))),
-    }
-
-
-def _body(text: str, key: str, *, truncated: bool) -> dict[str, Any]:
-    raw = text.encode("utf-8", "surrogatepass")
-    digest = hashlib.sha256(raw).hexdigest()
-    return {key: text, "size": len(raw), "truncated": truncated, "sha256": digest}
 
 
 def _base_url(url: str) -> str:

@@ -24,27 +24,22 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from contracts.checks import errors_array
 from contracts.checks.single import Judge, Judgement
 from contracts.errors import EnvironmentFault, UsageError
-from contracts.evidence.record import RecordedExchange
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Exchange, Response
-from contracts.exchanges.redaction import REDACTED
+from contracts.exchanges.exchange import UNKNOWN_BODY, Exchange, Response
+from contracts.exchanges.redaction import REDACTED, SWAPPED, TOKEN, UNKNOWN
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.manual_session import ROLES, ManualSession
 from contracts.manual.recorded_sequence import (
     Found,
     Telling,
     content_of,
-    header_of,
-    json_of,
     path_of,
-    status_of,
     text_of,
 )
 from contracts.manual.substitution import Carried, Names, Settled
 from contracts.safe_text import cut, json_text
 from contracts.session.ledger import LEAVES, REMOVABLE, named
 from contracts.session.namespace import KEPT_PREFIX
-from contracts.session.recording import SWAPPED, TOKEN, UNKNOWN
 from contracts.settings.target import ANONYMOUS, AUTHOR
 
 _PLAIN: Final[dict[str, Callable[[Response], bool]]] = {
@@ -122,23 +117,23 @@ _SHOWN: Final = 80
 _OURS: Final = re.compile(r"rc-[a-z0-9]{4}")
 
 
-def differences(old: RecordedExchange, new: Response, translated: Callable[[str], str]) -> list[str]:
+def differences(old: Exchange, new: Response, translated: Callable[[str], str]) -> list[str]:
     """Say how an answer differs from the recorded one; empty when they are alike.
 
     Args:
         translated: Puts the new names into a text of the old answer.
     """
-    status = status_of(old)
-    if status is None:
+    if old.response is None:
         return [f"had no answer, is {new.status}"]
+    status, body = old.response.status, old.response.body
     if (status < 400) is not new.success:
         return [f"was {status}, is {new.quote()}"]
     found = [] if status == new.status else [f"status was {status}, is {new.status}"]
-    body = (old.response or {}).get("body") or {}
-    text = text_of(body)
-    if body.get("truncated") or text is None or body.get("text") is None:
-        return [*found, *_by_size(int(body.get("size") or 0), len(new.content))]
-    before, after = _read(translated(text)), new.json if new.json is not None else new.text
+    if body == UNKNOWN_BODY:
+        return found
+    if not body.whole or body.decoded is None:
+        return [*found, *_by_size(body.size, new.body.size)]
+    before, after = _read(translated(body.decoded)), new.json if new.json is not None else new.text
     return [*found, *_all_or_some(before, after)]
 
 
@@ -226,7 +221,7 @@ _MINTING: Final = ("createContact", "createWorkflowRecord")
 class Pair:
     """An exchange of the old sequence with the new one."""
 
-    old: RecordedExchange
+    old: Exchange
     new: Exchange
     decisive: bool
 
@@ -257,7 +252,7 @@ class Round:
             new = self._send(old)
             yield Pair(old, new, old.id in decisive)
             if new.response is not None and old.response is not None:
-                self.carried.learn(json_of(old.response.get("body")), new.response.json)
+                self.carried.learn(old.response.json, new.response.json)
                 if new.operation in _MINTING and (identifier := named(new.response)):
                     self._session.namespace.claim(identifier)
 
@@ -266,28 +261,25 @@ class Round:
         text = self._elsewhere(self.names(self.settled.body(text)))
         return text.replace(json.dumps(self._telling.realm), json.dumps(self._realm))
 
-    def _send(self, old: RecordedExchange) -> Exchange:
-        request = old.request
-        match = self._session.description.match(request["method"], path_of(request["url"]))
+    def _send(self, old: Exchange) -> Exchange:
+        match = self._session.description.match(old.method, path_of(old.url))
         if match is None:
-            raise UsageError(
-                f"{request['method']} {path_of(request['url'])[:80]} is no operation of the interface"
-            )
+            raise UsageError(f"{old.method} {path_of(old.url)[:80]} is no operation of the interface")
         operation = match[0]
         realm = self._place(old.realm)
         role = old.role if old.role in ROLES else AUTHOR
-        url = self._url(request["url"])
-        known = self._session.description.match(request["method"], path_of(url))
-        text = text_of(request.get("body"))
-        body = request.get("body")
-        content = content_of(body, self._body(operation.id, role, text)) if text is not None else None
+        url = self._url(old.url)
+        known = self._session.description.match(old.method, path_of(url))
+        text, body = text_of(old.request_body), None
+        if text is not None:
+            body = content_of(old.request_body, self._body(operation.id, role, text))
         actor = self._session.actor(str(role), realm)
         headers = self._headers(old, str(role), realm)
         return actor.send(
             operation.id,
             path=known[1] if known else match[1],
             query=parse_qsl(urlsplit(url).query, keep_blank_values=True),
-            body=content,
+            body=body,
             headers=headers,
             address=lambda _: url,
         )
@@ -345,16 +337,16 @@ class Round:
                 text = json_text(content)
         return text.replace(REDACTED, account.password.reveal())
 
-    def _headers(self, old: RecordedExchange, role: str, realm: str) -> dict[str, str | None]:
+    def _headers(self, old: Exchange, role: str, realm: str) -> dict[str, str | None]:
         headers: dict[str, str | None] = dict.fromkeys(_DOCUMENTED)
-        for name, value in old.request["headers"]:
+        for name, value in old.request_headers.pairs:
             lowered = name.lower()
             if lowered in _LEFT_OUT or lowered.startswith(("sec-", ":")):
                 continue
             known = next((each for each in _DOCUMENTED if each.lower() == lowered), name)
             headers[known] = realm if known == "Realm" and value == self._telling.realm else value
         template = old.authorization
-        if template is None and header_of(old, "Authorization") is not None:
+        if template is None and "Authorization" in old.request_headers:
             template = f"Bearer {TOKEN}"
         if template == f"Bearer {TOKEN}" and role != ANONYMOUS:
             del headers["Authorization"]  # the actor's own, which is renewed when it ends
@@ -410,7 +402,7 @@ def rounds_for(telling: Telling, asked: int | None) -> int:
     if asked is not None:
         return asked
     lasting = any(
-        LEAVES.get(step.operation or "", REMOVABLE) != REMOVABLE and (status_of(step) or 500) < 400
+        LEAVES.get(step.operation or "", REMOVABLE) != REMOVABLE and (step.status or 500) < 400
         for step in telling.steps
     )
     return 1 if lasting else ROUNDS
@@ -474,7 +466,7 @@ def _obstacle(pair: Pair) -> str | None:
     new = pair.new
     if new.fault is not None or new.response is None:
         return f"{new.label}: {new.fault or 'no answer'}"
-    before = status_of(pair.old)
+    before = pair.old.status
     if not pair.decisive and before is not None and (before < 400) is not new.response.success:
         return f"{new.label}, which prepares it, was answered {new.response.quote()[:200]}, not {before} as before"
     return None

@@ -27,14 +27,12 @@ from contracts.checks import errors_array
 from contracts.checks.requests import Credentials, RequestFacts
 from contracts.checks.workflow_errors import Row, tells
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Response
+from contracts.exchanges.exchange import Exchange, Response, read_timestamp
 from contracts.exchanges.readers import Ambiguous
-from contracts.exchanges.traffic_exchange import Body, Passed, first
+from contracts.exchanges.redaction import SHORTEST_TOKEN
+from contracts.exchanges.traffic_redaction import credential
 from contracts.interface.catalogue import Catalogue, Level
 from contracts.manual.traffic_findings import Side, Standing, TrafficFinding
-from contracts.manual.traffic_redaction import credential
-from contracts.session.recording import SHORTEST_TOKEN
-from contracts.session.tokens import read_timestamp
 
 #: How many documents are followed at a time; the one that was quiet longest goes first.
 FOLLOWED: Final = 2000
@@ -53,23 +51,26 @@ class Step:
         site: Scheme and host; what is said about one service says nothing about another.
         realm: As the request names it, empty for none.
         who: The account of the request, or its token; None where nobody can tell.
-        sent: The request's body as JSON; None when it is not known.
         right: The request keeps the interface as far as it shows, and its answer is known as a whole.
     """
 
-    passed: Passed
+    exchange: Exchange
     facts: RequestFacts
     answer: Response | None
     site: str
     realm: str
     who: str | None
-    sent: Any
     right: bool
 
     @property
     def operation(self) -> str:
         """Its operationId."""
         return self.facts.operation.id
+
+    @property
+    def sent(self) -> Any:
+        """The request's body as JSON; None when it is not known, or none."""
+        return self.exchange.request_body.json
 
     @property
     def taken(self) -> bool:
@@ -88,7 +89,9 @@ class Step:
     @property
     def vague(self) -> bool:
         """Whether nobody can tell what it did."""
-        return not (self.taken or (self.answer is not None and self.answer.refusal)) or self.passed.crossed
+        return (
+            not (self.taken or (self.answer is not None and self.answer.refusal)) or self.exchange.overlapped
+        )
 
     def _turned_down(self, answer: Response) -> bool:
         try:
@@ -171,17 +174,19 @@ class SignIns:
         """Whether a text is a token that was issued here, or a password that signed somebody in."""
         return self._secrets.get((secret,)) is not None
 
-    def who(self, passed: Passed) -> str | None:
+    def who(self, exchange: Exchange) -> str | None:
         """The account of a request where its sign-in was seen, else its token; None where nobody can tell."""
-        token = credential(passed)
+        token = credential(exchange)
         if token is None:
             return None
-        issued = self._issued.get((_site(passed), _digest(token)))
+        issued = self._issued.get((site_of(exchange.url), _digest(token)))
         return f"account {issued.account}" if issued else f"token {_digest(token)}"
 
-    def learn(self, passed: Passed, sent: Any, answered: Any) -> None:
+    def learn(self, exchange: Exchange) -> None:
         """Learn from an answer to signing in, before it is judged."""
-        if not isinstance(sent, dict) or not isinstance(answered, dict) or not 200 <= passed.status < 300:
+        sent, response = exchange.request_body.json, exchange.response
+        answered = response.json if response is not None and 200 <= response.status < 300 else None
+        if not isinstance(sent, dict) or not isinstance(answered, dict):
             return
         email, password, token = sent.get("email"), sent.get("password"), answered.get(_TOKEN)
         if not isinstance(token, str) or len(token) < SHORTEST_TOKEN or not isinstance(email, str):
@@ -189,7 +194,7 @@ class SignIns:
         until = read_timestamp(str(answered.get("expiration")))
         good = until - _MARGIN if until is not None else None
         account = _digest(email.strip().lower())
-        self._issued.put((_site(passed), _digest(token)), _Issued(account, passed.number, good))
+        self._issued.put((site_of(exchange.url), _digest(token)), _Issued(account, exchange.number, good))
         self._secrets.put((token,), token)
         # A password that is part of the e-mail may well be told.
         if isinstance(password, str) and len(password) >= _SHORTEST_SECRET and password not in email:
@@ -197,12 +202,17 @@ class SignIns:
 
     def take(self, step: Step) -> Iterator[Suspicion]:
         """Say whether a token that ought to be good is taken for none."""
-        token = credential(step.passed)
+        token = credential(step.exchange)
         issued = self._issued.get((step.site, _digest(token))) if token is not None else None
-        if issued is None or issued.good_until is None or step.answer is None or step.passed.at is None:
+        if (
+            issued is None
+            or issued.good_until is None
+            or step.answer is None
+            or step.exchange.started is None
+        ):
             return
         made_up = step.facts.credentials is Credentials.MADE_UP
-        if step.passed.at >= issued.good_until or made_up or not step.right:
+        if step.exchange.started >= issued.good_until or made_up or not step.right:
             return
         turned_away = step.answer.status == 401 or tells(step.answer, Row.ANONYMOUS, step.realm)
         if turned_away or step.taken:
@@ -214,10 +224,6 @@ class SignIns:
                 issued.entry,
                 not turned_away,
             )
-
-
-def _site(passed: Passed) -> str:
-    return site_of(passed.url)
 
 
 def site_of(url: str) -> str:
@@ -272,7 +278,7 @@ class DraftTrail:
             self._drafts.forget(_key(step, step.facts.path[_OTHERS[step.operation]]))
         elif step.operation in ("saveDraft", "deleteDraft"):
             self._written(step)
-        elif step.right and step.answer is not None and step.who is not None and not step.passed.crossed:
+        elif step.right and step.answer is not None and step.who is not None and not step.exchange.overlapped:
             if step.operation in _READS:
                 yield from self._read(step, step.answer)
             elif step.operation == "listDrafts" and step.taken:
@@ -293,7 +299,7 @@ class DraftTrail:
             saved = step.operation == "saveDraft"
             was = before.content if before and before.there else None
             content = (step.sent if step.right else None) if saved else was
-            self._drafts.put(key, _Draft(saved, step.passed.number, str(step.who), content))
+            self._drafts.put(key, _Draft(saved, step.exchange.number, str(step.who), content))
 
     def _read(self, step: Step, answer: Response) -> Iterator[Suspicion]:
         uid = step.facts.path["uid"]
@@ -406,7 +412,7 @@ class AttachmentTrail:
         known = self._documents.get(key) or _Document()
         if step.operation in ("createAttachment", "persistTemporaryFile"):
             self._documents.put(key, _after(step, known))
-        elif step.right and step.answer is not None and not step.passed.crossed:
+        elif step.right and step.answer is not None and not step.exchange.overlapped:
             if step.operation == "listAttachments" and step.taken:
                 yield from self._listed(step, step.answer, known, key)
             elif step.operation in _OF_ONE:
@@ -428,7 +434,11 @@ class AttachmentTrail:
                     upload.entry,
                     step.taken,
                 )
-        elif upload.digest is not None and answer.status == 200 and step.passed.header("Range") is None:
+        elif (
+            upload.digest is not None
+            and answer.status == 200
+            and step.exchange.request_headers.get("Range") is None
+        ):
             same = hashlib.sha256(answer.content).hexdigest() == upload.digest
             seen = f"{len(answer.content)} bytes, {'the same' if same else 'others than were sent'}"
             expected = f"the {upload.size} bytes that were sent"
@@ -464,7 +474,7 @@ class AttachmentTrail:
         if records is None or step.facts.query or len(records) >= _PAGE:
             return
         if not records and not known.uploads and not known.muddled:
-            self._documents.put(key, replace(known, empty=step.passed.number))
+            self._documents.put(key, replace(known, empty=step.exchange.number))
         found, numbers = answer.text, set(readers.integers(answer.json))
         for upload in known.uploads:
             named = upload.name in found or bool(upload.ids & numbers)
@@ -490,26 +500,30 @@ def _meant(step: Step, known: _Document) -> _Upload | None:
 
 def _after(step: Step, known: _Document) -> _Document:
     answer = step.answer
-    if answer is not None and answer.refusal and not step.passed.crossed:
+    if answer is not None and answer.refusal and not step.exchange.overlapped:
         return known
-    if not step.taken or answer is None or step.operation == "persistTemporaryFile" or step.passed.crossed:
+    if (
+        not step.taken
+        or answer is None
+        or step.operation == "persistTemporaryFile"
+        or step.exchange.overlapped
+    ):
         return replace(known, muddled=True, empty=None)
     ids = frozenset(readers.integers(answer.json)) if answer.json is not None else frozenset[int]()
     upload = _Upload(
         step.facts.path["filename"],
         ids,
-        _attachment_trail_digest(
-            step.passed.request_body, first(step.passed.request_headers, "Content-Encoding")
-        ),
-        step.passed.request_body.size,
-        step.passed.number,
+        _digest_of_upload(step.exchange),
+        step.exchange.request_body.size,
+        step.exchange.number,
         step.who,
     )
     return replace(known, uploads=(*known.uploads, upload), empty=None)
 
 
-def _attachment_trail_digest(body: Body, coding: str | None) -> str | None:
-    return hashlib.sha256(body.content).hexdigest() if body.known and not coding else None
+def _digest_of_upload(exchange: Exchange) -> str | None:
+    body, packed = exchange.request_body, bool(exchange.request_headers.get("Content-Encoding"))
+    return hashlib.sha256(body.content).hexdigest() if body.whole and not packed else None
 
 
 _CREATE: Final = "createWorkflowRecordWithIdentifier"
@@ -533,7 +547,7 @@ class RecordTrail:
         identifier = step.facts.path["identifier"]
         key = (step.site, step.realm, identifier)
         before = self._created.get(key)
-        if before is not None and step.right and step.answer is not None and not step.passed.crossed:
+        if before is not None and step.right and step.answer is not None and not step.exchange.overlapped:
             if step.operation == _CREATE and (step.taken or step.answer.refusal):
                 said = f"refused: {identifier} was created before"
                 yield Suspicion(
@@ -545,8 +559,8 @@ class RecordTrail:
                 yield Suspicion(
                     "workflow-created-known", identifier, said, step.answer.quote(), before, not unknown
                 )
-        if step.operation == _CREATE and step.taken and not step.passed.crossed:
-            self._created.put(key, step.passed.number)
+        if step.operation == _CREATE and step.taken and not step.exchange.overlapped:
+            self._created.put(key, step.exchange.number)
 
 
 _LONGEST: Final = 600
@@ -601,6 +615,6 @@ class Sequences:
             realm=step.realm or "any",
             expected=suspicion.expected,
             seen=suspicion.seen[:_LONGEST],
-            entry=step.passed.number,
+            entry=step.exchange.number,
             because_of=suspicion.because_of,
         )

@@ -15,7 +15,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from contracts.errors import UsageError
-from contracts.evidence.record import RecordedExchange
+from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import Description
 from contracts.manual.recorded_sequence import Telling, path_of, text_of
 from contracts.safe_text import json_text
@@ -99,7 +99,7 @@ class Names:
 
     def __init__(
         self,
-        steps: Iterable[RecordedExchange],
+        steps: Iterable[Exchange],
         given: Iterable[str],
         namespace: Namespace,
         description: Description,
@@ -142,19 +142,19 @@ def _pattern(whole: Mapping[str, str], prefixes: Mapping[str, str]) -> re.Patter
     return re.compile("|".join(parts)) if parts else None
 
 
-def _everything(step: RecordedExchange) -> str:
-    return f"{unquote(step.request['url'])} {text_of(step.request.get('body')) or ''}"
+def _everything(step: Exchange) -> str:
+    return f"{unquote(step.url)} {text_of(step.request_body) or ''}"
 
 
-def _written(steps: Iterable[RecordedExchange], description: Description) -> list[str]:
+def _written(steps: Iterable[Exchange], description: Description) -> list[str]:
     """Identifiers that the sequence writes to, in the path or in the header of a record."""
     found: dict[str, None] = {}
     for step in steps:
-        match = description.match(step.request["method"], path_of(step.request["url"]))
+        match = description.match(step.method, path_of(step.url))
         if match is None or match[0].safe or match[0].id == "createToken":
             continue
         found |= {match[1][name]: None for name in _NAMES if match[1].get(name)}
-        found |= dict.fromkeys(_HEADER.findall(text_of(step.request.get("body")) or ""))
+        found |= dict.fromkeys(_HEADER.findall(text_of(step.request_body) or ""))
     return list(found)
 
 
@@ -290,8 +290,8 @@ def old_settings(telling: Telling, target: Target) -> Mapping[str, Any]:
     return asdict(known.realm_settings(telling.realm)) if known else asdict(RealmSettings())
 
 
-def _texts(steps: tuple[RecordedExchange, ...]) -> str:
-    return "\n".join(f"{step.request['url']} {text_of(step.request.get('body')) or ''}" for step in steps)
+def _texts(steps: tuple[Exchange, ...]) -> str:
+    return "\n".join(f"{step.url} {text_of(step.request_body) or ''}" for step in steps)
 
 
 def _bare(document: Mapping[str, Any]) -> dict[str, Any]:

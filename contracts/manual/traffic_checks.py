@@ -24,7 +24,6 @@ from contracts.checks.workflow_errors import Row, tells
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous
-from contracts.exchanges.traffic_exchange import Passed
 from contracts.interface.catalogue import Catalogue, Clause, Level
 from contracts.interface.description import Operation
 from contracts.manual.traffic_findings import Side, Standing, TrafficFinding
@@ -52,25 +51,27 @@ class Mistakes:
         return not self.faults
 
 
-def mistakes_of(passed: Passed, facts: RequestFacts) -> Mistakes:
+def mistakes_of(exchange: Exchange, facts: RequestFacts) -> Mistakes:
     """The faults of a request that the recording shows for sure.
 
     Returns:
         Without faults of a body that was not recorded, and without those of a production realm, which the document
         lists as well as the others.
     """
-    found = [fault for fault in facts.faults if passed.request_body.known or not fault.key.startswith("body")]
+    found = [
+        fault for fault in facts.faults if exchange.request_body.whole or not fault.key.startswith("body")
+    ]
     if facts.realm in PRODUCTION_REALMS:
         found = [fault for fault in found if fault.key != _REALM_FAULT]
-    token = (passed.header("Authorization") or "").strip().partition(" ")[2].strip()
+    token = (exchange.request_headers.first("Authorization") or "").strip().partition(" ")[2].strip()
     if token.lower() in _NO_TOKENS:
         said = f"the token is the word {token!r}, which no service ever gave"
         found.append(RequestFault(_NO_TOKEN_FAULT, said))
-    return Mistakes(tuple(found), unread=not passed.request_body.known and _takes_json(facts.operation))
+    return Mistakes(tuple(found), unread=not exchange.request_body.whole and _takes_json(facts.operation))
 
 
 def request_findings(
-    passed: Passed, facts: RequestFacts, mistakes: Mistakes, catalogue: Catalogue, realm: str
+    exchange: Exchange, facts: RequestFacts, mistakes: Mistakes, catalogue: Catalogue, realm: str
 ) -> Iterator[TrafficFinding]:
     """A finding for each fault of a request."""
     for fault in mistakes.faults:
@@ -85,7 +86,7 @@ def request_findings(
             realm=realm,
             expected=_expected(fault, clause),
             seen=fault.says[:_LONGEST],
-            entry=passed.number,
+            entry=exchange.number,
         )
 
 

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
+from urllib.parse import urlsplit
+
+from contracts.exchanges.exchange import Exchange
+from contracts.interface.operations import ANY_REALM
 
 
 class Side(StrEnum):
@@ -81,26 +85,32 @@ class Seen:
     """One exchange that was judged.
 
     Attributes:
-        number: Counted from one, in the order of judging.
-        at: When the request came, ISO 8601.
-        path: With the query, as it was sent; secrets taken out.
-        operation: operationId, or None when it is no operation of the interface.
-        realm: The realm it names, or None.
-        status: Of the answer; 0 when there was none.
-        milliseconds: From the request's arrival to the end of the answer.
-        exchange: An entry in the form of HAR 1.2, secrets taken out.
+        exchange: Secrets taken out.
     """
 
-    number: int
-    at: str
-    method: str
-    path: str
-    operation: str | None
-    realm: str | None
-    status: int
-    milliseconds: float
+    exchange: Exchange
     findings: tuple[TrafficFinding, ...] = ()
-    exchange: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def number(self) -> int:
+        """Counted from one, in the order of judging."""
+        return self.exchange.number
+
+    @property
+    def path(self) -> str:
+        """With the query, as it was sent; secrets taken out."""
+        parts = urlsplit(self.exchange.url)
+        return parts.path + (f"?{parts.query}" if parts.query else "")
+
+    @property
+    def realm(self) -> str | None:
+        """The realm it names, or None."""
+        return None if self.exchange.realm == ANY_REALM else self.exchange.realm
+
+    @property
+    def milliseconds(self) -> float:
+        """From the request's arrival to the end of the response."""
+        return round((self.exchange.seconds or 0.0) * 1000, 3)
 
 
 class Feed:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from contracts.evidence.outcomes import ExitCode
-from contracts.evidence.record import RecordedExchange
+from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue
 from contracts.interface.description import Description
 from contracts.manual.traffic_findings import Side, Standing, TrafficFinding
@@ -39,7 +39,7 @@ class Group:
     first: TrafficFinding
     entries: list[int] = field(default_factory=list)
     times: int = 0
-    exchanges: dict[int, RecordedExchange] = field(default_factory=dict)
+    exchanges: dict[int, Exchange] = field(default_factory=dict)
 
     @property
     def rank(self) -> tuple[int, bool, int]:
@@ -74,7 +74,7 @@ class Tally:
         self._catalogue = catalogue
         self._description = description
         self._groups: dict[tuple[str, ...], Group] = {}
-        self._lately: dict[int, RecordedExchange] = {}
+        self._lately: dict[int, Exchange] = {}
         self.exchanges = 0
         self.of_interface: Counter[str] = Counter()
         self.realms: Counter[str] = Counter()
@@ -127,11 +127,10 @@ class Tally:
         """Count a request that a browser sends by itself."""
         self.preflights += 1
 
-    def add(self, findings: Iterable[TrafficFinding], recorded: RecordedExchange) -> None:
+    def add(self, findings: Iterable[TrafficFinding], exchange: Exchange) -> None:
         """Take in the findings of an exchange."""
         self.exchanges += 1
-        number = int(recorded.id.rpartition(" ")[2])
-        self._lately[number] = recorded
+        self._lately[exchange.number] = exchange
         if len(self._lately) > _LATELY:
             del self._lately[next(iter(self._lately))]
         for finding in findings:

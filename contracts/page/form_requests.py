@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from contracts.checks.single import Judgement
 from contracts.errors import UsageError
-from contracts.evidence.record import RecordedExchange
+from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import heading, request_text, response_text
 from contracts.history.observed_facts import SEEN
 from contracts.interface.catalogue import load_catalogue
@@ -117,7 +117,7 @@ def realm_of(operation: Operation, query: Mapping[str, Any], realms: tuple[str, 
     return realm_for(operation, realm, realms)
 
 
-def _described(session: ManualSession, result: CallResult, before: list[RecordedExchange]) -> Json:
+def _described(session: ManualSession, result: CallResult, before: list[Exchange]) -> Json:
     """An exchange with its findings and observations, without secrets."""
     recorded, judged = result.recorded, result.judged
     described: Json = session.redactor.value(
@@ -137,13 +137,12 @@ def _described(session: ManualSession, result: CallResult, before: list[Recorded
     return described
 
 
-def exchange_texts(recorded: RecordedExchange) -> Json:
+def exchange_texts(recorded: Exchange) -> Json:
     """An exchange as text, with what a list shows of it."""
-    response = recorded.response
     return {
         "heading": heading(recorded),
-        "status": int(response["status"]) if response else None,
-        "milliseconds": round(recorded.seconds * 1000, 1),
+        "status": recorded.status,
+        "milliseconds": round((recorded.seconds or 0.0) * 1000, 1),
         "request": request_text(recorded, _MOST_CHARACTERS),
         "response": response_text(recorded, _MOST_CHARACTERS),
     }
@@ -173,7 +172,7 @@ def _clause(name: str, judged: Judgement) -> Json:
 
 
 def _silent_points(
-    session: ManualSession, result: CallResult, before: list[RecordedExchange]
+    session: ManualSession, result: CallResult, before: list[Exchange]
 ) -> tuple[SilentPoint, ...]:
     if not result.sent or result.spoilt:
         return ()

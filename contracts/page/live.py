@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -19,13 +18,10 @@ from contracts.cases.requests import Request
 from contracts.checks.requests import ROOT
 from contracts.checks.single import Judge
 from contracts.errors import UsageError
-from contracts.evidence.record import RecordedExchange
+from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import REDACTED
-from contracts.exchanges.traffic_exchange import Body, Pairs, Passed
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
-from contracts.interface.operations import ANY_REALM
-from contracts.manual.check import read_entry
 from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import PreparedRequest, RequestPreparer, realm_for
 from contracts.manual.request_options import RequestOptions
@@ -39,77 +35,8 @@ from contracts.session.actor import JSON
 from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, is_valid_uid
 from contracts.settings.target import ANONYMOUS, AUTHOR
 
-
-def passed_of(seen: Seen) -> Passed:
-    """The exchange that passed, in parts.
-
-    Raises:
-        UsageError: it was not kept in full.
-    """
-    passed = read_entry(seen.number, seen.exchange)
-    if passed is None:
-        raise UsageError(f"exchange {seen.number} was not kept in full")
-    return passed
-
-
-def role_of(passed: Passed) -> str:
-    """The role that comes closest to the sender of a request; a token does not show the account."""
-    signed_in = (passed.header("Authorization") or "").strip() or "/authentication/token" in passed.url
-    return AUTHOR if signed_in else ANONYMOUS
-
-
-def recorded_of(seen: Seen) -> RecordedExchange:
-    """An exchange as the reports show one.
-
-    Raises:
-        UsageError: it was not kept in full.
-    """
-    passed = passed_of(seen)
-    answered = {
-        "status": passed.status,
-        "reason": passed.reason,
-        "headers": _listed(passed.answer_headers),
-        "body": _body(passed.answer_body),
-    }
-    return RecordedExchange(
-        id=f"passed {seen.number}",
-        case="through the proxy",
-        attempt=1,
-        realm=seen.realm or ANY_REALM,
-        role="a client",
-        operation=seen.operation,
-        started=seen.at,
-        seconds=seen.milliseconds / 1000,
-        request={
-            "method": passed.method,
-            "url": passed.url,
-            "http_version": "1.1",
-            "headers": _listed(passed.request_headers),
-            "body": _body(passed.request_body),
-        },
-        response=answered if passed.status else None,
-        fault=passed.fault,
-        retries=0,
-    )
-
-
-def _listed(pairs: Pairs) -> list[list[str]]:
-    return [[name, value] for name, value in pairs]
-
-
-def _body(body: Body) -> dict[str, Any] | None:
-    if not body.content and body.known:
-        return None
-    shown: dict[str, Any] = {"size": max(body.size, len(body.content), 1), "truncated": not body.known}
-    shown["sha256"] = hashlib.sha256(body.content).hexdigest()
-    if not body.content:
-        return {**shown, "text": "(not kept)"}
-    try:
-        return {**shown, "text": body.content.decode("utf-8")}
-    except UnicodeDecodeError:
-        return shown
-
-
+#: Who sent what passed, in the words of a heading.
+_CLIENT: Final = "a client"
 #: How long to wait for the feed at a time; closing the page waits no longer than that.
 _WAIT_SECONDS: Final = 0.5
 #: After so long without news a comment is sent, which keeps the connection open.
@@ -182,14 +109,15 @@ class LiveStream:
 
 def row_of(seen: Seen) -> dict[str, Any]:
     """An exchange as a line of the list."""
+    exchange = seen.exchange
     return {
         "number": seen.number,
-        "at": seen.at,
-        "method": seen.method,
+        "at": exchange.started.isoformat() if exchange.started else "",
+        "method": exchange.method,
         "path": seen.path,
-        "operation": seen.operation,
+        "operation": exchange.operation,
         "realm": seen.realm,
-        "status": seen.status,
+        "status": exchange.status or 0,
         "milliseconds": round(seen.milliseconds, 1),
         "findings": [_finding(each) for each in seen.findings],
     }
@@ -202,7 +130,7 @@ def exchange_shown(feed: Feed, number: str) -> dict[str, Any]:
         UsageError: it is not kept any more.
     """
     seen = seen_of(feed, number)
-    return {**row_of(seen), **exchange_texts(recorded_of(seen)), "milliseconds": round(seen.milliseconds, 1)}
+    return {**row_of(seen), **exchange_texts(replace(seen.exchange, role=_CLIENT))}
 
 
 def seen_of(feed: Feed, number: object) -> Seen:
@@ -251,8 +179,8 @@ def open_in_form(
         UsageError: it is not kept, or is no operation of the interface.
         EnvironmentFault, Blocked: what it is about cannot be arranged.
     """
-    passed = passed_of(seen_of(feed, query.get("number")))
-    opened = _open(page_session, session, passed, live=bool(query.get("live")))
+    exchange = seen_of(feed, query.get("number")).exchange
+    opened = _open(page_session, session, exchange, live=bool(query.get("live")))
     form = form_of(session, opened.filled.request, opened.filled.content)
     notes = ["values as they passed, identifiers fresh", *opened.filled.notes]
     return {
@@ -278,44 +206,55 @@ def scenario_of_exchange(
         UsageError: it is not kept, or is no operation of the interface.
     """
     seen = seen_of(feed, query.get("number"))
-    passed = passed_of(seen)
-    opened = _open(page_session, session, passed, live=False)
-    opened.sent, opened.judged = opened.filled, Judge().judge(passed.exchange())
+    opened = _open(page_session, session, seen.exchange, live=False)
+    opened.sent, opened.judged = opened.filled, Judge().judge(replace(seen.exchange))
     further = [each.clause for each in seen.findings if each.clause and each.side == "answer"]
     return scenario_text(session, opened, further)
 
 
-def _open(page_session: PageSession, session: ManualSession, passed: Passed, *, live: bool) -> FormRequest:
-    operation, path = _match(session, passed)
-    role = role_of(passed)
-    named = passed.header("Realm") or dict(_query(passed)).get("Realm")
+def _open(
+    page_session: PageSession, session: ManualSession, exchange: Exchange, *, live: bool
+) -> FormRequest:
+    operation, path = _match(session, exchange)
+    role = _role_of(exchange)
+    named = exchange.request_headers.first("Realm") or dict(_query(exchange)).get("Realm")
     known = named if named in operation.realms and named in session.target.realms else None
     realm = realm_for(operation, known, session.target.realms)
     if live and operation.id != "createToken":
         page_session.sign_in(session, role)
     base = RequestPreparer(session, operation, role, realm, live=live).prepare(RequestOptions())
-    request, content = _overlaid(session, operation, base, path, passed)
-    headers = _headers(operation, passed, realm)
+    request, content = _overlaid(session, operation, base, path, exchange)
+    headers = _headers(operation, exchange, realm)
     filled = PreparedRequest(replace(request, headers=headers), content, False, base.notes)
     return FormRequest(operation.id, role, realm, base, filled)
 
 
-def _match(session: ManualSession, passed: Passed) -> tuple[Operation, dict[str, str]]:
-    raw = urlsplit(passed.url).path
-    matched = session.description.match(passed.method, raw[max(raw.find(ROOT), 0) :])
+def _role_of(exchange: Exchange) -> str:
+    """The role that comes closest to the sender of a request; a token does not show the account."""
+    token = exchange.request_headers.get("Authorization", "").strip()
+    return AUTHOR if token or "/authentication/token" in exchange.url else ANONYMOUS
+
+
+def _match(session: ManualSession, exchange: Exchange) -> tuple[Operation, dict[str, str]]:
+    raw = urlsplit(exchange.url).path
+    matched = session.description.match(exchange.method, raw[max(raw.find(ROOT), 0) :])
     if matched is None:
         raise UsageError(
-            f"{passed.method} {raw} is no operation of the interface, so there is no form for it"
+            f"{exchange.method} {raw} is no operation of the interface, so there is no form for it"
         )
     return matched
 
 
-def _query(passed: Passed) -> list[tuple[str, str]]:
-    return parse_qsl(urlsplit(passed.url).query, keep_blank_values=True)
+def _query(exchange: Exchange) -> list[tuple[str, str]]:
+    return parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True)
 
 
 def _overlaid(
-    session: ManualSession, operation: Operation, base: PreparedRequest, path: dict[str, str], passed: Passed
+    session: ManualSession,
+    operation: Operation,
+    base: PreparedRequest,
+    path: dict[str, str],
+    exchange: Exchange,
 ) -> tuple[Request, bytes | None]:
     """The values that passed, on the identifiers of a request that was made up."""
     if operation.safe:
@@ -324,15 +263,15 @@ def _overlaid(
     else:
         names = {name: value for name, value in path.items() if name not in _NAMES}
         names |= {name: _fresh(session, base, name, path[name]) for name in path if name in _NAMES}
-    request = replace(base.request, path=names, query=dict(_query(passed)))
-    if not passed.request_body.content:
-        return replace(request, body=ABSENT if passed.request_body.known else request.body), None
+    request = replace(base.request, path=names, query=dict(_query(exchange)))
+    if not exchange.request_body.content:
+        return replace(request, body=ABSENT if exchange.request_body.whole else request.body), None
     if operation.id == "createAttachment":
-        return request, passed.request_body.content if passed.request_body.known else base.content
+        return request, exchange.request_body.content if exchange.request_body.whole else base.content
     try:
-        body = json.loads(passed.request_body.content)
+        body = json.loads(exchange.request_body.content)
     except (ValueError, RecursionError):
-        return replace(request, body=ABSENT), passed.request_body.content
+        return replace(request, body=ABSENT), exchange.request_body.content
     return replace(request, body=_renamed(body, base.request.body)), None
 
 
@@ -362,15 +301,15 @@ def _renamed(body: Any, made_up: Any) -> Any:
     return renamed
 
 
-def _headers(operation: Operation, passed: Passed, realm: str) -> dict[str, str | None]:
+def _headers(operation: Operation, exchange: Exchange, realm: str) -> dict[str, str | None]:
     """Headers in which the request differs from a documented one."""
     changed: dict[str, str | None] = {}
-    if operation.takes_realm and passed.header("Realm") != realm:
-        changed["Realm"] = passed.header("Realm")
-    credentials = passed.header("Authorization")
-    if operation.id != "createToken" and credentials is None and role_of(passed) != ANONYMOUS:
+    if operation.takes_realm and exchange.request_headers.first("Realm") != realm:
+        changed["Realm"] = exchange.request_headers.first("Realm")
+    credentials = exchange.request_headers.first("Authorization")
+    if operation.id != "createToken" and credentials is None and _role_of(exchange) != ANONYMOUS:
         changed["Authorization"] = None
-    media_type = passed.header("Content-Type")
+    media_type = exchange.request_headers.first("Content-Type")
     if (
         media_type is not None
         and media_type.partition(";")[0].strip().lower() != JSON

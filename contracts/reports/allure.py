@@ -12,8 +12,9 @@ from allure_commons.types import LabelType, LinkType, Severity
 
 from contracts.evidence.findings import ConsumerScope
 from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import Case, RecordedExchange, RunRecord
+from contracts.evidence.record import Case, RunRecord
 from contracts.evidence.verdicts import RunVerdict
+from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import heading, transcript
 from contracts.interface.catalogue import Clause
 from contracts.reports.finding_files import shown_exchanges
@@ -147,7 +148,7 @@ def _attach(
         yield Attachment(name=printable(heading(exchange)), source=source, type="text/plain")
 
 
-def _telling(record: RunRecord, verdict: RunVerdict, case: Case) -> tuple[RecordedExchange, ...]:
+def _telling(record: RunRecord, verdict: RunVerdict, case: Case) -> tuple[Exchange, ...]:
     """Return the exchanges that show the findings of a case; all of the case's when no finding names one."""
     findings = [finding for finding in verdict.findings if case.id in finding.cases]
     shown = {each.id: each for finding in findings for each in shown_exchanges(record, finding)}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -16,8 +15,9 @@ from urllib.parse import unquote, urlsplit
 from msgspec import structs
 
 from contracts.evidence.findings import Finding, Standing
-from contracts.evidence.record import RecordedExchange, RunRecord
+from contracts.evidence.record import RunRecord
 from contracts.evidence.verdicts import RunVerdict
+from contracts.exchanges.exchange import Body, Exchange
 from contracts.exchanges.exchange_format import ExchangeEntry, exchange_entry
 from contracts.exchanges.transcript import heading, json_of, request_text, response_text
 from contracts.file_formats import Level, Moment, Name, Seed, write_file
@@ -41,7 +41,7 @@ _LISTS: Final = {"listDrafts": ("saveDraft",), "listAttachments": _ATTACHING}
 _WORDS: Final = frozenset({"authentication", "attachments", "persist-temporary", "document-drafts"})
 
 
-def earlier_writes(record: RunRecord, shown: Sequence[RecordedExchange]) -> tuple[RecordedExchange, ...]:
+def earlier_writes(record: RunRecord, shown: Sequence[Exchange]) -> tuple[Exchange, ...]:
     """Return the earlier writes that exchanges rely on, in the order they were sent.
 
     Args:
@@ -57,7 +57,7 @@ def earlier_writes(record: RunRecord, shown: Sequence[RecordedExchange]) -> tupl
     taken = {exchange.id for exchange in shown}
     wanted = {name for exchange in shown for name in _named(exchange)}
     lists = {str(exchange.operation) for exchange in shown} & _LISTS.keys()
-    writes: list[RecordedExchange] = []
+    writes: list[Exchange] = []
     for exchange in reversed(_before(record, shown)):
         if exchange.id in taken or not _was_done(exchange) or len(writes) == _MOST:
             continue
@@ -69,14 +69,14 @@ def earlier_writes(record: RunRecord, shown: Sequence[RecordedExchange]) -> tupl
 
 
 def settings_in(
-    settings: Mapping[str, Mapping[str, Any]], realm: str, shown: Sequence[RecordedExchange]
+    settings: Mapping[str, Mapping[str, Any]], realm: str, shown: Sequence[Exchange]
 ) -> dict[str, Any]:
     """Return the settings of the realm that exchanges use, so that another target's can take their place.
 
     Args:
         settings: realm to setting to value, as `run.json` holds them.
     """
-    text = json.dumps([asdict(exchange)["request"] for exchange in shown], ensure_ascii=False)
+    text = json.dumps([exchange.to_record()["request"] for exchange in shown], ensure_ascii=False)
     of_realm = settings.get(realm, {})
     used = {name for name, value in of_realm.items() if any(each in text for each in _texts(value))}
     used |= (
@@ -85,7 +85,7 @@ def settings_in(
     return {name: value for name, value in of_realm.items() if name in used}
 
 
-def _before(record: RunRecord, shown: Sequence[RecordedExchange]) -> list[RecordedExchange]:
+def _before(record: RunRecord, shown: Sequence[Exchange]) -> list[Exchange]:
     """The exchanges of the realm that were sent before the last one shown."""
     ids = {exchange.id for exchange in shown}
     everything = [each for each in record.exchanges.values() if each.realm == shown[0].realm]
@@ -93,61 +93,57 @@ def _before(record: RunRecord, shown: Sequence[RecordedExchange]) -> list[Record
     return everything[:last]
 
 
-def _was_done(exchange: RecordedExchange) -> bool:
+def _was_done(exchange: Exchange) -> bool:
     """Whether a request wrote something, by its answer."""
     response = exchange.response
-    writes = exchange.request["method"] in _WRITES and exchange.operation not in (None, "createToken")
+    writes = exchange.method in _WRITES and exchange.operation not in (None, "createToken")
     # One that was taken without a right token is a finding itself, and prepares nothing on a service without it.
     proper = exchange.authorization in (None, "Bearer $TOKEN")
-    return writes and proper and response is not None and response["status"] < 400
+    return writes and proper and response is not None and response.status < 400
 
 
-def _is_needed(exchange: RecordedExchange, wanted: set[str], shown: Sequence[RecordedExchange]) -> bool:
+def _is_needed(exchange: Exchange, wanted: set[str], shown: Sequence[Exchange]) -> bool:
     """Whether a write made, or changed in the same attempt, something that is wanted."""
     if exchange.operation in _ATTACHING:
         return bool(wanted & {name for name in _answered(exchange) if name.startswith(_ATTACHMENT)})
-    makes = exchange.request["method"] == "PUT" or exchange.operation == "createContact"
+    makes = exchange.method == "PUT" or exchange.operation == "createContact"
     return (makes or _of_the_attempt(exchange, shown)) and bool(
         wanted & (_named(exchange) | _answered(exchange))
     )
 
 
-def _fills(
-    exchange: RecordedExchange, name: str, wanted: set[str], shown: Sequence[RecordedExchange]
-) -> bool:
+def _fills(exchange: Exchange, name: str, wanted: set[str], shown: Sequence[Exchange]) -> bool:
     """Whether a write put something into a list that is shown: a draft of the same role's, a document's attachment."""
-    cut = bool((exchange.request.get("body") or {}).get("truncated"))
-    if exchange.operation not in _LISTS[name] or cut:
+    if exchange.operation not in _LISTS[name] or not exchange.request_body.whole:
         return False
     if name == "listDrafts":
         return exchange.role in {each.role for each in shown}
     return _of_the_attempt(exchange, shown) and bool(wanted & _named(exchange))
 
 
-def _of_the_attempt(exchange: RecordedExchange, shown: Sequence[RecordedExchange]) -> bool:
+def _of_the_attempt(exchange: Exchange, shown: Sequence[Exchange]) -> bool:
     return (exchange.case, exchange.attempt) in {(each.case, each.attempt) for each in shown}
 
 
-def _named(exchange: RecordedExchange) -> set[str]:
+def _named(exchange: Exchange) -> set[str]:
     """Identifiers and attachment numbers that a request names."""
-    path = urlsplit(exchange.request["url"]).path
+    path = urlsplit(exchange.url).path
     segments = {unquote(part) for part in path.split("/")} - _WORDS
     names = {part for part in segments if _IDENTIFIER.fullmatch(part)}
     names |= {f"{_ATTACHMENT}{number}" for number in _NUMBER.findall(path)}
-    header = _header(exchange.request.get("body"))
+    header = _header(exchange.request_body)
     return names | ({header} if header else set())
 
 
-def _answered(exchange: RecordedExchange) -> set[str]:
+def _answered(exchange: Exchange) -> set[str]:
     """Identifiers and numbers that an answer to a write gives."""
-    body = (exchange.response or {}).get("body") or {}
-    values = set(_scalars(json_of(body)))
+    values = set(_scalars(json_of(exchange.response.body))) if exchange.response else set()
     return {each for each in values if isinstance(each, str) and _IDENTIFIER.fullmatch(each)} | {
         f"{_ATTACHMENT}{each}" for each in values if isinstance(each, int) or str(each).isdigit()
     }
 
 
-def _header(body: Mapping[str, Any] | None) -> str | None:
+def _header(body: Body) -> str | None:
     value = json_of(body)
     record = value.get("document", value) if isinstance(value, dict) else None
     header = record.get("header") if isinstance(record, dict) else None
@@ -219,7 +215,7 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     return target
 
 
-def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[RecordedExchange, ...]:
+def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[Exchange, ...]:
     """Return the exchanges of a finding that the record holds, in the order of the sequence."""
     return tuple(record.exchanges[key] for key in finding.exchanges if key in record.exchanges)
 

@@ -10,9 +10,10 @@ from contracts.evidence.cells import Cell, counts_for
 from contracts.evidence.deviations import counting
 from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import Case, RecordedExchange, RunRecord
+from contracts.evidence.record import Case, RunRecord
 from contracts.evidence.terms import Consumer
 from contracts.evidence.verdicts import RunVerdict
+from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import heading, request_text, response_text
 from contracts.history.drift import shown
 from contracts.history.observed_facts import SEEN, Change, read_facts
@@ -354,7 +355,7 @@ def finding_cards(
         )
 
 
-def _shown(exchange: RecordedExchange) -> ShownExchange:
+def _shown(exchange: Exchange) -> ShownExchange:
     return ShownExchange(
         heading=heading(exchange),
         request=request_text(exchange, _BODY_CHARACTERS),

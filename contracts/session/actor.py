@@ -14,10 +14,10 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from contracts.errors import EnvironmentFault
-from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.exchange import Exchange, read_timestamp
 from contracts.interface.description import Operation
 from contracts.session.session import HttpRequest, RequestContext, Session
-from contracts.session.tokens import Token, read_timestamp
+from contracts.session.tokens import Token
 
 JSON: Final = "application/json"
 #: Operations for which the document lists no Content-Type.

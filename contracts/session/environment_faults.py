@@ -28,7 +28,7 @@ def environment_fault(answer: Response, operation: str | None) -> str | None:
 def _broken_off(answer: Response) -> bool:
     """Whether JSON ends in its middle although the head gave no length, as a lost connection leaves it."""
     sized = "content-length" in answer.headers or "chunked" in answer.headers.get("transfer-encoding", "")
-    if sized or answer.digest is not None or "json" not in answer.media_type or answer.json is not None:
+    if sized or not answer.body.whole or "json" not in answer.media_type or answer.json is not None:
         return False
     text = answer.text.strip()
     return text[:1] in ("{", "[") and text[-1:] not in ("}", "]")

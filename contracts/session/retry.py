@@ -156,7 +156,7 @@ class RetryingSender:
         spent = 0.0
         for number in range(1, MOST_TRIES + 1):
             tried = self._try(exchange, prepared, number, summed=summed)
-            spent += exchange.seconds
+            spent += exchange.seconds or 0.0
             if tried.fault is None:
                 exchange.response = tried.answer
                 self._note_response(exchange, tried.answer)
@@ -185,7 +185,7 @@ class RetryingSender:
         self.counts["requests"] += 1
         asked = time.perf_counter()
         with self._pace.turn():
-            started = time.perf_counter()
+            exchange.started, started = datetime.now(UTC), time.perf_counter()
             try:
                 answer = self._transport.send(prepared, summed=summed, limit=self._limit())
             except TransportFault as lost:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 import requests
 
 from contracts.errors import EnvironmentFault, SuiteError
-from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Exchange, Headers
 from contracts.exchanges.redaction import Redactor
 from contracts.interface.description import Description, load_description
 from contracts.session.breaker import Breaker
@@ -139,7 +140,7 @@ class Session:
         self.name = name
         self.description: Description = load_description()
         self.namespace = namespace or namespace_of(target, new_run_token())
-        self.redactor = redactor_of(target)
+        self.redactor = Redactor(secrets_of(target))
         self.faults: Counter[str] = Counter()
         self.kept: set[str] = set()
         self.disposable = disposable
@@ -365,7 +366,8 @@ class Session:
             method=request.method,
             url=prepared.url or request.url,
             request_headers=_texts(prepared.headers),
-            request_body=request.body if isinstance(request.body, bytes) else None,
+            request_body=_body(request.body),
+            started=datetime.now(UTC),
         )
 
     def _record_outcome(self, entry: Entry, exchange: Exchange) -> None:
@@ -397,11 +399,18 @@ class _Chunks:
         return iter(self._chunks)
 
 
-def _texts(headers: Mapping[str, str | bytes]) -> dict[str, str]:
-    return {
-        str(name): value.decode("latin-1") if isinstance(value, bytes) else value
+def _body(content: bytes | Iterable[bytes] | None) -> Body:
+    """What is known of a body that is sent; chunks are not kept."""
+    if isinstance(content, bytes):
+        return Body.of(content)
+    return NO_BODY if content is None else UNKNOWN_BODY
+
+
+def _texts(headers: Mapping[str, str | bytes]) -> Headers:
+    return Headers(
+        (str(name), value.decode("latin-1") if isinstance(value, bytes) else value)
         for name, value in headers.items()
-    }
+    )
 
 
 #: Settings that name records for the suite to write to; every such write is meant to be refused, but for spare and
@@ -431,10 +440,9 @@ def _named(target: Target, names: tuple[str, ...]) -> set[str]:
     return identifiers
 
 
-def redactor_of(target: Target) -> Redactor:
-    """A redactor that knows the passwords of a target's accounts and of the proxy on the way to it."""
-    passwords = (account.password.reveal() for account in target.accounts.values())
-    return Redactor([*passwords, *proxy_passwords()])
+def secrets_of(target: Target) -> set[str]:
+    """The passwords of a target's accounts and of the proxy on the way to it."""
+    return {account.password.reveal() for account in target.accounts.values()} | proxy_passwords()
 
 
 def proxy_passwords(environ: Mapping[str, str] = os.environ) -> set[str]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges import readers
+from contracts.exchanges.exchange import read_timestamp
 from contracts.file_formats import Format, Moment, Name, plain, read_file
 from contracts.session.actor import Actor
 from contracts.session.draft_cleanup import deleting_role
@@ -21,7 +22,6 @@ from contracts.session.ledger import RUN_FILE, Entry, append_removed, read_entri
 from contracts.session.namespace import SUITE_PREFIX, TOKEN_LENGTH, is_signed, starts_like_ours
 from contracts.session.private_folder import process_alive
 from contracts.session.session import Session
-from contracts.session.tokens import read_timestamp
 from contracts.settings.target import AUTHOR, DOCUMENT_REALMS, Target
 
 #: What a sweep found in a run's folder, written beside its ledger.

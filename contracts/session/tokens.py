@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -12,14 +11,13 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from contracts.exchanges.exchange import Response
+from contracts.exchanges.exchange import Response, read_timestamp
 from contracts.session.environment_faults import GATEWAY_STATUSES
 from contracts.session.private_folder import write_whole
 
 #: A token this close to its end is renewed before it is used.
 _MARGIN = timedelta(seconds=20)
 _SIGNED_IN = "signed-in"
-_FRACTION = re.compile(r"\.(\d+)")
 
 
 @dataclass(frozen=True)
@@ -137,16 +135,6 @@ class TokenStore:
         latest = read_timestamp(mark.read_text(encoding="utf-8")) if mark.exists() else None
         issued = read_timestamp(stored.issued)
         return latest is not None and issued is not None and latest > issued
-
-
-def read_timestamp(text: str) -> datetime | None:
-    """A moment from ISO 8601 text with any number of fraction digits, or None."""
-    trimmed = _FRACTION.sub(lambda match: "." + match.group(1)[:6].ljust(6, "0"), text)
-    try:
-        moment = datetime.fromisoformat(trimmed)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _read(path: Path) -> Token | None:

@@ -25,7 +25,7 @@ from requests.utils import get_environ_proxies
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from contracts.exchanges.exchange import MOST_VALUES, Response, holds_masses
+from contracts.exchanges.exchange import MOST_VALUES, Body, Headers, Response, holds_masses
 
 
 def head_body(response: requests.Response) -> bytes:
@@ -240,7 +240,6 @@ class Transport:
     def _once(
         self, request: requests.PreparedRequest, deadline: float, hops: int, timeout: float, *, summed: bool
     ) -> Response:
-        digest = None
         try:
             # Past the session's own `send`, which reads cookies and redirects of whatever kind.
             response = self.http.get_adapter(request.url or "").send(
@@ -254,9 +253,9 @@ class Transport:
                 # Looked at first: reading to the end gives the connection back.
                 head_content = head_body(response) if request.method == "HEAD" else b""
                 if summed:
-                    content, digest = self._sum(response)
+                    body = self._sum(response)
                 else:
-                    content = self._read(response, self._from_now(request, deadline, timeout))
+                    body = Body.of(self._read(response, self._from_now(request, deadline, timeout)))
         except requests.exceptions.ConnectTimeout as error:
             raise TransportFault("no connection within the time limit", sent=False) from error
         except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError) as error:
@@ -269,15 +268,14 @@ class Transport:
             raise TransportFault(_connection_words(error), sent=not _unconnected(error)) from error
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
             raise TransportFault(f"the answer broke off ({type(error).__name__})", sent=True) from error
-        headers = {name.lower(): value for name, value in response.headers.items()}
+        headers = Headers((name.lower(), value) for name, value in response.headers.items())
         return Response(
             response.status_code,
             response.reason or "",
             headers,
-            head_content or content,
+            Body.of(head_content) if head_content else body,
             request.url or "",
             hops,
-            digest,
         )
 
     def _from_now(self, request: requests.PreparedRequest, deadline: float, timeout: float) -> float:
@@ -285,13 +283,14 @@ class Transport:
         streamed = not isinstance(request.body, bytes | str | None)
         return time.monotonic() + timeout if streamed else deadline
 
-    def _sum(self, response: requests.Response) -> tuple[bytes, str]:
+    def _sum(self, response: requests.Response) -> Body:
         """The beginning of a body of any size, and the SHA-256 of the whole; each read is bounded in time."""
-        digest, beginning = hashlib.sha256(), b""
+        digest, beginning, size = hashlib.sha256(), b"", 0
         while chunk := response.raw.read1(_CHUNK, decode_content=True):
             digest.update(chunk)
-            beginning = beginning or chunk
-        return beginning, digest.hexdigest()
+            size += len(chunk)
+            beginning += chunk[: _CHUNK - len(beginning)]
+        return Body(beginning, size, whole=size == len(beginning), digest=digest.hexdigest())
 
     def _read(self, response: requests.Response, deadline: float) -> bytes:
         """Read a body up to the size cap and the deadline, whatever length it claims."""

@@ -14,7 +14,7 @@ from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Attempt
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import Catalogue, load_catalogue
-from tests.meta import samples
+from tests.meta import messages, samples
 from tests.meta.evidence.sample_records import BY_NAME, Story
 from tests.meta.program import CHECKOUT, Launcher, Program, RunCommand, in_process
 from tests.meta.sandbox_client import RunningSandbox, SandboxClient, new_uid, running, serving
@@ -142,15 +142,11 @@ def make_answer(
     body: Any = None, status: int = 200, media: str = "application/json", **headers: str
 ) -> Response:
     content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-    return Response(status, "", {"content-type": media, **headers}, content, "http://127.0.0.1/")
+    return messages.response(status, content, {"content-type": media, **headers})
 
 
 def make_exchange(answer: Response | None, operation: str = "getDraft", **more: Any) -> Exchange:
-    who = {"id": "main-1", "case": "c", "attempt": 1, "realm": "abs-dev", "role": "author"}
-    what = {"method": "GET", "url": "http://127.0.0.1/", "request_headers": {}, "request_body": None}
-    made = Exchange(operation=operation, **{**who, **what, **more})
-    made.response = answer
-    return made
+    return messages.exchange(answer, operation=operation, **more)
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def test_a_file_within_the_limit_is_taken(
     attachment = attachment_lookup.found(author, sought, created, limit.within)
     got = author.send("getAttachment", path=attachment.path, summed=True)
     claim("attachment-size-within", "getAttachment").holds(
-        got.answer.success and got.answer.digest == body.digest,
+        got.answer.success and got.answer.body.digest == body.digest,
         got,
         expected=f"the {limit.within} bytes that were sent",
         seen=f"{got.answer.status} with other bytes",

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import Exchange, Response
+from contracts.exchanges.exchange import Exchange
 from contracts.session.namespace import Namespace
+from tests.meta import messages
 
 Rule = Callable[[str, dict[str, Any]], tuple[int, Any]]
 
@@ -26,21 +27,14 @@ class Scripted:
         self.sent.append((operation, parts))
         status, body = self._rule(operation, {"role": self.role, **parts})
         content = b"" if body is None else json.dumps(body).encode()
-        answer = Response(status, "", {"content-type": "application/json"}, content, "http://127.0.0.1/")
-        made = Exchange(
-            f"main-{len(self.sent)}",
-            "c",
-            1,
-            self.realm,
-            self.role,
-            operation,
+        return messages.exchange(
+            messages.response(status, content, {"content-type": "application/json"}),
+            id=f"main-{len(self.sent)}",
+            realm=self.realm,
+            role=self.role,
+            operation=operation,
             method="POST",
-            url="http://127.0.0.1/",
-            request_headers={},
-            request_body=None,
         )
-        made.response = answer
-        return made
 
 
 class Session:

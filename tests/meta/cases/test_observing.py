@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from contracts.cases import observing
-from contracts.exchanges.exchange import Exchange, Response
+from contracts.exchanges.exchange import Exchange
+from tests.meta import messages
 
 
 def signed_in(token: str) -> Exchange:
     content = f'{{"authenticationToken": "{token}"}}'.encode()
-    answer = Response(200, "OK", {"content-type": "application/json"}, content, "http://127.0.0.1/")
-    return Exchange("1", "c", 1, "any", "author", "createToken", "POST", "/", {}, None, response=answer)
+    answer = messages.response(200, content, {"content-type": "application/json"})
+    return messages.exchange(answer, operation="createToken", method="POST")
 
 
 @pytest.mark.parametrize(

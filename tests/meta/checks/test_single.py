@@ -10,6 +10,7 @@ from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.manual.replay import meets
+from tests.meta import messages
 
 BASE = "http://127.0.0.1:1"
 DRAFT = "/api/v2013/documents/rc-test-0001/versions/draft"
@@ -27,16 +28,14 @@ CONTACT = {
 
 def answer(status: int, body: Any = None, kind: str = "application/json") -> Response:
     content = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Response(status, "", {"content-type": kind} if content else {}, content, BASE)
+    return messages.response(status, content, {"content-type": kind} if content else {})
 
 
 def exchange(method: str, path: str, response: Response, body: Any = None, **headers: str) -> Exchange:
     sent = {"Realm": "abs-dev", "Authorization": f"Bearer {TOKEN}", "Accept": "application/json", **headers}
     content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
     kept = {name: value for name, value in sent.items() if value}
-    return Exchange(
-        "1", "a case", 1, "abs-dev", "author", None, method, BASE + path, kept, content, response=response
-    )
+    return messages.exchange(response, kept, content, operation=None, method=method, url=BASE + path)
 
 
 def judged(*parts: Any, right: bool = False, **headers: Any) -> Judgement:

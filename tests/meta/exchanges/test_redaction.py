@@ -11,10 +11,11 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from contracts.evidence.journal import Journal, read_journal
-from contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange, Response
-from contracts.exchanges.redaction import Redactor
+from contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange
+from contracts.exchanges.redaction import KEPT_BODY, Redactor
 from contracts.exchanges.reproduction import curl
-from contracts.session.recording import KEPT_BODY, JournalRecorder
+from contracts.session.recording import JournalRecorder
+from tests.meta import messages
 
 SECRET = 'pä s/&"+\\<7'
 TOKEN = "abcdef.ghijkl-mnopqr_stuvwx"
@@ -48,7 +49,7 @@ def test_a_secret_inside_another_leaves_nothing_of_it() -> None:
 
 def test_a_quotation_that_cuts_a_secret_leaves_no_half_of_it() -> None:
     body = ("x" * (QUOTED_CHARACTERS - 10) + TOKEN * 3).encode()
-    quoted = Response(200, "OK", {}, body, "").quote()
+    quoted = messages.response(200, body).quote()
     assert "abcdef.g" in quoted
     assert "abcd" not in Redactor([TOKEN]).text(quoted)
 
@@ -65,12 +66,9 @@ def test_an_empty_secret_blanks_nothing() -> None:
 def exchange(body: bytes | None, answer: bytes, **more: Any) -> Exchange:
     headers = {"Authorization": f"Bearer {TOKEN}", "X-Copy": TOKEN}
     given = {"operation": "saveDraft", "method": "PUT", "url": f"http://127.0.0.1/?t={TOKEN}", **more}
-    made = Exchange(
-        "main-1", "c", 1, "abs-dev", "author", request_headers=headers, request_body=body, **given
-    )
     told = {"set-cookie": f"id={TOKEN}", "x-echo": TOKEN}
-    made.response = Response(200, f"OK {TOKEN}", told, answer, "")
-    return made
+    response = messages.response(200, answer, told, f"OK {TOKEN}")
+    return messages.exchange(response, headers, body, **given)
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import pytest
 
 from contracts.evidence.observations import answers_of
 from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import Case, RecordedExchange, RunFacts, RunRecord
+from contracts.evidence.record import Case, RunFacts, RunRecord
+from contracts.exchanges.exchange import Body, Exchange
 from contracts.history import observed_facts
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
@@ -24,7 +25,7 @@ def body(value: Any) -> dict[str, Any]:
     return {"size": len(text), "truncated": False, "sha256": "0", "text": text}
 
 
-def exchange(operation: str, status: int, answer: Any, **changes: Any) -> RecordedExchange:
+def exchange(operation: str, status: int, answer: Any, **changes: Any) -> Exchange:
     described = load_description().operations[operation]
     uid = changes.pop("uid", UID)
     url = described.url(
@@ -51,12 +52,10 @@ def exchange(operation: str, status: int, answer: Any, **changes: Any) -> Record
         "fault": None,
         "retries": 0,
     }
-    return RecordedExchange(**{**plain, **changes})
+    return Exchange.from_record({**plain, **changes})
 
 
-def told(
-    *exchanges: RecordedExchange, outcome: Verdict = Verdict.PASS, clauses: Any = None
-) -> dict[str, Any]:
+def told(*exchanges: Exchange, outcome: Verdict = Verdict.PASS, clauses: Any = None) -> dict[str, Any]:
     """Answers by clause and operation."""
     catalogue = [clause.id for clause in load_catalogue()]
     facts: Any = dict.fromkeys(RunFacts.__dataclass_fields__)
@@ -106,7 +105,7 @@ def test_an_accepted_request_tells_status_type_and_shape() -> None:
         ),
     ],
 )
-def test_a_refusal_stands_under_the_clause_that_speaks_of_it(refused: RecordedExchange, place: str) -> None:
+def test_a_refusal_stands_under_the_clause_that_speaks_of_it(refused: Exchange, place: str) -> None:
     assert list(told(refused)) == [place]
 
 
@@ -133,12 +132,12 @@ def test_every_place_is_a_silent_clause_that_covers_the_operation() -> None:
         replace(SAVED, fault="503 from the gateway"),
         replace(SAVED, response=None),
         replace(SAVED, realm="ort-dev"),
-        replace(SAVED, response={**(SAVED.response or {}), "status": 500}),
-        replace(SAVED, request={**SAVED.request, "url": f"{BASE}/api/v2023/documents/{UID}/versions/draft"}),
+        replace(SAVED, response=replace(SAVED.answer, status=500)),
+        replace(SAVED, url=f"{BASE}/api/v2023/documents/{UID}/versions/draft"),
     ],
     ids=["generated", "housekeeping", "fault", "no-answer", "foreign-realm", "server-error", "other-address"],
 )
-def test_what_says_nothing_steady_of_an_operation_is_left_out(other: RecordedExchange) -> None:
+def test_what_says_nothing_steady_of_an_operation_is_left_out(other: Exchange) -> None:
     assert told(other) == {}
 
 
@@ -157,8 +156,8 @@ def test_what_was_sent_and_what_is_somebody_elses_leave_no_shape() -> None:
 def test_files_tell_their_status_alone_and_a_body_that_was_cut_nothing() -> None:
     upload = exchange("createAttachment", 201, {"id": 7})
     download = exchange("getAttachment", 200, "the content")
-    cut = {**body({"id": 8, "more": 1}), "truncated": True}
-    long = exchange("createAttachment", 201, {}, response={**(upload.response or {}), "body": cut})
+    cut = Body(b'{"id": 8, "more"', 20, whole=False)
+    long = replace(exchange("createAttachment", 201, {}), response=replace(upload.answer, body=cut))
     found = told(upload, download, long)
     assert found["attachment-success-status getAttachment"] == {"200": {"types": [], "bodies": []}}
     assert found["attachment-create-answer createAttachment"]["201"]["schema"]["required"] == ["id"]

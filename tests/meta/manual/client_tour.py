@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import requests
 from PIL import Image
 
-from contracts.exchanges.traffic_exchange import Body, Passed
-from contracts.manual.traffic_redaction import Discretion
+from contracts.exchanges.exchange import Body, Exchange, Headers, Response
+from contracts.exchanges.traffic_redaction import TrafficRedactor
 from contracts.manual.traffic_summary import Group, Tally
 from contracts.manual.traffic_watch import Watch
 from contracts.sandbox.habits import Settings
@@ -30,7 +30,7 @@ class Watched(SandboxClient):
     def __init__(self, url: str, *, alone: bool) -> None:
         super().__init__(url)
         self.headers["Accept-Encoding"] = "identity"
-        self.watch = Watch(Discretion(), alone=alone)
+        self.watch = Watch(TrafficRedactor(), alone=alone)
         self._number = 0
 
     def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
@@ -41,31 +41,32 @@ class Watched(SandboxClient):
         try:
             answer = super().send(request, **options)
         finally:
-            self.watch.take(self._passed(request, answer, at, time.perf_counter() - began))
+            self.watch.take(self._exchange(request, answer, at, time.perf_counter() - began))
         return answer
 
-    def _passed(
+    def _exchange(
         self,
         request: requests.PreparedRequest,
         answer: requests.Response | None,
         at: datetime,
         seconds: float,
-    ) -> Passed:
+    ) -> Exchange:
         address = urlsplit(str(request.url))
         body = request.body or b""
-        return Passed(
+        response = None
+        if answer is not None:
+            known = Body.of(answer.content) if request.method != "HEAD" else Body()
+            response = Response(answer.status_code, "", Headers(answer.headers), known)
+        return Exchange(
+            id=f"entry {self._number}",
             number=self._number,
-            at=at,
+            started=at,
             seconds=seconds,
             method=str(request.method),
             url=SITE + address.path + (f"?{address.query}" if address.query else ""),
-            request_headers=tuple(request.headers.items()),
+            request_headers=Headers(request.headers),
             request_body=Body.of(body if isinstance(body, bytes) else body.encode()),
-            status=answer.status_code if answer is not None else 0,
-            answer_headers=tuple(answer.headers.items()) if answer is not None else (),
-            answer_body=Body.of(answer.content)
-            if answer is not None and request.method != "HEAD"
-            else Body(),
+            response=response,
             fault=None if answer is not None else "no answer within the time limit",
         )
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from contracts.manual.traffic_redaction import Discretion
+from contracts.exchanges.traffic_redaction import TrafficRedactor
 from contracts.manual.traffic_watch import Watch
 from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
 from tests.meta.manual.sample_traffic import Client
@@ -68,13 +68,13 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def client() -> Client:
     """A client of a service that others use too."""
-    return Client(Watch(Discretion()))
+    return Client(Watch(TrafficRedactor()))
 
 
 @pytest.fixture
 def alone() -> Client:
     """A client of a service that nobody else writes to."""
-    return Client(Watch(Discretion(), alone=True))
+    return Client(Watch(TrafficRedactor(), alone=True))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from contracts.exchanges.traffic_exchange import Body, Passed
+from contracts.exchanges.exchange import Body, Exchange, Headers, Response
 from contracts.manual.traffic_findings import Seen, TrafficFinding
 from contracts.manual.traffic_watch import Watch
 
@@ -40,29 +40,28 @@ class Client:
         *,
         sent: Any = None,
         realm: str | None = "abs-dev",
-        crossed: bool = False,
+        overlapped: bool = False,
         **headers: str | None,
     ) -> tuple[TrafficFinding, ...]:
         """Pass one exchange, and return what it shows; `sent` and `answer` are bytes, a Body, or data for JSON."""
         number = len(self.taken) + 1
         usual = {"Authorization": f"Bearer {self.token}", "Realm": realm, "Content-Type": "application/json"}
         given = usual | {name.replace("_", "-"): value for name, value in headers.items()}
-        passed = Passed(
+        response = Response(status, "", Headers({"Content-Type": "application/json"}), _body(answer))
+        exchange = Exchange(
+            id=f"entry {number}",
             number=number,
-            at=_BEGAN + timedelta(seconds=number),
+            started=_BEGAN + timedelta(seconds=number),
             seconds=0.01,
             method=method,
             url=SITE + path,
-            request_headers=tuple((name, value) for name, value in given.items() if value is not None),
+            request_headers=Headers((name, value) for name, value in given.items() if value is not None),
             request_body=_body(sent),
-            status=status,
-            reason="",
-            answer_headers=(("Content-Type", "application/json"),),
-            answer_body=_body(answer),
+            response=response if status else None,
             fault=None if status else "the connection was reset",
-            crossed=crossed,
+            overlapped=overlapped,
         )
-        seen, _ = self.watch.take(passed)
+        seen = self.watch.take(exchange)
         self.taken.append(seen)
         return seen.findings
 

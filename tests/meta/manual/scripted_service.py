@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from contracts.exchanges.traffic_exchange import Passed
+from contracts.exchanges.exchange import Exchange
 from contracts.manual.proxy import ProxyHandler, listening, proxy_application
 from contracts.session.relay import Relay
 from contracts.settings.target import Target
@@ -98,7 +98,7 @@ class Between:
 
     address: tuple[str, int]
     service: str
-    passed: list[Passed] = field(default_factory=list)
+    passed: list[Exchange] = field(default_factory=list)
     news: threading.Condition = field(default_factory=threading.Condition)
 
     @contextmanager
@@ -118,13 +118,13 @@ class Between:
         assert answer is not None, "the proxy hung up"
         return answer
 
-    def hand_over(self, passed: Passed) -> None:
+    def hand_over(self, exchange: Exchange) -> None:
         """Take an exchange that ended."""
         with self.news:
-            self.passed.append(passed)
+            self.passed.append(exchange)
             self.news.notify_all()
 
-    def handed(self, number: int = 1) -> Passed:
+    def handed(self, number: int = 1) -> Exchange:
         """The exchange of a number, once it is there."""
         with self.news:
             assert self.news.wait_for(lambda: len(self.passed) >= number, PATIENCE), "nothing was handed over"

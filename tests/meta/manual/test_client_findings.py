@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.traffic_exchange import UNKNOWN
+from contracts.exchanges.exchange import UNKNOWN_BODY
 from contracts.manual.traffic_findings import Side, Standing, TrafficFinding
 from contracts.manual.traffic_summary import verdict_of
 from tests.meta.manual.sample_traffic import CONTACT, Client
@@ -54,7 +54,7 @@ def test_a_production_realm_is_none(client: Client) -> None:
 
 
 def test_a_body_that_was_not_recorded_is_not_taken_for_missing(client: Client) -> None:
-    assert client("POST", CREATE, 201, {"identifier": "an-identifier"}, sent=UNKNOWN) == ()
+    assert client("POST", CREATE, 201, {"identifier": "an-identifier"}, sent=UNKNOWN_BODY) == ()
     assert client.watch.tally.obstacles == {"the body of the request is not known": 1}
 
 

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
-from contracts.manual.check import Asked, check_archive, read_archive
+from contracts.exchanges.har import read_har
+from contracts.exchanges.overlap import overlapping
+from contracts.manual.check import Asked, check_archive
 from tests.meta.manual.sample_traffic import SITE, entry
 
 Archive = Callable[[Iterable[dict[str, Any]]], Path]
@@ -33,10 +35,10 @@ def test_what_a_recorder_left_out_is_not_taken_for_empty(archive: Archive) -> No
     put = entry("PUT", DRAFT, 200, bodySize=-1)
     got = entry("GET", LIST, 200)
     got["response"]["content"] = {"size": 512, "mimeType": "application/json"}
-    read, unreadable = read_archive(archive([put, got]), "x")
-    assert unreadable == 0
-    assert not read[0].request_body.known
-    assert not read[1].answer_body.known
+    read = read_har(archive([put, got]), "x")
+    assert read.unreadable == 0
+    assert not read.exchanges[0].request_body.whole
+    assert not read.exchanges[1].answer.body.whole
     _, verdict, _ = check_archive(archive([put, got]), "x", Asked())
     assert verdict.word == "pass"
 
@@ -53,8 +55,8 @@ def test_a_body_in_base64_is_read(archive: Archive) -> None:
 def test_a_run_of_this_suite_says_where_it_cut_a_body(archive: Archive) -> None:
     put = entry("PUT", DRAFT, 201, sent='{"title": "x')
     put["request"]["postData"]["comment"] = ", cut; 20000 bytes in all"
-    read, _ = read_archive(archive([put]), "x")
-    assert not read[0].request_body.known
+    read = read_har(archive([put]), "x")
+    assert not read.exchanges[0].request_body.whole
 
 
 def test_only_what_went_to_the_address_is_judged(archive: Archive) -> None:
@@ -74,7 +76,7 @@ def test_only_the_realm_that_was_asked_for_is_judged(archive: Archive) -> None:
     assert tally.other_realms == {"abs-dev": 1}
 
 
-def test_what_was_under_way_beside_a_write_is_crossed(archive: Archive) -> None:
+def test_what_was_under_way_beside_a_write_overlaps_with_it(archive: Archive) -> None:
     """The read begins before the save ends, another one after it."""
     save, beside, after = (
         entry("PUT", DRAFT, 201, at=0),
@@ -84,8 +86,8 @@ def test_what_was_under_way_beside_a_write_is_crossed(archive: Archive) -> None:
     elsewhere = entry("HEAD", DRAFT.replace("mine", "theirs"), 404, at=0.005)
     untimed = entry("HEAD", DRAFT.replace("mine", "others"), 404, at=1)
     del untimed["startedDateTime"]
-    read, _ = read_archive(archive([save, beside, after, elsewhere, untimed]), "x")
-    assert [each.crossed for each in read] == [False, True, False, False, True]
+    read = overlapping(read_har(archive([save, beside, after, elsewhere, untimed]), "x").exchanges)
+    assert [each.overlapped for each in read] == [False, True, False, False, True]
 
 
 def test_entries_that_are_no_request_are_counted(archive: Archive) -> None:

@@ -103,7 +103,7 @@ def test_packed_bodies_stay_packed_and_are_judged_unpacked() -> None:
         handed = proxy.handed()
     assert received[0].body == packed
     assert answer.body == packed
-    assert handed.answer_body.content == packed
+    assert handed.answer.content == packed
 
 
 def test_chunks_pass_both_ways_as_they_come() -> None:
@@ -130,7 +130,7 @@ def test_chunks_pass_both_ways_as_they_come() -> None:
         assert list(coming) == []
         handed = proxy.handed()
     assert came == pieces
-    assert handed.request_body.content == handed.answer_body.content == b"onetwothree"
+    assert handed.request_body.content == handed.answer.content == b"onetwothree"
 
 
 def test_a_client_that_waits_to_be_asked_for_its_body_is_asked() -> None:

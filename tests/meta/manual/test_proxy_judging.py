@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 
 from contracts.errors import SuiteError
-from contracts.evidence.record import RecordedExchange
-from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.traffic_exchange import Body, Passed
+from contracts.exchanges.exchange import Body, Exchange, Headers, Response
+from contracts.exchanges.traffic_redaction import TrafficRedactor
 from contracts.manual import traffic_watch
 from contracts.manual.proxy import LARGEST_COPY, BodyCopy
 from contracts.manual.proxy_record import Beside, Keeper
 from contracts.manual.traffic_findings import Feed, Seen
-from contracts.manual.traffic_redaction import Discretion
 from contracts.manual.traffic_watch import Watch
 from contracts.settings.target import Target
 
@@ -24,31 +22,29 @@ TARGET = Target(name="scripted", base_url="http://registry.test")
 TOKEN = "a-token-of-forty-characters-0123456789ab"
 
 
-def passed(number: int, content: bytes = b"[]", status: int = 200, **more: str) -> Passed:
-    return Passed(
+def passed(number: int, content: bytes = b"[]", status: int = 200, **more: str) -> Exchange:
+    headers = Headers({"Content-Type": "application/json", **more})
+    return Exchange(
+        id=f"entry {number}",
         number=number,
-        at=None,
         seconds=0.01,
         method="GET",
         url="http://registry.test/api/v2013/document-drafts?$top=1",
-        request_headers=(("Authorization", f"Bearer {TOKEN}"), ("Realm", "abs-dev")),
-        request_body=Body(),
-        status=status,
-        answer_headers=(("Content-Type", "application/json"), *more.items()),
-        answer_body=Body.of(content),
+        request_headers=Headers({"Authorization": f"Bearer {TOKEN}", "Realm": "abs-dev"}),
+        response=Response(status, "", headers, Body.of(content)),
     )
 
 
-def test_a_copy_is_whole_or_not_known() -> None:
+def test_a_copy_is_whole_or_unknown() -> None:
     short, long, broken = BodyCopy(most=4), BodyCopy(most=4), BodyCopy(most=4)
     for copy, pieces in ((short, (b"ab", b"cd")), (long, (b"abc", b"de")), (broken, (b"ab",))):
         for piece in pieces:
             copy.add(piece)
     short.end()
     long.end()
-    assert short.body == Body(b"abcd", 4, known=True)
-    assert long.body == Body(b"", 5, known=False)
-    assert not broken.body.known, "it did not end"
+    assert short.body == Body(b"abcd", 4, whole=True)
+    assert long.body == Body(b"", 5, whole=False)
+    assert not broken.body.whole, "it did not end"
 
 
 def test_handing_over_never_waits_and_gives_up_bodies_first() -> None:
@@ -56,29 +52,29 @@ def test_handing_over_never_waits_and_gives_up_bodies_first() -> None:
     held, going = threading.Event(), threading.Event()
     feed = Feed()
 
-    def keep(_recorded: RecordedExchange, seen: Seen) -> None:
+    def keep(seen: Seen) -> None:
         if seen.number == 1:
             held.set()
             going.wait(30)
 
-    beside = Beside(Watch(Discretion()), feed, keep, lambda _: None)
+    beside = Beside(Watch(TrafficRedactor()), feed, keep, lambda _: None)
     beside.hand_over(passed(1))
     assert held.wait(30)
     for number in range(2, 42):
         beside.hand_over(passed(number, b"[" + b" " * (LARGEST_COPY - 2) + b"]"))
     going.set()
     beside.close()
-    told = [seen.exchange["response"]["content"]["size"] for seen in feed.since(1)]
+    told = [seen.exchange.answer.body.size for seen in feed.since(1)]
     assert len(told) == 40
     known = [size for size in told if size == LARGEST_COPY]
     assert 10 < len(known) < 30
 
 
 def test_what_breaks_while_judging_is_told_at_the_end() -> None:
-    def keep(_recorded: RecordedExchange, _seen: Seen) -> None:
+    def keep(_seen: Seen) -> None:
         raise OSError("no space left")
 
-    beside = Beside(Watch(Discretion()), Feed(), keep, lambda _: None)
+    beside = Beside(Watch(TrafficRedactor()), Feed(), keep, lambda _: None)
     for number in range(1, 20):
         beside.hand_over(passed(number))
     with pytest.raises(SuiteError, match="no space left"):
@@ -139,7 +135,7 @@ def test_a_proxys_folder_holds_archive_report_and_no_secret(tmp_path: Path) -> N
 def test_a_feed_tells_what_came_after_a_number_and_forgets_the_oldest() -> None:
     feed = Feed(kept=2)
     for number in (1, 2, 3):
-        feed.publish(Seen(number, "", "GET", "/", None, None, 200, 1.0))
+        feed.publish(Seen(passed(number)))
     assert [seen.number for seen in feed.since(0)] == [2, 3]
     assert [seen.number for seen in feed.wait(2, seconds=30)] == [3]
     assert feed.wait(3, seconds=0.01) == []

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.record import RecordedExchange, RunFacts, RunRecord
-from contracts.exchanges.exchange import Response
-from contracts.exchanges.redaction import Redactor
+from contracts.evidence.record import RunFacts, RunRecord
+from contracts.exchanges.exchange import Body, Exchange, Headers, Response
+from contracts.exchanges.redaction import TOKEN, Redactor, authorization_template
 from contracts.interface.description import load_description
 from contracts.manual.display import compact
 from contracts.manual.recorded_sequence import Telling, content_of, read_entries
@@ -17,9 +17,9 @@ from contracts.manual.request_options import find_part, read_setting
 from contracts.manual.substitution import Carried, Names, Settled
 from contracts.reports.finding_files import earlier_writes, settings_in
 from contracts.session.namespace import Namespace
-from contracts.session.recording import TOKEN, JournalRecorder
 from contracts.settings.embedded_sandbox import sandbox_target
 from contracts.settings.target import Target
+from tests.meta.messages import response
 
 BASE = "http://127.0.0.1:8080"
 DESCRIPTION = load_description()
@@ -32,7 +32,7 @@ def body(value: Any) -> dict[str, Any] | None:
 
 def sent(
     number: int, method: str, path: str, operation: str, told: Any = None, status: int = 200, **more: Any
-) -> RecordedExchange:
+) -> Exchange:
     request: dict[str, Any] = {
         "method": method,
         "url": BASE + path,
@@ -42,17 +42,16 @@ def sent(
     response = {"status": status, "reason": "", "headers": [], "body": body(told)}
     facts: dict[str, Any] = {"case": "a", "attempt": 1, "realm": "abs-dev", "role": "author", "started": ""}
     facts |= {"seconds": 0.0, "authorization": f"Bearer {TOKEN}", **more}
-    return RecordedExchange(
-        f"x-{number}", operation=operation, request=request, response=response, fault=None, retries=0, **facts
-    )
+    facts |= {"id": f"x-{number}", "operation": operation, "request": request, "response": response}
+    return Exchange.from_record(facts)
 
 
-def draft(number: int, uid: str, method: str = "PUT", **more: Any) -> RecordedExchange:
+def draft(number: int, uid: str, method: str = "PUT", **more: Any) -> Exchange:
     operation = {"PUT": "saveDraft", "GET": "getDraft"}[method]
     return sent(number, method, f"/api/v2013/documents/{uid}/versions/draft", operation, **more)
 
 
-def record(*exchanges: RecordedExchange) -> RunRecord:
+def record(*exchanges: Exchange) -> RunRecord:
     fields: dict[str, Any] = dict.fromkeys(RunFacts.__dataclass_fields__, ())
     return RunRecord(
         RunFacts(**fields), (), (), (), {each.id: each for each in exchanges}, (), (), (), (), ()
@@ -116,7 +115,7 @@ def target() -> Target:
     return sandbox_target(BASE, 1024)
 
 
-def telling(*steps: RecordedExchange, **settings: Any) -> Telling:
+def telling(*steps: Exchange, **settings: Any) -> Telling:
     return Telling("a file", "elsewhere", BASE, "abs-dev", steps, settings=settings)
 
 
@@ -169,7 +168,7 @@ def test_ids_are_carried_by_their_place_or_their_order() -> None:
 
 
 def answered(value: Any, status: int = 200) -> Response:
-    return Response(status, "", {"content-type": "application/json"}, json.dumps(value).encode(), BASE)
+    return response(status, json.dumps(value).encode(), {"content-type": "application/json"})
 
 
 @pytest.mark.parametrize(
@@ -190,9 +189,8 @@ def test_differences_leave_out_what_changes_by_itself(then: Any, now: Any, said:
 
 def test_a_body_that_was_cut_is_json_again() -> None:
     whole = json.dumps({"header": {"a": ["b"]}, "text": "x" * 500})
-    cut: dict[str, Any] = {"text": whole[:200], "size": len(whole), "truncated": True}
-    again = content_of(cut, cut["text"])
-    assert again is not None
+    cut = Body(whole[:200].encode(), len(whole), whole=False)
+    again = content_of(cut, whole[:200])
     assert (len(again), json.loads(again)["header"]) == (len(whole), {"a": ["b"]})
 
 
@@ -208,14 +206,9 @@ def test_a_body_that_was_cut_is_json_again() -> None:
     ],
 )
 def test_a_recording_tells_a_made_up_token_from_a_right_one(header: str, template: str) -> None:
-    recorder = JournalRecorder(_Nowhere(), Redactor(["aBcdefghijklmnopqrstuvwxyz"]))
-    assert recorder._authorization({"authorization": header}) == template
-    assert recorder._authorization({}) is None
-
-
-class _Nowhere:
-    def write(self, kind: str, **fields: Any) -> None:
-        """Keep nothing."""
+    redactor = Redactor(["aBcdefghijklmnopqrstuvwxyz"])
+    assert authorization_template(Headers({"authorization": header}), redactor) == template
+    assert authorization_template(Headers(), redactor) is None
 
 
 def test_entries_of_a_har_are_a_number_or_a_range() -> None:

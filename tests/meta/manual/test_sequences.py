@@ -79,7 +79,7 @@ def test_nothing_is_claimed_after_a_write_that_may_have_happened(alone: Client) 
 
 def test_nothing_is_claimed_while_something_else_is_written(alone: Client) -> None:
     alone("PUT", draft("a-draft-of-mine"), 201, {}, sent={"title": "x"})
-    assert alone("HEAD", draft("a-draft-of-mine"), 404, crossed=True) == ()
+    assert alone("HEAD", draft("a-draft-of-mine"), 404, overlapped=True) == ()
 
 
 def test_a_submission_takes_its_draft_along(alone: Client) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.traffic_exchange import UNKNOWN
+from contracts.exchanges.exchange import UNKNOWN_BODY
 from contracts.manual.traffic_findings import Side, Standing, TrafficFinding
 from contracts.manual.traffic_summary import verdict_of
 from tests.meta.manual.sample_traffic import CONTACT, TOKEN, Client
@@ -71,7 +71,7 @@ def test_more_items_than_asked_for_are_held_against_it(client: Client) -> None:
 
 
 def test_a_body_that_was_not_recorded_is_not_judged(client: Client) -> None:
-    assert client("GET", f"{DRAFTS}?$top=1", 200, UNKNOWN) == ()
+    assert client("GET", f"{DRAFTS}?$top=1", 200, UNKNOWN_BODY) == ()
     assert client.watch.tally.obstacles == {"the body of the answer is not known": 1}
 
 

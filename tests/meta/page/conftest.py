@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import requests
 from aiohttp import web
 
+from contracts.exchanges.exchange import Body, Exchange, Headers, Response
 from contracts.manual.traffic_findings import Feed, Seen, TrafficFinding
 from contracts.page.server import page_application
 from contracts.sandbox.habits import Settings
@@ -182,37 +184,23 @@ def passes(broken_url: str) -> Callable[..., Seen]:
     ) -> Seen:
         text = None if body is None else body if isinstance(body, str) else json.dumps(body)
         sent = {"Realm": "bch-dev", "Authorization": "Bearer [redacted]", "Content-Type": "application/json"}
-        entry = {
-            "startedDateTime": "2026-04-02T10:00:00+00:00",
-            "time": 4.0,
-            "request": {
-                "method": method,
-                "url": broken_url + path,
-                "headers": [{"name": name, "value": value} for name, value in (headers or sent).items()],
-                "bodySize": len(text or ""),
-                **({"postData": {"mimeType": "application/json", "text": text}} if text else {}),
-            },
-            "response": {
-                "status": status,
-                "statusText": "",
-                "headers": [{"name": "Content-Type", "value": "application/json"}],
-                "content": {"size": len(answer), "mimeType": "application/json", "text": answer},
-                "bodySize": len(answer),
-            },
-        }
         number = max((each.number for each in page.feed.since(0)), default=0) + 1
-        seen = Seen(
-            number,
-            "2026-04-02T10:00:00+00:00",
-            method,
-            path,
-            operation,
-            "bch-dev",
-            status,
-            4.0,
-            findings,
-            entry,
+        exchange = Exchange(
+            id=f"entry {number}",
+            number=number,
+            started=datetime(2026, 4, 2, 10, tzinfo=UTC),
+            seconds=0.004,
+            operation=operation,
+            realm="bch-dev",
+            method=method,
+            url=broken_url + path,
+            request_headers=Headers(headers or sent),
+            request_body=Body.of((text or "").encode()),
+            response=Response(
+                status, "", Headers({"Content-Type": "application/json"}), Body.of(answer.encode())
+            ),
         )
+        seen = Seen(exchange, findings)
         page.feed.publish(seen)
         return seen
 

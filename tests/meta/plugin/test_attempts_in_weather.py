@@ -1,27 +1,21 @@
 """Attempts that the weather spoilt: set aside, repeated, and never made into findings."""
 
-from typing import Any
-
 import pytest
 
 from contracts.checks.outcomes import Attempt, Evidence
 from contracts.evidence.outcomes import Verdict
-from contracts.exchanges.exchange import Exchange, Response
+from contracts.exchanges.exchange import Exchange
 from contracts.plugin.case_record import Ending
 from contracts.plugin.protocol import MOST_SPOILT, Attempts, JudgedAttempt, _spoilt
+from tests.meta.messages import exchange, response
 
 EVIDENCE = Evidence("draft-get-content", "getDraft", "this", "that", ("main-1",))
 KEY = EVIDENCE.key
 
 
-def exchange(**parts: Any) -> Exchange:
-    request = {"request_headers": {}, "request_body": None}
-    return Exchange("main-1", "c", 1, "abs-dev", "author", "getDraft", "GET", "http://x/", **request, **parts)
-
-
 def page(status: int) -> Exchange:
     headers = {"content-type": "text/html"}
-    return exchange(response=Response(status, "", headers, b"<html></html>", "http://x/"))
+    return exchange(response(status, b"<html></html>", headers))
 
 
 def attempt(*exchanges: Exchange, contradicts: bool = False, confirmed: bool = False) -> Attempt:
@@ -69,7 +63,7 @@ def test_a_sign_in_that_was_lost_spoils_what_is_inconclusive() -> None:
 
 @pytest.mark.parametrize(("status", "spoilt"), [(401, True), (403, True), (404, False), (200, False)])
 def test_a_token_may_have_been_forgotten_while_others_met_a_fault(status: int, spoilt: bool) -> None:
-    made = attempt(exchange(response=Response(status, "", {}, b"{}", "http://x/")), contradicts=True)
+    made = attempt(exchange(response(status, b"{}")), contradicts=True)
     assert _spoilt(made, Ending(Verdict.FAIL), lost=False, disturbed=True) is spoilt
     assert not _spoilt(made, Ending(Verdict.FAIL), lost=False, disturbed=False)
 

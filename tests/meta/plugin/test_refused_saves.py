@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from contracts.checks.outcomes import Attempt
-from contracts.exchanges.exchange import Exchange, Response
+from contracts.exchanges.exchange import Exchange
 from contracts.plugin.protocol import look_for_unexpected_drafts, note_deleted_drafts
 from contracts.session.ledger import Ledger
 from contracts.session.namespace import Namespace
+from tests.meta import messages
 
 UID = "rc-test-0123456789"
 
@@ -19,9 +20,8 @@ def exchange(
 ) -> Exchange:
     url = f"http://127.0.0.1/api/v2013/documents/{uid}/versions/draft?schema=contact"
     headers = {"Authorization": f"Bearer token of {sender}", "Realm": "abs-dev"}
-    made = Exchange("main-1", "c", 1, "abs-dev", role, operation, "PUT", url, headers, None)
-    made.response = Response(status, "", {}, b"", url)
-    return made
+    parts = {"operation": operation, "role": role, "method": "PUT", "url": url}
+    return messages.exchange(messages.response(status), headers, **parts)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from contracts.evidence.journal import Journal, utc_now
 from contracts.evidence.run_history import realms_of_operations
+from contracts.exchanges.exchange import Body
 from contracts.exchanges.transcript import json_of
 from contracts.history.baseline import save_drift_settings
 from contracts.history.drift_report import Mode
@@ -48,11 +49,11 @@ TOKENS = ["NaN", "-Infinity", "1e400", "9" * 5000, "[" * 5000, '{"a": NaN}', '{"
 
 
 def test_halves_become_escapes_and_all_else_stays() -> None:
-    assert json_of(body(None, '{"\\udfff": ["a\\ud800b", "\\ud83d\\ude00"]}')) == {
+    assert json_of(Body.from_record(body(None, '{"\\udfff": ["a\\ud800b", "\\ud83d\\ude00"]}'))) == {
         "\\udfff": ["a\\ud800b", "😀"]
     }
-    assert json_of(body(None, "NaN")) is None
-    assert json_of({**body(None, "[1]"), "truncated": True}) is None
+    assert json_of(Body.from_record(body(None, "NaN"))) is None
+    assert json_of(Body.from_record({**body(None, "[1]"), "truncated": True})) is None
 
 
 @given(VALUES)

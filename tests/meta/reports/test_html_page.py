@@ -9,6 +9,7 @@ import pytest
 
 from contracts.evidence.run_folder import collect
 from contracts.evidence.verdicts import judge
+from contracts.exchanges.exchange import Body
 from contracts.reports import html
 from contracts.reports.writers import write_all
 
@@ -84,8 +85,8 @@ def test_the_page_stays_small_whatever_was_found(folder: Path, made_up: SimpleNa
     """Every place a service's words can come to is full of what takes most room."""
     record = collect(folder)
     (exchange, *_), (finding, *_) = record.exchanges.values(), record.findings
-    body = {"text": "<" * 100_000, "base64": None, "size": 100_000, "sha256": "0" * 64, "truncated": False}
-    long = replace(exchange, request={**exchange.request, "body": body})
+    body = Body.of(b"<" * 100_000)
+    long = replace(exchange, request_body=body)
     swollen = replace(
         record,
         exchanges={"x": long},

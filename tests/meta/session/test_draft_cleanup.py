@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import Exchange, Response
+from contracts.exchanges.exchange import Exchange
 from contracts.session.draft_cleanup import DraftCleanup
 from contracts.session.ledger import Entry, Ledger
+from tests.meta import messages
 
 
 class Service:
@@ -25,9 +26,7 @@ class Service:
         status = self.status if entry.identifier in self.there else 404
         if status < 400:
             self.there.discard(entry.identifier)
-        sent = Exchange("main-1", "[cleaning]", 1, "abs-dev", "author", "deleteDraft", "DELETE", "", {}, None)
-        sent.response = Response(status, "", {}, b"", "")
-        return sent
+        return messages.exchange(messages.response(status), operation="deleteDraft", method="DELETE")
 
 
 @pytest.fixture

@@ -11,10 +11,11 @@ import pytest
 from contracts.exchanges.exchange import Response
 from contracts.session.ledger import Ledger, append_removed, named, outcome, read_entries, removable, residue
 from contracts.session.limits import ResidueBudget, ResidueSpent
+from tests.meta.messages import response
 
 
 def answer(status: int, body: Any = None) -> Response:
-    return Response(status, "", {"content-type": "application/json"}, json.dumps(body).encode(), "")
+    return response(status, json.dumps(body).encode(), {"content-type": "application/json"})
 
 
 @pytest.fixture

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import DEEPEST, MOST_VALUES, Response, read_json
+from contracts.exchanges.exchange import DEEPEST, MOST_VALUES, read_json
 from contracts.session.transport import LARGEST_BODY
+from tests.meta.messages import response
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 OK = HEAD + b"Content-Length: 2\r\n\r\n{}"
@@ -89,7 +90,7 @@ def test_masses_of_values_are_not_read(open_session: Any, serve: Any, value: byt
 def test_a_large_answer_within_the_bounds_is_read() -> None:
     body = json.dumps([{"identifier": f"rc-{number:021d}", "n": [1, 2]} for number in range(20_000)]).encode()
     with bounded():
-        assert len(Response(200, "OK", {}, body, "").json) == 20_000
+        assert len(response(200, body).json) == 20_000
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_a_large_answer_within_the_bounds_is_read() -> None:
     ids=["cut", "arrays", "objects"],
 )
 def test_deep_json_is_called_so(body: bytes) -> None:
-    answer = Response(200, "OK", {"content-type": "application/json"}, body, "")
+    answer = response(200, body, {"content-type": "application/json"})
     assert answer.json is None
     assert f"nested deeper than {DEEPEST} levels" in answer.quote()
     assert list(readers.values(answer.json)) == [None]
@@ -106,14 +107,14 @@ def test_deep_json_is_called_so(body: bytes) -> None:
 
 def test_brackets_in_a_text_are_not_depth() -> None:
     body = json.dumps({"a": "[{" * 2000, "b": '\\"[' * 400}).encode()
-    assert Response(200, "OK", {}, body, "").json["a"] == "[{" * 2000
+    assert response(200, body).json["a"] == "[{" * 2000
 
 
 def test_what_is_deep_but_readable_is_walked_without_harm() -> None:
     deep: Any = "bottom"
     for _ in range(DEEPEST - 1):
         deep = {"a": deep}
-    answer = Response(200, "OK", {}, json.dumps(deep).encode(), "")
+    answer = response(200, json.dumps(deep).encode())
     assert readers.holds_document(answer, deep)
     assert readers.errors(answer) is None
 
@@ -132,15 +133,15 @@ def test_what_is_deep_but_readable_is_walked_without_harm() -> None:
     ],
 )
 def test_a_flaw_is_named(body: bytes, value: Any, flaw: str | None) -> None:
-    answer = Response(200, "OK", {"content-type": "application/json"}, body, "")
+    answer = response(200, body, {"content-type": "application/json"})
     assert (answer.json, answer.flaw) == (value, flaw)
     assert (flaw or "[the body:") in answer.quote() or flaw is None
     assert ("[the body:" in answer.quote()) is (flaw is not None)
 
 
 def test_what_never_said_it_was_json_has_no_flaw() -> None:
-    assert Response(200, "OK", {"content-type": "image/png"}, b"\x89PNG\xff", "").flaw is None
-    assert Response(204, "No Content", {}, b"", "").quote() == "204"
+    assert response(200, b"\x89PNG\xff", {"content-type": "image/png"}).flaw is None
+    assert response(204, b"").quote() == "204"
     assert read_json(b"") == (None, "an empty body")
 
 
