@@ -60,6 +60,10 @@ class WorkflowRecords(RecordLookup):
         """An identifier that a request of this operation fits: a fresh one, or for updates a standing record."""
         return self.standing() if operation == UPDATE else self._fresh.uid()
 
+    def unused(self) -> str:
+        """An identifier under which no record exists."""
+        return self._fresh.uid()
+
     def standing(self) -> str:
         """A record that exists and is not locked, for requests that are refused; shared while it stays open."""
         for turn in range(_MOST_STANDING):
@@ -208,6 +212,25 @@ class WorkflowRecords(RecordLookup):
         self._arrange.once(
             f"the row of {row} by {operation}", lambda: workflow_errors.given_alone(send(), row, realm)
         )
+
+    def relies_on(
+        self, row: Row, operation: str, actor: Actor, identifier: str = "", named: str = "", **parts: Any
+    ) -> None:
+        """See once for each operation that a submission with one fault ends in the row of that fault.
+
+        Args:
+            identifier: Of the record; one that fits the operation by default.
+            named: The realm that the row's message names.
+            parts: The fault, as for `submit`.
+
+        Raises:
+            Blocked: it does not; the row's own clause holds that finding.
+        """
+
+        def send() -> Exchange:
+            return submit(operation, actor, self._samples, identifier or self.subject(operation), **parts)
+
+        self.plain(row, operation, send, named)
 
     def _named(self) -> list[str]:
         try:

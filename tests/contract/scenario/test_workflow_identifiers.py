@@ -31,14 +31,7 @@ def test_the_schema_of_another_realm_is_not_configured(
 ) -> None:
     """The workflow schema of another realm is unknown here, and the message names this realm."""
     identifier = records.subject(operation)
-    records.plain(
-        Row.SCHEMA_UNKNOWN,
-        operation,
-        lambda: submit(
-            operation, author, samples, records.subject(operation), schema=submissions.UNKNOWN_SCHEMA
-        ),
-        realm,
-    )
+    records.relies_on(Row.SCHEMA_UNKNOWN, operation, author, named=realm, schema=submissions.UNKNOWN_SCHEMA)
     faulty = samples.faulty_submission(identifier)
     schema = identifiers.foreign_schema(worker.target, realm, turn=operation)
     sent = submit(operation, author, samples, identifier, faulty, schema=schema)

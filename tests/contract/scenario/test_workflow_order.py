@@ -1,15 +1,19 @@
-"""The order of the workflow's steps, told from its effects: identifier and lock, rights, validation, save.
+"""The order in which the steps of a submission are looked at: identifier and lock, rights, validation, save.
 
 A request with two faults is refused for the one that is looked at first. Where a row is not even given for its own
 fault alone, nothing can be said about an order; the row's own clause holds that finding.
 """
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
 
 from contracts.cases import (
     CREATE_NAMED,
     UPDATE,
     Actor,
     Claims,
-    Namespace,
     Row,
     Samples,
     WorkflowRecords,
@@ -20,72 +24,65 @@ from contracts.cases import (
 )
 
 
-@contract("workflow-order-taken-before-validation")
-def test_an_identifier_in_use_counts_before_the_content(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims
+class First(NamedTuple):
+    """What the first step refuses a submission for: its row, the operation, and where the identifier is from."""
+
+    row: Row
+    operation: str
+    identifier_of: Callable[[WorkflowRecords], str]
+
+
+FIRST = {
+    "an identifier in use": First(Row.TAKEN, CREATE_NAMED, WorkflowRecords.standing),
+    "an unknown identifier": First(Row.UNKNOWN, UPDATE, WorkflowRecords.unused),
+    "a lock": First(Row.LOCKED, UPDATE, WorkflowRecords.locked),
+}
+
+
+def first_step(*clauses: str) -> pytest.MarkDecorator:
+    """One case for each refusal of the first step, with the clause that speaks of it."""
+    params = [
+        pytest.param(clause, FIRST[fault], id=fault, marks=contract(clause))
+        for clause, fault in zip(clauses, FIRST, strict=True)
+    ]
+    return pytest.mark.parametrize(("clause", "first"), params)
+
+
+@first_step(
+    "workflow-order-taken-before-validation",
+    "workflow-order-unknown-before-validation",
+    "workflow-order-locked-before-validation",
+)
+@contract(operations=[CREATE_NAMED, UPDATE])
+def test_the_identifier_and_the_lock_count_before_the_content(
+    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, clause: str, first: First
 ) -> None:
-    """A faulty document under an identifier in use is refused for the identifier."""
-    identifier = records.standing()
-    records.plain(Row.TAKEN, CREATE_NAMED, lambda: submit(CREATE_NAMED, author, samples, identifier))
-    sent = submit(CREATE_NAMED, author, samples, identifier, samples.faulty_submission(identifier))
-    claim("workflow-order-taken-before-validation").says(sent)
+    """A faulty document under such an identifier is refused for the identifier or the lock."""
+    identifier = first.identifier_of(records)
+    records.relies_on(first.row, first.operation, author, identifier)
+    faulty = samples.faulty_submission(identifier)
+    claim(clause).says(submit(first.operation, author, samples, identifier, faulty))
 
 
-@contract("workflow-order-unknown-before-validation")
-def test_an_unknown_identifier_counts_before_the_content(
-    author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
-) -> None:
-    """A faulty document under an identifier that does not exist is refused for the identifier."""
-    identifier = fresh.uid()
-    records.plain(Row.UNKNOWN, UPDATE, lambda: submit(UPDATE, author, samples, identifier))
-    sent = submit(UPDATE, author, samples, identifier, samples.faulty_submission(identifier))
-    claim("workflow-order-unknown-before-validation").says(sent)
-
-
-@contract("workflow-order-locked-before-validation")
-def test_a_lock_counts_before_the_content(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims
-) -> None:
-    """A faulty document for a locked record is refused for the lock."""
-    identifier = records.locked()
-    records.plain(Row.LOCKED, UPDATE, lambda: submit(UPDATE, author, samples, identifier))
-    sent = submit(UPDATE, author, samples, identifier, samples.faulty_submission(identifier))
-    claim("workflow-order-locked-before-validation").says(sent)
-
-
-@contract("workflow-order-unknown-before-rights")
-def test_an_unknown_identifier_counts_before_the_rights(
+@first_step(
+    "workflow-order-taken-before-rights",
+    "workflow-order-unknown-before-rights",
+    "workflow-order-locked-before-rights",
+)
+@contract(operations=[CREATE_NAMED, UPDATE])
+def test_the_identifier_and_the_lock_count_before_the_rights(
     author: Actor,
     restricted: Actor,
     records: WorkflowRecords,
     samples: Samples,
-    fresh: Namespace,
     claim: Claims,
+    clause: str,
+    first: First,
 ) -> None:
-    """An account without rights learns first that the identifier does not exist."""
-    identifier = fresh.uid()
-    records.plain(Row.UNKNOWN, UPDATE, lambda: submit(UPDATE, author, samples, identifier))
-    claim("workflow-order-unknown-before-rights").says(submit(UPDATE, restricted, samples, identifier))
-
-
-@contract("workflow-order-taken-before-rights")
-def test_an_identifier_in_use_counts_before_the_rights(
-    author: Actor, restricted: Actor, records: WorkflowRecords, samples: Samples, claim: Claims
-) -> None:
-    """An account without rights learns first that the identifier is in use."""
-    identifier = records.standing()
-    records.plain(Row.TAKEN, CREATE_NAMED, lambda: submit(CREATE_NAMED, author, samples, identifier))
-    claim("workflow-order-taken-before-rights").says(submit(CREATE_NAMED, restricted, samples, identifier))
-
-
-@contract("workflow-order-locked-before-rights")
-def test_a_lock_counts_before_the_rights(
-    author: Actor, restricted: Actor, records: WorkflowRecords, samples: Samples, claim: Claims
-) -> None:
-    """An account without rights learns first that the record is locked."""
-    identifier = records.locked()
-    records.plain(Row.LOCKED, UPDATE, lambda: submit(UPDATE, author, samples, identifier))
-    claim("workflow-order-locked-before-rights").says(submit(UPDATE, restricted, samples, identifier))
+    """An account without rights learns first what is wrong with the identifier, or that the record is locked."""
+    identifier = first.identifier_of(records)
+    records.relies_on(first.row, first.operation, author, identifier)
+    claim(clause).says(submit(first.operation, restricted, samples, identifier))
 
 
 @contract("workflow-order-rights-before-validation")
@@ -95,11 +92,10 @@ def test_the_rights_count_before_the_content(
     """An account without rights is refused with 403 whatever it sends."""
     identifier = records.subject(operation)
     row = {UPDATE: Row.MAY_NOT_UPDATE}.get(operation, Row.MAY_NOT_CREATE)
-    records.plain(row, operation, lambda: submit(operation, restricted, samples, records.subject(operation)))
+    records.relies_on(row, operation, restricted)
     sent = submit(operation, restricted, samples, identifier, samples.faulty_submission(identifier))
-    answer = usable(sent)
     claim("workflow-order-rights-before-validation", operation).holds(
-        answer.status == 403, sent, expected="403, for the rights", seen=answer.quote()
+        usable(sent).status == 403, sent, expected="403, for the rights", seen=usable(sent).quote()
     )
 
 
@@ -107,23 +103,10 @@ def test_the_rights_count_before_the_content(
 def test_the_realm_counts_before_the_schema(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
 ) -> None:
-    """A schema belongs to a realm, so an unknown realm is told first."""
-    identifier = records.subject(operation)
-    records.plain(
-        Row.REALM_UNKNOWN,
-        operation,
-        lambda: submit(
-            operation, author, samples, records.subject(operation), realm=submissions.UNKNOWN_REALM
-        ),
-    )
-    sent = submit(
-        operation,
-        author,
-        samples,
-        identifier,
-        schema=submissions.UNKNOWN_SCHEMA,
-        realm=submissions.UNKNOWN_REALM,
-    )
+    """A schema belongs to a realm, so an unknown realm is reported first."""
+    identifier, unknown = records.subject(operation), submissions.UNKNOWN_REALM
+    records.relies_on(Row.REALM_UNKNOWN, operation, author, realm=unknown)
+    sent = submit(operation, author, samples, identifier, schema=submissions.UNKNOWN_SCHEMA, realm=unknown)
     claim("workflow-order-realm-before-schema", operation).says(sent)
 
 
@@ -131,16 +114,9 @@ def test_the_realm_counts_before_the_schema(
 def test_the_schema_counts_before_the_content(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str, realm: str
 ) -> None:
-    """Without its schema a document cannot be validated, so an unknown schema is told first."""
-    identifier = records.subject(operation)
-    records.plain(
-        Row.SCHEMA_UNKNOWN,
-        operation,
-        lambda: submit(
-            operation, author, samples, records.subject(operation), schema=submissions.UNKNOWN_SCHEMA
-        ),
-        realm,
-    )
+    """Without its schema a document cannot be validated, so an unknown schema is reported first."""
+    identifier, unknown = records.subject(operation), submissions.UNKNOWN_SCHEMA
+    records.relies_on(Row.SCHEMA_UNKNOWN, operation, author, named=realm, schema=unknown)
     faulty = samples.faulty_submission(identifier)
-    sent = submit(operation, author, samples, identifier, faulty, schema=submissions.UNKNOWN_SCHEMA)
+    sent = submit(operation, author, samples, identifier, faulty, schema=unknown)
     claim("workflow-order-schema-before-document", operation).says(sent, realm)
