@@ -126,6 +126,14 @@ class SandboxClient(requests.Session):
         """Ask for a token, with credentials changed as given."""
         return self.post(TOKEN, json={**credentials(role), **changes}, role=None, realm=None)
 
+    def get(self, url: Any, **options: Any) -> requests.Response:
+        """Send a GET request to a path of the sandbox."""
+        return self.request("GET", url, **options)
+
+    def post(self, url: Any, data: Any = None, json: Any = None, **options: Any) -> requests.Response:
+        """Send a POST request to a path of the sandbox."""
+        return self.request("POST", url, data=data, json=json, **options)
+
     def request(self, method: Any, url: Any, *args: Any, **options: Any) -> requests.Response:
         """Send a request to a path of the sandbox."""
         role, realm = options.pop("role", self.role), options.pop("realm", self.realm)

@@ -1,5 +1,7 @@
 """Records of one list are told apart by their identifiers only where these do it."""
 
+from typing import Any
+
 from contracts.cases.list_pages import Names
 
 FIRST, SECOND = {"identifier": "rc-first-draft", "score": 1}, {"identifier": "rc-second-draft", "score": 1}
@@ -16,5 +18,5 @@ def test_records_that_share_their_identifiers_are_told_apart_by_all_they_hold() 
 
 
 def test_a_record_without_an_identifier_has_a_name_too() -> None:
-    records = [FIRST, {"title": "a"}]
+    records: list[dict[str, Any]] = [FIRST, {"title": "a"}]
     assert "" not in Names(records).of(records)

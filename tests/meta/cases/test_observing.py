@@ -76,4 +76,5 @@ def test_a_page_is_told_by_its_limit_and_not_by_what_is_there(
 
 def test_a_list_that_gives_the_same_page_again_has_not_shown_its_limit() -> None:
     _, page = listed(10, 0)
-    assert observing.items(SimpleNamespace(page=lambda **_: page), page, 6) == "6 or more"
+    lister: Any = SimpleNamespace(page=lambda **_: page)
+    assert observing.items(lister, page, 6) == "6 or more"

@@ -28,6 +28,8 @@ def test_a_thumbnail_is_asked_for_until_it_is_there(answer: Any, exchange: Any, 
         asked.append(operation)
         return exchange(answer(RED, statuses[len(asked) - 1], media="image/png"), operation)
 
-    found = preview(SimpleNamespace(eventually=eventually), SimpleNamespace(send=send), PICTURE)
+    arrange: Any = SimpleNamespace(eventually=eventually)
+    author: Any = SimpleNamespace(send=send)
+    found = preview(arrange, author, PICTURE)
     assert found.answer.success
     assert asked == ["getAttachmentThumbnail"] * (late + 1)

@@ -15,7 +15,7 @@ PLAN = {"target": "dev", "seed": 1, "profile": "gate", "realms": list(REALMS), "
 
 def write_exchange(journal: Journal, case: str, realm: str) -> str:
     key = journal.new_exchange_id()
-    message = {"http_version": "HTTP/1.1", "headers": [], "body": None}
+    message: dict[str, Any] = {"http_version": "HTTP/1.1", "headers": [], "body": None}
     journal.write(
         "exchange",
         id=key,

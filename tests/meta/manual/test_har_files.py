@@ -91,7 +91,7 @@ def test_what_was_under_way_beside_a_write_overlaps_with_it(archive: Archive) ->
 
 
 def test_entries_that_are_no_request_are_counted(archive: Archive) -> None:
-    odd = [{}, {"request": {"method": "GET", "url": "chrome-extension://x/y"}}, {"request": 7}]
+    odd: list[Any] = [{}, {"request": {"method": "GET", "url": "chrome-extension://x/y"}}, {"request": 7}]
     _, _, occasion = check_archive(archive([*odd, entry("GET", LIST, 200, "[]")]), "x", Asked())
     assert occasion.unreadable == 3
 

@@ -85,7 +85,7 @@ def test_what_breaks_while_judging_is_told_at_the_end() -> None:
 def test_a_check_that_breaks_costs_one_exchange_and_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = traffic_watch.judge_answer
+    whole = traffic_watch.judge_answer  # type: ignore[attr-defined] # the name that it is called by there
 
     def breaks(exchange: Exchange, *more: Any) -> Any:
         if exchange.response is not None and exchange.response.content == b"odd":
@@ -114,7 +114,8 @@ def test_a_proxys_folder_holds_archive_report_and_no_secret(tmp_path: Path) -> N
     said: list[str] = []
     keeper = Keeper(TARGET, tmp_path, alone=False, strict_client=False, say=said.append)
     with keeper:
-        keeper.hand_over(passed(1, gzip.compress(b'[{"a": 1}, {"a": 2}]'), **{"Content-Encoding": "gzip"}))
+        zipped: dict[str, Any] = {"Content-Encoding": "gzip"}
+        keeper.hand_over(passed(1, gzip.compress(b'[{"a": 1}, {"a": 2}]'), **zipped))
         for number in range(2, 8):
             keeper.hand_over(passed(number, b'{"message": "oops"}', status=500))
     verdict = keeper.report()

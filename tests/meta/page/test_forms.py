@@ -134,7 +134,7 @@ def test_faults_are_listed_with_their_clauses(faithful_page: Page, operation: st
     ],
 )
 def test_what_there_is_not_cannot_fill_a_form(faithful_page: Page, wish: dict[str, str], why: str) -> None:
-    asked = {"operation": "saveDraft", "role": "author", "realm": "", "live": False} | wish
+    asked: dict[str, Any] = {"operation": "saveDraft", "role": "author", "realm": "", "live": False} | wish
     assert why in faithful_page.refused("/api/prepare", **asked)
 
 
@@ -157,14 +157,14 @@ def test_what_there_is_not_cannot_fill_a_form(faithful_page: Page, wish: dict[st
 def test_a_form_that_cannot_be_sent_is_told_in_one_line(
     faithful_page: Page, change: dict[str, Any], why: str
 ) -> None:
-    asked = {"operation": "saveDraft", "role": "author", "realm": ""}
+    asked: dict[str, Any] = {"operation": "saveDraft", "role": "author", "realm": ""}
     filled = faithful_page.done("/api/prepare", **asked, live=False)
     form = filled["form"] | change
     assert why in faithful_page.refused("/api/send", **asked, form_number=filled["form_number"], form=form)
 
 
 def test_requests_that_no_page_sends_are_told_in_one_line(faithful_page: Page) -> None:
-    asked = {"operation": "listDrafts", "role": "author", "realm": ""}
+    asked: dict[str, Any] = {"operation": "listDrafts", "role": "author", "realm": ""}
     assert "not known any more" in faithful_page.refused("/api/send", **asked, form_number=10**6, form={})
     assert "not filled in yet" in faithful_page.refused("/api/send", **asked, form={})
     other = faithful_page.done("/api/prepare", **asked | {"operation": "createToken"}, live=False)
@@ -193,7 +193,7 @@ def test_a_target_without_accounts_still_shows_what_passes() -> None:
     with page_of(Target(name="environment", base_url="http://127.0.0.1:9")) as page:
         start = page.get("/api/start").json()
         assert {each["id"] for each in start["roles"] if not each["missing"]} <= {"anonymous", "author"}
-        asked = {"operation": "listDrafts", "role": "author", "realm": "", "live": False}
+        asked: dict[str, Any] = {"operation": "listDrafts", "role": "author", "realm": "", "live": False}
         assert "cannot be used as author" in page.refused("/api/prepare", **asked)
 
 

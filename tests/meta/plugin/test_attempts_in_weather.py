@@ -79,7 +79,7 @@ def tries(*kinds: str) -> Attempts:
 
 
 @pytest.mark.parametrize(
-    ("kinds", "wanting"),
+    ("kinds", "incomplete"),
     [
         ("o", False),
         ("s", True),
@@ -95,8 +95,8 @@ def tries(*kinds: str) -> Attempts:
         ("x" + "s" * (MOST_SPOILT + 1), False),
     ],
 )
-def test_a_case_is_tried_until_it_is_clear(kinds: str, wanting: bool) -> None:
-    assert tries(*kinds).wanting is wanting
+def test_a_case_is_tried_until_it_is_clear(kinds: str, incomplete: bool) -> None:
+    assert tries(*kinds).incomplete is incomplete
 
 
 def test_clear_attempts_judge_the_case_and_the_rest_are_set_aside() -> None:

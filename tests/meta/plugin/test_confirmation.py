@@ -85,7 +85,7 @@ def test_a_gateway_page_in_place_of_an_answer_is_no_failure(run: Any, faulty: Ca
 
 
 def test_an_environment_that_stays_down_stops_the_run(run: Any, faulty: Callable[..., Any]) -> None:
-    down = (503, [], b"")
+    down: Any = (503, [], b"")
     service = faulty(lambda _, path, __: down if path.endswith("/versions/draft") else None)
     words = ("-k", "test_foreign_token or test_many", "--realm=abs-dev", f"--target={service.target}")
     ended = run(*words, "-p", "impatient")

@@ -125,7 +125,7 @@ def test_drafts_without_a_ledger_are_found_by_listing_and_nobody_elses_are_touch
 
 
 def test_ctrl_c_twice_stops_at_once_and_says_what_is_left(run: Any, faulty: Callable[..., Any]) -> None:
-    held = []
+    held: list[bool] = []
 
     def slow_deletes(method: str, _path: str, _before: int) -> None:
         if method == "DELETE" and not held:

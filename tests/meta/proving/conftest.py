@@ -28,10 +28,9 @@ def result() -> Make:
     """Make the result of a trial; by default one that killed."""
 
     def make(name: str = DEFECT, clause: str = CLAUSE, *, killed: bool = True, **other: Any) -> TrialResult:
-        trial_parts = {key: other.pop(key) for key in ("seed", "stage", "only", "kind") if key in other}
-        trial = ProofTrial(
-            **{"kind": TrialKind.DEFECT, "name": name, "clause": clause, "seed": 1, **trial_parts}
-        )
+        parts: dict[str, Any] = {"kind": TrialKind.DEFECT, "name": name, "clause": clause, "seed": 1}
+        parts |= {key: other.pop(key) for key in ("seed", "stage", "only", "kind") if key in other}
+        trial = ProofTrial(**parts)
         whole: dict[str, Any] = {
             "trial": trial,
             "realms": ("abs-dev",),

@@ -26,7 +26,10 @@ def test_a_run_changes_nobody_elses_records(
 
 
 def test_the_canary_would_notice() -> None:
-    before = {("versions", "abs-dev", "theirs", "draft"): "1", ("versions", "abs-dev", "named", "draft"): "1"}
+    before: dict[tuple[str, ...], str] = {
+        ("versions", "abs-dev", "theirs", "draft"): "1",
+        ("versions", "abs-dev", "named", "draft"): "1",
+    }
     assert changes(before, before, frozenset()) == []
     found = changes(before, {("versions", "abs-dev", "theirs", "draft"): "2"}, frozenset({"named"}))
     assert found == [Change(("versions", "abs-dev", "theirs", "draft"), "changed")]

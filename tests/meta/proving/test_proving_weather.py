@@ -9,7 +9,18 @@ from click.testing import CliRunner
 from contracts.errors import UsageError
 from contracts.proving import weather
 from contracts.proving.runs import RunOutcome
-from contracts.proving.weather import CLOSE, CLOSER, END, FAIR, START, fill, lines, markdown, trials
+from contracts.proving.weather import (
+    CLOSE,
+    CLOSER,
+    END,
+    FAIR,
+    START,
+    WeatherTrial,
+    fill,
+    lines,
+    markdown,
+    trials,
+)
 from contracts.sandbox.defects import load
 from contracts.sandbox.weather import ALL, chosen_weather
 
@@ -114,5 +125,5 @@ def test_a_document_without_marks_is_refused_and_left_alone(tmp_path: Path) -> N
 
 def test_a_run_without_a_verdict_has_its_line_too() -> None:
     planned = list(trials(["fair"], [], [1], close=False))
-    results: dict[object, RunOutcome | None] = dict.fromkeys(planned)
+    results: dict[WeatherTrial, RunOutcome | None] = dict.fromkeys(planned)
     assert list(markdown(results))[2:] == ["| `fair` | nothing | 1 | no verdict | | | | |"]

@@ -235,7 +235,11 @@ def build_rich_run(run: Path) -> Path:
         ),
         deviations_file="deviations/x.toml",
     )
-    workers = {"gw0": first_worker, "gw1": second_worker, "gw2": third_worker}
+    workers: dict[str, Callable[[Journal], None]] = {
+        "gw0": first_worker,
+        "gw1": second_worker,
+        "gw2": third_worker,
+    }
     environment = {
         "requests": 9,
         "retries": 2,
@@ -246,7 +250,9 @@ def build_rich_run(run: Path) -> Path:
     }
     build_run(run, workers, terms=plain(terms), waived=terms.waived, environment=environment)
     write_past(run, past_runs("draft-get-content"))
-    facts = {Place("draft-info-shape", "getDraftInfo", "abs-dev"): {"body": "201", "gone": "string"}}
+    facts: dict[Place, dict[str, str | tuple[str, ...]]] = {
+        Place("draft-info-shape", "getDraftInfo", "abs-dev"): {"body": "201", "gone": "string"}
+    }
     realms = {"getDraftInfo": ("abs-dev", "bch-dev")}
     write_baseline(
         run / "baseline.yaml",

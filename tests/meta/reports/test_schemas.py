@@ -106,7 +106,7 @@ def test_changes_as_drift_prints_them_fit() -> None:
 
 def test_a_proof_and_its_trials_fit() -> None:
     case = "uid_lengths: save refuses a uid outside the range [short]"
-    whole = {
+    whole: dict[str, Any] = {
         "realms": ("abs-dev",),
         "profile": "gate",
         "exit_code": 1,

@@ -25,9 +25,11 @@ def test_one_identifier_is_submitted_once(caller: Any, permit: dict[str, Any], u
     clients = [caller() for _ in range(AT_ONCE)]
     for attempt in range(5):
         path = f"/api/v2023/documents/schemas/absPermit/{uid}-{attempt}"
-        found = together(
-            lambda client, _, path=path: client.post(path, json={"document": permit}).status_code, clients
-        )
+
+        def submit(client: Any, _: int, path: str = path) -> int:
+            return int(client.post(path, json={"document": permit}).status_code)
+
+        found = together(submit, clients)
         assert found == {201: 1, 400: AT_ONCE - 1}
 
 

@@ -51,7 +51,8 @@ def test_a_contact_with_the_mandatory_fields_is_created(caller: Any, contact: di
 
 def test_a_contact_with_all_fields_is_created_and_updated(caller: Any, uid: str) -> None:
     assert len(FULL) == 26
-    full = {**FULL, "header": {**FULL["header"], "identifier": uid}}
+    header: Any = FULL["header"]
+    full = {**FULL, "header": {**header, "identifier": uid}}
     answer = caller().post(PATH + QUERY, json=full)
     assert (answer.status_code, answer.json()["identifier"]) == (201, uid)
     assert caller().put(f"{PATH}/{uid}{QUERY}", json=full).status_code == 200

@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
@@ -45,7 +46,7 @@ def test_a_failure_is_not_shared(tmp_path: Path) -> None:
 
 def test_an_obstacle_may_be_what_is_shared(tmp_path: Path) -> None:
     SharedState(tmp_path).once("picture", lambda: Blocked("createAttachment", "answered 413"))
-    found = SharedState(tmp_path).once("picture", lambda: pytest.fail("made twice"))
+    found: Any = SharedState(tmp_path).once("picture", lambda: pytest.fail("made twice"))
     assert (found.operation, found.cause) == ("createAttachment", "answered 413")
 
 
@@ -78,7 +79,13 @@ def test_nobody_else_can_look_at_what_is_shared(tmp_path: Path) -> None:
 
 def test_drafts_that_workers_left_are_taken_over(tmp_path: Path) -> None:
     worker = Ledger(tmp_path / "ledger-gw0.jsonl")
-    for number, state in enumerate(("created", "refused", "unknown", None)):
+    states: tuple[Literal["created", "refused", "unknown"] | None, ...] = (
+        "created",
+        "refused",
+        "unknown",
+        None,
+    )
+    for number, state in enumerate(states):
         entry = worker.intend("saveDraft", "abs-dev", "author", f"rc-test-000000000{number}")
         assert entry is not None
         if state is not None:

@@ -53,7 +53,12 @@ def test_a_redirect_to_no_address_is_the_answer(open_session: Any, serve: Any, l
 def test_a_redirect_that_may_not_be_followed_is_the_answer(open_session: Any, serve: Any) -> None:
     server = serve(lambda *_: redirect("/x?realm=abs"))
     asked: list[tuple[str, str]] = []
-    made = open_session(may_follow=lambda *where: bool(asked.append(where)))
+
+    def refuse(method: str, url: str) -> bool:
+        asked.append((method, url))
+        return False
+
+    made = open_session(may_follow=refuse)
     assert made.send("GET", server.url).answer.status == 302
     assert asked == [("GET", f"{server.url}/x?realm=abs")]
     assert len(server.received) == 1

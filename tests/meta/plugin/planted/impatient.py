@@ -4,4 +4,4 @@ import time
 
 from contracts.session import retry
 
-retry.sleep = lambda seconds: time.sleep(min(seconds, 0.01))
+retry.sleep = lambda seconds: time.sleep(min(float(seconds), 0.01))  # type: ignore[attr-defined] # its own name
