@@ -9,11 +9,11 @@ from contracts.cases import (
     attachments,
     attachments_of,
     contract,
+    draft_lifecycle,
     drafts_of,
     list_search,
     second_document,
 )
-from contracts.cases import drafts as repeating
 
 #: One in twenty is met in so many with 95 %, and one that comes every twentieth time for certain.
 TIMES = 60
@@ -23,7 +23,7 @@ LIVES = 40
 @contract("draft-exists-present", profile="nightly", requests=TIMES)
 def test_a_draft_exists_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """The exists check finds a draft however often it is asked."""
-    repeating.exists_each_time(claim("draft-exists-present"), author, arrange.draft(author).uid, TIMES)
+    draft_lifecycle.exists_each_time(claim("draft-exists-present"), author, arrange.draft(author).uid, TIMES)
 
 
 @contract(
@@ -39,7 +39,7 @@ def test_every_draft_is_created_updated_and_deleted(
 ) -> None:
     """One draft after another is there once it was saved, as it was saved last, and gone once it was deleted."""
     for uid in [fresh.uid() for _ in range(LIVES)]:
-        repeating.completes_lifecycle(claim, author, samples, uid)
+        draft_lifecycle.completes_lifecycle(claim, author, samples, uid)
 
 
 @contract("list-mydrafts-has-mine", profile="nightly", requests=TIMES)
@@ -47,7 +47,7 @@ def test_mydrafts_holds_a_draft_every_time(author: Actor, arrange: Arrangement, 
     """A draft that was seen in the collection mydrafts is in it however often it is asked for."""
     uid, drafts = arrange.draft(author).uid, drafts_of(author, "mydrafts")
     list_search.held(claim("list-mydrafts-has-mine"), arrange, drafts, uid)
-    repeating.listed_each_time(claim("list-mydrafts-has-mine"), drafts, uid, TIMES)
+    draft_lifecycle.listed_each_time(claim("list-mydrafts-has-mine"), drafts, uid, TIMES)
 
 
 @contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=TIMES)
@@ -56,6 +56,6 @@ def test_an_attachment_is_listed_every_time(author: Actor, arrange: Arrangement,
     attachment = second_document(arrange, author).attachments[0]
     attachments.listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
     attached = attachments_of(author, attachment.uid)
-    repeating.attached_each_time(
+    draft_lifecycle.attached_each_time(
         claim("attachment-create-listed", "listAttachments"), attached, attachment, TIMES
     )

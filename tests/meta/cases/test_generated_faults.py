@@ -43,7 +43,8 @@ def probe(attempt: Attempt, catalogue: Any, answer: Any, exchange: Any) -> Any:
 
     def make(*turns: int | str) -> tuple[Probe, Exercise]:
         exercise = Exercise(exchange, answer, attempt, list(turns))
-        return Probe("createContact", attempt, catalogue, exercise, ()), exercise
+        scripted: Any = exercise
+        return Probe("createContact", attempt, catalogue, scripted, ()), exercise
 
     return make
 
