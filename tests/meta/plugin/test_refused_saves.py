@@ -20,7 +20,7 @@ def exchange(
 ) -> Exchange:
     url = f"http://127.0.0.1/api/v2013/documents/{uid}/versions/draft?schema=contact"
     headers = {"Authorization": f"Bearer token of {sender}", "Realm": "abs-dev"}
-    parts = {"operation": operation, "role": role, "method": "PUT", "url": url}
+    parts: dict[str, Any] = {"operation": operation, "role": role, "method": "PUT", "url": url}
     return messages.exchange(messages.response(status), headers, **parts)
 
 
