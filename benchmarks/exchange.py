@@ -71,7 +71,7 @@ def _loops(worker: Worker) -> tuple[Callable[[], None], Callable[[], None]]:
 
     def checked() -> None:
         claim("draft-get-content").shows(author.send("getDraft", path={"uid": uid}), document)
-        universal.judge(attempt, worker.catalogue, worker.redactor.knows)
+        universal.judge(attempt, worker.redactor.knows)
         attempt.exchanges.clear()
 
     def bare() -> None:

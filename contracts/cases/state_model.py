@@ -19,7 +19,8 @@ from typing import Any, Final
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.samples import Samples
 from contracts.checks.claims import Claims
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Evidence, usable
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction, usable
+from contracts.checks.results import Result
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
@@ -329,7 +330,7 @@ class Context:
             del self.attempt.evidence[evidence:]
             self.attempt.contradicted = contradicted
 
-    def conclude(self, found: Contradiction, best: Evidence, reproduced: int, tried: int) -> None:
+    def conclude(self, found: Contradiction, best: Result, reproduced: int, tried: int) -> None:
         """Put the best evidence of a contradiction in the place of the first, with its rate."""
         self.attempt.evidence.remove(found.evidence)
         self.attempt.contradicted -= Counter([found.evidence.key])

@@ -10,7 +10,8 @@ from contracts.cases.preconditions import require
 from contracts.cases.samples import Samples
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, usable
-from contracts.checks.workflow_errors import Row, claim_free, claim_not_taken, told
+from contracts.checks.workflow import Row
+from contracts.checks.workflow_errors import claim_free, claim_not_taken, told
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.session.actor import DEFAULT, Actor

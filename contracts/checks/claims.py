@@ -5,29 +5,31 @@ A clause without a reached assertion can never pass, so cases assert only throug
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable
-from typing import Any, Final
+from collections.abc import Collection
+from typing import Any
 
-from contracts.checks.outcomes import Attempt, Contradiction, Evidence, Observation, usable
-from contracts.errors import EnvironmentFault, SuiteError
-from contracts.exchanges import readers
+from contracts.checks.check import Check, no_page
+from contracts.checks.contacts import ERROR_NAMED, ERRORS_ARRAY
+from contracts.checks.drafts import DOCUMENT
+from contracts.checks.http import ACCEPTANCE, REFUSED, STATUS, TURNED_DOWN
+from contracts.checks.lists import AT_MOST
+from contracts.checks.outcomes import Attempt, Contradiction
+from contracts.checks.results import CheckOutcome, Result, contradicted, observed
+from contracts.checks.table import check_named
+from contracts.checks.workflow import IDENTIFIER, MESSAGE
+from contracts.errors import SuiteError
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue, Clause, Level
-from contracts.session.environment_faults import page_words
-
-_STEPS: Final = re.compile(r"[./\[\]]+")
-
-
-def _no_page(exchanges: Iterable[Exchange]) -> None:
-    for exchange in exchanges:
-        answer = exchange.response
-        if answer is not None and not exchange.own and answer.hollow_page and answer.status != 500:
-            raise EnvironmentFault(f"{exchange.operation or exchange.method}: {page_words(answer)}")
 
 
 class Claim:
-    """Assertions about one clause on one operation."""
+    """Assertions about one clause on one operation, by the checks of the table.
+
+    Every method may raise:
+        EnvironmentFault: the environment gave no answer, or an HTML page stands where JSON is due.
+        Blocked: a 500-class answer, which is a finding of its own.
+        Contradiction: the check is contradicted and the clause is a must. A should is noted and the case goes on.
+    """
 
     def __init__(self, clause: Clause, operation: str, attempt: Attempt) -> None:
         self._clause = clause
@@ -40,107 +42,83 @@ class Claim:
         Args:
             exchanges: What the condition was read from, in order.
             expected, seen: Both sides, in words for the report.
+        """
+        if condition:
+            self._attempt.held[self._clause.id, self._operation] += 1
+            return
+        no_page(exchanges)
+        shown = tuple(exchange.id for exchange in exchanges)
+        role = exchanges[-1].role if exchanges else ""
+        self._contradicted(contradicted(self._clause.id, self._operation, expected, seen, shown, role))
+
+    def meets(self, check: str, exchange: Exchange, **arguments: Any) -> None:
+        """The answer keeps a check of the table.
+
+        Args:
+            check: Its id.
+            arguments: What it compares with.
 
         Raises:
-            EnvironmentFault: the condition is false and an HTML page stands where JSON is due: it may be a gateway's.
-            Contradiction: the condition is false and the clause is a must. A should is noted and the case goes on.
+            SuiteError: the table holds no such check.
         """
-        key = (self._clause.id, self._operation)
-        if condition:
-            self._attempt.held[key] += 1
-            return
-        _no_page(exchanges)
-        evidence = Evidence(
-            clause=self._clause.id,
-            operation=self._operation,
-            expected=expected,
-            seen=seen,
-            exchanges=tuple(exchange.id for exchange in exchanges),
-            role=exchanges[-1].role if exchanges else "",
-        )
-        self._attempt.note(evidence)
-        if self._clause.level is Level.MUST:
-            raise Contradiction(evidence)
+        self._judge(check_named(check), exchange, **arguments)
 
     def accepted(self, exchange: Exchange) -> None:
         """The request was taken: 2xx, or a redirect where a download may redirect (design 4.2)."""
-        answer = usable(exchange)
-        self.holds(answer.success, exchange, expected="accepted (2xx)", seen=answer.quote())
+        self._judge(ACCEPTANCE, exchange)
 
     def refused(self, exchange: Exchange) -> None:
         """The request was turned down: 4xx. That nothing changed is for the case to show."""
-        answer = usable(exchange)
-        self.holds(answer.refusal, exchange, expected="refused (4xx)", seen=answer.quote())
+        self._judge(REFUSED, exchange)
 
     def turned_down(self, exchange: Exchange, expected: str = "refused") -> None:
         """A faulty request was not taken: 4xx, or an errors array with any status below 500 (design 4.2)."""
-        answer = usable(exchange)
-        told = answer.refusal or bool(readers.errors(answer))
-        self.holds(told, exchange, expected=expected, seen=answer.quote())
+        self._register(TURNED_DOWN.judge(self._clause, self._operation, exchange, expected=expected))
 
     def says(self, exchange: Exchange, realm: str = "") -> None:
         """The refusal carries the clause's own status and message, word for word."""
-        answer = usable(exchange)
-        if self._clause.message is None or self._clause.status is None:
-            raise SuiteError(f"clause {self._clause.id} has no message and status to compare with")
-        message = self._clause.message.replace("${realm}", realm)
-        told = answer.status == self._clause.status and readers.says(answer, message)
-        self.holds(told, exchange, expected=f"{self._clause.status} {message!r}", seen=answer.quote())
+        self._judge(MESSAGE, exchange, clause=self._clause.id, realm=realm)
 
     def has_status(self, exchange: Exchange) -> None:
         """The refusal carries the clause's own status, whatever its message."""
-        answer = usable(exchange)
-        self.holds(
-            answer.status == self._clause.status,
-            exchange,
-            expected=str(self._clause.status),
-            seen=answer.quote(),
-        )
+        self._judge(STATUS, exchange, status=self._clause.status)
 
     def carries(self, exchange: Exchange, identifier: str) -> None:
         """The answer names this identifier, wherever it stands."""
-        answer = usable(exchange)
-        self.holds(
-            readers.carries_identifier(answer, identifier),
-            exchange,
-            expected=f"the identifier {identifier} in the answer",
-            seen=answer.quote(),
-        )
+        self._judge(IDENTIFIER, exchange, identifier=identifier)
 
     def shows(self, exchange: Exchange, document: dict[str, Any]) -> None:
         """The answer holds this document, at the top or nested under any member."""
-        answer = usable(exchange)
-        self.holds(
-            answer.success and readers.holds_document(answer, document),
-            exchange,
-            expected="the document as it was saved",
-            seen=readers.difference(answer, document) if answer.success else answer.quote(),
-        )
+        self._judge(DOCUMENT, exchange, document=document)
+
+    def at_most(self, exchange: Exchange, items: int) -> None:
+        """The answer is a list of no more items than this."""
+        self._judge(AT_MOST, exchange, items=items)
 
     def reports(self, exchange: Exchange, code: str, field: str) -> None:
         """The errors array names this code for this property; any status below 500 (design 4.2).
 
         A property may be given with its path (`document.firstName`, `firstName.en`); any of its steps counts.
         """
-        answer = usable(exchange)
-        found = readers.errors(answer) or []
-        named = any(
-            isinstance(error, dict)
-            and error.get("code") == code
-            and field in _STEPS.split(str(error.get("property", "")))
-            for error in found
-        )
-        self.holds(named, exchange, expected=f"errors with {code} for {field}", seen=answer.quote())
+        self._judge(ERROR_NAMED, exchange, code=code, field=field)
 
     def content_refused(self, exchange: Exchange) -> None:
         """Faulty content: an errors array with at least one element; any status below 500 (design 4.2)."""
-        answer = usable(exchange)
-        self.holds(
-            bool(readers.errors(answer)),
-            exchange,
-            expected="an errors array with at least one element",
-            seen=answer.quote(),
-        )
+        self._judge(ERRORS_ARRAY, exchange)
+
+    def _judge(self, check: Check, exchange: Exchange, **arguments: Any) -> None:
+        self._register(check.judge(self._clause, self._operation, exchange, arguments))
+
+    def _register(self, result: Result) -> None:
+        if result.outcome is CheckOutcome.HELD:
+            self._attempt.held[result.key] += 1
+        else:
+            self._contradicted(result)
+
+    def _contradicted(self, result: Result) -> None:
+        self._attempt.note(result)
+        if self._clause.level is Level.MUST:
+            raise Contradiction(result)
 
 
 class Claims:
@@ -191,4 +169,4 @@ class Observer:
         found = self._catalogue.clause(clause)
         if found.id not in self._declared:
             raise SuiteError(f"the case observes {clause} without declaring it")
-        self._attempt.observations.append(Observation(found.id, operation, seen))
+        self._attempt.observations.append(observed(found.id, operation, seen))

@@ -1,8 +1,6 @@
-"""How a case can end other than by holding; each is raised from a case and turned into a verdict by the plugin.
+"""What happens in one attempt at a case, how a case ends other than by holding, and what confirms a contradiction.
 
-What happened in one attempt at a case: assertions reached, evidence found, exchanges made.
-
-Confirmation: a contradiction counts when it is seen again on fresh data (design 4.6).
+A contradiction counts when it is seen again on fresh data (design 4.6).
 """
 
 from __future__ import annotations
@@ -10,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from contracts.checks.results import Result
 from contracts.exchanges.exchange import Exchange, Response
 
 
@@ -62,45 +60,14 @@ def done(exchange: Exchange) -> Response:
     return answer
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What contradicts a clause, before it is confirmed.
-
-    Attributes:
-        expected, seen: Both sides of the contradiction, in words that a reader understands without the code.
-        exchanges: Ids of the exchanges that show it, in their order.
-    """
-
-    clause: str
-    operation: str
-    expected: str
-    seen: str
-    exchanges: tuple[str, ...] = ()
-    role: str = ""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What makes two pieces of evidence the same finding within one realm."""
-        return self.clause, self.operation
-
-
 class Contradiction(AssertionError):
     """A must clause is contradicted; ends the case."""
 
-    def __init__(self, evidence: Evidence) -> None:
+    def __init__(self, evidence: Result) -> None:
         super().__init__(
             f"{evidence.clause} ({evidence.operation}): expected {evidence.expected}; seen: {evidence.seen}"
         )
         self.evidence = evidence
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What was seen at a silent point."""
-
-    clause: str
-    operation: str
-    seen: Any
 
 
 @dataclass
@@ -117,12 +84,12 @@ class Attempt:
     number: int
     held: Counter[tuple[str, str]] = field(default_factory=Counter)
     contradicted: Counter[tuple[str, str]] = field(default_factory=Counter)
-    evidence: list[Evidence] = field(default_factory=list)
+    evidence: list[Result] = field(default_factory=list)
     confirmed: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
-    observations: list[Observation] = field(default_factory=list)
+    observations: list[Result] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
 
-    def note(self, evidence: Evidence) -> None:
+    def note(self, evidence: Result) -> None:
         """Add evidence of a contradiction."""
         self.contradicted[evidence.key] += 1
         self.evidence.append(evidence)
@@ -170,13 +137,13 @@ MOST_REQUESTS = 120
 
 @dataclass(frozen=True)
 class Confirmed:
-    """Evidence with how often it was reproduced.
+    """Result with how often it was reproduced.
 
     Attributes:
         reproduced, attempts: The rate; 1 of n is unconfirmed.
     """
 
-    evidence: Evidence
+    evidence: Result
     reproduced: int
     attempts: int
 
@@ -192,7 +159,7 @@ def confirm(attempts: Sequence[Attempt]) -> Iterator[Confirmed]:
     The evidence is that of the attempt that saw it first; where a generator shrank its example, the last of that
     attempt, which is the smallest.
     """
-    first: dict[tuple[str, str], Evidence] = {}
+    first: dict[tuple[str, str], Result] = {}
     for attempt in attempts:
         smallest = {evidence.key: evidence for evidence in attempt.evidence}
         first = smallest | first

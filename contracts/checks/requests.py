@@ -1,8 +1,6 @@
-"""Where a request breaks the interface, in the catalogue's notation, such as `body.firstName:missing`.
+"""What a request is, read from the exchange alone: its operation, its parts, whose it is, and its faults.
 
-What a request is, read from the exchange alone: its operation, its parts, whose it is, and its faults.
-
-What an answer to a faulty request is held to: the one fault has to be turned down, as its clause says.
+Faults are named in the catalogue's notation, such as `body.firstName:missing`.
 """
 
 from __future__ import annotations
@@ -18,17 +16,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 import jsonschema_rs
 
-from contracts.checks import errors_array
-from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Attempt, Contradiction, Observation, usable
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import REDACTED
-from contracts.interface.catalogue import Catalogue, Clause, Level
+from contracts.interface.catalogue import Catalogue, Clause
 from contracts.interface.description import Description, Operation, load_description
 from contracts.interface.operations import follow, parameters_of
 from contracts.safe_text import cut
 from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, is_valid_uid
-from contracts.settings.target import AUTHOR
 
 #: Keyword of a schema that is not met → the catalogue's word.
 _KINDS: Final = {
@@ -342,7 +336,6 @@ def _credentials(headers: Mapping[str, str], knows: Callable[[str], bool] | None
 
 
 _NEVER_ISSUED = RequestFault("header.Authorization:unknown-value", "the token was never issued")
-_MANDATORY = "contact-mandatory-"
 
 
 def all_faults(facts: RequestFacts) -> tuple[RequestFault, ...]:
@@ -357,69 +350,3 @@ def clauses_of(facts: RequestFacts, catalogue: Catalogue) -> Iterator[tuple[Requ
         clause = catalogue.for_fault(facts.operation.id, fault.key)
         if clause is not None:
             yield fault, clause
-
-
-def check_faults(exchange: Exchange, facts: RequestFacts, catalogue: Catalogue, attempt: Attempt) -> None:
-    """Judge the answer to a request with faults.
-
-    With a single fault the refusal is about it, and is held to what its clause says. With several nobody knows which
-    one was refused; if all were taken, the firmest clause is contradicted.
-    """
-    spoken = list(clauses_of(facts, catalogue))
-    for fault, clause in spoken:
-        if clause.level is Level.SILENT and len(all_faults(facts)) == 1 and exchange.response is not None:
-            seen = {"fault": fault.key, "status": exchange.response.status}
-            attempt.observations.append(Observation(clause.id, facts.operation.id, seen))
-    firm = [(fault, clause) for fault, clause in spoken if fault.firm and clause.level is not Level.SILENT]
-    if not firm:
-        return
-    firm.sort(key=lambda pair: pair[1].level is not Level.MUST)
-    fault, clause = firm[0]
-    if len(all_faults(facts)) == 1:
-        _check_one(exchange, facts, fault, clause, attempt)
-        _check_errors_array(exchange, facts, fault, catalogue, attempt)
-    elif not errors_array.turned_down(usable(exchange)):
-        Claim(clause, facts.operation.id, attempt).turned_down(exchange, f"{fault.key} refused")
-
-
-def _check_one(
-    exchange: Exchange, facts: RequestFacts, fault: RequestFault, clause: Clause, attempt: Attempt
-) -> None:
-    claim = Claim(clause, facts.operation.id, attempt)
-    if clause.message is not None and clause.status is not None:
-        claim.says(exchange, facts.realm or "")
-        return
-    if clause.id.startswith("token-") and facts.operation.id == "createToken":
-        answer = usable(exchange)
-        claim.holds(not answer.success, exchange, expected="no token", seen=answer.quote())
-        return
-    claim.turned_down(exchange, f"{fault.key} refused")
-    if clause.id.startswith(_MANDATORY) and not _for_want_of_rights(exchange):
-        named = errors_array.reports(usable(exchange), fault.field, errors_array.MANDATORY)
-        claim.holds(
-            named,
-            exchange,
-            expected=f"{errors_array.MANDATORY} for {fault.field} among the errors",
-            seen=exchange.answer.quote(),
-        )
-
-
-def _check_errors_array(
-    exchange: Exchange, facts: RequestFacts, fault: RequestFault, catalogue: Catalogue, attempt: Attempt
-) -> None:
-    """Faulty content is told in an errors array; a fault of the request around it need not be."""
-    clause = catalogue.clause("errors-array")
-    if not fault.in_content or not facts.operation.id.endswith("Contact") or _for_want_of_rights(exchange):
-        return
-    try:
-        Claim(clause, facts.operation.id, attempt).content_refused(exchange)
-    except Contradiction:
-        # Accepted altogether: that is the finding of the fault's own clause.
-        if not errors_array.turned_down(exchange.answer):
-            attempt.evidence.pop()
-            del attempt.contradicted[(clause.id, facts.operation.id)]
-
-
-def _for_want_of_rights(exchange: Exchange) -> bool:
-    """Whether it may be the caller who was refused, before anybody looked at the content."""
-    return exchange.role != AUTHOR and usable(exchange).status in (401, 403)

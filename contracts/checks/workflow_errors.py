@@ -3,39 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, usable
+from contracts.checks.workflow import Row, tells, tells_exactly
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Exchange, Response
-from contracts.interface.catalogue import load_catalogue
-
-
-class Row(StrEnum):
-    """The rows by the clause that states status and message."""
-
-    REALM_MISSING = "workflow-realm-missing"
-    REALM_UNKNOWN = "workflow-realm-unknown"
-    SCHEMA_UNKNOWN = "workflow-schema-unknown"
-    TAKEN = "workflow-identifier-taken"
-    UNKNOWN = "workflow-identifier-unknown"
-    LOCKED = "workflow-locked-record"
-    MAY_NOT_UPDATE = "workflow-update-rights"
-    MAY_NOT_CREATE = "workflow-create-rights"
-    ANONYMOUS = "workflow-anonymous"
-
-
-def tells(answer: Response, row: Row, realm: str = "") -> bool:
-    """Whether an answer carries a row's message, whatever its status."""
-    message = load_catalogue().clause(row).message or ""
-    return not answer.success and readers.says(answer, message.replace("${realm}", realm))
-
-
-def tells_exactly(answer: Response, row: Row, realm: str = "") -> bool:
-    """Whether an answer carries a row's message with its status."""
-    return answer.status == load_catalogue().clause(row).status and tells(answer, row, realm)
+from contracts.exchanges.exchange import Exchange
 
 
 def told(exchange: Exchange, *rows: Row, realm: str = "") -> bool:

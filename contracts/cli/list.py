@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from contracts.cases.marks import Profile
-from contracts.checks.universal import UNIVERSAL
+from contracts.checks.table import UNIVERSAL
 from contracts.cli import completion
 from contracts.cli.options import as_json, reports
 from contracts.errors import UsageError

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.checks.outcomes import Observation
+from contracts.checks.results import Result
 from contracts.checks.single import Judge, Judgement
 from contracts.errors import UsageError
 from contracts.evidence.observations import answers_of
@@ -75,7 +75,7 @@ class SilentPoints:
 def silent_points(
     exchanges: Iterable[Exchange],
     before: Iterable[Exchange],
-    observed: Iterable[tuple[Observation, str]],
+    observed: Iterable[tuple[Result, str]],
     target: Target,
     baseline: Path | None = None,
 ) -> SilentPoints:
@@ -113,7 +113,7 @@ def _points(facts: Facts, known: Facts) -> Iterator[SilentPoint]:
             )
 
 
-def _facts(exchanges: list[Exchange], noted: list[tuple[Observation, str]], target: Target) -> Facts:
+def _facts(exchanges: list[Exchange], noted: list[tuple[Result, str]], target: Target) -> Facts:
     own = {each.id: replace(each, case=_CASE) for each in exchanges}
     record = _record(own, target)
     observations = [

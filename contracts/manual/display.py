@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import click
 
-from contracts.checks.outcomes import Evidence
+from contracts.checks.results import Result
 from contracts.checks.single import Judgement
 from contracts.exchanges.exchange import NO_BODY, Body, Exchange
 from contracts.exchanges.transcript import body_text, heading, request_text, response_text
@@ -125,7 +125,7 @@ def _touched(judged: Judgement) -> str:
     return held + told
 
 
-def finding_lines(finding: Evidence, catalogue: Catalogue) -> Iterator[str]:
+def finding_lines(finding: Result, catalogue: Catalogue) -> Iterator[str]:
     """Yield one contradiction: the clause, what it says, and both sides."""
     clause = catalogue.clause(finding.clause)
     colour = "red" if clause.level == "must" else "yellow"

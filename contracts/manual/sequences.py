@@ -25,7 +25,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from contracts.checks import errors_array
 from contracts.checks.requests import Credentials, RequestFacts
-from contracts.checks.workflow_errors import Row, tells
+from contracts.checks.workflow import Row, tells
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response, read_timestamp
 from contracts.exchanges.readers import Ambiguous

@@ -1,33 +1,37 @@
-"""What is wrong with a request by itself: the client's side of an exchange.
+"""What one exchange of traffic shows by itself: on the client's side, and on the service's.
 
-The workflow table: a message of it comes with its own status, and does not contradict the request it answers.
-
-What one answer shows by itself: the service's side of an exchange.
-
-Nobody here knows the accounts, the records or the schemas of whoever sent the request, so a refusal may have reasons
-that do not show. What only holds when nothing else is wrong is held against an answer only where the same token was
-seen to work on the same operation before, and is a remark otherwise.
+The accounts, the records and the schemas behind the traffic are not known here, so a refusal may have reasons that do
+not show. What only holds when nothing else is wrong is held against an answer only where the same token was seen to
+work on the same operation before, and is a remark otherwise.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from contracts.checks import errors_array, universal, workflow_errors
-from contracts.checks.answers import Answers
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Evidence, usable
-from contracts.checks.requests import RequestFacts, RequestFault, check_faults
-from contracts.checks.workflow_errors import Row, tells
+from contracts.checks import errors_array
+from contracts.checks.outcomes import Blocked, usable
+from contracts.checks.requests import RequestFacts, RequestFault
+from contracts.checks.results import Result
+from contracts.checks.single import (
+    answer_results,
+    contradictions_of,
+    fault_results,
+    held_of,
+    obstacles_of,
+    universal_results,
+)
+from contracts.checks.table import TABLE
+from contracts.checks.workflow import Row, misplaced_messages, tells
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous
-from contracts.interface.catalogue import Catalogue, Clause, Level
+from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.interface.description import Operation
 from contracts.manual.traffic_findings import Side, Standing, TrafficFinding
-from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
+from contracts.settings.target import PRODUCTION_REALMS
 
 #: What programs send in place of a token that they do not have.
 _NO_TOKENS: Final = frozenset({"undefined", "null", "none", "nan", "[object object]", "<access_token>"})
@@ -110,65 +114,6 @@ def _takes_json(operation: Operation) -> bool:
     return operation.method in ("POST", "PUT") and not operation.id.endswith(("Attachment", "File"))
 
 
-_WORKFLOW: Final = frozenset(
-    {"createWorkflowRecord", "createWorkflowRecordWithIdentifier", "updateWorkflowRecord"}
-)
-_UNCONFIGURED: Final = re.compile(r"Schema not configured for the given realm\s+(?P<realm>[\w-]+)")
-_REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
-_CREATES: Final = frozenset({"createWorkflowRecord", "createWorkflowRecordWithIdentifier"})
-
-
-def row_faults(
-    exchange: Exchange, facts: RequestFacts, realm: str, entry: int, catalogue: Catalogue
-) -> Iterator[TrafficFinding]:
-    """Where an answer to a submission contradicts the table of the interface document.
-
-    Args:
-        realm: As findings name it.
-        entry: Number of the exchange.
-    """
-    answer = exchange.answer
-    if facts.operation.id not in _WORKFLOW or answer.success:
-        return
-    in_header = "Realm" in exchange.request_headers
-    for clause, expected, standing in _contradictions(answer, facts, catalogue, in_header=in_header):
-        found = catalogue.clause(clause)
-        yield TrafficFinding(
-            side=Side.ANSWER,
-            standing=standing,
-            clause=clause,
-            level=str(found.level),
-            fault=None,
-            operation=facts.operation.id,
-            realm=realm,
-            expected=expected,
-            seen=answer.quote(),
-            entry=entry,
-        )
-
-
-def _contradictions(
-    answer: Response, facts: RequestFacts, catalogue: Catalogue, *, in_header: bool
-) -> Iterator[tuple[str, str, Standing]]:
-    named = facts.realm or ""
-    told = [row for row in Row if tells(answer, row, named)]
-    for row in told:
-        clause = catalogue.clause(row)
-        if clause.status is not None and answer.status != clause.status:
-            yield str(row), f"{clause.status} with this message", Standing.FAULT
-    if Row.REALM_MISSING in told and named in DEVELOPMENT_REALMS:
-        clause_id = "realm-workflow-realms" if in_header else "realm-query"
-        yield clause_id, f"the realm {named} of the request is found", Standing.FAULT
-    other = _UNCONFIGURED.search(answer.text)
-    if other is not None and named in _REALMS and other["realm"] != named:
-        yield str(Row.SCHEMA_UNKNOWN), f"the message names the realm of the request, {named}", Standing.FAULT
-    updates = facts.operation.id not in _CREATES
-    if Row.TAKEN in told and updates:
-        yield str(Row.TAKEN), "an update is not refused because its record exists", Standing.REMARK
-    if Row.UNKNOWN in told and not updates:
-        yield str(Row.UNKNOWN), "a creation is not refused because its record does not exist", Standing.REMARK
-
-
 #: Refusals that say nothing about the content of a request.
 _ABOUT_SOMETHING_ELSE: Final = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 415, 423, 451})
 #: Nothing on the way of somebody's traffic shows a body that comes with the answer to HEAD.
@@ -209,56 +154,42 @@ class Setting:
     readable: bool
 
 
-def judge_answer(
-    exchange: Exchange, facts: RequestFacts, mistakes: Mistakes, setting: Setting, catalogue: Catalogue
-) -> Shown:
+def judge_answer(exchange: Exchange, facts: RequestFacts, mistakes: Mistakes, setting: Setting) -> Shown:
     """Judge the answer of an exchange by itself; its operation stands in it."""
     shown = Shown()
     answer = exchange.response
     if answer is None:
         shown.obstacles.append(exchange.fault or "no answer")
         return shown
-    attempt = Attempt(1, exchanges=[exchange])
-    universal.judge(attempt, catalogue, setting.knows)
-    firm = {each.key for each in attempt.evidence}
+    results = list(universal_results(exchange, setting.knows))
     if setting.readable and not mistakes.unread and not 300 <= answer.status < 400:
-        for check in _checks(exchange, answer, facts, mistakes, catalogue, attempt):
-            try:
-                check()
-            except Contradiction:
-                pass  # it stands in the attempt's evidence
-            except (Blocked, EnvironmentFault, Ambiguous) as obstacle:
-                shown.obstacles.append(str(obstacle))
+        results += _results(exchange, answer, facts, mistakes)
+        shown.obstacles += obstacles_of(results)
     elif not setting.readable:
         shown.obstacles.append("the body of the answer is not known")
     elif mistakes.unread:
         shown.obstacles.append("the body of the request is not known")
     about_token = any(fault.key.startswith("header.Authorization") for fault in mistakes.faults[:1])
     sure = _accepted(answer) or setting.proven or about_token
-    shown.findings += _findings(attempt, firm, setting, catalogue, sure=sure)
-    contradicted = {each.clause for each in attempt.evidence}
-    told = (clause for clause, _ in attempt.held if clause not in contradicted | _UNSEEN)
-    shown.held += list(dict.fromkeys(told))
+    shown.findings += (_finding(each, setting, sure=sure) for each in contradictions_of(results))
+    shown.held += (clause for clause in held_of(results) if clause not in _UNSEEN)
     if setting.readable and answer.status < 500:
-        shown.findings += row_faults(exchange, facts, setting.realm, setting.entry, catalogue)
+        for result, firm in misplaced_messages(exchange, facts):
+            standing = Standing.FAULT if firm else Standing.REMARK
+            shown.findings.append(_of_service(result, standing, setting))
     return shown
 
 
-def _checks(
-    exchange: Exchange,
-    answer: Response,
-    facts: RequestFacts,
-    mistakes: Mistakes,
-    catalogue: Catalogue,
-    attempt: Attempt,
-) -> Iterator[Callable[[], None]]:
+def _results(
+    exchange: Exchange, answer: Response, facts: RequestFacts, mistakes: Mistakes
+) -> Iterator[Result]:
     usual = replace(facts, faults=mistakes.faults)
     elsewhere = answer.status in _ABOUT_SOMETHING_ELSE
     # A refusal for something else than the content holds errors of whatever form.
     of_content = replace(usual, faults=()) if elsewhere and not _accepted(answer) else usual
-    yield from Answers(exchange, of_content, catalogue, attempt).checks()
+    yield from answer_results(exchange, of_content)
     if mistakes.faults and not _explained(exchange, answer, usual):
-        yield lambda: check_faults(exchange, usual, catalogue, attempt)
+        yield from fault_results(exchange, usual)
 
 
 def _accepted(answer: Response) -> bool:
@@ -272,41 +203,34 @@ def _explained(exchange: Exchange, answer: Response, facts: RequestFacts) -> boo
     fault = facts.faults[0]
     about_token = fault.key.startswith("header.Authorization")
     realm = facts.realm or ""
-    told = [row for row in workflow_errors.Row if workflow_errors.tells(answer, row, realm)]
+    told = [row for row in Row if tells(answer, row, realm)]
     if about_token:
-        return bool(told) and workflow_errors.Row.ANONYMOUS not in told
+        return bool(told) and Row.ANONYMOUS not in told
     if told:
         return fault.in_content or not any(str(row).startswith("workflow-realm") for row in told)
     return answer.status in _ABOUT_SOMETHING_ELSE and exchange.operation != "createToken"
 
 
-def _findings(
-    attempt: Attempt, firm: set[tuple[str, str]], setting: Setting, catalogue: Catalogue, *, sure: bool
-) -> Iterator[TrafficFinding]:
-    for evidence in {each.key: each for each in reversed(attempt.evidence)}.values():
-        clause = catalogue.clause(evidence.clause)
-        standing = Standing.ADVICE if clause.level is Level.SHOULD else Standing.FAULT
-        yield TrafficFinding(
-            side=Side.ANSWER,
-            standing=standing if sure or evidence.key in firm or _is_form(evidence) else Standing.REMARK,
-            clause=clause.id,
-            level=str(clause.level),
-            fault=None,
-            operation=evidence.operation or "",
-            realm=setting.realm,
-            expected=evidence.expected,
-            seen=evidence.seen[:_LONGEST_ANSWER],
-            entry=setting.entry,
-        )
+def _finding(result: Result, setting: Setting, *, sure: bool) -> TrafficFinding:
+    check = TABLE[result.check]
+    should = load_catalogue().clause(result.clause).level is Level.SHOULD
+    standing = Standing.ADVICE if should else Standing.FAULT
+    firm = sure or check.universal or check.of_form
+    return _of_service(result, standing if firm else Standing.REMARK, setting)
 
 
-def _is_form(evidence: Evidence) -> bool:
-    """Whether a finding is about the form of an answer, whatever it answers to."""
-    return evidence.clause in (
-        "json-bodies",
-        "json-labelled-json",
-        "errors-element-shape",
-        "errors-code-known",
+def _of_service(result: Result, standing: Standing, setting: Setting) -> TrafficFinding:
+    return TrafficFinding(
+        side=Side.ANSWER,
+        standing=standing,
+        clause=result.clause,
+        level=str(load_catalogue().clause(result.clause).level),
+        fault=None,
+        operation=result.operation,
+        realm=setting.realm,
+        expected=result.expected,
+        seen=result.seen[:_LONGEST_ANSWER],
+        entry=setting.entry,
     )
 
 

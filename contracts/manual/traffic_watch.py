@@ -141,7 +141,7 @@ class Watch:
         )
         mistakes = mistakes_of(exchange, facts)
         shown = Shown(obstacles=[exchange.fault]) if exchange.fault else None
-        shown = shown or judge_answer(exchange, facts, mistakes, setting, self._catalogue)
+        shown = shown or judge_answer(exchange, facts, mistakes, setting)
         if readable and who is not None and worked(exchange):
             self._worked.put(context, state=True)
         usable = exchange.response if exchange.fault is None and _own(exchange) else None

@@ -12,9 +12,10 @@ from typing import Any, Final
 from contracts.cases.generated_faults import ABSENT
 from contracts.cases.requests import CONTENT
 from contracts.checks.errors_array import MANDATORY
+from contracts.checks.http import ACCEPTED
 from contracts.checks.requests import RequestFault, all_faults, clauses_of
-from contracts.checks.single import ACCEPTED, Judgement
-from contracts.checks.universal import UNIVERSAL
+from contracts.checks.single import Judgement
+from contracts.checks.table import UNIVERSAL
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.manual.manual_session import ManualSession

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from contracts.checks.outcomes import Attempt, Blocked, Confirmed, Evidence
+from contracts.checks.outcomes import Attempt, Blocked, Confirmed
+from contracts.checks.results import Result
 from contracts.evidence.findings import ConsumerScope, scope_of_contradictions
 from contracts.evidence.outcomes import Verdict
 from contracts.exchanges import reproduction
@@ -151,7 +152,7 @@ def write_case(
 VERDICT_PROPERTY = "contract"
 
 
-def bearing(worker: Worker, realm: str, contradictions: Iterable[Evidence]) -> ConsumerScope:
+def bearing(worker: Worker, realm: str, contradictions: Iterable[Result]) -> ConsumerScope:
     """Weigh what was contradicted in a realm; a should that is not accepted does not count beside a must."""
     terms = worker.selection.terms
     day = datetime.fromisoformat(worker.plan.started).date()
@@ -167,7 +168,7 @@ def tone_down(
     item: pytest.Item,
     reports: list[pytest.TestReport],
     verdict: Verdict,
-    contradictions: list[Evidence],
+    contradictions: list[Result],
     worker: Worker,
 ) -> None:
     """Show a contradicted case with its bearing on the run; the journal keeps what was seen."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from contracts.cases.marks import Profile
-from contracts.checks.universal import UNIVERSAL
+from contracts.checks.table import UNIVERSAL
 from contracts.errors import RegistryContractsError
 from contracts.evidence.terms import Consumer
 from contracts.interface.catalogue import Catalogue, load_catalogue

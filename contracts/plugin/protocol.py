@@ -132,7 +132,7 @@ def _run_attempt(
     item.user_properties[:] = [(VERDICT_PROPERTY, "")]
     unanswered, began = worker.unanswered, time.time()
     reports = runtestprotocol(item, log=False, nextitem=nextitem)
-    universal.judge(attempt, worker.catalogue, worker.redactor.knows)
+    universal.judge(attempt, worker.redactor.knows)
     for mark in disturbed(attempt):
         worker.shared.mark(mark)
     ending = _ending(item.stash[ENDING], attempt)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from contracts.cases.marks import Profile
-from contracts.checks.universal import UNIVERSAL
+from contracts.checks.table import UNIVERSAL
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.proving.trial_plugins import CaseFacts, CaseIndex

@@ -15,7 +15,7 @@ from typing import Any, Final
 from zlib import crc32
 
 from contracts.cases.marks import Profile
-from contracts.checks.universal import UNIVERSAL
+from contracts.checks.table import UNIVERSAL
 from contracts.evidence.outcomes import ExitCode
 from contracts.file_formats import Count, Format, Name, Seconds, convert, parse, plain
 from contracts.interface.catalogue import load_catalogue

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from contracts.cases.arrangement import disturbed, mark_of
-from contracts.checks.outcomes import Attempt, Evidence
+from contracts.checks.outcomes import Attempt
+from contracts.checks.results import contradicted
 
 URL = "http://127.0.0.1/api/v2023/documents/schemas/absPermit/rc-test%2D0123456789?Realm=abs-dev"
 MARK = mark_of("abs-dev", "rc-test-0123456789")
@@ -30,7 +31,7 @@ def test_without_an_answer_nothing_is_sure(attempt: Attempt, exchange: Any) -> N
 
 def test_a_contradiction_makes_everything_doubtful(attempt: Attempt, answer: Any, exchange: Any) -> None:
     attempt.exchanges.append(exchange(answer({}, 400), "updateWorkflowRecord", url=URL))
-    attempt.note(Evidence("workflow-locked-record", "updateWorkflowRecord", "a", "b"))
+    attempt.note(contradicted("workflow-locked-record", "updateWorkflowRecord", "a", "b"))
     assert list(disturbed(attempt)) == [MARK]
 
 

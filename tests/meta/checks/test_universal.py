@@ -15,9 +15,9 @@ SIGNING_IN = {"request_body": json.dumps({"email": "a@b.c", "password": PASSWORD
 SECRETS = frozenset({TOKEN, PASSWORD})
 
 
-def judged(attempt: Attempt, catalogue: Any, *exchanges: Any) -> dict[str, bool]:
+def judged(attempt: Attempt, *exchanges: Any) -> dict[str, bool]:
     attempt.exchanges.extend(exchanges)
-    universal.judge(attempt, catalogue, SECRETS.__contains__)
+    universal.judge(attempt, SECRETS.__contains__)
     held = dict.fromkeys((clause for clause, _ in attempt.held), True)
     return held | {each.clause: False for each in attempt.evidence}
 
@@ -26,9 +26,9 @@ def judged(attempt: Attempt, catalogue: Any, *exchanges: Any) -> dict[str, bool]
     ("status", "verdict"), [(200, True), (404, True), (500, False), (501, False), (429, None), (503, None)]
 )
 def test_server_errors_are_found_but_not_a_gateways(
-    attempt: Attempt, catalogue: Any, answer: Any, exchange: Any, status: int, verdict: bool | None
+    attempt: Attempt, answer: Any, exchange: Any, status: int, verdict: bool | None
 ) -> None:
-    assert judged(attempt, catalogue, exchange(answer({}, status))).get("no-server-error") is verdict
+    assert judged(attempt, exchange(answer({}, status))).get("no-server-error") is verdict
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,13 @@ def test_server_errors_are_found_but_not_a_gateways(
 )
 def test_an_echoed_token_is_found(
     attempt: Attempt,
-    catalogue: Any,
     answer: Any,
     exchange: Any,
     body: Any,
     headers: dict[str, str],
     verdict: bool,
 ) -> None:
-    found = judged(attempt, catalogue, exchange(answer(body, 401, **headers), **BEARER))
+    found = judged(attempt, exchange(answer(body, 401, **headers), **BEARER))
     assert found["no-secret-echoed"] is verdict
 
 
@@ -58,16 +57,16 @@ def test_an_echoed_token_is_found(
     ("body", "verdict"), [({"authenticationToken": "t"}, True), ({"you": PASSWORD}, False)]
 )
 def test_an_echoed_password_is_found(
-    attempt: Attempt, catalogue: Any, answer: Any, exchange: Any, body: Any, verdict: bool
+    attempt: Attempt, answer: Any, exchange: Any, body: Any, verdict: bool
 ) -> None:
-    found = judged(attempt, catalogue, exchange(answer(body), "createToken", **SIGNING_IN))
+    found = judged(attempt, exchange(answer(body), "createToken", **SIGNING_IN))
     assert found["no-secret-echoed"] is verdict
 
 
-def test_a_made_up_token_may_be_quoted(attempt: Attempt, catalogue: Any, answer: Any, exchange: Any) -> None:
+def test_a_made_up_token_may_be_quoted(attempt: Attempt, answer: Any, exchange: Any) -> None:
     made_up = {"request_headers": {"Authorization": "Bearer rc-never-issued-0123456789"}}
     quoting = exchange(answer({"message": "rc-never-issued-0123456789 is no token"}, 403), **made_up)
-    assert "no-secret-echoed" not in judged(attempt, catalogue, quoting)
+    assert "no-secret-echoed" not in judged(attempt, quoting)
 
 
 @pytest.mark.parametrize(
@@ -81,22 +80,18 @@ def test_a_made_up_token_may_be_quoted(attempt: Attempt, catalogue: Any, answer:
     ],
 )
 def test_json_under_another_label_is_found(
-    attempt: Attempt, catalogue: Any, answer: Any, exchange: Any, body: Any, media: str, verdict: bool | None
+    attempt: Attempt, answer: Any, exchange: Any, body: Any, media: str, verdict: bool | None
 ) -> None:
-    found = judged(attempt, catalogue, exchange(answer(body, 200, media)))
+    found = judged(attempt, exchange(answer(body, 200, media)))
     assert found.get("json-labelled-json") is verdict
 
 
-def test_the_bytes_of_a_file_may_have_any_label(
-    attempt: Attempt, catalogue: Any, answer: Any, exchange: Any
-) -> None:
-    found = judged(attempt, catalogue, exchange(answer({}, 200, "text/plain"), "getAttachment"))
+def test_the_bytes_of_a_file_may_have_any_label(attempt: Attempt, answer: Any, exchange: Any) -> None:
+    found = judged(attempt, exchange(answer({}, 200, "text/plain"), "getAttachment"))
     assert "json-labelled-json" not in found
 
 
-def test_what_the_environment_did_is_not_judged(
-    attempt: Attempt, catalogue: Any, answer: Any, exchange: Any
-) -> None:
+def test_what_the_environment_did_is_not_judged(attempt: Attempt, answer: Any, exchange: Any) -> None:
     spoilt = exchange(answer({}, 500), **BEARER)
     spoilt.fault = "an HTML page"
-    assert judged(attempt, catalogue, spoilt, exchange(None), exchange(answer({}, 500), None)) == {}
+    assert judged(attempt, spoilt, exchange(None), exchange(answer({}, 500), None)) == {}

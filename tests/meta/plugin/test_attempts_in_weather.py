@@ -2,14 +2,15 @@
 
 import pytest
 
-from contracts.checks.outcomes import Attempt, Evidence
+from contracts.checks.outcomes import Attempt
+from contracts.checks.results import contradicted
 from contracts.evidence.outcomes import Verdict
 from contracts.exchanges.exchange import Exchange
 from contracts.plugin.case_record import Ending
 from contracts.plugin.protocol import MOST_SPOILT, Attempts, JudgedAttempt, _spoilt
 from tests.meta.messages import exchange, response
 
-EVIDENCE = Evidence("draft-get-content", "getDraft", "this", "that", ("main-1",))
+EVIDENCE = contradicted("draft-get-content", "getDraft", "this", "that", ("main-1",))
 KEY = EVIDENCE.key
 
 

@@ -1,0 +1,204 @@
+"""A check: one comparison of an answer with what a clause promises, with the wording of both sides.
+
+A check compares and returns; it registers nothing. Cases claim it (`contracts.checks.claims`), and
+`contracts.checks.single` runs it on any exchange that shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Final
+
+from contracts.checks import errors_array
+from contracts.checks.outcomes import usable
+from contracts.checks.requests import RequestFacts
+from contracts.checks.results import CheckOutcome, Result
+from contracts.errors import EnvironmentFault
+from contracts.exchanges.exchange import Exchange, Response
+from contracts.interface.catalogue import Clause
+from contracts.session.environment_faults import page_words
+
+Arguments = Mapping[str, Any]
+#: For a check that compares with nothing but the answer.
+NONE: Final[Arguments] = {}
+
+
+class Needs(StrEnum):
+    """What a check has to know."""
+
+    EXCHANGE = "one exchange"
+    FACTS = "the request's facts"
+    CLAIM = "what a case arranged"
+    CONTROL = "a control"
+    SEQUENCE = "a sequence"
+
+
+class Subject:
+    """One exchange with what is known about its request.
+
+    Attributes:
+        facts: What the request is; None where nobody read it.
+        knows: Whether a text is a real secret: an account's password, or a token that the service issued.
+        right: The sender knows that nothing is wrong about the request, its data and its account included.
+    """
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        response: Response,
+        facts: RequestFacts | None,
+        knows: Callable[[str], bool],
+        *,
+        right: bool = False,
+    ) -> None:
+        self.exchange = exchange
+        self.response = response
+        self.facts = facts
+        self.knows = knows
+        self.right = right
+
+    @cached_property
+    def turned_down(self) -> bool:
+        """Whether the answer refuses the record: 4xx, or an errors array with any status below 500.
+
+        Raises:
+            Ambiguous: the answer holds several different errors arrays.
+        """
+        return errors_array.turned_down(self.response)
+
+    @property
+    def success(self) -> bool:
+        """Whether a request without a fault was answered with 2xx, or a redirect."""
+        return self.response.success and self.facts is not None and self.facts.valid
+
+    @property
+    def taken(self) -> bool:
+        """Whether such a request was not refused for its content either."""
+        return self.success and not self.turned_down
+
+
+#: Takes an exchange and the id of a clause.
+Applies = Callable[[Subject, str], Arguments | None]
+
+
+def on_success(subject: Subject, _: str) -> Arguments | None:
+    """The success of a request without a fault shows it."""
+    return NONE if subject.success else None
+
+
+def on_taken(subject: Subject, _: str) -> Arguments | None:
+    """The success of a request without a fault shows it, unless an errors array refuses its content."""
+    return NONE if subject.taken else None
+
+
+def only_claimed(_: Subject, _clause: str) -> None:
+    """No single exchange shows it by itself: a case has to say that it is due."""
+    return
+
+
+@dataclass(frozen=True)
+class Check:
+    """One row of the table.
+
+    Attributes:
+        id: By which cases and stored findings name it.
+        expected: What keeps it, in words; a template, or a function, of its arguments.
+        contradiction: Takes the answer and the arguments; returns what was seen there in words where the check is
+            contradicted, and None where it holds. May raise `Ambiguous`.
+        clauses: What it judges wherever an exchange shows it; empty when cases alone say which clause it is about.
+        needs: What it has to know.
+        applies: The arguments, where a single exchange shows the check of a clause; None where it does not.
+        after: A clause whose contradiction, or obstacle, leaves nothing to say for this one.
+        line: How a case claims it of `sent`, behind `claim(...).`; a template of the arguments.
+        any_status: A server error does not stand in its way.
+        of_form: It is about the form of an answer, whatever is answered.
+        kept: Its arguments may be stored with a finding.
+        universal: Every exchange of every case is held to it, a page that may be a gateway's as well.
+    """
+
+    id: str
+    expected: str | Callable[..., str]
+    contradiction: Callable[..., str | None]
+    clauses: tuple[str, ...] = ()
+    needs: Needs = Needs.EXCHANGE
+    applies: Applies = only_claimed
+    after: str = ""
+    line: str = ""
+    any_status: bool = False
+    of_form: bool = False
+    kept: bool = True
+    universal: bool = False
+
+    def wording(self, arguments: Arguments) -> str:
+        """What keeps the check, in words."""
+        if callable(self.expected):
+            return self.expected(**arguments)
+        return self.expected.format(**arguments)
+
+    def claim_line(self, arguments: Arguments) -> str:
+        """How a case claims it of the exchange `sent`, behind `claim(...).`."""
+        if self.line:
+            return self.line.format(**arguments)
+        given = "".join(f", {name}={value!r}" for name, value in arguments.items())
+        return f'meets("{self.id}", sent{given})'
+
+    def judge(
+        self,
+        clause: Clause,
+        operation: str,
+        exchange: Exchange,
+        arguments: Arguments = NONE,
+        expected: str = "",
+    ) -> Result:
+        """Run the check on an exchange.
+
+        Args:
+            operation: What the result is about; the exchange may be of another one that shows it.
+            expected: In place of the check's own wording.
+
+        Raises:
+            EnvironmentFault: the environment gave no answer, or an HTML page stands where something else is due.
+            Blocked: a 500-class answer, for a check that does not look at these.
+            Ambiguous: the answer can be read in two ways.
+        """
+        response = exchange.answer if self.any_status else usable(exchange)
+        seen = self.contradiction(response, **arguments)
+        if seen is None:
+            return Result(clause.id, operation, CheckOutcome.HELD, check=self.id)
+        if not self.universal:
+            no_page((exchange,))
+        return Result(
+            clause.id,
+            operation,
+            CheckOutcome.CONTRADICTED,
+            expected or self.wording(arguments),
+            seen,
+            (exchange.id,),
+            exchange.role,
+            self.id,
+            arguments if self.kept else NONE,
+        )
+
+
+def quoted_unless(condition: Callable[[Response], bool]) -> Callable[[Response], str | None]:
+    """The comparison that quotes an answer which does not meet a condition."""
+
+    def contradiction(response: Response) -> str | None:
+        return None if condition(response) else response.quote()
+
+    return contradiction
+
+
+def no_page(exchanges: Iterable[Exchange]) -> None:
+    """See to it that a contradiction does not show in a page that a gateway may have sent.
+
+    Raises:
+        EnvironmentFault: an HTML page stands where something else is due.
+    """
+    for exchange in exchanges:
+        response = exchange.response
+        if response is not None and not exchange.own and response.hollow_page and response.status != 500:
+            raise EnvironmentFault(f"{exchange.operation or exchange.method}: {page_words(response)}")

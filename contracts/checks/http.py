@@ -1,0 +1,201 @@
+"""Checks of the chapter on requests: accepted and refused, bodies and labels, server errors and secrets."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from contracts.checks import errors_array
+from contracts.checks.check import Arguments, Check, Needs, Subject, quoted_unless
+from contracts.checks.requests import all_faults
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Exchange, Response
+from contracts.session.environment_faults import GATEWAY_STATUSES
+
+#: Operations whose answers may be anything: the bytes of a file or of an image.
+_BINARY: Final = frozenset({"getAttachment", "getAttachmentThumbnail", "attachmentExists", "draftExists"})
+#: Shorter ones may stand in an answer by chance.
+_SHORTEST_SECRET: Final = 8
+
+#: Operation → the clause that a refusal of a right request contradicts, and whether acceptance alone shows it.
+ACCEPTED: Final = {
+    "createToken": ("token-issued", True),
+    "createContact": ("contact-create-full", True),
+    "updateContact": ("contact-update-full", True),
+    "saveDraft": ("draft-save-creates", False),
+    "getDraft": ("draft-get-content", False),
+    "getDraftInfo": ("draft-info-present", False),
+    "draftExists": ("draft-exists-present", True),
+    "deleteDraft": ("draft-delete-removes", False),
+    "listDrafts": ("list-answers", False),
+    "createAttachment": ("attachment-create-accepted", True),
+    "persistTemporaryFile": ("attachment-persist-listed", False),
+    "listAttachments": ("realm-attachments-without", True),
+    "attachmentExists": ("attachment-exists-present", True),
+    "getAttachment": ("attachment-download-same", False),
+    "getAttachmentThumbnail": ("attachment-thumbnail-image", False),
+    "createWorkflowRecord": ("workflow-create-accepted", True),
+    "createWorkflowRecordWithIdentifier": ("workflow-create-with-identifier-accepted", True),
+    "updateWorkflowRecord": ("workflow-update-accepted", True),
+}
+
+
+def _right_request(subject: Subject, clause: str) -> Arguments | None:
+    """A request that its sender knows to be right; where acceptance alone shows nothing, a refusal still does."""
+    facts = subject.facts
+    if facts is None or not subject.right or all_faults(facts):
+        return None
+    meant, enough = ACCEPTED[facts.operation.id]
+    if clause != meant:
+        return None
+    return {} if enough or not subject.response.success or subject.turned_down else None
+
+
+def _not_head(subject: Subject, _: str) -> Arguments | None:
+    return {} if subject.exchange.method != "HEAD" else None
+
+
+def _head(subject: Subject, _: str) -> Arguments | None:
+    return {} if subject.exchange.method == "HEAD" else None
+
+
+def _not_of_a_gateway(subject: Subject, _: str) -> Arguments | None:
+    return {} if subject.response.status not in GATEWAY_STATUSES else None
+
+
+def _secret_of_the_request(subject: Subject, _: str) -> Arguments | None:
+    secret = secret_sent(subject.exchange)
+    return {"secret": secret} if secret is not None and subject.knows(secret) else None
+
+
+def _json_that_is_due(subject: Subject, _: str) -> Arguments | None:
+    """JSON of a success, or a refusal's errors, which the document shows; what else a refusal holds it does not."""
+    response = subject.response
+    if subject.exchange.operation in _BINARY:
+        return None
+    body = response.json
+    shown = response.success or (response.refusal and isinstance(body, dict) and bool(body.get("errors")))
+    return {} if shown and isinstance(body, dict | list) else None
+
+
+def _with_status(response: Response, *, status: int | None) -> str | None:
+    return None if response.status == status else response.quote()
+
+
+def _content(response: Response) -> str | None:
+    return f"{len(response.content)} bytes of content" if response.content else None
+
+
+def _empty_or_json(response: Response) -> bool:
+    return not response.content.strip() or response.json is not None or response.text.strip() == "null"
+
+
+def _label(response: Response) -> str | None:
+    if "json" in response.media_type:
+        return None
+    return f"Content-Type {response.headers.get('content-type', 'absent')}"
+
+
+def _echo(response: Response, *, secret: str) -> str | None:
+    shown = any(_stands_in(secret, text) for text in (*response.headers.values(), response.text))
+    return f"{response.status} with the secret of the request in it" if shown else None
+
+
+def _stands_in(secret: str, text: str) -> bool:
+    """Whether a secret stands in a text as a word of its own; a longer word that holds it is another word."""
+    return secret in text and re.search(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", text) is not None
+
+
+def secret_sent(exchange: Exchange) -> str | None:
+    """The password or the token that a request carried; None when it carried none worth the name."""
+    if exchange.operation == "createToken":
+        record = exchange.request_body.json
+        secret = record.get("password") if isinstance(record, dict) else None
+    else:
+        secret = exchange.request_headers.get("Authorization", "").partition(" ")[2]
+    return secret if isinstance(secret, str) and len(secret) >= _SHORTEST_SECRET else None
+
+
+ACCEPTANCE: Final = Check(
+    "accepted",
+    "accepted (2xx)",
+    quoted_unless(lambda response: response.success),
+    needs=Needs.CLAIM,
+    line="accepted(sent)",
+)
+TAKEN: Final = Check(
+    "taken",
+    "accepted (2xx)",
+    quoted_unless(lambda response: response.success and not errors_array.turned_down(response)),
+    clauses=tuple(dict.fromkeys(clause for clause, _ in ACCEPTED.values())),
+    needs=Needs.CLAIM,
+    applies=_right_request,
+    line="accepted(sent)",
+)
+REFUSED: Final = Check(
+    "refused",
+    "refused (4xx)",
+    quoted_unless(lambda response: response.refusal),
+    needs=Needs.CLAIM,
+    line="refused(sent)",
+)
+TURNED_DOWN: Final = Check(
+    "turned-down",
+    "refused",
+    quoted_unless(lambda response: response.refusal or bool(readers.errors(response))),
+    needs=Needs.FACTS,
+    line="turned_down(sent)",
+)
+STATUS: Final = Check("status", "{status}", _with_status, needs=Needs.CLAIM)
+NO_CONTENT: Final = Check(
+    "no-content",
+    "no content",
+    _content,
+    clauses=("head-without-body",),
+    applies=_head,
+    any_status=True,
+)
+EMPTY_OR_JSON: Final = Check(
+    "empty-or-json",
+    "an empty body or JSON",
+    quoted_unless(_empty_or_json),
+    clauses=("json-bodies",),
+    applies=_not_head,
+    any_status=True,
+    of_form=True,
+)
+
+#: Checks of every exchange of every case; a case does not fail by them.
+UNIVERSAL: Final = (
+    Check(
+        "below-500",
+        "an answer below 500, whatever was sent",
+        quoted_unless(lambda response: response.status < 500),
+        clauses=("no-server-error",),
+        universal=True,
+        applies=_not_of_a_gateway,
+        any_status=True,
+    ),
+    Check(
+        "no-secret",
+        "no password and no token in the answer",
+        _echo,
+        clauses=("no-secret-echoed",),
+        universal=True,
+        needs=Needs.FACTS,
+        applies=_secret_of_the_request,
+        any_status=True,
+        kept=False,
+    ),
+    Check(
+        "json-labelled",
+        "a JSON body labelled as JSON",
+        _label,
+        clauses=("json-labelled-json",),
+        universal=True,
+        applies=_json_that_is_due,
+        any_status=True,
+        of_form=True,
+    ),
+)
+CHECKS: Final = (ACCEPTANCE, REFUSED, TURNED_DOWN, STATUS, EMPTY_OR_JSON, NO_CONTENT, TAKEN)

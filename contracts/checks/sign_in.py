@@ -1,0 +1,70 @@
+"""Checks of the chapter on authentication: the token and its expiration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from contracts.checks import timestamps
+from contracts.checks.check import Check, Needs, on_success
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Response
+
+TOKEN_MEMBER: Final = "authenticationToken"  # noqa: S105 - a name, no secret
+EXPIRATION_MEMBER: Final = "expiration"
+
+
+def token_in(response: Response) -> str | None:
+    """The token of a sign-in answer, where the document says it stands; None when there is none."""
+    body = response.json
+    value = body.get(TOKEN_MEMBER) if response.success and isinstance(body, dict) else None
+    return value if isinstance(value, str) and value else None
+
+
+def without_secrets(response: Response) -> str:
+    """A sign-in answer in words: the kinds of its members where it holds a token's member, else a quotation."""
+    body = response.json
+    if not isinstance(body, dict) or TOKEN_MEMBER not in body:
+        return response.quote()
+    return f"{response.status} with members { {name: type(value).__name__ for name, value in body.items()} }"
+
+
+def _tokens(response: Response) -> Iterator[str]:
+    """Every text that stands under the name of a token, however deep, whatever the status."""
+    for value in readers.values(response.json):
+        found = value.get(TOKEN_MEMBER) if isinstance(value, dict) else None
+        if isinstance(found, str) and found:
+            yield found
+
+
+def _no_token_given(response: Response) -> str | None:
+    return without_secrets(response) if token_in(response) is None else None
+
+
+def _token_given(response: Response) -> str | None:
+    return f"{response.status} with a token" if any(_tokens(response)) else None
+
+
+def _another_format(response: Response) -> str | None:
+    body = response.json
+    value: Any = body.get(EXPIRATION_MEMBER) if isinstance(body, dict) else None
+    return None if timestamps.is_utc_with_fraction(value) else f"{value!r}"
+
+
+TOKEN_GIVEN: Final = Check(
+    "token-given",
+    f"{TOKEN_MEMBER}, a string that is not empty",
+    _no_token_given,
+    clauses=("token-issued",),
+    applies=on_success,
+)
+EXPIRATION_FORMAT: Final = Check(
+    "expiration-format",
+    "an ISO 8601 timestamp in UTC with fractional seconds",
+    _another_format,
+    clauses=("token-expiration-format",),
+    applies=on_success,
+    after="token-issued",
+)
+NO_TOKEN: Final = Check("no-token", "no token", _token_given, needs=Needs.FACTS)
+CHECKS: Final = (TOKEN_GIVEN, EXPIRATION_FORMAT, NO_TOKEN)

@@ -1,0 +1,137 @@
+"""Checks of the chapter on the workflow: the table of status and message, and the record's identifier."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Final
+
+from contracts.checks.check import Arguments, Check, Needs, Subject, on_taken, quoted_unless
+from contracts.checks.requests import RequestFacts
+from contracts.checks.results import Result, contradicted
+from contracts.errors import SuiteError
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Exchange, Response
+from contracts.interface.catalogue import load_catalogue
+from contracts.session.namespace import is_valid_uid
+from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
+
+
+class Row(StrEnum):
+    """The rows of the workflow table by the clause that states status and message."""
+
+    REALM_MISSING = "workflow-realm-missing"
+    REALM_UNKNOWN = "workflow-realm-unknown"
+    SCHEMA_UNKNOWN = "workflow-schema-unknown"
+    TAKEN = "workflow-identifier-taken"
+    UNKNOWN = "workflow-identifier-unknown"
+    LOCKED = "workflow-locked-record"
+    MAY_NOT_UPDATE = "workflow-update-rights"
+    MAY_NOT_CREATE = "workflow-create-rights"
+    ANONYMOUS = "workflow-anonymous"
+
+
+def tells(response: Response, row: Row, realm: str = "") -> bool:
+    """Whether an answer carries a row's message, whatever its status."""
+    message = load_catalogue().clause(row).message_in(realm) or ""
+    return not response.success and readers.says(response, message)
+
+
+def tells_exactly(response: Response, row: Row, realm: str = "") -> bool:
+    """Whether an answer carries a row's message with its status."""
+    return response.status == load_catalogue().clause(row).status and tells(response, row, realm)
+
+
+def _stated(clause: str, realm: str) -> tuple[int, str]:
+    stated = load_catalogue().clause(clause)
+    message = stated.message_in(realm)
+    if message is None or stated.status is None:
+        raise SuiteError(f"clause {clause} has no message and status to compare with")
+    return stated.status, message
+
+
+def _in_words(*, clause: str, realm: str) -> str:
+    status, message = _stated(clause, realm)
+    return f"{status} {message!r}"
+
+
+def _another_message(response: Response, *, clause: str, realm: str) -> str | None:
+    status, message = _stated(clause, realm)
+    return None if response.status == status and readers.says(response, message) else response.quote()
+
+
+def _not_carried(response: Response, *, identifier: str) -> str | None:
+    return None if readers.carries_identifier(response, identifier) else response.quote()
+
+
+def _names_a_record(response: Response) -> bool:
+    named = any(is_valid_uid(value) for value in readers.values(response.json))
+    return named or bool(response.headers.get("location", ""))
+
+
+def _of_the_path(subject: Subject, clause: str) -> Arguments | None:
+    if subject.facts is None or on_taken(subject, clause) is None:
+        return None
+    return {"identifier": subject.facts.path["identifier"]}
+
+
+MESSAGE: Final = Check("message", _in_words, _another_message, needs=Needs.FACTS)
+IDENTIFIER: Final = Check(
+    "identifier",
+    "the identifier {identifier} in the answer",
+    _not_carried,
+    clauses=("workflow-identifier-kept",),
+    needs=Needs.FACTS,
+    applies=_of_the_path,
+    line='carries(sent, request.path["identifier"])',
+)
+ANY_IDENTIFIER: Final = Check(
+    "any-identifier",
+    "the record's identifier",
+    quoted_unless(_names_a_record),
+    clauses=("workflow-identifier-returned",),
+    applies=on_taken,
+)
+CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER)
+
+_CREATES: Final = frozenset({"createWorkflowRecord", "createWorkflowRecordWithIdentifier"})
+_OPERATIONS: Final = _CREATES | {"updateWorkflowRecord"}
+_UNCONFIGURED: Final = re.compile(r"Schema not configured for the given realm\s+(?P<realm>[\w-]+)")
+_REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
+
+
+def misplaced_messages(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[Result, bool]]:
+    """Messages of the table that do not fit their status, or the request that they answer.
+
+    Yields:
+        A contradiction, and whether it is firm: nothing but a broken promise explains it.
+    """
+    response, operation = exchange.answer, facts.operation.id
+    if operation not in _OPERATIONS or response.success:
+        return
+    for clause, expected, firm in _misplaced(exchange, response, facts):
+        seen = response.quote()
+        yield contradicted(clause, operation, expected, seen, (exchange.id,), exchange.role), firm
+
+
+def _misplaced(
+    exchange: Exchange, response: Response, facts: RequestFacts
+) -> Iterator[tuple[str, str, bool]]:
+    realm = facts.realm or ""
+    rows = [row for row in Row if tells(response, row, realm)]
+    for row in rows:
+        status = load_catalogue().clause(row).status
+        if status is not None and response.status != status:
+            yield str(row), f"{status} with this message", True
+    if Row.REALM_MISSING in rows and realm in DEVELOPMENT_REALMS:
+        clause = "realm-workflow-realms" if "Realm" in exchange.request_headers else "realm-query"
+        yield clause, f"the realm {realm} of the request is found", True
+    other = _UNCONFIGURED.search(response.text)
+    if other is not None and realm in _REALMS and other["realm"] != realm:
+        yield str(Row.SCHEMA_UNKNOWN), f"the message names the realm of the request, {realm}", True
+    creates = facts.operation.id in _CREATES
+    if Row.TAKEN in rows and not creates:
+        yield str(Row.TAKEN), "an update is not refused because its record exists", False
+    if Row.UNKNOWN in rows and creates:
+        yield str(Row.UNKNOWN), "a creation is not refused because its record does not exist", False
