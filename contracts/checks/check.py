@@ -112,7 +112,7 @@ class Check:
         needs: What it has to know.
         applies: The arguments, where a single exchange shows the check of a clause; None where it does not.
         after: A clause whose contradiction, or obstacle, leaves nothing to say for this one.
-        line: How a case claims it of `sent`, behind `claim(...).`; a template of the arguments.
+        line: How a case claims it of `sent`, behind `claim(...).`; a template, or a function, of the arguments.
         any_status: A server error does not stand in its way.
         of_form: It is about the form of an answer, whatever is answered.
         kept: Its arguments may be stored with a finding.
@@ -126,11 +126,16 @@ class Check:
     needs: Needs = Needs.EXCHANGE
     applies: Applies = only_claimed
     after: str = ""
-    line: str = ""
+    line: str | Callable[..., str] = ""
     any_status: bool = False
     of_form: bool = False
     kept: bool = True
     universal: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether a case claims it without arguments of its own."""
+        return isinstance(self.line, str) and "{" not in self.line
 
     def wording(self, arguments: Arguments) -> str:
         """What keeps the check, in words."""
@@ -140,6 +145,8 @@ class Check:
 
     def claim_line(self, arguments: Arguments) -> str:
         """How a case claims it of the exchange `sent`, behind `claim(...).`."""
+        if callable(self.line):
+            return self.line(**arguments)
         if self.line:
             return self.line.format(**arguments)
         given = "".join(f", {name}={value!r}" for name, value in arguments.items())

@@ -36,6 +36,7 @@ ERRORS_ARRAY: Final = Check(
     "errors-array",
     "an errors array with at least one element",
     quoted_unless(lambda response: bool(readers.errors(response))),
+    clauses=("errors-array",),
     needs=Needs.FACTS,
     line="content_refused(sent)",
 )

@@ -56,6 +56,12 @@ def _in_words(*, clause: str, realm: str) -> str:
     return f"{status} {message!r}"
 
 
+def _line(*, clause: str, realm: str) -> str:
+    """The realm of the message is that of the case, whichever it was here."""
+    stated = load_catalogue().clause(clause)
+    return "says(sent)" if stated.message_in(realm) == stated.message else "says(sent, realm)"
+
+
 def _another_message(response: Response, *, clause: str, realm: str) -> str | None:
     status, message = _stated(clause, realm)
     return None if response.status == status and readers.says(response, message) else response.quote()
@@ -76,7 +82,7 @@ def _of_the_path(subject: Subject, clause: str) -> Arguments | None:
     return {"identifier": subject.facts.path["identifier"]}
 
 
-MESSAGE: Final = Check("message", _in_words, _another_message, needs=Needs.FACTS)
+MESSAGE: Final = Check("message", _in_words, _another_message, needs=Needs.FACTS, line=_line)
 IDENTIFIER: Final = Check(
     "identifier",
     "the identifier {identifier} in the answer",

@@ -11,12 +11,14 @@ from typing import Any, Final
 
 from contracts.cases.generated_faults import ABSENT
 from contracts.cases.requests import CONTENT
-from contracts.checks.errors_array import MANDATORY
-from contracts.checks.http import ACCEPTED
+from contracts.checks.check import Check, Subject
+from contracts.checks.faulty_requests import check_of, naming
+from contracts.checks.http import ACCEPTANCE, ACCEPTED, TAKEN, TURNED_DOWN
 from contracts.checks.requests import RequestFault, all_faults, clauses_of
 from contracts.checks.single import Judgement
-from contracts.checks.table import UNIVERSAL
+from contracts.checks.table import UNIVERSAL, lines_of
 from contracts.errors import UsageError
+from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import PreparedRequest
@@ -251,45 +253,6 @@ def _edits(before: Any, after: Any, steps: Steps) -> Iterator[tuple[Steps, Any]]
         yield steps, after
 
 
-_CONTENT: Final = "from contracts.checks import errors_array"
-_READERS: Final = "from contracts.exchanges import readers"
-_ROBUST: Final = "from contracts.checks import universal"
-_IMAGES: Final = "from contracts.exchanges import images"
-_TIMESTAMPS: Final = "from contracts.checks import timestamps"
-_ERROR: Final = "errors_array.elements(sent.answer)"
-#: Clause → condition on `sent`, what is expected, and what the condition needs.
-_CONDITIONS: Final[Mapping[str, tuple[str, str, str]]] = {
-    "token-issued": ('bool(sent.answer.json["authenticationToken"])', "a token", ""),
-    "token-expiration-format": (
-        'timestamps.is_utc_with_fraction(sent.answer.json["expiration"])',
-        "an ISO 8601 timestamp in UTC with fractional seconds",
-        _TIMESTAMPS,
-    ),
-    "errors-element-shape": (
-        "all(map(errors_array.well_formed, readers.errors(sent.answer) or []))",
-        "objects with a string code and a string property",
-        f"{_CONTENT}\n{_READERS}",
-    ),
-    "errors-code-known": (
-        f"{{code for code, _ in {_ERROR}}} <= errors_array.CODES",
-        "one of the seven documented codes",
-        _CONTENT,
-    ),
-    "list-answers": ("readers.records(sent.answer) is not None", "a list", _READERS),
-    "draft-info-present": ("bool(sent.answer.json)", "metadata of the draft", ""),
-    "attachment-thumbnail-image": ("images.is_image(sent.answer)", "an image", _IMAGES),
-    "workflow-identifier-returned": (
-        'any(map(is_valid_uid, readers.values(sent.answer.json))) or "location" in sent.answer.headers',
-        "the record's identifier",
-        f"{_READERS}\nfrom contracts.session.namespace import is_valid_uid",
-    ),
-}
-_PAGES: Final = {
-    "list-top": "$top",
-    "list-top-zero": "$top",
-    "attachment-list-top": "top",
-    "attachment-list-top-zero": "top",
-}
 #: Held whenever nothing was refused: a claim on them could not fail.
 _EMPTY: Final = frozenset({"errors-absent-on-success"})
 
@@ -300,7 +263,6 @@ class ClaimLines:
     Attributes:
         claimed: Ids of the clauses that lines were made for, universal ones included.
         further: Ids that no claim about a single exchange can show.
-        imports: What the lines need.
     """
 
     def __init__(self, judged: Judgement, catalogue: Catalogue) -> None:
@@ -314,7 +276,6 @@ class ClaimLines:
         }
         self.claimed: list[str] = []
         self.further: list[str] = []
-        self.imports: set[str] = set()
         self.fixtures: set[str] = set()
 
     def ruled_out(self) -> list[str]:
@@ -356,48 +317,38 @@ class ClaimLines:
         fault = self._about.get(clause.id)
         if fault is not None:
             return f"{claim}.{self._refusal(clause, fault)}"
+        line = self._of_answer(clause.id)
         response = self._judged.exchange.response
         refused = response is not None and not response.success
-        if clause.id == ACCEPTED[self._operation][0] and (refused or clause.id not in _CONDITIONS):
-            return f"{claim}.accepted(sent)"
-        return self._of_answer(clause.id, claim)
+        if clause.id == ACCEPTED[self._operation][0] and (refused or line is None):
+            line = ACCEPTANCE.claim_line({})
+        return None if line is None else f"{claim}.{line}"
 
     def _refusal(self, clause: Clause, fault: RequestFault) -> str:
         if len(all_faults(self._facts)) > 1:
-            return "turned_down(sent)"
-        if clause.message is not None and clause.status is not None:
-            self.fixtures |= {"realm"} if "${realm}" in clause.message else set()
-            return "says(sent, realm)" if "${realm}" in clause.message else "says(sent)"
-        if clause.id.startswith("token-") and self._operation == "createToken":
-            return _holds("not sent.answer.success", "no token")
-        if clause.id.startswith("contact-mandatory-"):
-            return f'reports(sent, "{MANDATORY}", "{fault.field}")'
-        return "turned_down(sent)"
+            return TURNED_DOWN.claim_line({})
+        due = naming(clause, fault) or check_of(clause, self._facts, fault)
+        line = due.check.claim_line(due.arguments)
+        self.fixtures |= {"realm"} if line.endswith(", realm)") else set()
+        return line
 
-    def _of_answer(self, name: str, claim: str) -> str | None:
-        if name == "errors-array":
-            return f"{claim}.content_refused(sent)"
-        if name == "workflow-identifier-kept":
-            return f'{claim}.carries(sent, request.path["identifier"])'
-        if name in ("head-without-body", "json-bodies"):
-            self.imports.add(_ROBUST)
-            check = "no_content" if name == "head-without-body" else "empty_or_json"
-            return f"universal.{check}({claim}, sent)"
-        if name in _PAGES:
-            self.imports.add(_READERS)
-            most = dict(self._facts.query).get(_PAGES[name], "0")
-            condition = f"len(readers.records(sent.answer) or []) <= {int(most)}"
-            return f"{claim}.{_holds(condition, f'at most {most} items')}"
-        if name in _CONDITIONS:
-            condition, expected, needs = _CONDITIONS[name]
-            self.imports |= set(needs.splitlines())
-            return f"{claim}.{_holds(condition, expected)}"
+    def _of_answer(self, name: str) -> str | None:
+        """The line of the check that the table holds for a clause; None where one exchange does not show it."""
+        checks = [check for check, clause in lines_of(self._operation) if clause.id == name]
+        for check in checks:
+            if check is not TAKEN:
+                arguments = self._arguments(check, name)
+                return None if arguments is None and not check.plain else check.claim_line(arguments or {})
         return None
 
-
-def _holds(condition: str, expected: str) -> str:
-    inside = f'    {condition},\n    sent,\n    expected="{expected}",\n    seen=sent.answer.quote(),\n'
-    return f"holds(\n{inside})"
+    def _arguments(self, check: Check, name: str) -> Mapping[str, Any] | None:
+        exchange = self._judged.exchange
+        if exchange.response is None:
+            return None
+        try:
+            return check.applies(Subject(exchange, exchange.response, self._facts, lambda _: False), name)
+        except Ambiguous:
+            return None
 
 
 FOLDER: Final = "tests/contract/scenario"
@@ -503,7 +454,7 @@ class _Words:
             [
                 f'"""{self._title()}"""',
                 "",
-                *merged(self._imports | self._changes.imports | self.claims.imports | self._type_imports()),
+                *merged(self._imports | self._changes.imports | self._type_imports()),
                 "",
                 "",
                 self._mark(),
