@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from contracts.checks.outcomes import Attempt as Attempt
     from contracts.checks.outcomes import done as done
     from contracts.checks.outcomes import usable as usable
-    from contracts.checks.workflow_errors import Row as Row
+    from contracts.checks.workflow import Row as Row
     from contracts.exchanges import images as images
     from contracts.exchanges import readers as readers
     from contracts.exchanges.exchange import Exchange as Exchange
@@ -95,7 +95,7 @@ _NAMES = {
     "contracts.checks": "errors_array timestamps universal workflow_errors",
     "contracts.checks.claims": "Claim Claims Observer",
     "contracts.checks.outcomes": "Attempt done usable",
-    "contracts.checks.workflow_errors": "Row",
+    "contracts.checks.workflow": "Row",
     "contracts.exchanges": "images readers",
     "contracts.exchanges.exchange": "Exchange",
     "contracts.session.actor": "Actor",

@@ -12,8 +12,9 @@ from typing import Any
 
 from contracts.cases.generated_faults import ABSENT, Fault
 from contracts.cases.requests import Request, ValidRequests
-from contracts.checks.claims import Claim
-from contracts.checks.outcomes import MOST_REPLAYS, Attempt, Contradiction, Observation
+from contracts.checks.http import TURNED_DOWN
+from contracts.checks.outcomes import MOST_REPLAYS, Attempt, Contradiction
+from contracts.checks.results import CheckOutcome, Result, observed
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue, Clause, Level
@@ -151,22 +152,30 @@ class Probe:
         if clause is None or clause.level is Level.SILENT or not firm(fault, self._exercise.usual(fault)):
             self._observe(clause, fault)
             return
-        before = len(self._attempt.evidence)
-        first = self._contradicts(clause, fault)
+        first = self._contradiction(clause, fault)
         if first is None:
             return
-        key, seen, replay = first.evidence.key, 1, 1
+        known = self._attempt.confirmed.get(first.key, (0, 0))
+        # Where another fault has shown this already, a sighting that does not come back must not stand in for it.
+        found = [first] if known[0] > 1 else self._noted([first])
+        seen, replay = 1, 1
         while seen == 1 and replay <= MOST_REPLAYS:
             replay += 1
-            seen += self._contradicts(clause, fault) is not None
-        known = self._attempt.confirmed.get(key, (0, 0))
-        if seen == 1 and known[0] > 1:
-            # Another fault has shown this already; a result that did not come back must not stand in for it.
-            del self._attempt.evidence[before:]
+            again = self._contradiction(clause, fault)
+            if again is not None:
+                seen += 1
+                found = self._noted([*found, again])
+        if found:
             return
-        self._attempt.confirmed[key] = max(known, (seen, replay))
+        self._attempt.confirmed[first.key] = max(known, (seen, replay))
         if seen > 1 and clause.level is Level.MUST:
-            raise first
+            raise Contradiction(first)
+
+    def _noted(self, results: list[Result]) -> list[Result]:
+        """Note contradictions; returns those that are still to be noted: none."""
+        for result in results:
+            self._attempt.note(result)
+        return []
 
     def _observe(self, clause: Clause | None, fault: Fault) -> None:
         if self._operation in _PERMANENT:
@@ -176,36 +185,31 @@ class Probe:
         unspoilt = answer is not None and exchange.fault is None
         if clause is not None and clause.level is Level.SILENT and answer is not None and unspoilt:
             seen = {"fault": fault.key, "status": answer.status}
-            self._attempt.observations.append(Observation(clause.id, self._operation, seen))
+            self._attempt.observations.append(observed(clause.id, self._operation, seen))
 
-    def _contradicts(self, clause: Clause, fault: Fault) -> Contradiction | None:
-        """Send the fault, on fresh data again while the weather has a hand in the answer."""
+    def _contradiction(self, clause: Clause, fault: Fault) -> Result | None:
+        """Send the fault, on fresh data again while the weather has a hand in an answer that contradicts the clause.
+
+        Returns:
+            The contradiction, which is not noted yet; None when the fault was refused.
+        """
         for _ in range(_MOST_SPOILT):
-            before, noted = len(self._attempt.exchanges), len(self._attempt.evidence)
+            before = len(self._attempt.exchanges)
             try:
-                found = self._contradicts_once(clause, fault)
+                found = self._judged(clause, fault)
             except EnvironmentFault:
                 continue
             if found is None or not any(each.doubtful for each in self._attempt.exchanges[before:]):
                 return found
-            self._drop(noted)
-        return self._contradicts_once(clause, fault)
+        return self._judged(clause, fault)
 
-    def _drop(self, noted: int) -> None:
-        """Forget evidence, from a place in its list on."""
-        for evidence in self._attempt.evidence[noted:]:
-            self._attempt.contradicted[evidence.key] -= 1
-        del self._attempt.evidence[noted:]
-
-    def _contradicts_once(self, clause: Clause, fault: Fault) -> Contradiction | None:
+    def _judged(self, clause: Clause, fault: Fault) -> Result | None:
         exchange = self._exercise.send(fault)
-        evidence = len(self._attempt.evidence)
-        try:
-            Claim(clause, self._operation, self._attempt).turned_down(exchange, f"{fault.key} refused")
-        except Contradiction as contradiction:
-            return contradiction
-        noted = self._attempt.evidence[evidence:]
-        return Contradiction(noted[0]) if noted else None
+        result = TURNED_DOWN.judge(clause, self._operation, exchange, expected=f"{fault.key} refused")
+        if result.outcome is CheckOutcome.CONTRADICTED:
+            return result
+        self._attempt.held[result.key] += 1
+        return None
 
 
 def firm(fault: Fault, usual: Any) -> bool:

@@ -14,7 +14,7 @@ from contracts.cases.submissions import (
 )
 from contracts.checks import errors_array, workflow_errors
 from contracts.checks.outcomes import Blocked, done, usable
-from contracts.checks.workflow_errors import Row
+from contracts.checks.workflow import Row
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace

@@ -26,7 +26,7 @@ from contracts.cases.workflow_records import WorkflowRecords
 from contracts.checks import workflow_errors
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, usable
-from contracts.checks.workflow_errors import Row
+from contracts.checks.workflow import Row, tells, tells_exactly
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
@@ -126,16 +126,12 @@ class RowRequests:
         control = self._arrange.once(
             f"bare {operation}", lambda: self._bare(operation, self._author, self._fresh.uid())
         )
-        first = next(
-            (row for row in _AT_FIRST if workflow_errors.tells_exactly(usable(control), row, realm)), None
-        )
+        first = next((row for row in _AT_FIRST if tells_exactly(usable(control), row, realm)), None)
         if first is None:
             raise Untested(f"{missing}, and a made-up schema is answered {control.answer.quote()}")
         sent = self._bare(operation, actor, self._fresh.uid(), **parts)
         answer = usable(sent)
-        if workflow_errors.tells(answer, first, realm) or (
-            not answer.success and readers.says(answer, _SCHEMA_TOLD)
-        ):
+        if tells(answer, first, realm) or (not answer.success and readers.says(answer, _SCHEMA_TOLD)):
             raise Untested(f"{missing}, and a made-up schema comes first: {answer.quote()}")
         return sent
 
@@ -147,11 +143,7 @@ class RowRequests:
         content = answer.status == 403 or readers.errors(
             answer
         )  # rights that the account may lack, or the document
-        if (
-            answer.success
-            or workflow_errors.tells(answer, wanted, self._author.realm)
-            or (alone and not content)
-        ):
+        if answer.success or tells(answer, wanted, self._author.realm) or (alone and not content):
             return sent
         raise Untested(f"{missing}, and a made-up schema is answered {answer.quote()}")
 

@@ -41,7 +41,8 @@ from contracts.cases.state_model import (
     RunningSequence,
     Step,
 )
-from contracts.checks.outcomes import Blocked, Contradiction, Evidence, Untested
+from contracts.checks.outcomes import Blocked, Contradiction, Untested
+from contracts.checks.results import Result
 from contracts.errors import EnvironmentFault, GivenUp
 from contracts.exchanges.readers import Ambiguous
 
@@ -165,7 +166,7 @@ class Shortened:
     """The shortest sequence found, its evidence, and how often the contradiction came back in how many tries."""
 
     steps: Steps
-    evidence: Evidence
+    evidence: Result
     reproduced: int = 1
     tried: int = 1
 
@@ -572,7 +573,7 @@ def _saved_first(context: Context, saved: Saved) -> Exploration:
     return exploration
 
 
-def _shortened(context: Context, saved: Saved, found: Contradiction, steps: tuple[Step, ...]) -> Evidence:
+def _shortened(context: Context, saved: Saved, found: Contradiction, steps: tuple[Step, ...]) -> Result:
     """The evidence of the shortest sequence; a replay of the case only tells whether it came back.
 
     What was seen in bad weather is not confirmed here: the case has to see it in fair weather.

@@ -11,7 +11,6 @@ from contracts.cases import (
     contract,
     requests,
     routing,
-    universal,
 )
 
 DOCUMENTS = (*requests.FAMILIES["draft"], *requests.FAMILIES["attachment"])
@@ -53,9 +52,9 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(
         comparison.tolerated(claim("content-type-without-body", operation), asked[operation], plain)
 
     for operation in WITH_JSON:
-        universal.empty_or_json(claim("json-bodies", operation), asked[operation])
+        claim("json-bodies", operation).meets("empty-or-json", asked[operation])
     for operation in ("draftExists", "attachmentExists"):
-        universal.no_content(claim("head-without-body", operation), asked[operation])
+        claim("head-without-body", operation).meets("no-content", asked[operation])
     realms = [partial(judge, operation) for operation in requests.FAMILIES["draft"]]
     headers = [partial(judge_header, operation) for operation in WITHOUT_BODY]
     # Last, as it ends the case where one operation is not served, which says nothing about the others.
@@ -81,7 +80,7 @@ def test_ordinary_requests_for_contacts_are_served(ordinary: OrdinaryRequests, c
         comparison.realm_taken(claim("realm-document-realms", operation), asked[operation], again)
 
     for operation in requests.FAMILIES["contact"]:
-        universal.empty_or_json(claim("json-bodies", operation), asked[operation])
+        claim("json-bodies", operation).meets("empty-or-json", asked[operation])
     realms = [partial(judge, operation) for operation in requests.FAMILIES["contact"]]
     served = partial(
         routing.families_served,
@@ -110,7 +109,7 @@ def test_ordinary_submissions_are_served(ordinary: OrdinaryRequests, claim: Clai
         partial(claim, "version-2023-paths"), asked, {"workflow": requests.WORKFLOW}, ordinary.nowhere
     )
     for operation in requests.WORKFLOW:
-        universal.empty_or_json(claim("json-bodies", operation), asked[operation])
+        claim("json-bodies", operation).meets("empty-or-json", asked[operation])
     comparison.each_judged(partial(judge, operation) for operation in requests.WORKFLOW)
 
 
@@ -118,7 +117,7 @@ def test_ordinary_submissions_are_served(ordinary: OrdinaryRequests, claim: Clai
 def test_signing_in_is_served_under_2013(author: Actor, credentials: Credentials, claim: Claims) -> None:
     """Authentication stands under /api/v2013, answers in JSON and reads the charset of a content type."""
     signed_in = author.send("createToken", json=credentials.of("author"))
-    universal.empty_or_json(claim("json-bodies", "createToken"), signed_in)
+    claim("json-bodies", "createToken").meets("empty-or-json", signed_in)
     routing.families_served(
         partial(claim, "version-2013-paths"), {"createToken": signed_in}, {"token": ("createToken",)}
     )
