@@ -32,7 +32,7 @@ _LINES = {
 def command(shell: str) -> int:
     """Print the line that makes a shell complete commands, options, clauses, operations, realms and targets.
 
-    The place to put it in is told on standard error, so that the line alone can be appended to it.
+    The file to put it in is printed on standard error, so that the line alone can be appended to it.
 
     \b
     Examples:
@@ -90,6 +90,6 @@ def findings(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> l
 
 def _matching(known: Iterable[tuple[str, str]], incomplete: str) -> list[CompletionItem]:
     try:
-        return [CompletionItem(name, help=told) for name, told in known if name.startswith(incomplete)]
+        return [CompletionItem(name, help=text) for name, text in known if name.startswith(incomplete)]
     except RegistryContractsError:
         return []  # a damaged installation is for the command to complain about

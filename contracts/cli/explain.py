@@ -47,7 +47,7 @@ _PROTECTED: Final = {
 def command(*, name: str, reports: Path, as_json: bool) -> int:
     """Say what a clause or an operation is about: wording, source, cases, last verdicts, defects that prove it.
 
-    Exit codes: 0 told, 4 there is no such clause or operation.
+    Exit codes: 0 described, 4 there is no such clause or operation.
 
     \b
     Examples:
@@ -172,18 +172,18 @@ def _verdict_lines(facts: dict[str, Any]) -> Iterator[str]:
     if last is None:
         yield labelled("verdicts", "no run yet")
         return
-    told = f"{last['run']} on {last['target']}, profile {last['profile']}"
+    run = f"{last['run']} on {last['target']}, profile {last['profile']}"
     if not last["realms"]:
-        yield labelled("verdicts", f"not judged in the last run ({told})")
+        yield labelled("verdicts", f"not judged in the last run ({run})")
         return
-    yield labelled("verdicts", told)
+    yield labelled("verdicts", run)
     for realm, cell in last["realms"].items():
         verdict = str(cell["verdict"])
         strip = "".join(_LETTERS.get(each, "E") for each in history.get(realm, {}).get("verdicts", ()))
         found = f", findings {', '.join(cell['findings'])}" if cell["findings"] else ""
-        said = cell["reason"] or many(cell["assertions"], "assertion")
+        reason = cell["reason"] or many(cell["assertions"], "assertion")
         coloured = click.style(f"{verdict:<12}", fg=_COLOURS.get(verdict, "yellow"))
-        yield labelled("", f"{realm:<8} {coloured} {said}{found}{f'  [{strip}]' if strip else ''}")
+        yield labelled("", f"{realm:<8} {coloured} {reason}{found}{f'  [{strip}]' if strip else ''}")
 
 
 def _tries(facts: dict[str, Any]) -> list[str]:

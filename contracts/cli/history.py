@@ -28,7 +28,7 @@ _DEFAULT = Path("reports") / FILE_NAME
 
 @click.group(cls=DefaultCommandGroup)
 def command() -> None:
-    """Show what earlier runs said; `show` need not be named."""
+    """Show the verdicts of earlier runs; `show` need not be named."""
 
 
 @command.command()

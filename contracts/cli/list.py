@@ -74,9 +74,9 @@ class Filters:
 def command(*, what: str, as_json: bool, **filters: Any) -> int:
     """List WHAT: clauses, operations, cases, realms, profiles, defects, variants, weathers or findings.
 
-    Findings are those of the latest run. The number of lines is told on standard error.
+    Findings are those of the latest run. The number of lines is printed on standard error.
 
-    Exit codes: 0 told, 4 usage.
+    Exit codes: 0 listed, 4 usage.
 
     \b
     Examples:

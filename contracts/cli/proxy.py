@@ -46,7 +46,7 @@ _PORT: Final = click.IntRange(0, 65535)
 def command(*, port: int, page_port: int, no_page: bool, until_idle: float | None, **further: Any) -> int:
     """Stand between any client and a target: everything passes unchanged, requests and answers are judged.
 
-    Point the client at the address that is printed. Findings are told as they come; at the end (Ctrl-C is the usual
+    Point the client at the address that is printed. Findings are printed as they come; at the end (Ctrl-C is the usual
     one) the reports folder holds traffic.har, check.json and index.html, and the exit code is the verdict's.
 
     Exit codes: 0 nothing contradicted, 1 a finding, 4 usage, 5 no request of the interface, 6 the environment.

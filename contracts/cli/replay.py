@@ -146,14 +146,14 @@ def _round(
 
 
 def _shows(done: Replayed) -> tuple[object, ...]:
-    """What a round shows, so that the same is not told twice."""
+    """What a round shows, so that the same is not printed twice."""
     clauses = tuple(found.clause for judged in done.judgements for found in judged.findings)
-    return clauses, tuple((label, said.partition(",")[0]) for label, said in done.differences)
+    return clauses, tuple((label, difference.partition(",")[0]) for label, difference in done.differences)
 
 
 def _shown(done: Replayed) -> Iterator[str]:
-    for label, said in done.differences:
-        yield display.unwrapped("  differs", f" {label}: {said}")
+    for label, difference in done.differences:
+        yield display.unwrapped("  differs", f" {label}: {difference}")
     catalogue = load_catalogue()
     for judged in done.judgements:
         for finding in judged.findings:
@@ -161,15 +161,15 @@ def _shown(done: Replayed) -> Iterator[str]:
 
 
 def _verdict(rounds: list[Replayed], telling: Telling) -> str:
-    outcome, again, told = together(rounds)
+    outcome, again, decided = together(rounds)
     rate = (
-        f" in {many(told, 'round')}"
+        f" in {many(decided, 'round')}"
         if outcome is Outcome.NOT
-        else f" in {again} of {many(told, 'round')}"
-        if told
+        else f" in {again} of {many(decided, 'round')}"
+        if decided
         else ""
     )
-    spoilt = len(rounds) - told
+    spoilt = len(rounds) - decided
     rest = f"; {many(spoilt, 'round')} could not tell: {_last_why(rounds)}" if spoilt else ""
     before = telling.found.rate if telling.found else None
     then = f" (then: {before[0]} of {before[1]})" if before else ""
@@ -181,7 +181,7 @@ def _last_why(rounds: list[Replayed]) -> str:
 
 
 def _as_data(session: ManualSession, telling: Telling, realm: str, rounds: list[Replayed]) -> dict[str, Any]:
-    outcome, again, told = together(rounds)
+    outcome, again, decided = together(rounds)
     return {
         "source": telling.source,
         "finding": telling.found.id if telling.found else None,
@@ -189,12 +189,12 @@ def _as_data(session: ManualSession, telling: Telling, realm: str, rounds: list[
         "target": session.target.name,
         "realm": realm,
         "outcome": str(outcome),
-        "rate": [again, told],
+        "rate": [again, decided],
         "rounds": [
             {
                 "outcome": str(each.outcome),
                 "why": each.why,
-                "differences": [f"{label}: {said}" for label, said in each.differences],
+                "differences": [f"{label}: {difference}" for label, difference in each.differences],
                 "exchanges": [
                     {
                         "operation": pair.new.operation,

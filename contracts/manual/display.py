@@ -121,8 +121,8 @@ def judgement_lines(judged: Judgement, catalogue: Catalogue) -> Iterator[str]:
 def _touched(judged: Judgement) -> str:
     held = f"{many(len(judged.held), 'clause')} held" + (f": {', '.join(judged.held)}" if judged.held else "")
     seen = list(dict.fromkeys(each.clause for each in judged.observations))
-    told = f"; observed: {', '.join(seen)}" if seen else ""
-    return held + told
+    observed = f"; observed: {', '.join(seen)}" if seen else ""
+    return held + observed
 
 
 def finding_lines(finding: Result, catalogue: Catalogue) -> Iterator[str]:

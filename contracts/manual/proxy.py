@@ -364,13 +364,13 @@ def _stopping(loop: asyncio.AbstractEventLoop, signals: Sequence[signal.Signals]
     """An event that a signal sets; a second one acts as it would without us."""
     stop = asyncio.Event()
 
-    def told(number: signal.Signals) -> None:
+    def on_signal(number: signal.Signals) -> None:
         stop.set()
         loop.remove_signal_handler(number)
 
     for number in signals:
         try:
-            loop.add_signal_handler(number, told, number)
+            loop.add_signal_handler(number, on_signal, number)
         except (RuntimeError, ValueError):  # not the main thread, as in tests: who started it stops it
             continue
     return stop

@@ -248,8 +248,8 @@ def _dealt(
         )
         for case, item in cases.items()
     }
-    mine, told = cases_of_shard(weights, part)
-    config.stash[DEALT] = sorted(mine), told
+    mine, plan_digest = cases_of_shard(weights, part)
+    config.stash[DEALT] = sorted(mine), plan_digest
     kept = [item for item in planned if not any(marks(item)) or case_of(item) in mine]
     others = [item for case, item in cases.items() if case not in mine]
     reached = _cells(kept)

@@ -172,7 +172,7 @@ class SecretContainment(logging.Filter):
     """Blanks secrets out of pytest's own breakdowns and out of the logs of the libraries below.
 
     Args:
-        config: pytest's; it is told of breakdowns.
+        config: pytest's; its stash records internal errors.
         redactor: Knows the secrets of this process, those that come later too.
     """
 

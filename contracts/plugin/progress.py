@@ -135,8 +135,8 @@ class RunProgress:
 def case_in_words(case: str) -> str:
     """Word a node id: the name of the case, with its realm and whatever else tells it from its siblings."""
     name, bracket, parameters = case.rpartition("::")[2].partition("[")
-    told = name.removeprefix("test_").replace("_", " ")
-    return printable(f"{told} ({parameters.removesuffix(']')})" if bracket else told)
+    words = name.removeprefix("test_").replace("_", " ")
+    return printable(f"{words} ({parameters.removesuffix(']')})" if bracket else words)
 
 
 def _span(seconds: float) -> str:
@@ -228,11 +228,11 @@ class Display:
             self._console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
 
 
-#: Findings that are told as they come; the others stand at the end of the run.
+#: Findings that are shown as they come; the others stand at the end of the run.
 _FIRST_FINDINGS: Final = 10
 #: Earlier runs that are looked at for how many requests a run like this one sends.
 _RUNS_LOOKED_AT: Final = 5
-#: Characters of a finding that is told as it comes.
+#: Characters of a finding that is shown as it comes.
 _LONGEST: Final = 300
 _RED: Final = ("fail", "error")
 
@@ -346,12 +346,12 @@ class _CaseWatcher:
         self._course.total = len(ids)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """A case begins; with the first one all that pytest has to say before is said."""
+        """A case begins; with the first one, pytest has written its header."""
         self._course.begins(nodeid)
         self._display.start()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A case has its verdict; the first findings are told at once."""
+        """A case has its verdict; the first findings are shown at once."""
         verdict = dict(report.user_properties).get(VERDICT_PROPERTY)
         if verdict is None:
             return

@@ -77,12 +77,12 @@ def shard_of(config: pytest.Config, plan: Plan, target: Target, versions: dict[s
     selection = config.stash[SELECTION]
     if selection.shard is None:
         return None
-    cases, told = _planned(plan)[1] or (None, None)
+    cases, plan_digest = _planned(plan)[1] or (None, None)
     return Shard(
         number=selection.shard.number,
         of=selection.shard.of,
         plan=_plan(selection, plan, target, versions),
-        all_cases=told,
+        all_cases=plan_digest,
         cases=None if cases is None else tuple(cases),
     )
 

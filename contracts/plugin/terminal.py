@@ -46,16 +46,16 @@ def pytest_report_header(config: pytest.Config) -> str | None:
         return None
     selection, target = config.stash[SELECTION], config.stash[TARGET]
     name = f"{target.name} at {target.base_url}" if target else "the embedded sandbox"
-    said = [f"contract: {name}, profile {selection.profile}, seed {selection.seed}"]
+    parts = [f"contract: {name}, profile {selection.profile}, seed {selection.seed}"]
     terms = selection.terms
-    said += [f"shard {selection.shard}"] if selection.shard else []
-    said += [f"consumer {terms.consumer.file}"] if terms.consumer else []
-    said += (
+    parts += [f"shard {selection.shard}"] if selection.shard else []
+    parts += [f"consumer {terms.consumer.file}"] if terms.consumer else []
+    parts += (
         [f"{many(len(terms.deviations), 'deviation')} in {terms.deviations_file}"]
         if terms.deviations_file
         else []
     )
-    return ", ".join(said)
+    return ", ".join(parts)
 
 
 def pytest_report_teststatus(
@@ -112,13 +112,13 @@ def _tell(terminalreporter: pytest.TerminalReporter, config: pytest.Config, line
 
 
 def _state(finding: Finding) -> str:
-    said = [] if finding.confirmed else ["unconfirmed"]
-    said += [] if finding.counted else ["outside the consumer, not counted"]
+    parts = [] if finding.confirmed else ["unconfirmed"]
+    parts += [] if finding.counted else ["outside the consumer, not counted"]
     if finding.accepted:
-        said.append(f"accepted until {finding.accepted.expires}, {finding.accepted.place}")
+        parts.append(f"accepted until {finding.accepted.expires}, {finding.accepted.place}")
     if finding.methods:
-        said.append(f"used by {', '.join(finding.methods)}")
-    return f" ({'; '.join(said)})" if said else ""
+        parts.append(f"used by {', '.join(finding.methods)}")
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _terms(verdict: RunVerdict) -> Iterator[str]:
