@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from contracts.cases.credentials import Credentials as Credentials
     from contracts.cases.credentials import nobodys_email as nobodys_email
     from contracts.cases.fault_probe import Probe as Probe
+    from contracts.cases.hostile_input import Deal as Deal
     from contracts.cases.hostile_input import share as share
     from contracts.cases.list_pages import Lister as Lister
     from contracts.cases.list_pages import attachments_of as attachments_of
@@ -80,7 +81,7 @@ _NAMES = {
     "contracts.cases.contents": "Limit",
     "contracts.cases.credentials": "Credentials nobodys_email",
     "contracts.cases.fault_probe": "Probe",
-    "contracts.cases.hostile_input": "share",
+    "contracts.cases.hostile_input": "Deal share",
     "contracts.cases.list_pages": "Lister attachments_of drafts_of equals quoted",
     "contracts.cases.marks": "Profile contract",
     "contracts.cases.observing": "shape status",

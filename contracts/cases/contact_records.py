@@ -14,10 +14,20 @@ from contracts.cases.samples import CONTACT_FIELDS
 _TEXT_WRONG: Final[dict[str, Any]] = {"object": {"text": "Maathai"}, "array": ["Maathai"]}
 
 
-_OBJECT_WRONG: Final[dict[str, Any]] = {"string": "Maathai", "array": ["Maathai"]}
+_OBJECT_WRONG: Final[dict[str, Any]] = {
+    "string": "Maathai",
+    "array": ["Maathai"],
+    "number": 17,
+    "boolean": True,
+}
 
 
-_ARRAY_WRONG: Final[dict[str, Any]] = {"string": "Maathai", "object": {"text": "Maathai"}}
+_ARRAY_WRONG: Final[dict[str, Any]] = {
+    "string": "Maathai",
+    "object": {"text": "Maathai"},
+    "number": 17,
+    "boolean": True,
+}
 
 
 def _inside(place: str, wrong: dict[str, Any], wrap: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from contracts.cases.requests import Request
@@ -30,6 +30,25 @@ def share(table: Mapping[str, T], realm: str, parts: int = 3, operation: str | N
     return {
         name: value for number, (name, value) in enumerate(table.items()) if number % parts == turn % parts
     }
+
+
+@dataclass(frozen=True)
+class Deal:
+    """Deals the values of a table to the realms of a run, so that the run meets all of them; the fixture `deal`.
+
+    Attributes:
+        place: The realm's place among the document realms of the run.
+        realms: How many these are; in a run of one realm, it gets the whole table.
+    """
+
+    place: int
+    realms: int
+
+    def __call__(self, table: Mapping[str, T], turn: int = 0) -> dict[str, T]:
+        """The values of a table whose turn it is, at least one; another turn begins with another realm."""
+        items = list(table.items())
+        mine = [item for number, item in enumerate(items) if (number + turn) % self.realms == self.place]
+        return dict(mine or [items[(self.place + turn) % len(items)]])
 
 
 _DEEP: Final = 20_000

@@ -13,6 +13,7 @@ from contracts.cases.credentials import Credentials
 from contracts.cases.drafts import prove
 from contracts.cases.fault_probe import Exercise, Probe
 from contracts.cases.generated_faults import faults, one_of_each
+from contracts.cases.hostile_input import Deal
 from contracts.cases.marks import Profile
 from contracts.cases.requests import OrdinaryRequests, ValidRequests
 from contracts.cases.row_requests import RowRequests
@@ -24,7 +25,7 @@ from contracts.plugin.collection import case_of, clauses_of
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
-from contracts.settings.target import AUTHOR, RealmSettings
+from contracts.settings.target import AUTHOR, DOCUMENT_REALMS, RealmSettings
 
 #: The attempt under way, on the item's stash.
 ATTEMPT = pytest.StashKey[Attempt]()
@@ -157,6 +158,13 @@ def probe(
     chosen = faults(operation, realm) if thorough else one_of_each(operation, realm, realms)
     exercise = Exercise(operation, bases, author, worker.namespace)
     return Probe(operation, attempt, worker.catalogue, exercise, chosen)
+
+
+@pytest.fixture
+def deal(worker: Worker, realm: str) -> Deal:
+    """Deals the values of a table to the document realms of the run."""
+    run = [name for name in worker.selection.realms or worker.target.realms if name in DOCUMENT_REALMS]
+    return Deal(run.index(realm), len(run)) if realm in run else Deal(0, 1)
 
 
 def _actor(role: str) -> Any:

@@ -836,6 +836,8 @@ def _field_kinds(operation: str, name: str, sample: Any, clause: str) -> Iterato
             operations=(operation,),
             operator=f"{_kebab(name)}-as-{kind}-taken",
             clauses=(clause,),
+            # A service may read a number or a boolean as text where text is due.
+            stated=not (right == "text" and kind in ("number", "boolean")),
             inject=partial(inject.field_repaired, name=name, sample=sample, wrong=holds),
         )
     yield from _under(

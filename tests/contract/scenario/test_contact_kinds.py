@@ -1,15 +1,16 @@
 """The kinds of the 26 fields of a contact: a value of a plainly other kind is refused, whole or inside.
 
-Create meets every wrong kind of every field; update one of each field in turn here, and all of them nightly.
+Create meets every wrong kind of every field; update meets them too, dealt out to the realms of the run, and all of
+them in each realm nightly.
 """
 
 import pytest
 
 from contracts.cases import (
     CONTACT_FIELDS,
-    DOCUMENT_REALMS,
     Claims,
     ContactRequests,
+    Deal,
     contact_records,
     contract,
 )
@@ -67,11 +68,10 @@ def test_creating_refuses_a_field_of_another_kind(
 @fields("updateContact")
 @contract(operations=["updateContact"])
 def test_updating_refuses_a_field_of_another_kind(
-    contacts: ContactRequests, claim: Claims, operation: str, realm: str, field: str
+    contacts: ContactRequests, claim: Claims, operation: str, deal: Deal, field: str
 ) -> None:
-    """A value of another kind is refused with an errors array; each realm meets another one."""
-    turn = DOCUMENT_REALMS.index(realm)
-    for kind, record in contact_records.wrong_kind_in_turn(contacts.record(), field, turn).items():
+    """A value of another kind is refused with an errors array; the kinds are dealt out to the realms."""
+    for kind, record in deal(contact_records.wrong_kinds(contacts.record(), field), len(field)).items():
         sent = contacts.faulty(f"{field} as {kind}", record)
         contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent)
 
