@@ -65,11 +65,13 @@ def test_a_mistaken_word_is_one_clear_line(
 
 # A trial as the proof runs it in a fork, but without the suite: the second one blocks until the proof is interrupted.
 TRIALS = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from contracts.proving import proof
 from contracts.proving.trials import TrialResult
 
+# A shell that starts the tests in the background makes them ignore Ctrl-C, and their children with them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 began, blocks = Path(sys.argv.pop(1)), sys.argv.pop(1) == "blocks"
 
 def trial_result(trial, index, folder):
@@ -95,9 +97,12 @@ def test_an_interrupted_proof_goes_on_where_it_stopped(tmp_path: Path) -> None:
     words += [f"--defect={name}" for name in names]
     program = [sys.executable, "-c", TRIALS, str(began)]
     with subprocess.Popen([*program, "blocks", *words], stderr=subprocess.PIPE, text=True) as going:
-        assert eventually(lambda: going.poll() is not None or _lines(began) == names[:2])
-        going.send_signal(signal.SIGINT)
-        _, last_words = going.communicate(timeout=60)
+        try:
+            assert eventually(lambda: going.poll() is not None or _lines(began) == names[:2])
+            going.send_signal(signal.SIGINT)
+            _, last_words = going.communicate(timeout=60)
+        finally:
+            going.kill()
     assert going.returncode == 2, last_words
     assert last_words.splitlines()[-1].startswith("registry-contracts: interrupted")
     before = _lines(state)
