@@ -159,8 +159,6 @@ class Arrangement:
         self, actor: Actor, uid: str, filename: str = "note.txt", content: bytes = b"a note\n"
     ) -> Attachment:
         """Create an attachment of a document and find out its id."""
-        pass
-
         return attach(actor, uid, filename, content)
 
     def attachment_ids(self, actor: Actor, uid: str) -> list[int]:

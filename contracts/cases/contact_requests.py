@@ -227,7 +227,7 @@ class ContactRequests:
 
 
 class UnauthenticatedContacts:
-    """The contact operations before somebody without a token, also where the settings tell no valid contact."""
+    """The contact operations for a client without a token, also where the settings tell no valid contact."""
 
     def __init__(self, author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace) -> None:
         self._author = author

@@ -209,7 +209,7 @@ _MOST_PAGES = 30
 
 @dataclass(frozen=True)
 class Promise:
-    """What a collection promises: clauses for the caller's drafts, for deleted ones, for those of somebody else."""
+    """What a collection promises: clauses for the caller's drafts, for deleted ones, for those of other accounts."""
 
     collection: str
     mine: str

@@ -87,7 +87,7 @@ def _exists(actor: Actor, uid: str) -> bool:
 
 
 def altered(token: str) -> list[str]:
-    """Texts that differ from a valid token in a way that somebody might overlook, and were never issued.
+    """Texts that differ from a valid token in a way that a careless check overlooks, and were never issued.
 
     Letter case is left alone where a notation may not know it, and no tail follows what closes a text in Base64.
     """

@@ -180,12 +180,12 @@ class DeviationOutcome:
 
     @property
     def fails(self) -> bool:
-        """Whether the run fails until somebody changes the entry."""
+        """Whether the run fails until the entry is changed."""
         return self.counted and self.course in {DeviationState.EXPIRED, DeviationState.GONE}
 
     @property
     def warns(self) -> bool:
-        """Whether somebody should look at the entry, though the run does not fail."""
+        """Whether the entry needs a look, though the run does not fail."""
         if self.fails:
             return False
         return (

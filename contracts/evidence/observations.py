@@ -155,7 +155,7 @@ def what_was_sent(exchanges: Iterable[tuple[Exchange, Mapping[str, str]]]) -> Se
 def telling(exchange: Exchange, path: Mapping[str, str], sent: Sent) -> bool:
     """Tell whether an answer says something of the service, and not of what happens to be stored there.
 
-    An accepted request about a record that the run did not write shows somebody else's record; a file is its
+    An accepted request about a record that the run did not write shows another client's record; a file is its
     owner's; and a body that was cut has an unknown rest.
     """
     whole = exchange.response is None or exchange.response.body.whole

@@ -268,7 +268,7 @@ def merge(histories: Iterable[History], keep: int = KEPT_RUNS) -> History:
 
 
 def write(path: Path, history: History) -> None:
-    """Write a history file at once: whoever reads meanwhile sees the old one or the new one.
+    """Write a history file at once: a reader meanwhile sees the old one or the new one.
 
     Raises:
         UsageError: it cannot be written.

@@ -1,9 +1,7 @@
-"""Which case tests which clause, found by letting pytest collect the cases without running any.
+"""Which case tests which clause, found by letting pytest collect the cases; kept between commands.
 
-The module is also the small pytest plugin that does the finding: a process of its own collects, so that
-asking from inside another pytest run changes nothing there.
-
-Which case tests which clause, kept between commands: asking pytest takes seconds.
+The module is also the small pytest plugin that does the collecting: a process of its own collects, so that a
+question from inside another pytest run changes nothing there.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Joins the split OpenAPI files into one document that only points into itself.
+"""The OpenAPI description as one document, and the questions the suite asks of it.
 
-Own code: the maintained Python libraries inline every reference, rename components after file paths, or stop
-at OpenAPI 3.0. One convention keeps it short. A reference to ``components/<kind>/<file>.yaml#/<Name>``
-becomes ``#/components/<kind>/<Name>``; a reference to any other file is replaced by what it points to.
-
-The OpenAPI description as one document, and the questions the suite asks of it.
+The split files are joined by own code: the maintained Python libraries inline every reference, rename components
+after file paths, or stop at OpenAPI 3.0. A reference to ``components/<kind>/<file>.yaml#/<Name>`` becomes
+``#/components/<kind>/<Name>``; a reference to any other file is replaced by what it points to.
 """
 
 import copy

@@ -74,7 +74,7 @@ def cache_directory() -> Path:
 
 
 def keep_hypothesis_out() -> None:
-    """Keep what Hypothesis stores for later out of the current folder, which belongs to whoever works there.
+    """Keep what Hypothesis stores for later out of the current folder, which belongs to the user.
 
     These are tables that it makes once; examples worth keeping lie in the reports. Whoever has named a place for
     them keeps it.

@@ -1,4 +1,4 @@
-"""Judges the traffic of an archive, whoever recorded it: a browser, a proxy, a test tool, a run of this suite."""
+"""Judges the traffic of an archive, whatever recorded it: a browser, a proxy, a test tool, a run of this suite."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PORTS: Final = {"http": ":80", "https": ":443"}
 
 @dataclass(frozen=True)
 class Asked:
-    """What somebody wants to know of an archive.
+    """Options of a check of an archive.
 
     Attributes:
         base_url: Judge the requests below it only; None for whatever looks like the interface.

@@ -1,13 +1,7 @@
-"""Whether an exchange still contradicts what a finding expected, read from the finding's own words.
+"""Sends a recorded sequence again, every request in order on fresh data, and says whether the finding comes back.
 
-Most claims word their expectation in one of a few ways (`contracts.checks.claims`); those can be judged again on a
-new answer. For all others the answers themselves are compared.
-
-How a new answer differs from the old one to the same request, names and what changes by itself aside.
-
-One round of a replay: every request of the sequence, in order, on fresh data.
-
-Sends a sequence again, some times, and says whether what was found comes back.
+Most claims word their expectation in one of a few ways (`contracts.checks.claims`); those are judged again on the new
+response. For all others the two responses are compared, ignoring identifiers, timestamps and other volatile values.
 """
 
 from __future__ import annotations
@@ -412,7 +406,7 @@ def make_ready(session: ManualSession, telling: Telling) -> None:
     """Look at the target before a sequence is sent, unless signing in is what the sequence is about.
 
     Where a token is sent in part or in another form, it is used as it is once before, as in the run that recorded it:
-    a service may know only tokens that somebody has used.
+    a service may know only tokens that were used.
 
     Raises:
         EnvironmentFault: the target cannot be reached, or gives no token; one line.

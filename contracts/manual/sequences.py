@@ -1,17 +1,7 @@
-"""One exchange as a step of a sequence, and what a sequence makes somebody suspect.
+"""Checks of a sequence of exchanges: sign-ins, drafts, attachments and submissions of recorded or passing traffic.
 
-Who is who in traffic: tokens as they are issued, accounts behind them, and tokens that are refused too early.
-
-What a sequence shows about drafts: saved, read, deleted, listed.
-
-What a sequence shows about attachments: created, looked for, downloaded, listed.
-
-What a sequence shows about submissions: an identifier that was taken stays taken.
-
-Judges what a sequence of exchanges shows, without a false alarm.
-
-On a service that others use too, anybody may have written in between. So a contradiction between exchanges is a remark
-at first, and a fault when it was seen on several records, or when nobody else can have written.
+On a service that others use too, another client may have written in between. So a contradiction between exchanges is a
+remark at first, and a fault when it was seen on several records, or when no other client can have written.
 """
 
 from __future__ import annotations
@@ -36,7 +26,7 @@ from contracts.manual.traffic_findings import Side, Standing, TrafficFinding
 
 #: How many documents are followed at a time; the one that was quiet longest goes first.
 FOLLOWED: Final = 2000
-#: So many different records with the same contradiction are no accident of somebody else's writing.
+#: So many different records with the same contradiction are no accident of another client's writing.
 ENOUGH: Final = 3
 
 State = TypeVar("State")
@@ -171,7 +161,7 @@ class SignIns:
         self._secrets: Followed[str] = Followed(500)
 
     def knows(self, secret: str) -> bool:
-        """Whether a text is a token that was issued here, or a password that signed somebody in."""
+        """Whether a text is a token that was issued here, or a password that signed an account in."""
         return self._secrets.get((secret,)) is not None
 
     def who(self, exchange: Exchange) -> str | None:

@@ -1,9 +1,4 @@
-"""What the service made up in its answers, such as attachment ids, carried into the requests that follow.
-
-Fresh names for an old sequence: of the same shape as the old run's, in the namespace of the new one.
-
-Settings of one target in a sequence, and what takes their place on another target or in another realm.
-"""
+"""What a new sequence needs otherwise than an old one: identifiers, values of responses, settings."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def _takes_json(operation: Operation) -> bool:
 
 #: Refusals that say nothing about the content of a request.
 _ABOUT_SOMETHING_ELSE: Final = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 415, 423, 451})
-#: Nothing on the way of somebody's traffic shows a body that comes with the answer to HEAD.
+#: Nothing on the way of traffic shows a body that comes with the answer to HEAD.
 _UNSEEN: Final = frozenset({"head-without-body"})
 _LONGEST_ANSWER: Final = 600
 

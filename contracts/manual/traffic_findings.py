@@ -1,6 +1,6 @@
 """What traffic shows to be wrong, and on whose side.
 
-What passed lately, for whoever looks on while it happens: the terminal and the page.
+The latest exchanges, for the terminal and the live page.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Standing(StrEnum):
     """How much a finding weighs.
 
     A fault decides the verdict. Advice contradicts a should, or what the document does not firmly rule out. A remark
-    is what somebody should look at: something else than a broken promise could explain it.
+    is worth a look: something else than a broken promise could explain it.
     """
 
     FAULT = "fault"

@@ -1,7 +1,4 @@
-"""Adds up what traffic shows: findings in groups, operations used, clauses judged, and what could not be judged.
-
-What traffic comes to, in one word and one line: who breaks the interface, and the exit code of design 3.
-"""
+"""Adds up what traffic shows, and gives its verdict: who breaks the interface, and the exit code (design section 3)."""
 
 from __future__ import annotations
 

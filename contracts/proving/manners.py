@@ -322,7 +322,7 @@ def remains(service: Served, before: Snapshot, after: Snapshot, killed: Snapshot
     """Compare two snapshots with what the ledgers of all runs say.
 
     Args:
-        before, after: The database before the run, and once somebody has cleaned up.
+        before, after: The database before the run, and after the clean-up.
         killed: The database when the run was killed.
     """
     new = after.keys() - before.keys()

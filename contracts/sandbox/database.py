@@ -326,7 +326,7 @@ DATABASE = "registry.sqlite"
 class Storage:
     """Opens the database and hands out transactions.
 
-    All requests share one connection under one lock: whoever checks and then writes does so undisturbed,
+    All requests share one connection under one lock: an operation that checks and then writes does so undisturbed,
     which is what makes two simultaneous creations of one identifier end with exactly one.
 
     Args:

@@ -105,7 +105,7 @@ class DraftOperations:
         """Refuse a caller who may not create this record, or not change it.
 
         Raises:
-            Refusal: the account may not write, or somebody else owns the record.
+            Refusal: the account may not write, or another account owns the record.
 
         """
         owner = records.owner(realm.name, uid)

@@ -282,8 +282,6 @@ class Listing:
 
     def reader(self, fields: "Fields") -> "ODataReader":
         """Return the reader of OData expressions over the fields of a list."""
-        pass
-
         return ODataReader(fields)
 
     def limit(self, page: Page) -> int:

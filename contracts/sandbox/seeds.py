@@ -16,7 +16,7 @@ from contracts.sandbox.database import DRAFT, PUBLISHED, Records, TemporaryFile,
 from contracts.sandbox.record_types import CONTACT, Realm
 
 TEMPORARY_FILES = 20
-#: An accepted workflow update locks its record for good, so whoever tests updates needs several.
+#: An accepted workflow update locks its record for good, so tests of updates need several.
 EXISTING_RECORDS = 6
 _MARK = "seeded"
 _RECORDS = (

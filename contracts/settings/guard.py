@@ -1,9 +1,7 @@
-"""The base address of a target: checked once, kept in one normal form.
+"""Refuses production before the first byte, and any request that would leave the target, without override.
 
-Refuses production before the first byte, and any request that would leave the target, without override.
-
-Two lines of defence: a target is checked when it is loaded, and every request again on its way out, generated
-ones included.
+The base address of a target is checked once and kept in one normal form; every request is checked again on its way
+out, generated ones included.
 """
 
 import re

@@ -1,9 +1,7 @@
-"""A value that must never be shown: passwords on their way from the environment to the token operation.
+"""What a target is: a service at a base URL, with its realms, accounts and data (design section 6).
 
-What a target is: a service at a base URL, with its realms, accounts and data (design section 6).
-
-Each field carries its meaning as metadata; the reader takes its known keys and kinds from there, and so does
-the table of settings in `docs/live.md`.
+Each field carries its meaning as metadata; the reader takes its known keys and kinds from there, and so does the table
+of settings in `docs/live.md`. Passwords are kept in a value that never shows them.
 """
 
 import copy

@@ -20,7 +20,7 @@ _AT_ONCE = struct.pack("ii", 1, 0)
 
 
 def drop(transport: asyncio.Transport | None) -> None:
-    """Reset a connection: whoever is on the other side learns of it at once and gets nothing more."""
+    """Reset a connection: the client learns of it at once and gets nothing more."""
     if transport is None or transport.is_closing():
         return
     wire = transport.get_extra_info("socket")
