@@ -48,7 +48,7 @@ def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: 
     """
     cases = cases_directory()
     words = [str(cases), f"--rootdir={cases}", "-c", str(PYTEST_SETTINGS)]
-    words += ["-p", "contracts.plugin"]
+    words += ["-p", "registry_contracts"]
     for name, value in options.items():
         values = value if isinstance(value, tuple) else () if value is None else (value,)
         words += [f"--{name.replace('_', '-')}={one}" for one in values]
