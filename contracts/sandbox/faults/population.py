@@ -18,7 +18,7 @@ from typing import Any, Final
 from starlette.types import ASGIApp
 
 from contracts.errors import UsageError
-from contracts.interface.catalogue import Level, load_catalogue
+from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import DOCUMENT_REALMS
 from contracts.sandbox.faults import injections as inject
@@ -895,9 +895,9 @@ CONTACT_FIELDS_SAMPLES: Final = _contact_samples()
 def _workflow() -> Iterator[Fault]:
     """The rows of the workflow table, the order of its steps, its limits, and what a submission brings about."""
     catalogue = load_catalogue()
-    rows = [
-        clause for clause in catalogue if clause.message is not None and clause.id.startswith("workflow-")
-    ]
+    by_message = _clauses_by_message()
+    # The clause of the row itself has the shortest name; the others hang on the same answer.
+    rows = [min(clauses, key=lambda each: len(each.id)) for clauses in by_message.values()]
     for row in rows:
         for operation in row.operations:
             for operator, act in inject.ROW_INJECTIONS.items():
@@ -906,7 +906,7 @@ def _workflow() -> Iterator[Fault]:
                     family="rows",
                     operations=(operation,),
                     operator=f"{row.id.removeprefix('workflow-')}-{operator}",
-                    clauses=(row.id, *_row_kin(row.id)),
+                    clauses=_clauses_of(row, by_message),
                     inject=partial(
                         act, message=row.message, others=tuple(r.message for r in rows if r is not row)
                     ),
@@ -978,6 +978,21 @@ def _workflow() -> Iterator[Fault]:
         clauses=("workflow-distinct-identifiers",),
         inject=inject.same_answer_again,
     )
+
+
+def _clauses_by_message() -> Mapping[str, Sequence[Clause]]:
+    """The clauses of the workflow that give a message, by the message."""
+    by_message: dict[str, list[Clause]] = {}
+    for clause in load_catalogue():
+        if clause.message is not None and clause.id.startswith("workflow-"):
+            by_message.setdefault(clause.message, []).append(clause)
+    return by_message
+
+
+def _clauses_of(row: Clause, by_message: Mapping[str, Sequence[Clause]]) -> tuple[str, ...]:
+    """The clauses that hang on the answer of a row: the row's own first, then all with the same message."""
+    same = [clause.id for clause in by_message[row.message or ""]]
+    return tuple(dict.fromkeys((row.id, *same, *_row_kin(row.id))))
 
 
 def _row_kin(row: str) -> tuple[str, ...]:

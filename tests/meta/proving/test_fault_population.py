@@ -34,8 +34,8 @@ def test_a_draw_takes_all_families_evenly_and_is_the_same_for_the_same_seed() ->
 
 @pytest.mark.parametrize("family", ["limits", "rows", "tokens", "validation"])
 def test_a_plain_client_sees_faults(family: str) -> None:
-    (fault,) = population.draw(1, 5, families=[family])
-    assert observable(fault, (*fault.realms, "abs-dev")[0]), fault.name
+    drawn = population.draw(3, 5, families=[family])
+    assert any(observable(fault, (*fault.realms, "abs-dev")[0]) for fault in drawn), drawn
 
 
 def test_a_fault_of_another_realm_is_not_seen_here() -> None:
