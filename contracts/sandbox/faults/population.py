@@ -329,7 +329,7 @@ def _lists() -> Iterator[Fault]:
                 broken = clauses[kind]
                 if where in ("-with-filter", "-with-orderby"):
                     broken = tuple(
-                        c for c in load_catalogue_ids() if c.startswith(_prefix(operation)) and where[6:] in c
+                        c for c in _claimable_clauses() if c.startswith(_prefix(operation)) and where[6:] in c
                     )
                 if operator == "reversed" and where in ("", "-with-filter", "-of-full-page"):
                     continue  # the order of a list without an ordering expression is not shown
@@ -381,7 +381,7 @@ def _prefix(operation: str) -> str:
     return "list-" if operation == "listDrafts" else "attachment-list-"
 
 
-def load_catalogue_ids() -> tuple[str, ...]:
+def _claimable_clauses() -> tuple[str, ...]:
     """Ids of all clauses that can be contradicted."""
     return tuple(clause.id for clause in load_catalogue() if clause.level is not Level.SILENT)
 
@@ -612,7 +612,7 @@ def _tokens() -> Iterator[Fault]:
     for operation in load_description().operations.values():
         own = [
             c
-            for c in load_catalogue_ids()
+            for c in _claimable_clauses()
             if "needs-token" in c and operation.id in catalogue.clause(c).operations
         ]
         rows = ("workflow-anonymous",) * (operation.id in SUBMISSIONS)
@@ -794,7 +794,7 @@ def _validation() -> Iterator[Fault]:
             clause = f"contact-kind-{_kebab(name)}"
             yield from _field_kinds(operation, name, sample, clause)
             mandatory = f"contact-mandatory-{_kebab(name)}"
-            if mandatory in load_catalogue_ids():
+            if mandatory in _claimable_clauses():
                 yield from _under(
                     _SINGLE,
                     family="validation",
@@ -804,7 +804,7 @@ def _validation() -> Iterator[Fault]:
                     inject=partial(inject.field_repaired, name=name, sample=sample, wrong=inject.is_missing),
                 )
             refused = tuple(
-                c for c in _ACCEPTANCE[operation] if mandatory in load_catalogue_ids() or c.endswith("full")
+                c for c in _ACCEPTANCE[operation] if mandatory in _claimable_clauses() or c.endswith("full")
             )
             yield from _under(
                 _SINGLE,
@@ -1104,7 +1104,7 @@ def _errors_clauses(operator: str, operation: str) -> tuple[str, ...]:
         return (
             (
                 "errors-code-mandatory",
-                *(c for c in load_catalogue_ids() if c.startswith("contact-mandatory-")),
+                *(c for c in _claimable_clauses() if c.startswith("contact-mandatory-")),
             )
             if operation in CONTACTS
             else ("errors-element-shape",)
@@ -1112,5 +1112,5 @@ def _errors_clauses(operator: str, operation: str) -> tuple[str, ...]:
     return (
         "errors-element-shape",
         "errors-code-mandatory",
-        *(c for c in load_catalogue_ids() if c.startswith("contact-mandatory-")),
+        *(c for c in _claimable_clauses() if c.startswith("contact-mandatory-")),
     )
