@@ -1,13 +1,13 @@
-"""Answers of the sandbox: JSON texts, metadata of what is stored, and refusals, in the shapes the habits give."""
+"""Answers of the sandbox: JSON texts, timestamps, metadata and refusals, in the shapes that the habits give."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from contracts.sandbox.accounts import Clock
 from contracts.sandbox.database import Version
 from contracts.sandbox.habits import Habits
 from contracts.sandbox.refusals import Fault, Reason, Refusal
@@ -122,6 +122,37 @@ class Answers:
             Reason.INVALID_CONTENT: habits.validation_status,
             Reason.STATED: habits.bad_request_status,
         }[reason]
+
+
+class Clock:
+    """Tells the time; a test or a defect may put another clock in its place.
+
+    Args:
+        digits: digits of fractional seconds in the written form, 1 to 6.
+
+    """
+
+    def __init__(self, digits: int = 3) -> None:
+        self.digits = digits
+
+    def now(self) -> datetime:
+        """Return the present moment in UTC, without offset, no finer than its written form."""
+        moment = datetime.now(UTC).replace(tzinfo=None)
+        # What a client reads is what it can ask for again in a filter.
+        return moment.replace(microsecond=moment.microsecond - moment.microsecond % 10 ** (6 - self.digits))
+
+    def written(self, moment: datetime) -> str:
+        """Return a moment as "ISO 8601 UTC timestamp with fractional seconds".
+
+        Args:
+            moment: UTC without offset.
+
+        Returns:
+            For example ``2026-01-31T08:15:00.250Z``.
+
+        """
+        fraction = f"{moment.microsecond:06d}"[: self.digits]
+        return f"{moment:%Y-%m-%dT%H:%M:%S}.{fraction}Z"
 
 
 class Metadata:

@@ -1,7 +1,7 @@
 """What the operations of one sandbox share: its storage, its clock, its accounts and its rules."""
 
-from contracts.sandbox.accounts import Clock, Identity, Rights, TokenBook
-from contracts.sandbox.answers import Answers, Metadata
+from contracts.sandbox.accounts import Identity, Rights, TokenBook
+from contracts.sandbox.answers import Answers, Clock, Metadata
 from contracts.sandbox.database import Storage
 from contracts.sandbox.files import FileStore, Thumbnails
 from contracts.sandbox.habits import Habits, Settings

@@ -26,7 +26,7 @@ class Service(Context):
     def __init__(self, settings: Settings, habits: Habits) -> None:
         super().__init__(settings, habits)
         self.submissions = SubmissionCheck(self)
-        self.authentication = AuthenticationOperations(self)
+        self.authentication = AuthenticationOperations(self.identity, self.body, self.clock, habits)
         self.contacts = ContactOperations(self)
         self.drafts = DraftOperations(self)
         self.attachments = AttachmentOperations(self)

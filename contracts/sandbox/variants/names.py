@@ -16,8 +16,7 @@ from sqlalchemy.sql import ColumnElement
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.accounts import Clock
-from contracts.sandbox.answers import Answers, JsonAnswer, Metadata, json_bytes
+from contracts.sandbox.answers import Answers, Clock, JsonAnswer, Metadata, json_bytes
 from contracts.sandbox.attachments import AttachmentOperations, attachment_number
 from contracts.sandbox.contacts import ContactOperations
 from contracts.sandbox.database import ATTACHMENTS, DRAFT, Attachment, Records, Version

@@ -291,7 +291,7 @@ class _ExactCredentials(AuthenticationOperations):
 
     async def create_token(self, request: Request) -> Response:
         await request.body()  # kept, so that it can be read again
-        body = await self.context.body.read_object(request)
+        body = await self.body.read_object(request)
         if not body.value.keys() <= _FEWEST_FACTS:
             raise bad_request("only email and password are read")
         return await super().create_token(request)
