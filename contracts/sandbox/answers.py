@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from contracts.sandbox.database import Version
 from contracts.sandbox.habits import Habits
-from contracts.sandbox.refusals import Fault, Reason, Refusal
+from contracts.sandbox.http_requests import Fault, Reason, Refusal
 
 _HALVES = re.compile("[\ud800-\udfff]")
 

@@ -12,9 +12,8 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from contracts.sandbox.answers import JsonAnswer
-from contracts.sandbox.connection import RawPaths
 from contracts.sandbox.habits import Habits, Settings
-from contracts.sandbox.refusals import Refusal
+from contracts.sandbox.http_requests import RawPaths, Refusal
 from contracts.sandbox.service import Service
 
 _DRAFT = "/api/v2013/documents/{uid}/versions/draft"

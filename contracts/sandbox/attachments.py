@@ -13,14 +13,13 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from contracts.sandbox.accounts import Account
 from contracts.sandbox.answers import JsonAnswer
+from contracts.sandbox.authentication import Account
 from contracts.sandbox.context import Context
 from contracts.sandbox.database import Attachment, Records, TemporaryFile
 from contracts.sandbox.files import StoredFile, too_large
-from contracts.sandbox.identifiers import decoded_segment
+from contracts.sandbox.http_requests import bad_request, decoded_segment, forbidden, not_found
 from contracts.sandbox.listing import page_request
-from contracts.sandbox.refusals import bad_request, forbidden, not_found
 
 _NUMBER = re.compile(r"[0-9]+", re.ASCII)
 _MOST_DIGITS = 18

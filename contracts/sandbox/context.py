@@ -1,15 +1,13 @@
 """What the operations of one sandbox share: its storage, its clock, its accounts and its rules."""
 
-from contracts.sandbox.accounts import Identity, Rights, TokenBook
 from contracts.sandbox.answers import Answers, Clock, Metadata
+from contracts.sandbox.authentication import Identity, Rights, TokenBook
 from contracts.sandbox.database import Storage
 from contracts.sandbox.files import FileStore, Thumbnails
 from contracts.sandbox.habits import Habits, Settings
-from contracts.sandbox.http_requests import BodyReader
-from contracts.sandbox.identifiers import IdentifierRule
+from contracts.sandbox.http_requests import BodyReader, IdentifierRule
 from contracts.sandbox.listing import Listing
-from contracts.sandbox.record_types import RealmBook
-from contracts.sandbox.validation import Validator
+from contracts.sandbox.record_types import RealmBook, Validator
 
 
 class Context:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from starlette.concurrency import run_in_threadpool
 
 from contracts.errors import UsageError
-from contracts.sandbox.refusals import Reason, Refusal
+from contracts.sandbox.http_requests import Reason, Refusal
 
 if TYPE_CHECKING:
     from filelock import FileLock

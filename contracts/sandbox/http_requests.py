@@ -1,19 +1,91 @@
-"""Query strings, read strictly: what cannot be decoded or is given twice is refused, never guessed.
+"""Requests as they come over the wire: paths, headers, query strings, JSON bodies, identifiers, and their refusal.
 
-Reading JSON bodies: within the limit while they arrive, and strictly.
+What cannot be decoded or is given twice is refused, never guessed. A refusal has a reason; its status and shape are
+given by ``answers``.
 """
 
+import asyncio
 import json
 import re
-from collections.abc import Iterable
+import secrets
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import parse_qsl
+from enum import Enum, auto
+from typing import Any, Final
+from urllib.parse import parse_qsl, unquote_to_bytes
 
+import h11
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from contracts.sandbox.refusals import Reason, Refusal, bad_request
+
+class Reason(Enum):
+    """Why a request is refused; the habits turn a reason into a status."""
+
+    BAD_REQUEST = auto()
+    UNAUTHENTICATED = auto()
+    WRONG_CREDENTIALS = auto()
+    FORBIDDEN = auto()
+    NOT_FOUND = auto()
+    DELETE_MISSING = auto()
+    CONFLICT = auto()
+    TOO_LARGE = auto()
+    MEDIA_TYPE = auto()
+    INVALID_CONTENT = auto()
+    STATED = auto()
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One element of the ``errors`` array (Errors, "Validation errors in the errors property").
+
+    Attributes:
+        code: one of the seven codes, for example ``Error.Mandatory``.
+        path: where the value stands; the first part is the field of the table.
+
+    """
+
+    code: str
+    path: tuple[str, ...]
+
+
+class Refusal(Exception):
+    """The request is refused and changes nothing.
+
+    Args:
+        reason: what kind of refusal it is.
+        message: one line for the client; never a secret, never a path of this machine.
+        faults: content problems, all of them.
+        status: the status, only where the document states one (``Reason.STATED``).
+
+    """
+
+    def __init__(
+        self, reason: Reason, message: str, *, faults: Sequence[Fault] = (), status: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.faults = tuple(faults)
+        self.status = status
+
+
+def bad_request(message: str) -> Refusal:
+    """Return the refusal of a parameter, header or body that cannot be used."""
+    return Refusal(Reason.BAD_REQUEST, message)
+
+
+def not_found(message: str) -> Refusal:
+    """Return the refusal of a request that names something that is not there."""
+    return Refusal(Reason.NOT_FOUND, message)
+
+
+def forbidden(message: str) -> Refusal:
+    """Return the refusal of a caller who lacks the right (roles; workflow has its own rows)."""
+    return Refusal(Reason.FORBIDDEN, message)
+
 
 _MOST_FIELDS = 200
 
@@ -198,3 +270,113 @@ def _number(text: str) -> float:
     if value in {float("inf"), float("-inf")}:
         raise ValueError("a number is out of range")
     return value
+
+
+_UID = re.compile(r"[A-Za-z0-9_-]{11,128}", re.ASCII)
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+RULE = "letters, digits, hyphen and underscore, 11 to 128 characters"
+
+
+def decoded_segment(raw: str) -> str | None:
+    """Return one path segment with its percent-encoding undone exactly once.
+
+    Args:
+        raw: the segment as it came over the wire.
+
+    Returns:
+        The text, or ``None`` when it is not valid percent-encoded UTF-8.
+
+    """
+    if _BAD_ESCAPE.search(raw):
+        return None
+    try:
+        return unquote_to_bytes(raw).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+class IdentifierRule:
+    """Decides which texts are identifiers, and makes new ones."""
+
+    def holds(self, text: str) -> bool:
+        """Tell whether a text obeys the identifier rule (the whole of it; no trailing newline)."""
+        return _UID.fullmatch(text) is not None
+
+    def from_path(self, request: Request, name: str = "uid") -> str:
+        """Return the identifier in the path.
+
+        Args:
+            request: the request; its path parameters are still percent-encoded.
+            name: the placeholder's name.
+
+        Raises:
+            Refusal: the segment is no identifier (Identifier rule).
+
+        """
+        text = decoded_segment(request.path_params[name])
+        if text is None or not self.holds(text):
+            raise bad_request(f"{name} must be {RULE}")
+        return text
+
+    def mint(self) -> str:
+        """Return a new identifier that nobody has used (24 hexadecimal digits)."""
+        return secrets.token_hex(12)
+
+
+class RawPaths:
+    """Routes by the path as it was sent, so that an encoded slash stays inside its segment.
+
+    Path parameters arrive percent-encoded at the operations, which decode them exactly once.
+
+    Args:
+        app: the application behind it.
+
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass one request on (ASGI)."""
+        if scope["type"] == "http" and scope.get("raw_path") is not None:
+            scope = {**scope, "path": scope["raw_path"].decode("latin-1")}
+        await self.app(scope, receive, send)
+
+
+#: How long a refused sender may go on sending before the connection is closed on it.
+LINGER_SECONDS: Final = 2.0
+#: Where a request's ``state`` holds the connection it came over.
+TRANSPORT: Final = "transport"
+
+
+class JsonRefusals(H11Protocol):
+    """HTTP/1.1 as uvicorn speaks it, but what is no HTTP at all is refused in JSON too."""
+
+    _refused = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a connection, and let its requests know it."""
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, TRANSPORT: transport}
+
+    def data_received(self, data: bytes) -> None:
+        """Take what arrives; after a refusal it is thrown away."""
+        if not self._refused:
+            super().data_received(data)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse bytes that are no HTTP request and close the connection."""
+        body = json.dumps({"statusCode": 400, "message": msg}).encode()
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"connection", b"close"),
+        ]
+        response = h11.Response(status_code=400, headers=headers, reason=b"Bad Request")
+        for event in (response, h11.Data(data=body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self._refused = True
+        # Closed at once, with bytes still arriving, the connection would be reset, and the refusal lost on its way.
+        self.transport.write_eof()
+        self.loop.call_later(LINGER_SECONDS, self.transport.close)

@@ -24,8 +24,7 @@ from sqlalchemy.sql import ColumnElement
 from starlette.requests import Request
 
 from contracts.sandbox.database import ATTACHMENTS, DRAFT, VERSIONS, Records
-from contracts.sandbox.http_requests import query_value
-from contracts.sandbox.refusals import bad_request
+from contracts.sandbox.http_requests import bad_request, query_value
 
 # The parser warns about every field it has no type for, which is all of ours.
 logging.getLogger("odata_query").setLevel(logging.ERROR)

@@ -14,8 +14,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from contracts.errors import UsageError
-from contracts.sandbox.connection import JsonRefusals
 from contracts.sandbox.habits import ONE_GIGABYTE, Settings
+from contracts.sandbox.http_requests import JsonRefusals
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

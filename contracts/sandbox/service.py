@@ -1,14 +1,212 @@
-"""One sandbox: its operations, put together over what they share."""
+"""One sandbox: its operations over what they share, its published data, and the page of its description.
 
+Each realm has ``sandbox-existing-<realm>`` and five more with ``-2`` to ``-6`` behind it (the author's, published),
+``sandbox-foreign-<realm>`` (a draft of the other author), ``sandbox-locked-<realm>`` (the author's, submitted and so
+locked), ``sandbox-published-<realm>`` (the author's, a published version beside a draft), the organization
+``organization-<realm>`` and the unused temporary files ``sandbox-temporary-<realm>-01`` to ``-20``.
+"""
+
+import struct
+import zlib
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+
+from contracts.sandbox.answers import json_text
 from contracts.sandbox.attachments import AttachmentOperations, TemporaryOperations
 from contracts.sandbox.authentication import AuthenticationOperations
-from contracts.sandbox.contacts import ContactOperations
 from contracts.sandbox.context import Context
-from contracts.sandbox.docs_page import DocsPage
-from contracts.sandbox.drafts import DraftOperations
+from contracts.sandbox.database import DRAFT, PUBLISHED, Records, TemporaryFile, Version, new_version
+from contracts.sandbox.documents import ContactOperations, DraftOperations
 from contracts.sandbox.habits import Habits, Settings
-from contracts.sandbox.seeds import Seeds
+from contracts.sandbox.http_requests import not_found
+from contracts.sandbox.record_types import CONTACT, Realm
 from contracts.sandbox.workflow import SubmissionCheck, WorkflowOperations
+
+TEMPORARY_FILES = 20
+#: An accepted workflow update locks its record for good, so tests of updates need several.
+EXISTING_RECORDS = 6
+_MARK = "seeded"
+_RECORDS = (
+    ("existing", "author", (PUBLISHED,)),
+    *((f"existing-{number}", "author", (PUBLISHED,)) for number in range(2, EXISTING_RECORDS + 1)),
+    ("foreign", "other", (DRAFT,)),
+    ("locked", "author", (DRAFT,)),
+    ("published", "author", (PUBLISHED, DRAFT)),
+)
+
+
+class Seeds:
+    """Plants the published data, once in the life of a database.
+
+    Args:
+        context: what the operations share.
+
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def plant(self) -> None:
+        """Put the data in place, unless this database already had it (what was deleted stays deleted)."""
+        with self.context.storage.transaction() as records:
+            if records.marked(_MARK):
+                return
+            moment = self.context.clock.now()
+            for realm in self.context.realms.realms.values():
+                self.plant_records(records, realm, moment)
+                self.plant_temporary_files(records, realm)
+            records.mark(_MARK)
+
+    def plant_records(self, records: Records, realm: Realm, moment: datetime) -> None:
+        """Store the records of one realm."""
+        schema = next(iter(realm.types))
+        for name, owner, states in _RECORDS:
+            for state in states:
+                kind, _, number = name.partition("-")
+                identifier = "-".join(filter(None, ("sandbox", kind, realm.name, number)))
+                records.store(_version(realm, identifier, schema, state, owner=owner, moment=moment))
+        records.lock(realm.name, f"sandbox-locked-{realm.name}", "author", moment)
+        if CONTACT.name in realm.types:
+            identifier = f"organization-{realm.name}"
+            records.store(_version(realm, identifier, CONTACT.name, PUBLISHED, owner="other", moment=moment))
+
+    def plant_temporary_files(self, records: Records, realm: Realm) -> None:
+        """Store the temporary files of one realm, each a small picture of its own shade."""
+        files = []
+        for number in range(1, TEMPORARY_FILES + 1):
+            stored = self.context.files.keep(small_png(number * 12))
+            file_id = f"sandbox-temporary-{realm.name}-{number:02d}"
+            files.append(TemporaryFile(file_id, f"temporary-{number:02d}.png", stored.size, stored.key))
+        records.attachments.add_temporary_files(files)
+
+
+def _version(
+    realm: Realm, identifier: str, schema: str, state: str, *, owner: str, moment: datetime
+) -> Version:
+    header = {"identifier": identifier, "schema": schema, "languages": ["en"]}
+    document = {"header": header, "title": {"en": f"The {state} version of {identifier}"}}
+    return new_version(
+        realm=realm.name,
+        identifier=identifier,
+        state=state,
+        schema=schema,
+        owner=owner,
+        content=json_text(document),
+        moment=moment,
+    )
+
+
+def small_png(shade: int, side: int = 16) -> bytes:
+    """Return a valid PNG picture of one grey shade.
+
+    Args:
+        shade: 0 (black) to 255 (white).
+        side: width and height in pixels.
+
+    """
+    header = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
+    rows = (b"\0" + bytes([shade]) * side) * side
+    pieces = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_piece(name, data) for name, data in pieces)
+
+
+def _piece(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+FILES = {
+    "swagger-ui.css": "text/css",
+    "swagger-ui-bundle.js": "text/javascript",
+    "favicon-32x32.png": "image/png",
+}
+
+_POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+"""Has the browser refuse any request to the outside."""
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Document registry: the sandbox</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="icon" href="/docs/favicon-32x32.png">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+"""
+
+_START = """window.onload = () => SwaggerUIBundle({
+  url: "/docs/openapi.json",
+  dom_id: "#swagger-ui",
+  deepLinking: true,
+  persistAuthorization: false,
+  validatorUrl: null
+});
+"""
+
+
+class DocsPage:
+    """Answers the description and the page that shows it."""
+
+    async def description_json(self, request: Request) -> Response:
+        """Answer the OpenAPI description as JSON."""
+        return JSONResponse(described(request))
+
+    async def description_yaml(self, request: Request) -> Response:
+        """Answer the OpenAPI description as YAML."""
+        import yaml  # noqa: PLC0415 - only needed here
+
+        text = yaml.safe_dump(described(request), sort_keys=False, allow_unicode=True)
+        return Response(text, media_type="application/yaml")
+
+    async def page(self, _request: Request) -> Response:
+        """Answer the page that shows the description."""
+        return Response(_PAGE, media_type="text/html", headers={"Content-Security-Policy": _POLICY})
+
+    async def file(self, request: Request) -> Response:
+        """Answer one of the page's files."""
+        name = request.path_params["name"]
+        if name == "start.js":
+            return Response(_START, media_type="text/javascript")
+        if name == "openapi.json":
+            return JSONResponse(labelled_for_the_page(described(request)))
+        if name not in FILES:
+            raise not_found("the page has no such file")
+        return FileResponse(_folder() / name, media_type=FILES[name])
+
+
+def described(request: Request) -> dict[str, Any]:
+    """Return the description, with this sandbox as its server."""
+    from contracts.interface.description import load_description  # noqa: PLC0415 - read when first asked for
+
+    address = str(request.base_url).rstrip("/")
+    return {**load_description().bundle, "servers": [{"url": address, "description": "This sandbox."}]}
+
+
+def labelled_for_the_page(description: dict[str, Any]) -> dict[str, Any]:
+    """Return the description under the label 3.0.3.
+
+    The bundled Swagger UI (4.15) shows 3.0 only and refuses any other label. What the description uses of 3.1
+    beyond 3.0 is a word beside a reference here and there, which the page leaves out.
+    """
+    information = {name: value for name, value in description["info"].items() if name != "summary"}
+    return {**description, "openapi": "3.0.3", "info": information}
+
+
+@cache
+def _folder() -> Path:
+    return next(Path(str(files("swagger_ui_bundle"))).glob("vendor/swagger-ui-*"))
 
 
 class Service(Context):

@@ -42,7 +42,7 @@ def test_every_boundary_is_seen_when_it_is_broken(copy: Path) -> None:
     breaches = {
         "interface/location.py": "import contracts.checks.outcomes",
         "sandbox/habits.py": "import contracts.exchanges.exchange",
-        "settings/guard.py": "import contracts.sandbox.accounts",
+        "settings/guard.py": "import contracts.sandbox.authentication",
         "cases/samples.py": "import requests",
     }
     for name, line in breaches.items():

@@ -6,26 +6,20 @@
 
 # The families declare their defects when they are imported.
 from contracts.sandbox.defects import (  # noqa: F401
-    attachment_storage,
     attachments,
     contacts,
-    draft_content,
-    draft_versions,
+    drafts,
     errors_array,
-    http_bodies,
-    http_failures,
-    list_collections,
-    list_options,
+    http,
+    lists,
     realm,
-    token_sign_in,
-    token_use,
+    submissions,
+    tokens,
     uid,
-    workflow_bodies,
-    workflow_effects,
-    workflow_rows,
+    workflow_table,
 )
-from contracts.sandbox.defects.registry import UNBREAKABLE, Defect, declared
-from contracts.sandbox.defects.registry import named as load
+from contracts.sandbox.defects.declaration import UNBREAKABLE, Defect, declared
+from contracts.sandbox.defects.declaration import named as load
 
 __all__ = ["ALL", "UNBREAKABLE", "Defect", "load"]
 

@@ -6,13 +6,21 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from contracts.sandbox.defects.alteration import Handler, alter, around, edit_refusal, in_realm, json_of
-from contracts.sandbox.defects.registry import CONTACTS, Change, defect, kebab
-from contracts.sandbox.http_requests import query_value
-from contracts.sandbox.record_types import CONTACT, Field, Kind, Realm, RecordType
-from contracts.sandbox.refusals import Fault, Reason, Refusal, not_found
-from contracts.sandbox.service import Service
-from contracts.sandbox.validation import (
+from contracts.sandbox.defects.declaration import (
+    CONTACTS,
+    Change,
+    Handler,
+    alter,
+    around,
+    defect,
+    edit_refusal,
+    in_realm,
+    json_of,
+    kebab,
+)
+from contracts.sandbox.http_requests import Fault, Reason, Refusal, not_found, query_value
+from contracts.sandbox.record_types import (
+    CONTACT,
     INVALID_PROPERTY,
     INVALID_TYPE,
     INVALID_VALUE,
@@ -21,7 +29,12 @@ from contracts.sandbox.validation import (
     UNEXPECTED_TERM,
     UNSPECIFIED_LOCALE,
     Expectation,
+    Field,
+    Kind,
+    Realm,
+    RecordType,
 )
+from contracts.sandbox.service import Service
 
 Meant = Callable[[Expectation], bool]
 

@@ -8,21 +8,25 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from contracts.sandbox.defects.alteration import Handler, When, always, around, edit, in_realm
 from contracts.sandbox.defects.contacts import change_faults, of_contact
-from contracts.sandbox.defects.registry import (
+from contracts.sandbox.defects.declaration import (
     CONTACTS,
     CREATE,
     CREATE_WITH,
     UPDATE,
     WORKFLOW,
     Change,
+    Handler,
+    When,
+    always,
+    around,
     defect,
+    edit,
+    in_realm,
     replaces,
 )
-from contracts.sandbox.refusals import Fault, Refusal
-from contracts.sandbox.service import Service
-from contracts.sandbox.validation import (
+from contracts.sandbox.http_requests import Fault, Refusal
+from contracts.sandbox.record_types import (
     INVALID_PROPERTY,
     INVALID_TYPE,
     INVALID_VALUE,
@@ -31,6 +35,7 @@ from contracts.sandbox.validation import (
     UNSPECIFIED_LOCALE,
     Expectation,
 )
+from contracts.sandbox.service import Service
 
 _ALL = (*CONTACTS, *WORKFLOW)
 Body = dict[str, Any]

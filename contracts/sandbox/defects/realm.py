@@ -6,22 +6,24 @@ from typing import Any
 from starlette.requests import Request
 
 from contracts.sandbox.database import Records
-from contracts.sandbox.defects.alteration import alter, edit_refusal, in_realm, refuse
-from contracts.sandbox.defects.registry import (
+from contracts.sandbox.defects.declaration import (
     ATTACHING,
     CREATE,
     CREATE_WITH,
     READING_ATTACHMENTS,
     UPDATE,
     WORKFLOW,
+    alter,
     defect,
+    edit_refusal,
+    in_realm,
     kebab,
+    refuse,
     replaces,
 )
-from contracts.sandbox.http_requests import header_value, query_value
+from contracts.sandbox.http_requests import Reason, Refusal, bad_request, header_value, query_value
 from contracts.sandbox.listing import Page
 from contracts.sandbox.record_types import Realm
-from contracts.sandbox.refusals import Reason, Refusal, bad_request
 from contracts.sandbox.service import Service
 from contracts.sandbox.workflow import Row
 

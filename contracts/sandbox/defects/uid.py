@@ -10,20 +10,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from contracts.sandbox.database import DRAFT, VERSIONS, Records, Version, new_version
-from contracts.sandbox.defects.alteration import Handler, alter, around, forgive
-from contracts.sandbox.defects.registry import (
+from contracts.sandbox.defects.declaration import (
     ATTACHING,
     DRAFTS,
     READING_ATTACHMENTS,
     READING_DRAFTS,
+    Handler,
+    alter,
     answers,
+    around,
     defect,
+    forgive,
     kebab,
     replaces,
 )
-from contracts.sandbox.http_requests import header_value
-from contracts.sandbox.identifiers import decoded_segment
-from contracts.sandbox.refusals import Refusal, bad_request
+from contracts.sandbox.http_requests import Refusal, bad_request, decoded_segment, header_value
 from contracts.sandbox.service import Service
 
 WITH_UID = (*DRAFTS, *ATTACHING, "listAttachments", *READING_ATTACHMENTS)

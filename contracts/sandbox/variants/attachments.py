@@ -7,11 +7,11 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.accounts import Account
 from contracts.sandbox.attachments import AttachmentOperations
+from contracts.sandbox.authentication import Account
 from contracts.sandbox.database import ATTACHMENTS, Attachment, Records
 from contracts.sandbox.files import StoredFile, Thumbnails
-from contracts.sandbox.refusals import Reason, Refusal, bad_request, forbidden, not_found
+from contracts.sandbox.http_requests import Reason, Refusal, bad_request, forbidden, not_found
 from contracts.sandbox.variants.model import Variants
 
 VARIANTS = Variants()

@@ -6,18 +6,21 @@ from typing import Any
 
 from starlette.responses import PlainTextResponse, Response
 
-from contracts.sandbox.accounts import Account
 from contracts.sandbox.answers import Answers, JsonAnswer
-from contracts.sandbox.contacts import ContactOperations
+from contracts.sandbox.authentication import Account
 from contracts.sandbox.database import PUBLISHED, Records, Version
-from contracts.sandbox.record_types import CONTACT, Field, Kind, Realm
-from contracts.sandbox.refusals import Fault, Reason, Refusal, forbidden
-from contracts.sandbox.validation import (
+from contracts.sandbox.documents import ContactOperations
+from contracts.sandbox.http_requests import Fault, Reason, Refusal, forbidden
+from contracts.sandbox.record_types import (
+    CONTACT,
     INVALID_VALUE,
     UNSPECIFIED_LOCALE,
     Expectation,
     Faults,
+    Field,
+    Kind,
     Path,
+    Realm,
     Validator,
 )
 from contracts.sandbox.variants.model import Variants

@@ -8,13 +8,12 @@ from sqlalchemy import select
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.accounts import Account
 from contracts.sandbox.answers import JsonAnswer, json_text
+from contracts.sandbox.authentication import Account
 from contracts.sandbox.database import DRAFT, VERSIONS, Records, Version
-from contracts.sandbox.drafts import DraftOperations
-from contracts.sandbox.record_types import Realm
-from contracts.sandbox.refusals import Fault, Reason, Refusal, forbidden, not_found
-from contracts.sandbox.validation import INVALID_PROPERTY, Expectation
+from contracts.sandbox.documents import DraftOperations
+from contracts.sandbox.http_requests import Fault, Reason, Refusal, forbidden, not_found
+from contracts.sandbox.record_types import INVALID_PROPERTY, Expectation, Realm
 from contracts.sandbox.variants.model import Variants
 
 VARIANTS = Variants()

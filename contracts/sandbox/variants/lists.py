@@ -12,14 +12,13 @@ from sqlalchemy.types import Integer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.accounts import Account, Identity
 from contracts.sandbox.answers import Answers, JsonAnswer, Metadata
+from contracts.sandbox.authentication import Account, Identity
 from contracts.sandbox.database import ATTACHMENTS, DRAFT, LOCKS, VERSIONS, Records
-from contracts.sandbox.drafts import DraftOperations
-from contracts.sandbox.http_requests import query_value
+from contracts.sandbox.documents import DraftOperations
+from contracts.sandbox.http_requests import Refusal, forbidden, query_value
 from contracts.sandbox.listing import Fields, Listing, ODataReader, Page
-from contracts.sandbox.refusals import Refusal, forbidden
-from contracts.sandbox.seeds import Seeds
+from contracts.sandbox.service import Seeds
 from contracts.sandbox.variants.model import Variants
 
 VARIANTS = Variants()

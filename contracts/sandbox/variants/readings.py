@@ -11,18 +11,36 @@ from sqlalchemy import update
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.accounts import Account
 from contracts.sandbox.answers import Answers, JsonAnswer, json_text
 from contracts.sandbox.attachments import AttachmentOperations
-from contracts.sandbox.authentication import AuthenticationOperations
+from contracts.sandbox.authentication import Account, AuthenticationOperations
 from contracts.sandbox.database import TEMPORARY_FILES, Attachment, Records
-from contracts.sandbox.drafts import COLLECTIONS, DraftOperations
+from contracts.sandbox.documents import COLLECTIONS, DraftOperations
 from contracts.sandbox.files import StoredFile
-from contracts.sandbox.http_requests import BodyReader, JsonBody, header_value, query_value
+from contracts.sandbox.http_requests import (
+    BodyReader,
+    Fault,
+    JsonBody,
+    Reason,
+    Refusal,
+    bad_request,
+    header_value,
+    query_value,
+)
 from contracts.sandbox.listing import Listing, Page
-from contracts.sandbox.record_types import Field, Kind, Realm, RealmBook, RecordType
-from contracts.sandbox.refusals import Fault, Reason, Refusal, bad_request
-from contracts.sandbox.validation import INVALID_VALUE, MANDATORY, Expectation, Faults, Path, Validator
+from contracts.sandbox.record_types import (
+    INVALID_VALUE,
+    MANDATORY,
+    Expectation,
+    Faults,
+    Field,
+    Kind,
+    Path,
+    Realm,
+    RealmBook,
+    RecordType,
+    Validator,
+)
 from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.workflow import SubmissionCheck
 

@@ -11,11 +11,9 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.accounts import Account, Identity, Token, TokenBook
 from contracts.sandbox.answers import JsonAnswer
-from contracts.sandbox.authentication import AuthenticationOperations
-from contracts.sandbox.http_requests import BodyReader, header_value
-from contracts.sandbox.refusals import Reason, Refusal
+from contracts.sandbox.authentication import Account, AuthenticationOperations, Identity, Token, TokenBook
+from contracts.sandbox.http_requests import BodyReader, Reason, Refusal, header_value
 from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.workflow import Entry, WorkflowOperations
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import select
 
-from contracts.sandbox import validation
+from contracts.sandbox import record_types
 from contracts.sandbox.answers import json_text
 from contracts.sandbox.database import DRAFT, LOCKS, PUBLISHED, Records, new_version
-from contracts.sandbox.refusals import Fault
+from contracts.sandbox.http_requests import Fault
 from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.workflow import Row, Submission, SubmissionCheck, WorkflowOperations
 
@@ -107,7 +107,7 @@ class _InfoForNau(SubmissionCheck):
         told = {fault.path[0] for fault in found}
         unasked = "additionalInfo" in submission.body and not submission.caller.holds_nau
         if unasked and "additionalInfo" not in told:
-            found.append(Fault(validation.INVALID_PROPERTY, ("additionalInfo",)))
+            found.append(Fault(record_types.INVALID_PROPERTY, ("additionalInfo",)))
         return found
 
 

@@ -5,6 +5,6 @@ broken, not at all, or something else stands in its place. ``ALL`` holds each by
 command line asks for. The faithful code knows nothing of this package.
 """
 
-from contracts.sandbox.weather.registry import ALL, ChosenWeather, chosen_weather, help_text, table
+from contracts.sandbox.weather.kinds import ALL, ChosenWeather, chosen_weather, help_text, table
 
 __all__ = ["ALL", "ChosenWeather", "chosen_weather", "help_text", "table"]

@@ -1,15 +1,37 @@
-"""What weather does: answers that come late or otherwise, connections that break, services that are gone."""
+"""What weather does: answers that come late or otherwise, connections that break, services that are gone.
+
+All weathers by name, the reading of the command line, and the table of `docs/weather.md`.
+
+`python -m contracts.sandbox.weather.kinds docs/weather.md` refreshes the table; a test tells when that is due.
+"""
 
 import asyncio
+import difflib
+import math
+import sys
+import textwrap
 import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.errors import UsageError
-from contracts.sandbox.accounts import TokenBook
-from contracts.sandbox.weather import model
-from contracts.sandbox.weather.model import STANDS_IN_THE_WAY, Weather, WeatherLayer
+from contracts.sandbox.authentication import TokenBook
+from contracts.sandbox.weather import layers
+from contracts.sandbox.weather.layers import (
+    STANDS_IN_THE_WAY,
+    Environment,
+    Figure,
+    Figures,
+    Weather,
+    WeatherLayer,
+)
 
 
 class _Latency(WeatherLayer):
@@ -36,9 +58,9 @@ class _Sporadic503(WeatherLayer):
             return
         again = _retry_after(self.figure("retry_after"))
         if self.chance.random() < 0.5:
-            await model.page(send, 503, "Service Temporarily Unavailable", again)
+            await layers.page(send, 503, "Service Temporarily Unavailable", again)
         else:
-            await model.reply(send, 503, b"application/json", b'{"message":"try again later"}', again)
+            await layers.reply(send, 503, b"application/json", b'{"message":"try again later"}', again)
 
 
 class _RateLimit(WeatherLayer):
@@ -55,7 +77,7 @@ class _RateLimit(WeatherLayer):
             await self.app(scope, receive, send)
             return
         again = _retry_after(self.figure("retry_after"))
-        await model.reply(send, 429, b"application/json", b'{"message":"too many requests"}', again)
+        await layers.reply(send, 429, b"application/json", b'{"message":"too many requests"}', again)
 
 
 class _GatewayHtml(WeatherLayer):
@@ -65,17 +87,17 @@ class _GatewayHtml(WeatherLayer):
             return
         if self.chance.random() < 0.5:
             # The gateway lost the answer, not the request.
-            await self.app(scope, receive, model.nobody)
+            await self.app(scope, receive, layers.nobody)
         if self.chance.random() < 0.5:
-            await model.page(send, 502, "502 Bad Gateway")
+            await layers.page(send, 502, "502 Bad Gateway")
         else:
-            await model.page(send, 504, "504 Gateway Time-out")
+            await layers.page(send, 504, "504 Gateway Time-out")
 
 
 class _LostRoute(WeatherLayer):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.strikes():
-            await model.page(send, 404, "404 Not Found")
+            await layers.page(send, 404, "404 Not Found")
         else:
             await self.app(scope, receive, send)
 
@@ -88,7 +110,7 @@ class _Maintenance(WeatherLayer):
         if self._until is None and self.met >= self.figure("from_request"):
             self._until = time.monotonic() + self.figure("seconds")
         if self._until is not None and time.monotonic() < self._until:
-            await model.page(send, 200, "We are down for maintenance and will be back in a moment")
+            await layers.page(send, 200, "We are down for maintenance and will be back in a moment")
         else:
             await self.app(scope, receive, send)
 
@@ -102,8 +124,8 @@ class _Resets(WeatherLayer):
             await self.app(scope, receive, send)
             return
         if self.strikes("after"):
-            await self.app(scope, receive, model.nobody)
-        await model.reset(scope, receive)
+            await self.app(scope, receive, layers.nobody)
+        await layers.reset(scope, receive)
 
 
 class _Truncated(WeatherLayer):
@@ -122,13 +144,13 @@ class _Truncated(WeatherLayer):
                 cut = True
                 body = message["body"]
                 await send({"type": _BODY, "body": body[: len(body) // 2], "more_body": True})
-                transport = model.transport_of(scope)
+                transport = layers.transport_of(scope)
                 if transport is not None:
                     transport.close()
 
         await self.app(scope, receive, halved)
         if cut:
-            await model.gone(receive)
+            await layers.gone(receive)
 
 
 _REFUSED, _GATEWAY, _SILENT = "refused", "gateway", "silent"
@@ -158,11 +180,11 @@ class _Outage(WeatherLayer):
         if self._until is None or time.monotonic() >= self._until:
             await self.app(scope, receive, send)
         elif self.word("as") == _GATEWAY:
-            await model.page(send, 503, "503 Service Unavailable")
+            await layers.page(send, 503, "503 Service Unavailable")
         elif self.word("as") == _SILENT:
-            await model.gone(receive)
+            await layers.gone(receive)
         else:
-            await model.reset(scope, receive)
+            await layers.reset(scope, receive)
 
 
 class _Restart(WeatherLayer):
@@ -175,7 +197,7 @@ class _Restart(WeatherLayer):
             fresh = TokenBook(old.clock, old.lifetime.total_seconds())
             self.environment.service.identity.tokens = fresh
         self.environment.gate.shut(self.figure("seconds"))
-        await model.reset(scope, receive)
+        await layers.reset(scope, receive)
 
 
 class _Hanging(WeatherLayer):
@@ -183,7 +205,7 @@ class _Hanging(WeatherLayer):
         if self.met >= self.figure("from_request") and self.environment.operation(scope) == self.word(
             "operation"
         ):
-            await model.gone(receive)
+            await layers.gone(receive)
         else:
             await self.app(scope, receive, send)
 
@@ -285,3 +307,126 @@ WEATHERS = (
     ),
 )
 """Every weather, in the order of the list."""
+
+
+ALL: dict[str, Weather] = {weather.name: weather for weather in WEATHERS}
+"""Every weather by its name."""
+
+
+@dataclass(frozen=True)
+class ChosenWeather:
+    """Weathers to come, each with its figures; the first is met first."""
+
+    weathers: Sequence[tuple[Weather, Figures]] = ()
+
+    def lay_over(self, app: Starlette, seed: int) -> Environment:
+        """Put the weathers over an application that has not started yet.
+
+        Args:
+            app: the sandbox; its parts stand at ``app.state.service``.
+            seed: seed of chance.
+
+        Raises:
+            UsageError: a figure cannot be used.
+
+        """
+        environment = Environment(app, seed)
+        for weather, figures in reversed(self.weathers):
+            make = partial(_make, weather=weather, figures=figures, environment=environment)
+            # In front: nearer to the wire than everything that is there already.
+            app.user_middleware.insert(0, Middleware(make))
+        # Built now, so that a figure that cannot be used is told before anything starts.
+        app.middleware_stack = app.build_middleware_stack()
+        return environment
+
+
+def _make(app: ASGIApp, *, weather: Weather, figures: Figures, environment: Environment) -> ASGIApp:
+    return weather.layer(app, environment, weather.name, figures)
+
+
+def chosen_weather(texts: Iterable[str]) -> ChosenWeather:
+    """Read weathers as the command line gives them.
+
+    Args:
+        texts: each ``NAME``, ``NAME:FIGURE=VALUE:…`` or several of them with commas between.
+
+    Raises:
+        UsageError: a name or a figure is unknown, or its value cannot be used; the line suggests another.
+
+    """
+    parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    return ChosenWeather(tuple(_read(part) for part in parts))
+
+
+def _read(text: str) -> tuple[Weather, Figures]:
+    name, *settings = text.split(":")
+    if name not in ALL:
+        close = difflib.get_close_matches(name, ALL, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else "--weather list shows them all"
+        raise UsageError(f"unknown weather '{name}'; {hint}")
+    weather = ALL[name]
+    return weather, {**weather.figures, **dict(_figure(weather, setting) for setting in settings)}
+
+
+def _figure(weather: Weather, setting: str) -> tuple[str, Figure]:
+    name, _, value = setting.partition("=")
+    if name not in weather.figures:
+        known = ", ".join(weather.figures)
+        raise UsageError(f"the weather '{weather.name}' has no figure '{name}'; it has: {known}")
+    if isinstance(weather.figures[name], str):
+        return name, value
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise UsageError(f"{weather.name}:{name} must be a number of 0 or more, not '{value}'")
+    return name, number
+
+
+def figures_text(weather: Weather) -> str:
+    """Return the figures of a weather as the command line would give them."""
+    return ":".join(f"{name}={value}" for name, value in weather.figures.items())
+
+
+def help_text() -> str:
+    """Return every weather with its sentence and figures, as ``--weather list`` prints them."""
+    lines = [
+        "Weathers (what happens on the way to and from the service; NAME:FIGURE=VALUE sets a figure):",
+        "",
+    ]
+    for weather in ALL.values():
+        lines.append(f"  {weather.name}")
+        for text in (weather.sentence, figures_text(weather)):
+            lines += textwrap.wrap(text, 100, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    return "\n".join(lines) + "\n"
+
+
+def table() -> str:
+    """Return every weather as rows of a Markdown table, for docs/weather.md."""
+    rows = ["| weather | what happens | figures | a run over the faithful service |", "|---|---|---|---|"]
+    rows += [
+        f"| `{weather.name}` | {weather.sentence} | `{figures_text(weather)}` | {weather.expects} |"
+        for weather in ALL.values()
+    ]
+    return "\n".join(rows) + "\n"
+
+
+START, END = "<!-- weathers: start -->", "<!-- weathers: end -->"
+
+
+def with_current_table(page: str) -> str:
+    """Return a page with everything between its two markers replaced by the current table.
+
+    Raises:
+        ValueError: the page lacks a marker.
+
+    """
+    before, after = page.index(START) + len(START), page.index(END)
+    return f"{page[:before]}\n\n{table()}\n{page[after:]}"
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        path = Path(name)
+        path.write_text(with_current_table(path.read_text(encoding="utf-8")), encoding="utf-8")

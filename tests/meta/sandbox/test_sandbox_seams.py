@@ -11,7 +11,7 @@ import pytest
 from contracts.sandbox.app import OPERATIONS, create_app
 from contracts.sandbox.database import Storage
 from contracts.sandbox.habits import Habits, Settings
-from contracts.sandbox.identifiers import IdentifierRule
+from contracts.sandbox.http_requests import IdentifierRule
 from contracts.sandbox.record_types import CONTACT
 
 DRAFT = "/api/v2013/documents/seam-draft-0001/versions/draft"

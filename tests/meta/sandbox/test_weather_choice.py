@@ -9,7 +9,7 @@ from contracts.sandbox.app import create_app
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import USAGE_ERROR, main
 from contracts.sandbox.weather import ALL, chosen_weather
-from contracts.sandbox.weather.registry import with_current_table
+from contracts.sandbox.weather.kinds import with_current_table
 
 PAGE = Path(__file__).parents[3] / "docs" / "weather.md"
 
@@ -61,6 +61,4 @@ def test_every_weather_has_one_sentence() -> None:
 
 def test_the_page_shows_the_weathers_as_they_are() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert with_current_table(text) == text, (
-        "run: python -m contracts.sandbox.weather.registry docs/weather.md"
-    )
+    assert with_current_table(text) == text, "run: python -m contracts.sandbox.weather.kinds docs/weather.md"

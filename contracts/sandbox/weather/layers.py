@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from contracts.sandbox.connection import TRANSPORT
+from contracts.sandbox.http_requests import TRANSPORT
 from contracts.sandbox.service import Service
 
 _AT_ONCE = struct.pack("ii", 1, 0)

@@ -7,29 +7,26 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from contracts.sandbox.database import Records
-from contracts.sandbox.defects.alteration import (
-    Handler,
-    When,
-    alter,
-    always,
-    edit_refusal,
-    in_realm,
-    json_of,
-)
-from contracts.sandbox.defects.registry import (
+from contracts.sandbox.defects.declaration import (
     CREATE,
     CREATE_WITH,
     UPDATE,
     WORKFLOW,
     Change,
+    Handler,
+    When,
+    alter,
+    always,
     answers,
     defect,
+    edit_refusal,
+    in_realm,
+    json_of,
     kebab,
     replaces,
 )
-from contracts.sandbox.http_requests import header_value, query_value
+from contracts.sandbox.http_requests import Fault, Reason, Refusal, header_value, query_value
 from contracts.sandbox.record_types import Realm, RecordType
-from contracts.sandbox.refusals import Fault, Reason, Refusal
 from contracts.sandbox.service import Service
 from contracts.sandbox.workflow import Row, Submission
 
