@@ -11,12 +11,19 @@ import click
 from contracts.cli.options import DefaultCommandGroup, reports, run_option, together
 from contracts.errors import UsageError
 from contracts.evidence import observations
-from contracts.evidence.run_history import realms_of_operations
+from contracts.evidence.comparison import realms_of_operations
 from contracts.file_formats import plain
 from contracts.history import baseline as baselines
 from contracts.history.baseline import accept_facts, select_facts
-from contracts.history.drift import between_realms, compare, not_accepted_yet, without_moved_faults
-from contracts.history.drift_report import change_lines, new_fact_lines, realm_difference_lines
+from contracts.history.drift import (
+    between_realms,
+    change_lines,
+    compare,
+    new_fact_lines,
+    not_accepted_yet,
+    realm_difference_lines,
+    without_moved_faults,
+)
 from contracts.history.observed_facts import Change, Facts, Severity, read_facts
 from contracts.interface.catalogue import load_catalogue
 from contracts.manual.clause_status import run_folder

@@ -14,7 +14,7 @@ import pytest
 from contracts.cli.options import evidence_options, judging_options
 from contracts.cli.run import PYTEST_SETTINGS, pytest_words
 from contracts.errors import UsageError
-from contracts.evidence.outcomes import ExitCode
+from contracts.evidence.record import ExitCode
 
 PROFILE: Final = "gate"
 #: Option → what to do instead. Read from what pytest made of the command, so that it does not matter whether they

@@ -9,8 +9,7 @@ import click
 
 from contracts.cli.options import DefaultCommandGroup
 from contracts.errors import UsageError
-from contracts.history.runs import FILE_NAME, Entry, History, merge, read, write
-from contracts.history.trends import WINDOW, Trend, trends
+from contracts.history.runs import FILE_NAME, WINDOW, Entry, History, Trend, merge, read, trends, write
 from contracts.interface.catalogue import load_catalogue
 from contracts.safe_text import many
 

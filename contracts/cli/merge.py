@@ -9,8 +9,7 @@ import click
 
 from contracts.cli.options import comparison_options, reports, webhook_options
 from contracts.evidence.comparison import Comparison
-from contracts.evidence.merge import find_folders, merge, merge_problems, read_shards
-from contracts.evidence.run_folder import new_folder
+from contracts.evidence.run_folder import find_folders, merge, merge_problems, new_folder, read_shards
 from contracts.evidence.verdicts import RunVerdict
 from contracts.reports.verdict_json import FILE_NAME as VERDICT_FILE
 from contracts.reports.webhook import webhook_settings

@@ -6,10 +6,8 @@ from datetime import date
 from enum import StrEnum
 from types import MappingProxyType
 
-from contracts.evidence.cells import Cell, missing_settings
-from contracts.evidence.findings import Finding
-from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import RunRecord
+from contracts.evidence.findings import Cell, Finding, missing_settings
+from contracts.evidence.record import RunRecord, Verdict
 from contracts.evidence.terms import Deviation, Waiver
 from contracts.safe_text import many
 

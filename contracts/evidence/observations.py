@@ -23,8 +23,7 @@ from genson.schema.strategies import String  # type: ignore[import-untyped]
 from msgspec import UNSET, Meta, UnsetType
 
 from contracts.errors import UsageError
-from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import Observation, RunRecord
+from contracts.evidence.record import Observation, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import json_of

@@ -1,11 +1,21 @@
-"""What a run is held to besides the catalogue: what a consumer uses, what it waives, which deviations are accepted."""
+"""The terms of a run: what a consumer uses and waives, which deviations are accepted, and their files."""
 
-from collections.abc import Iterable, Mapping
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
-from contracts.interface.catalogue import Clause
-from contracts.interface.operations import ANY_REALM
+from contracts.errors import UsageError
+from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
+from contracts.interface.description import Description, load_description
+from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
+from contracts.settings.lookup import FOLDER as TARGETS
+from contracts.settings.settings_file import refuse_unknown_realm
+from contracts.settings.toml_file import Keys, TomlFile, called, is_file, read_toml_file, suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +135,366 @@ class Terms:
         if self.consumer is None:
             return ()
         return tuple(dict.fromkeys(name for each in operations for name in self.consumer.methods_of(each)))
+
+
+#: The only key at the top of the file: one table for each deviation.
+ENTRY = "deviation"
+PROFILES = ("smoke", "gate", "nightly", "full")
+#: What each entry must say, with an example.
+_REQUIRED = {
+    "clause": '"draft-get-content"',
+    "reason": '"…"',
+    "owner": '"…"',
+    "issue": '"https://…"',
+    "expires": "2030-01-31",
+}
+_KEYS = (*_REQUIRED, "realms", "operation", "profile")
+
+
+def read_deviations(
+    path: Path, shown: str, catalogue: Catalogue, description: Description
+) -> tuple[Deviation, ...]:
+    """Read a file of deviations.
+
+    Args:
+        path: The TOML file.
+        shown: The path as messages show it.
+        catalogue: The clauses an entry may name.
+        description: The operations an entry may name.
+
+    Returns:
+        The entries in the order of the file. One whose date has passed is read like any other.
+
+    Raises:
+        UsageError: one line with file, line, what is wrong and what to do.
+    """
+    source = _read(path, shown, "deviations file")
+    source.refuse_unknown((), source.tables, (ENTRY,))
+    entries = source.tables.get(ENTRY, [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise source.fault(
+            (ENTRY,),
+            f"{ENTRY} must be a list of tables, not {called(entries)}; begin each entry with [[{ENTRY}]]",
+        )
+    found = tuple(
+        _Entry(source, (ENTRY, number), entry, catalogue, description).read()
+        for number, entry in enumerate(entries)
+    )
+    _refuse_doubles(found)
+    return found
+
+
+def _read(path: Path, shown: str, what: str) -> TomlFile:
+    if not is_file(path):
+        raise UsageError(f"no {what} '{shown}': name a TOML file that is there")
+    return read_toml_file(path, shown)
+
+
+class _Entry:
+    """Reads one entry of a deviations file."""
+
+    def __init__(
+        self,
+        source: TomlFile,
+        keys: Keys,
+        entry: dict[str, Any],
+        catalogue: Catalogue,
+        description: Description,
+    ) -> None:
+        self._source = source
+        self._keys = keys
+        self._entry = entry
+        self._catalogue = catalogue
+        self._description = description
+
+    def read(self) -> Deviation:
+        source, keys, entry = self._source, self._keys, self._entry
+        source.refuse_unknown(keys, entry, _KEYS)
+        for key, example in _REQUIRED.items():
+            if key not in entry:
+                raise source.fault(keys, f"the deviation lacks {key}; add {key} = {example}")
+        clause = self._clause()
+        return Deviation(
+            clause=clause.id,
+            realms=self._realms(clause),
+            operation=self._operation(clause),
+            reason=source.text_at((*keys, "reason"), entry["reason"], "…"),
+            owner=source.text_at((*keys, "owner"), entry["owner"], "…"),
+            issue=self._issue(),
+            expires=source.day_at((*keys, "expires"), entry["expires"]),
+            profile=self._profile(),
+            file=source.shown,
+            line=source.line(keys),
+        )
+
+    def _clause(self) -> Clause:
+        keys = (*self._keys, "clause")
+        name = self._source.text_at(keys, self._entry["clause"], "draft-get-content")
+        clause = known_clause(self._source, keys, name, self._catalogue)
+        if clause.level is Level.SILENT:
+            raise self._source.fault(
+                keys,
+                f"the interface document is silent at '{name}', so nothing can contradict it; take the entry out",
+            )
+        return clause
+
+    def _realms(self, clause: Clause) -> tuple[str, ...]:
+        if "realms" not in self._entry:
+            return clause.realms
+        keys = (*self._keys, "realms")
+        realms = self._source.texts_at(keys, self._entry["realms"], clause.realms[0])
+        for realm in realms:
+            refuse_unknown_realm(self._source, keys, realm, (*WORKFLOW_REALMS, ANY_REALM))
+            if realm not in clause.realms:
+                raise self._source.fault(
+                    keys, f"'{clause.id}' is judged in {', '.join(clause.realms)}, not in {realm}", realm
+                )
+        return realms
+
+    def _operation(self, clause: Clause) -> str | None:
+        if "operation" not in self._entry:
+            return None
+        keys = (*self._keys, "operation")
+        name = self._source.text_at(keys, self._entry["operation"], clause.operations[0])
+        known_operation(self._source, keys, name, self._description)
+        if name not in clause.operations:
+            listed = ", ".join(clause.operations)
+            raise self._source.fault(keys, f"'{clause.id}' concerns {listed}, not {name}")
+        return name
+
+    def _issue(self) -> str:
+        keys = (*self._keys, "issue")
+        link = self._source.text_at(keys, self._entry["issue"], "https://…")
+        try:
+            parts = urlsplit(link)
+        except ValueError:
+            parts = urlsplit("")
+        if parts.scheme not in ("http", "https") or not parts.netloc or " " in link:
+            raise self._source.fault(keys, f"issue is not a link: '{link}'; write the issue's https address")
+        return link
+
+    def _profile(self) -> str:
+        keys = (*self._keys, "profile")
+        name = self._source.text_at(keys, self._entry.get("profile", "gate"), "nightly")
+        if name not in PROFILES:
+            raise self._source.fault(keys, f"unknown profile '{name}'; {suggestion(name, PROFILES)}")
+        return name
+
+
+def known_clause(source: TomlFile, keys: Keys, name: str, catalogue: Catalogue) -> Clause:
+    """Return the clause of a name.
+
+    Raises:
+        UsageError: there is none; file, line and the nearest one there is.
+    """
+    try:
+        return catalogue.clause(name)
+    except UsageError as error:
+        raise source.fault(keys, str(error), name) from None
+
+
+def known_operation(source: TomlFile, keys: Keys, name: str, description: Description) -> None:
+    """Refuse an operation that the description does not have.
+
+    Raises:
+        UsageError: file, line and the nearest operation; for a method with a path, the operation that it is.
+    """
+    if name in description.operations:
+        return
+    method, _, path = name.partition(" ")
+    match = description.match(method, path.strip()) if path else None
+    advice = f"write '{match[0].id}'" if match else suggestion(name, description.operations)
+    raise source.fault(keys, f"unknown operation '{name}'; {advice}", name)
+
+
+def _refuse_doubles(found: tuple[Deviation, ...]) -> None:
+    for number, later in enumerate(found):
+        for earlier in found[:number]:
+            shared = list(_shared(earlier, later))
+            if shared:
+                raise UsageError(
+                    f"{later.place}: the deviation on '{later.clause}' in {', '.join(shared)} stands already "
+                    f"at line {earlier.line}; keep one of them"
+                )
+
+
+def _shared(one: Deviation, other: Deviation) -> Iterator[str]:
+    same = one.clause == other.clause and (
+        one.operation is None or other.operation is None or one.operation == other.operation
+    )
+    return (realm for realm in one.realms if same and realm in other.realms)
+
+
+KEYS = ("operations", "methods", "clauses", "realms", "waivers")
+
+
+def read_consumer(path: Path, shown: str, catalogue: Catalogue, description: Description) -> Consumer:
+    """Read a consumer file.
+
+    Args:
+        path: The TOML file.
+        shown: The path as messages show it.
+        catalogue: The clauses it may name.
+        description: The operations it may name.
+
+    Raises:
+        UsageError: one line with file, line, what is wrong and what to do.
+    """
+    source = _read(path, shown, "consumer file")
+    source.refuse_unknown((), source.tables, KEYS)
+    if not source.tables:
+        raise source.fault((), 'the consumer file says nothing; begin with operations = ["createToken", …]')
+    methods = dict(_methods(source, description))
+    listed = _operations(source, description)
+    called = [operation for operations in methods.values() for operation in operations]
+    operations = tuple(name for name in description.operations if name in {*listed, *called})
+    realms = _realms(source)
+    _refuse_unreachable(source, operations, realms, description)
+    return Consumer(
+        file=source.shown,
+        operations=operations,
+        methods=methods,
+        clauses=_clauses(source, operations, catalogue),
+        realms=realms,
+        waivers=tuple(_waivers(source, catalogue)),
+    )
+
+
+def _operations(source: TomlFile, description: Description) -> tuple[str, ...]:
+    if "operations" not in source.tables:
+        return ()
+    names = source.texts_at(("operations",), source.tables["operations"], "saveDraft")
+    for name in names:
+        known_operation(source, ("operations",), name, description)
+    return names
+
+
+def _methods(source: TomlFile, description: Description) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if "methods" not in source.tables:
+        return
+    table = source.table_at(("methods",), source.tables["methods"])
+    if not table:
+        raise source.fault(("methods",), 'methods is empty; write "client.drafts.save" = ["saveDraft"]')
+    for keys, value in _flat(table):
+        place = ("methods", *keys)
+        operations = source.texts_at(place, value, "saveDraft")
+        for name in operations:
+            known_operation(source, place, name, description)
+        yield ".".join(keys), operations
+
+
+def _flat(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield methods by their names; a dotted name without quotes is a table in a table to TOML."""
+    for key, value in table.items():
+        if isinstance(value, dict) and value:
+            yield from (((key, *inner), found) for inner, found in _flat(value))
+        else:
+            yield (key,), value
+
+
+def _realms(source: TomlFile) -> tuple[str, ...]:
+    if "realms" not in source.tables:
+        return ()
+    realms = source.texts_at(("realms",), source.tables["realms"], "abs-dev")
+    for realm in realms:
+        refuse_unknown_realm(source, ("realms",), realm, WORKFLOW_REALMS)
+    return realms
+
+
+def _refuse_unreachable(
+    source: TomlFile, operations: tuple[str, ...], realms: tuple[str, ...], description: Description
+) -> None:
+    """Refuse an operation that none of the realms has: it would be gated by nothing."""
+    for name in operations if realms else ():
+        has = description.operations[name].realms
+        if has != (ANY_REALM,) and not set(has) & set(realms):
+            raise source.fault(
+                ("realms",), f"{name} is offered in {', '.join(has)} only; name one of them, or take it out"
+            )
+
+
+def _clauses(source: TomlFile, operations: tuple[str, ...], catalogue: Catalogue) -> tuple[str, ...]:
+    if "clauses" not in source.tables:
+        return ()
+    names = source.texts_at(("clauses",), source.tables["clauses"], "draft-get-content")
+    for name in names:
+        clause = known_clause(source, ("clauses",), name, catalogue)
+        if operations and not set(clause.operations) & set(operations):
+            raise source.fault(
+                ("clauses",),
+                f"'{name}' concerns {', '.join(clause.operations)}, which the consumer does not use; "
+                "add one of them to operations, or take the clause out",
+                name,
+            )
+    return names
+
+
+def _waivers(source: TomlFile, catalogue: Catalogue) -> Iterator[Waiver]:
+    if "waivers" not in source.tables:
+        return
+    table = source.table_at(("waivers",), source.tables["waivers"])
+    for name, reason in table.items():
+        keys = ("waivers", name)
+        known_clause(source, keys, name, catalogue)
+        if not isinstance(reason, str) or not reason.strip():
+            raise source.fault(
+                keys, f"the waiver of '{name}' has no reason; write {name} = \"why the SDK can do without\""
+            )
+        yield Waiver(name, reason.strip(), source.shown, source.line(keys))
+
+
+#: Folder with a file of deviations for each target.
+FOLDER = "deviations"
+
+
+def load_terms(
+    consumer: str | None, deviations: str | None, target: str | None, name: str, search: Path
+) -> Terms:
+    """Read the consumer file and the target's deviations.
+
+    Args:
+        consumer: Path of the consumer file, or None: everything counts.
+        deviations: Path of the deviations file, or None: `deviations/<name>.toml` below the current folder, else
+            beside the settings file, else none.
+        target: The settings file or name that the person gave.
+        name: The target's name.
+        search: The current folder.
+
+    Raises:
+        UsageError: a named file is not there, or a file cannot be used; one line with file and line.
+    """
+    catalogue, description = load_catalogue(), load_description()
+    used = None
+    if consumer is not None:
+        path = _named(consumer, "--consumer", search)
+        used = read_consumer(path, consumer, catalogue, description)
+    found = _named(deviations, "--deviations", search) if deviations is not None else None
+    found = found or next((path for path in _places(target, name, search) if is_file(path)), None)
+    if found is None:
+        return Terms(consumer=used)
+    shown = deviations or _shown(found, search)
+    return Terms(
+        consumer=used,
+        deviations=read_deviations(found, shown, catalogue, description),
+        deviations_file=shown,
+    )
+
+
+def _named(path: str, option: str, search: Path) -> Path:
+    if not path.strip():
+        # An unset variable in a script must not silently mean something else.
+        raise UsageError(f"{option} is empty; name a file, or leave the option out")
+    return search / path
+
+
+def _places(target: str | None, name: str, search: Path) -> Iterator[Path]:
+    file = Path(FOLDER) / f"{name}.toml"
+    yield search / file
+    if target is not None and is_file(search / target):
+        beside = (search / target).parent
+        yield beside.parent / file if beside.name == TARGETS else beside / file
+
+
+def _shown(path: Path, search: Path) -> str:
+    """The path as a person in the current folder would write it."""
+    return str(path.relative_to(search) if path.is_relative_to(search) else path)

@@ -5,20 +5,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contracts.evidence import deviations
-from contracts.evidence.cells import Cell, Evidence, judge_cell, missing_settings
 from contracts.evidence.deviations import DeviationOutcome, WaiverOutcome
 from contracts.evidence.findings import (
+    Cell,
     ConsumerScope,
+    Evidence,
     Finding,
     Standing,
     apply_terms,
     blocked_cases,
+    judge_cell,
     merge_findings,
+    missing_settings,
     scope_of,
 )
-from contracts.evidence.outcomes import ExitCode, Verdict, deciding_exit_code
-from contracts.evidence.record import Case, Environment, RunRecord
-from contracts.history.drift_report import NO_DRIFT, DriftReport
+from contracts.evidence.record import Case, Environment, ExitCode, RunRecord, Verdict, deciding_exit_code
+from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM
 from contracts.safe_text import many

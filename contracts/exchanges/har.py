@@ -29,6 +29,8 @@ from contracts.exchanges.exchange import (
 )
 from contracts.settings.toml_file import is_file
 
+#: Name of the file of all exchanges in a run folder.
+FILE_NAME: Final = "traffic.har"
 _WEB: Final = ("", "http", "https")
 _BODILESS: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _NO_CONTENT: Final = frozenset({204, 304})

@@ -19,7 +19,7 @@ from msgspec import Meta
 
 from contracts.errors import UsageError
 from contracts.file_formats import Format, Name, convert, read_file, write_file
-from contracts.history.drift_report import Mode
+from contracts.history.drift import Mode
 from contracts.history.observed_facts import Change, Facts, Place, Value, status_of, text_of
 from contracts.interface.operations import ANY_REALM
 

@@ -14,10 +14,9 @@ from typing import Any, Final
 from contracts.checks.results import Result
 from contracts.checks.single import Judge, Judgement
 from contracts.errors import UsageError
+from contracts.evidence.comparison import realms_of_operations
 from contracts.evidence.observations import answers_of
-from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import Case, Environment, RunFacts, RunRecord
-from contracts.evidence.run_history import realms_of_operations
+from contracts.evidence.record import Case, Environment, RunFacts, RunRecord, Verdict
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.exchange_format import exchange_entry
 from contracts.exchanges.reproduction import curl

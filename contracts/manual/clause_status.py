@@ -8,11 +8,10 @@ from pathlib import Path
 
 from contracts.errors import UsageError
 from contracts.evidence.run_folder import LATEST
-from contracts.evidence.terms import Deviation
-from contracts.evidence.terms_files import FOLDER as DEVIATIONS
-from contracts.evidence.terms_files import read_deviations
+from contracts.evidence.terms import FOLDER as DEVIATIONS
+from contracts.evidence.terms import Deviation, read_deviations
 from contracts.history import runs
-from contracts.history.trends import Trend, trends
+from contracts.history.runs import Trend, trends
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.reports import verdict_json

@@ -20,14 +20,13 @@ from typing import Final, Self
 
 from contracts.errors import SuiteError
 from contracts.exchanges.exchange import UNKNOWN_BODY, Exchange
-from contracts.exchanges.har import add, har_writer
+from contracts.exchanges.har import FILE_NAME, add, har_writer
 from contracts.exchanges.traffic_redaction import TrafficRedactor
 from contracts.manual import check_report
 from contracts.manual.check_report import Occasion
 from contracts.manual.traffic_findings import Feed, Seen
 from contracts.manual.traffic_summary import TrafficVerdict, verdict_of
 from contracts.manual.traffic_watch import Watch
-from contracts.reports import har
 from contracts.safe_text import plain_line
 from contracts.session.session import secrets_of
 from contracts.settings.target import Target
@@ -149,7 +148,7 @@ class Keeper:
     def __enter__(self) -> Self:
         """Begin the archive."""
         comment = f"through the proxy to {self._target.name}"
-        writer = har_writer(self._folder / har.FILE_NAME, version(_PROGRAM), comment)
+        writer = har_writer(self._folder / FILE_NAME, version(_PROGRAM), comment)
         self._archive = self._open.enter_context(writer)
         self._beside = Beside(self._watch, self.feed, self._keep, self._tell)
         return self

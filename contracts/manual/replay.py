@@ -23,13 +23,7 @@ from contracts.exchanges.exchange import UNKNOWN_BODY, Exchange, Response
 from contracts.exchanges.redaction import REDACTED, SWAPPED, TOKEN, UNKNOWN
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.manual_session import ROLES, ManualSession
-from contracts.manual.recorded_sequence import (
-    Found,
-    Telling,
-    content_of,
-    path_of,
-    text_of,
-)
+from contracts.manual.recorded_sequence import Found, Telling, content_of, path_of, text_of
 from contracts.manual.substitution import Carried, Names, Settled
 from contracts.safe_text import cut, json_text
 from contracts.session.ledger import LEAVES, REMOVABLE, named

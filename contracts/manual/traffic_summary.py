@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from contracts.evidence.outcomes import ExitCode
+from contracts.evidence.record import ExitCode
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue
 from contracts.interface.description import Description

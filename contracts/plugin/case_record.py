@@ -15,7 +15,7 @@ import pytest
 from contracts.checks.outcomes import Attempt, Blocked, Confirmed
 from contracts.checks.results import Result
 from contracts.evidence.findings import ConsumerScope, scope_of_contradictions
-from contracts.evidence.outcomes import Verdict
+from contracts.evidence.record import Verdict
 from contracts.exchanges import reproduction
 from contracts.interface.catalogue import Level
 from contracts.plugin.collection import case_of, clauses_of, marks, operations_of, realm_of

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.outcomes import ExitCode
+from contracts.evidence.record import ExitCode
 from contracts.interface.location import cases_directory, keep_hypothesis_out
 from contracts.plugin.collection import marks
 from contracts.plugin.hooks import Sandbox

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import pytest
 
-from contracts.evidence.outcomes import ExitCode
+from contracts.evidence.record import ExitCode
 from contracts.exchanges.redaction import Redactor
 from contracts.plugin.plan import Plan
 from contracts.safe_text import many

@@ -15,8 +15,7 @@ import pytest
 
 from contracts.cases.marks import Profile
 from contracts.errors import RegistryContractsError, UsageError
-from contracts.evidence.terms import Terms
-from contracts.evidence.terms_files import load_terms
+from contracts.evidence.terms import Terms, load_terms
 from contracts.interface.catalogue import Clause, load_catalogue
 from contracts.interface.description import load_description
 from contracts.plugin.run_options import RUN_OPTIONS

@@ -23,7 +23,7 @@ from rich.segment import ControlType
 from rich.text import Text
 
 from contracts.errors import UsageError
-from contracts.history.trends import read_past
+from contracts.history.runs import read_past
 from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.controller import is_worker
 from contracts.plugin.options import SELECTION

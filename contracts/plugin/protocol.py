@@ -33,7 +33,7 @@ from contracts.checks.outcomes import (
 )
 from contracts.errors import EnvironmentFault
 from contracts.evidence.findings import ConsumerScope
-from contracts.evidence.outcomes import Verdict
+from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Level

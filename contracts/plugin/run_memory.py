@@ -8,7 +8,7 @@ import pytest
 
 from contracts.errors import RegistryContractsError, UsageError
 from contracts.evidence.comparison import OFF, Comparison
-from contracts.history.drift_report import Mode
+from contracts.history.drift import Mode
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.session_finish import PLAN, VERDICT
 from contracts.settings.target import SANDBOX

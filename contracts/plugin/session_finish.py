@@ -23,8 +23,7 @@ import pytest
 
 from contracts.errors import RegistryContractsError
 from contracts.evidence.journal import journal_path, utc_now
-from contracts.evidence.outcomes import ExitCode, Verdict
-from contracts.evidence.record import EMBEDDED, Shard, digest
+from contracts.evidence.record import EMBEDDED, ExitCode, Shard, Verdict, digest
 from contracts.evidence.run_folder import point_latest
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import plain

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from contracts.evidence.findings import ConsumerScope, Finding
-from contracts.evidence.outcomes import ExitCode, Verdict
+from contracts.evidence.record import ExitCode, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.controller import is_worker

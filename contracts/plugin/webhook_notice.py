@@ -11,13 +11,7 @@ from contracts.errors import RegistryContractsError
 from contracts.plugin.options import TARGET
 from contracts.plugin.session_finish import PLAN, VERDICT
 from contracts.reports import verdict_json
-from contracts.reports.webhook import (
-    OPTION,
-    REPORT_OPTION,
-    Delivery,
-    WebhookSettings,
-    webhook_settings,
-)
+from contracts.reports.webhook import OPTION, REPORT_OPTION, Delivery, WebhookSettings, webhook_settings
 
 _SETTINGS = pytest.StashKey[WebhookSettings]()
 DELIVERY = pytest.StashKey[Delivery]()

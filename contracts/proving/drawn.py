@@ -26,7 +26,7 @@ import pytest
 
 from contracts.cases.generated_faults import make_all
 from contracts.checks.outcomes import Confirmed
-from contracts.evidence.outcomes import ExitCode
+from contracts.evidence.record import ExitCode
 from contracts.interface.catalogue import Level
 from contracts.plugin.worker import WORKER
 from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, preload, run_suite

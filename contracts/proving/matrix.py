@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from contracts.evidence.outcomes import ExitCode
+from contracts.evidence.record import ExitCode
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.proving.proof_plan import claims
 from contracts.proving.trial_plugins import CaseFacts

@@ -17,7 +17,7 @@ import click
 
 from contracts.cases.generated_faults import make_all
 from contracts.errors import UsageError
-from contracts.evidence.outcomes import ExitCode
+from contracts.evidence.record import ExitCode
 from contracts.interface.location import cases_directory, openapi_directory
 from contracts.plugin.session_finish import versions
 from contracts.proving.matrix import Matrix, matrix

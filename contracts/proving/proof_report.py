@@ -10,18 +10,8 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from contracts.errors import UsageError
-from contracts.evidence.outcomes import ExitCode
-from contracts.file_formats import (
-    Count,
-    Format,
-    Level,
-    Moment,
-    Name,
-    OpenFormat,
-    Seconds,
-    checked,
-    one_of,
-)
+from contracts.evidence.record import ExitCode
+from contracts.file_formats import Count, Format, Level, Moment, Name, OpenFormat, Seconds, checked, one_of
 from contracts.interface.catalogue import load_catalogue
 from contracts.proving.matrix import CaseRow, DefectRow, Matrix, SeedRow, alarming
 from contracts.proving.trials import TrialResult

@@ -12,7 +12,7 @@ import pytest
 
 from contracts.cases.marks import Profile
 from contracts.checks.outcomes import Confirmed
-from contracts.evidence.outcomes import Verdict
+from contracts.evidence.record import Verdict
 from contracts.interface.catalogue import load_catalogue
 from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.collection import clauses_of, marks, operations_of, realm_of

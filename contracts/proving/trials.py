@@ -16,7 +16,7 @@ from zlib import crc32
 
 from contracts.cases.marks import Profile
 from contracts.checks.table import UNIVERSAL
-from contracts.evidence.outcomes import ExitCode
+from contracts.evidence.record import ExitCode
 from contracts.file_formats import Count, Format, Name, Seconds, convert, parse, plain
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description

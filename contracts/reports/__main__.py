@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.outcomes import ExitCode
+from contracts.evidence.record import ExitCode
 from contracts.reports.writers import ALL, write_all
 from contracts.safe_text import printable
 

@@ -11,10 +11,9 @@ from urllib.parse import urlsplit
 from jinja2 import Environment
 
 from contracts.evidence import observations
-from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import RunRecord
+from contracts.evidence.record import RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
-from contracts.history.trends import Past, read_past
+from contracts.history.runs import Past, read_past
 from contracts.reports.html_page import LARGEST, TRIES, Limits, inlined, template_environment, template_text
 from contracts.reports.html_sections import (
     clauses_of,

@@ -6,18 +6,16 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from contracts.evidence.cells import Cell, counts_for
 from contracts.evidence.deviations import counting
-from contracts.evidence.findings import Finding, Standing
-from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import Case, RunRecord
+from contracts.evidence.findings import Cell, Finding, Standing, counts_for
+from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.evidence.terms import Consumer
 from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import heading, request_text, response_text
 from contracts.history.drift import shown
 from contracts.history.observed_facts import SEEN, Change, read_facts
-from contracts.history.trends import Past, PastRun
+from contracts.history.runs import Past, PastRun
 from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM
 from contracts.reports.finding_files import STANDING_SENTENCES, shown_exchanges

@@ -6,10 +6,9 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from junitparser.junitparser import FinalResult
 
 from contracts.evidence.findings import ConsumerScope, Finding
-from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import Case, RunRecord
+from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
-from contracts.history.drift_report import DriftReport, Mode
+from contracts.history.drift import DriftReport, Mode
 from contracts.history.observed_facts import Severity
 from contracts.safe_text import printable
 

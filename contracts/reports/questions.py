@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from contracts.evidence import observations
-from contracts.evidence.cells import Cell
-from contracts.evidence.findings import Finding, Standing
-from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import RunRecord
+from contracts.evidence.findings import Cell, Finding, Standing
+from contracts.evidence.record import RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.catalogue import Clause, Level
 from contracts.reports.html_sections import (

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from contracts.evidence.cells import Cell, missing_settings
 from contracts.evidence.deviations import WARNING_DAYS, DeviationOutcome, DeviationState
-from contracts.evidence.findings import Finding, Standing
-from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import Environment, RunRecord
+from contracts.evidence.findings import Cell, Finding, Standing, missing_settings
+from contracts.evidence.record import Environment, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict, faults_in_words
-from contracts.history.drift_report import DriftReport
+from contracts.history.drift import DriftReport
 from contracts.history.observed_facts import Severity
-from contracts.history.trends import Past, read_past
+from contracts.history.runs import Past, read_past
 from contracts.safe_text import inline, many
 
 _COURSE_NAMES = {

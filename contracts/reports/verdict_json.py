@@ -12,11 +12,9 @@ import msgspec
 from msgspec import Meta
 
 from contracts.errors import UsageError
-from contracts.evidence.cells import Cell
 from contracts.evidence.deviations import DeviationOutcome, DeviationState, WaiverOutcome
-from contracts.evidence.findings import Finding, Standing
-from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import Environment, RunRecord
+from contracts.evidence.findings import Cell, Finding, Standing
+from contracts.evidence.record import Environment, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import (
     EXIT_CODES,

@@ -8,18 +8,30 @@ from pathlib import Path
 from types import MappingProxyType
 
 from contracts.errors import RegistryContractsError, UsageError
-from contracts.evidence import observations, run_history
+from contracts.evidence import comparison, observations
+from contracts.evidence.comparison import drift_of
 from contracts.evidence.record import RunRecord
 from contracts.evidence.run_folder import LATEST, collect, point_latest
-from contracts.evidence.run_history import drift_of
 from contracts.evidence.verdicts import RunVerdict, judge
-from contracts.history.drift_report import NO_DRIFT, DriftReport
-from contracts.history.trends import read_past
+from contracts.exchanges import har
+from contracts.history.drift import NO_DRIFT, DriftReport
+from contracts.history.runs import read_past
 from contracts.interface.catalogue import Clause, load_catalogue
-from contracts.reports import allure, finding_files, har, html, junit, questions, summary, verdict_json
+from contracts.reports import allure, finding_files, html, junit, questions, summary, verdict_json
 from contracts.safe_text import plain_line
 
 Writer = Callable[[RunRecord, RunVerdict, Path], Path]
+
+
+def _write_har(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+    """Write `traffic.har`, exchanges in the order they were sent, each with its case in the comment."""
+    path = folder / har.FILE_NAME
+    version = record.run.versions.get("suite", "unknown")
+    with har.har_writer(path, version, f"{record.run.target}: {verdict.sentence}") as archive:
+        for exchange in record.exchanges.values():
+            har.add(archive, exchange)
+    return path
+
 
 WRITERS: Mapping[str, Writer] = MappingProxyType(
     {
@@ -27,12 +39,12 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
         "html": html.write,
         "findings": finding_files.write,
         "junit": junit.write,
-        "har": har.write,
+        "har": _write_har,
         "allure": allure.write,
         "observations": observations.write,
         "questions": questions.write,
         "summary": summary.write,
-        "history": run_history.write,
+        "history": comparison.write,
     }
 )
 ALL = tuple(WRITERS)
@@ -47,7 +59,7 @@ _PLACES: Mapping[str, str] = MappingProxyType(
         "observations": observations.FILE_NAME,
         "questions": questions.FILE_NAME,
         "summary": summary.FILE_NAME,
-        "history": run_history.FILE_NAME,
+        "history": comparison.FILE_NAME,
     }
 )
 

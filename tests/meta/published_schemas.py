@@ -11,8 +11,7 @@ from contracts.evidence.record import RunFile
 from contracts.file_formats import schema_of
 from contracts.history.baseline import DriftSettings
 from contracts.history.observed_facts import ChangeEntry
-from contracts.history.runs import Entry, Folded
-from contracts.history.trends import Past
+from contracts.history.runs import Entry, Folded, Past
 from contracts.manual.check_report import CheckFile
 from contracts.manual.recorded_sequence import SavedFile
 from contracts.proving.proof_report import ProofFile

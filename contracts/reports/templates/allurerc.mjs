@@ -1,4 +1,4 @@
-// Configuration of Allure 3, filled in by contracts/reports/allure_page.py. Each realm is an environment; it is given
+// Configuration of Allure 3, filled in by contracts/reports/allure.py. Each realm is an environment; it is given
 // no name, as Allure's rules compare names where there are any and keys where there are none.
 const settings = __SETTINGS__;
 const has = (realm) => ({ labels }) => labels.some(({ name, value }) => name === "realm" && value === realm);

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from contracts.evidence.outcomes import Verdict
 from contracts.evidence.record import (
     AssertionCount,
     Block,
@@ -14,6 +13,7 @@ from contracts.evidence.record import (
     RunFacts,
     RunRecord,
     SeenFinding,
+    Verdict,
 )
 from contracts.evidence.terms import Consumer, Deviation, Terms, Waiver
 from contracts.evidence.verdicts import RunVerdict, judge

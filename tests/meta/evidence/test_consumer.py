@@ -2,8 +2,7 @@
 
 import pytest
 
-from contracts.evidence.outcomes import ExitCode, Verdict
-from contracts.evidence.record import Environment
+from contracts.evidence.record import Environment, ExitCode, Verdict
 from contracts.evidence.terms import Terms
 from tests.meta.evidence.sample_records import Story, consumer, deviation, waiver
 

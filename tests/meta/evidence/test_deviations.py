@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from contracts.evidence.deviations import DeviationState
-from contracts.evidence.outcomes import ExitCode, Verdict
-from contracts.evidence.record import Environment, Narrowed
+from contracts.evidence.record import Environment, ExitCode, Narrowed, Verdict
 from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import RunVerdict
 from tests.meta.evidence.sample_records import REALMS, TODAY, Story, consumer, deviation, waiver

@@ -10,7 +10,7 @@ import pytest
 
 from contracts.errors import SuiteError, UsageError
 from contracts.evidence.journal import Journal, is_closed, journal_path, read_journal, utc_now
-from contracts.evidence.outcomes import Verdict
+from contracts.evidence.record import Verdict
 from contracts.evidence.run_folder import collect
 
 NOBODY = {"text": None, "base64": None, "size": 0, "sha256": "0" * 64, "truncated": False}

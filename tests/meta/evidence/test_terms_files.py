@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.terms import Consumer, Deviation, Terms
-from contracts.evidence.terms_files import load_terms, read_consumer, read_deviations
+from contracts.evidence.terms import Consumer, Deviation, Terms, load_terms, read_consumer, read_deviations
 from contracts.file_formats import convert, plain
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description

@@ -6,17 +6,21 @@ from itertools import combinations
 import pytest
 
 from contracts.evidence.findings import Standing, finding_id
-from contracts.evidence.outcomes import PRECEDENCE, ExitCode, Verdict, deciding_exit_code, worst
 from contracts.evidence.record import (
+    PRECEDENCE,
     AssertionCount,
     Block,
     Case,
     Environment,
+    ExitCode,
     Observation,
     RunFacts,
     RunRecord,
     SeenFinding,
     Untested,
+    Verdict,
+    deciding_exit_code,
+    worst,
 )
 from contracts.evidence.verdicts import RunVerdict, judge
 from contracts.interface.catalogue import Clause, Level

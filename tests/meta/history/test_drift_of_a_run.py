@@ -6,9 +6,16 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.outcomes import ExitCode, Verdict
-from contracts.evidence.record import AssertionCount, Case, Environment, RunFacts, RunRecord
-from contracts.evidence.run_history import realms_of_operations
+from contracts.evidence.comparison import realms_of_operations
+from contracts.evidence.record import (
+    AssertionCount,
+    Case,
+    Environment,
+    ExitCode,
+    RunFacts,
+    RunRecord,
+    Verdict,
+)
 from contracts.evidence.verdicts import judge
 from contracts.history.baseline import (
     BASELINE_FILE,
@@ -18,8 +25,7 @@ from contracts.history.baseline import (
     save_drift_settings,
     write,
 )
-from contracts.history.drift import compare
-from contracts.history.drift_report import NO_DRIFT, DriftReport, Mode
+from contracts.history.drift import NO_DRIFT, DriftReport, Mode, compare
 from contracts.interface.catalogue import Clause, Level
 
 REALMS_OF = realms_of_operations()

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from contracts.evidence.observations import answers_of
-from contracts.evidence.outcomes import Verdict
-from contracts.evidence.record import Case, RunFacts, RunRecord
+from contracts.evidence.record import Case, RunFacts, RunRecord, Verdict
 from contracts.exchanges.exchange import Body, Exchange
 from contracts.history import observed_facts
 from contracts.interface.catalogue import Level, load_catalogue

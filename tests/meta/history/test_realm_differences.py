@@ -3,8 +3,7 @@
 from typing import Any
 
 from contracts.file_formats import plain
-from contracts.history.drift import between_realms
-from contracts.history.drift_report import realm_difference_lines
+from contracts.history.drift import between_realms, realm_difference_lines
 
 
 def test_realms_that_disagree_are_shown_with_their_values(made: Any) -> None:

@@ -6,8 +6,19 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UsageError
-from contracts.history.runs import Entry, History, Seen, merge
-from contracts.history.trends import FILE_NAME, Past, Trend, past_of, read_past, trends, write_past
+from contracts.history.runs import (
+    PAST_FILE_NAME,
+    Entry,
+    History,
+    Past,
+    Seen,
+    Trend,
+    merge,
+    past_of,
+    read_past,
+    trends,
+    write_past,
+)
 
 Made = Callable[..., Entry]
 PLACE = ("draft-get-content", "abs-dev")
@@ -83,6 +94,6 @@ def test_a_finding_that_comes_and_goes_is_told_so(made_run: Made) -> None:
 def test_without_history_nothing_is_told(tmp_path: Path) -> None:
     assert read_past(tmp_path) == Past()
     assert Past().describe(*PLACE) == ""
-    (tmp_path / FILE_NAME).write_text('{"runs": [{}], "cells": {}}')
+    (tmp_path / PAST_FILE_NAME).write_text('{"runs": [{}], "cells": {}}')
     with pytest.raises(UsageError, match=r"past\.json: runs"):
         read_past(tmp_path)

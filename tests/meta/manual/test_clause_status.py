@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from contracts.evidence.outcomes import Verdict
+from contracts.evidence.record import Verdict
 from contracts.evidence.verdicts import judge
 from contracts.file_formats import write_file
 from contracts.interface import case_listing

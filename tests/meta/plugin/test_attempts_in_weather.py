@@ -4,7 +4,7 @@ import pytest
 
 from contracts.checks.outcomes import Attempt
 from contracts.checks.results import contradicted
-from contracts.evidence.outcomes import Verdict
+from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange
 from contracts.plugin.case_record import Ending
 from contracts.plugin.protocol import MOST_SPOILT, Attempts, JudgedAttempt, _spoilt

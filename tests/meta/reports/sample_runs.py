@@ -13,7 +13,7 @@ from contracts.file_formats import plain
 from contracts.history.baseline import Baseline
 from contracts.history.baseline import write as write_baseline
 from contracts.history.observed_facts import Place
-from contracts.history.trends import Past, PastRun, Since, write_past
+from contracts.history.runs import Past, PastRun, Since, write_past
 from contracts.interface.catalogue import Clause, Level
 
 HOSTILE = (

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from contracts.errors import SuiteError, UsageError
-from contracts.reports.allure_page import main, make, quiet
+from contracts.reports.allure import main, make_page, quiet
 
 # As Allure 3.18.0 writes it.
 TAG = """    <script async src="https://www.googletagmanager.com/gtag/js?id=G-LNDJ3J7WT0"></script>
@@ -48,7 +48,7 @@ def test_the_page_is_made_quiet_and_keeps_its_own_scripts(rendered: Path, tmp_pa
     history = tmp_path / "history.jsonl"
     history.write_text(json.dumps({"name": "earlier", "realms": []}) + "\n")
     for _ in range(2):
-        page = make(run, program(tmp_path), history).read_text("utf-8")
+        page = make_page(run, program(tmp_path), history).read_text("utf-8")
     assert "googletagmanager" not in page
     assert "<script>work()</script>" in page
     assert "default-src data: blob: 'unsafe-inline'" in page
@@ -73,9 +73,9 @@ def test_a_page_that_is_not_known_is_refused(page: str) -> None:
 
 def test_what_is_wanting_or_fails_is_told_in_a_line(rendered: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="install Allure 3"):
-        make(rendered, str(tmp_path / "absent"))
+        make_page(rendered, str(tmp_path / "absent"))
     with pytest.raises(SuiteError, match="exit code 3"):
-        make(rendered, program(tmp_path, code=3))
+        make_page(rendered, program(tmp_path, code=3))
     ended = CliRunner().invoke(main, [str(tmp_path), "--allure", program(tmp_path)])
     assert ended.exit_code == 4
     assert "holds no results of a run" in ended.output

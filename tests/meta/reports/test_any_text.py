@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contracts.evidence.comparison import realms_of_operations
 from contracts.evidence.journal import Journal, utc_now
-from contracts.evidence.run_history import realms_of_operations
 from contracts.exchanges.exchange import Body
 from contracts.exchanges.transcript import json_of
 from contracts.history.baseline import save_drift_settings
-from contracts.history.drift_report import Mode
+from contracts.history.drift import Mode
 from contracts.manual.display import compact
 from contracts.reports import writers
 from contracts.reports.writers import WRITERS, write_all

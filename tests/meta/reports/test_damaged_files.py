@@ -10,9 +10,10 @@ import yaml
 
 from contracts.errors import RegistryContractsError
 from contracts.evidence import observations
+from contracts.evidence.comparison import realms_of_operations
 from contracts.evidence.run_folder import collect
-from contracts.evidence.run_history import realms_of_operations
-from contracts.history import baseline, runs, trends
+from contracts.history import baseline, runs
+from contracts.history import runs as trends
 from contracts.history.observed_facts import read_facts
 from contracts.manual.recorded_sequence import from_data
 from contracts.reports import verdict_json

@@ -12,7 +12,7 @@ from junitparser import JUnitXml
 from contracts.errors import UsageError
 from contracts.evidence.run_folder import collect
 from contracts.evidence.verdicts import judge
-from contracts.history.trends import Past, PastRun
+from contracts.history.runs import Past, PastRun
 from contracts.reports import html
 from contracts.reports.html_sections import trends
 from contracts.reports.writers import write_all

@@ -17,7 +17,7 @@ from contracts.evidence.findings import Standing
 from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import judge
 from contracts.file_formats import plain
-from contracts.history.drift_report import DriftReport
+from contracts.history.drift import DriftReport
 from contracts.history.observed_facts import Change, Kind
 from contracts.reports import verdict_json
 from contracts.reports.webhook import Delivery, WebhookAddress, notification_of, read_address, without_address
