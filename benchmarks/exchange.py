@@ -11,7 +11,7 @@ from pathlib import Path
 import requests
 
 from contracts.cases.marks import Profile
-from contracts.cases.samples import Samples
+from contracts.cases.sample_records import Samples
 from contracts.checks import universal
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import Attempt

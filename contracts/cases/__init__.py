@@ -1,6 +1,6 @@
 """What a contract test uses, from one place: `from contracts.cases import Actor, Claims, contract, drafts`.
 
-Values send nothing (`Samples`, `contents`, `contact_records`, `identifiers`, `generated_faults`, `hostile_input`);
+Values send nothing (`sample_records`, `contents`, `identifiers`, `generated_faults`, `hostile_input`);
 arrangements and requests send (`Arrangement`, `requests`, `WorkflowRecords`, …); claims judge what came back.
 
 A name is imported when it is first asked for: the commands use a few light modules of this package, and the claims
@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from contracts.cases.arrangement import Arrangement as Arrangement
+    from contracts.cases.arrangement import Attachment as Attachment
     from contracts.cases.arrangement import Draft as Draft
-    from contracts.cases.attachment_lookup import Attachment as Attachment
-    from contracts.cases.attachment_lookup import attach as attach
-    from contracts.cases.attachment_lookup import upload as upload
+    from contracts.cases.arrangement import attach as attach
+    from contracts.cases.arrangement import require as require
+    from contracts.cases.arrangement import upload as upload
+    from contracts.cases.attachments import document_for_uploads as document_for_uploads
+    from contracts.cases.attachments import second_document as second_document
+    from contracts.cases.attachments import shared_document as shared_document
+    from contracts.cases.comparison import shape as shape
+    from contracts.cases.comparison import status as status
     from contracts.cases.contact_requests import ContactRequests as ContactRequests
     from contracts.cases.contact_requests import UnauthenticatedContacts as UnauthenticatedContacts
     from contracts.cases.contents import Limit as Limit
-    from contracts.cases.credentials import Credentials as Credentials
-    from contracts.cases.credentials import nobodys_email as nobodys_email
+    from contracts.cases.drafts import each_refused as each_refused
     from contracts.cases.fault_probe import Probe as Probe
     from contracts.cases.hostile_input import Deal as Deal
     from contracts.cases.hostile_input import share as share
@@ -31,26 +36,21 @@ if TYPE_CHECKING:
     from contracts.cases.list_pages import quoted as quoted
     from contracts.cases.marks import Profile as Profile
     from contracts.cases.marks import contract as contract
-    from contracts.cases.observing import shape as shape
-    from contracts.cases.observing import status as status
-    from contracts.cases.preconditions import require as require
-    from contracts.cases.refusals import each_refused as each_refused
     from contracts.cases.requests import OrdinaryRequests as OrdinaryRequests
     from contracts.cases.requests import Request as Request
     from contracts.cases.requests import ValidRequests as ValidRequests
-    from contracts.cases.row_requests import RowRequests as RowRequests
-    from contracts.cases.samples import CONTACT_FIELDS as CONTACT_FIELDS
-    from contracts.cases.samples import MANDATORY_FIELDS as MANDATORY_FIELDS
-    from contracts.cases.samples import Samples as Samples
-    from contracts.cases.shared_documents import document_for_uploads as document_for_uploads
-    from contracts.cases.shared_documents import second_document as second_document
-    from contracts.cases.shared_documents import shared_document as shared_document
+    from contracts.cases.sample_records import CONTACT_FIELDS as CONTACT_FIELDS
+    from contracts.cases.sample_records import MANDATORY_FIELDS as MANDATORY_FIELDS
+    from contracts.cases.sample_records import Samples as Samples
+    from contracts.cases.sign_in import Credentials as Credentials
+    from contracts.cases.sign_in import nobodys_email as nobodys_email
     from contracts.cases.submissions import CREATE as CREATE
     from contracts.cases.submissions import CREATE_NAMED as CREATE_NAMED
     from contracts.cases.submissions import UPDATE as UPDATE
     from contracts.cases.submissions import each_turned_down as each_turned_down
     from contracts.cases.submissions import nothing_came_of as nothing_came_of
     from contracts.cases.submissions import submit as submit
+    from contracts.cases.workflow_records import RowRequests as RowRequests
     from contracts.cases.workflow_records import WorkflowRecords as WorkflowRecords
     from contracts.checks import errors_array as errors_array
     from contracts.checks import timestamps as timestamps
@@ -75,24 +75,21 @@ if TYPE_CHECKING:
 
 #: Where each name stands, by the module that defines it.
 _NAMES = {
-    "contracts.cases.arrangement": "Arrangement Draft",
-    "contracts.cases.attachment_lookup": "Attachment attach upload",
+    "contracts.cases.arrangement": "Arrangement Attachment Draft attach require upload",
+    "contracts.cases.attachments": "document_for_uploads second_document shared_document",
+    "contracts.cases.comparison": "shape status",
     "contracts.cases.contact_requests": "ContactRequests UnauthenticatedContacts",
     "contracts.cases.contents": "Limit",
-    "contracts.cases.credentials": "Credentials nobodys_email",
+    "contracts.cases.drafts": "each_refused",
     "contracts.cases.fault_probe": "Probe",
     "contracts.cases.hostile_input": "Deal share",
     "contracts.cases.list_pages": "Lister attachments_of drafts_of equals quoted",
     "contracts.cases.marks": "Profile contract",
-    "contracts.cases.observing": "shape status",
-    "contracts.cases.preconditions": "require",
-    "contracts.cases.refusals": "each_refused",
     "contracts.cases.requests": "OrdinaryRequests Request ValidRequests",
-    "contracts.cases.row_requests": "RowRequests",
-    "contracts.cases.samples": "CONTACT_FIELDS MANDATORY_FIELDS Samples",
-    "contracts.cases.shared_documents": "document_for_uploads second_document shared_document",
+    "contracts.cases.sample_records": "CONTACT_FIELDS MANDATORY_FIELDS Samples",
+    "contracts.cases.sign_in": "Credentials nobodys_email",
     "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE each_turned_down nothing_came_of submit",
-    "contracts.cases.workflow_records": "WorkflowRecords",
+    "contracts.cases.workflow_records": "RowRequests WorkflowRecords",
     "contracts.checks": "errors_array timestamps universal workflow_errors",
     "contracts.checks.claims": "Claim Claims Observer",
     "contracts.checks.outcomes": "Attempt done usable",
@@ -100,7 +97,7 @@ _NAMES = {
     "contracts.exchanges": "images readers",
     "contracts.exchanges.exchange": "Exchange",
     "contracts.session.actor": "Actor",
-    "contracts.session.namespace": "UID_LONGEST UID_SHORTEST Namespace",
+    "contracts.session.namespace": "Namespace UID_LONGEST UID_SHORTEST",
     "contracts.settings.target": "DOCUMENT_REALMS RealmSettings",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}

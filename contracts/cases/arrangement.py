@@ -1,15 +1,20 @@
-"""Arrangements: what has to be there before a claim can be made. One that fails blocks the case."""
+"""Arrangements: what has to be there before a claim can be made. One that fails blocks the case.
+
+The document shows neither the answer to a created attachment nor the fields of a listed one. An attachment's
+identifier is the whole number that makes a check or a download under the file's name succeed.
+"""
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from contracts.cases.attachment_lookup import Attachment, attach
-from contracts.cases.preconditions import eventually
-from contracts.cases.samples import Samples
+from contracts.cases.list_pages import Record, attachments_of, ranked_integers
+from contracts.cases.sample_records import Samples
 from contracts.checks import errors_array
 from contracts.checks.outcomes import Attempt, Blocked, Untested, done, usable
 from contracts.exchanges import readers
@@ -17,6 +22,147 @@ from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
 from contracts.session.namespace import SUITE_PREFIX, Namespace, is_valid_uid
 from contracts.session.session import Session
+
+_LOOK_AGAIN_SECONDS = 0.25
+
+
+def eventually(look: Callable[[], bool], patience: float) -> bool:
+    """Whether an effect shows within some seconds; looks again while it does not."""
+    deadline = time.monotonic() + patience
+    while not look():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_LOOK_AGAIN_SECONDS)
+    return True
+
+
+def require(condition: bool, operation: str, cause: str) -> bool:
+    """Go on only when something holds that the case relies on.
+
+    Args:
+        operation: What stands in the way when it does not.
+        cause: What that operation did, in a few words.
+
+    Raises:
+        Blocked: it does not hold.
+    """
+    if not condition:
+        raise Blocked(operation, cause)
+    return condition
+
+
+_MOST_GUESSES = 6
+
+
+_OTHERWISE = 2
+
+
+_PIECE = 10_000
+
+
+def upload(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False) -> Exchange:
+    """Send a file as an attachment of a document; `chunked`: without announcing its length."""
+    pieces = (content[at : at + _PIECE] for at in range(0, len(content), _PIECE))
+    path = {"uid": uid, "filename": filename}
+    return actor.send("createAttachment", path=path, body=pieces if chunked else content)
+
+
+def attach(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False) -> Attachment:
+    """Create an attachment and find out its id; `chunked` as for `upload`.
+
+    Raises:
+        Blocked: it was refused, or no number in the answers is an id under which it is found.
+    """
+    created = upload(actor, uid, filename, content, chunked=chunked)
+    done(created)
+    return found(actor, Attachment(uid, 0, filename, content), created, len(content))
+
+
+def found(
+    actor: Actor, sought: Attachment, created: Exchange, size: int, patience: float | None = None
+) -> Attachment:
+    """An attachment that was created, with its id; a list that names it may be a moment late.
+
+    Args:
+        sought: The attachment without its id, and without content where that is too large to hold.
+        size: Bytes of the file.
+        patience: Seconds to look for it; as long as effects may take on the target by default.
+
+    Raises:
+        Blocked: no number in the answer or in the list is an id under which it is found.
+    """
+    tried: set[int] = set()
+    made: list[Attachment] = []
+
+    def look() -> bool:
+        for number in _guesses(actor, sought, created, size):
+            attachment = replace(sought, id=number)
+            if number not in tried and works(actor, attachment):
+                made.append(attachment)
+                return True
+            tried.add(number)
+        return False
+
+    if eventually(look, actor.settle_seconds if patience is None else patience):
+        return made[0]
+    raise Blocked(
+        "createAttachment", f"no number in the answers is an id under which {sought.filename} is found"
+    )
+
+
+def works(actor: Actor, attachment: Attachment) -> bool:
+    """Whether an attachment is found under its id: by the exists check, or else by a download of its bytes."""
+    if usable(actor.send("attachmentExists", path=attachment.path)).success:
+        return True
+    if not attachment.content:
+        return False
+    answer = usable(actor.send("getAttachment", path=attachment.path))
+    return answer.success and answer.content == attachment.content
+
+
+def _guesses(actor: Actor, sought: Attachment, created: Exchange, size: int) -> Iterator[int]:
+    answer = created.answer
+    yield from ids_in(answer.json, size)
+    in_location = re.search(r"/attachments/(\d{1,18})(?:/|$)", answer.headers.get("location", ""))
+    if in_location:
+        yield int(in_location[1])
+    for record in attachments_of(actor, sought.uid).walk():
+        if names_file(record, sought.filename):
+            yield from ids_in(record, size)
+
+
+def ids_in(record: Any, size: int) -> list[int]:
+    """Numbers of a record that may be its id, the likeliest first; `size` is that of the file, in bytes."""
+    ranked = ranked_integers(record)
+    likely = [number for rank, number in ranked if rank < _OTHERWISE or number != size]
+    return list(dict.fromkeys(likely))[:_MOST_GUESSES]
+
+
+def names_file(record: Record, filename: str) -> bool:
+    """Whether a record of a list names a file: as it is, or in an address."""
+    texts = [value for value in readers.values(record) if isinstance(value, str)]
+    return any(text == filename or f"/{filename}" in unquote(text) for text in texts)
+
+
+def lists(record: Record, attachment: Attachment) -> bool:
+    """Whether a record of a list is that of an attachment: by its file's name, or by its id under an id's name."""
+    ids = [number for rank, number in ranked_integers(record) if rank < _OTHERWISE]
+    return names_file(record, attachment.filename) or attachment.id in ids
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """An attachment that was created, with the id that makes follow-up calls work."""
+
+    uid: str
+    id: int
+    filename: str
+    content: bytes
+
+    @property
+    def path(self) -> dict[str, str]:
+        """Its path parameters."""
+        return {"uid": self.uid, "attachmentId": str(self.id), "filename": self.filename}
 
 
 def kept_contact(actor: Actor, samples: Samples, namespace: Namespace, realm: str) -> str:

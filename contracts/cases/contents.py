@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contracts.cases.samples import Samples
+from contracts.cases.sample_records import Samples
 from contracts.checks.outcomes import Untested
 
 #: Plain text in several scripts, by language code; all of it composed (NFC), so that it has one form only.

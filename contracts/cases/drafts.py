@@ -1,23 +1,180 @@
-"""Claims about drafts: reading one back, whether it is there, and a stand-in where no valid record is known.
+"""Claims about drafts: saved, read, deleted, repeated; refusals of several requests, and that nothing came of them.
 
-The document does not say that a draft has to be valid, nor which schemas there are. So a plain record is tried once
-for each realm: when the service takes it, everything about drafts can be judged by it.
+A request with something wrong in it must be turned down, and nothing may be there afterwards. Both are judged for a
+whole table of faults, so that one server error among them neither hides the rest nor counts twice. Repeated claims do
+not wait: an effect that was seen once is there already, and may not be missing the next time.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from contracts.cases.arrangement import Draft
-from contracts.cases.samples import Samples
-from contracts.checks.claims import Claim
+from contracts.cases.arrangement import Arrangement, Attachment, Draft, lists
+from contracts.cases.list_pages import Lister
+from contracts.cases.lists import look_for
+from contracts.cases.sample_records import Samples
+from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Blocked, Untested, done, usable
+from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
 from contracts.session.actor import Actor
 from contracts.session.session import Session
+
+#: Refused uids that are asked for one by one.
+_LOOKED_AT = 2
+
+
+def each_refused(
+    claim: Claim, exchanges: Sequence[Exchange], control: Callable[[], Exchange] | None = None
+) -> None:
+    """Claim that every request was refused; those without a usable answer are left to the end.
+
+    Args:
+        control: Sent when one was not refused: the same operation on a valid uid that nobody has used. When that is
+            not refused either, the operation refuses nothing that is absent, which is a matter of its own clause.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked, EnvironmentFault: a request had no answer that can be judged.
+    """
+    obstacle: Blocked | EnvironmentFault | None = None
+    for exchange in exchanges:
+        try:
+            answer = usable(exchange)
+        except (Blocked, EnvironmentFault) as problem:
+            obstacle = obstacle or problem
+            continue
+        if not answer.refusal and control is not None and not usable(control()).refusal:
+            raise Blocked(
+                exchange.operation or "", "does not refuse what is absent, so nothing can be told apart"
+            )
+        claim.turned_down(exchange, "refused (4xx)")
+    if obstacle is not None:
+        raise obstacle
+
+
+def each_usable(exchanges: Iterable[Exchange]) -> None:
+    """Say so when one of them has no answer that can be judged.
+
+    Raises:
+        Blocked, EnvironmentFault: the first of them.
+    """
+    for exchange in exchanges:
+        usable(exchange)
+
+
+def nothing_saved(
+    claims: Callable[[str], Claim],
+    actor: Actor,
+    uids: Sequence[str],
+    foldings: Iterable[str],
+    *causes: Exchange,
+) -> None:
+    """Claim that refused uids left no draft: under themselves, under what they might be taken for, in the list.
+
+    Args:
+        claims: Makes a claim about the clause on an operation.
+        uids: The uids outside the rule; the list is searched for all of them, a few are asked for by themselves.
+        foldings: Valid uids that a careless service might take them for.
+        causes: The refused requests.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked, EnvironmentFault: a request had no answer that can be judged.
+    """
+    asked = [actor.send("draftExists", path={"uid": uid}) for uid in uids[:_LOOKED_AT]]
+    no_draft_under(claims("saveDraft"), actor, foldings, *causes[:1])
+    each_refused(claims("draftExists"), asked, lambda: actor.send("draftExists", path={"uid": never_used()}))
+    not_listed(claims("saveDraft"), actor, uids, *causes[:1])
+
+
+def no_draft_under(claim: Claim, actor: Actor, uids: Iterable[str], *causes: Exchange) -> None:
+    """Claim that no draft is there under any of these valid uids.
+
+    Args:
+        causes: What might have stored one; named in the evidence.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: the service says of any draft that it exists.
+    """
+    for uid in uids:
+        found = actor.send("draftExists", path={"uid": uid})
+        if usable(found).success:
+            relies_on_absence(actor)
+        claim.holds(
+            not found.answer.success,
+            *causes,
+            found,
+            expected=f"no draft under {uid}",
+            seen=found.answer.quote(),
+        )
+
+
+def relies_on_absence(actor: Actor) -> None:
+    """See to it that the service says of a draft nobody saved that it is absent.
+
+    Raises:
+        Blocked: it does not.
+    """
+    found = actor.send("draftExists", path={"uid": never_used()})
+    if usable(found).success:
+        raise Blocked("draftExists", "says of a draft that nobody saved that it exists")
+
+
+def draft_still_there(claim: Claim, actor: Actor, arrange: Arrangement, uid: str, *causes: Exchange) -> None:
+    """Claim that a draft which was there before is there still.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: the service does not say of any draft that it exists.
+    """
+    found = actor.send("draftExists", path={"uid": uid})
+    if not usable(found).success:
+        relies_on_presence(actor, arrange)
+    claim.holds(
+        found.answer.success, *causes, found, expected=f"the draft {uid} untouched", seen=found.answer.quote()
+    )
+
+
+def relies_on_presence(actor: Actor, arrange: Arrangement) -> None:
+    """See to it that the service says of a draft that was saved that it exists.
+
+    Raises:
+        Blocked: it does not.
+    """
+    done(actor.send("draftExists", path={"uid": arrange.draft(actor).uid}))
+
+
+def not_listed(claim: Claim, actor: Actor, uids: Iterable[str], *causes: Exchange) -> None:
+    """Claim that none of these uids stands in the list of the actor's drafts, as far as it is shown.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: the list cannot be had.
+    """
+    listed = actor.send("listDrafts", query={"collection": "mydrafts"})
+    answer = usable(listed)
+    if not answer.success:
+        raise Blocked("listDrafts", f"answered {answer.quote()}")
+    for uid in uids:
+        claim.holds(
+            not readers.carries_identifier(answer, uid),
+            *causes,
+            listed,
+            expected=f"no draft under {uid!r} in the list",
+            seen="the list names it",
+        )
+
+
+def never_used() -> str:
+    """A valid uid that nobody has ever used, for reading only; always the same, as a gate sends the same twice."""
+    return "rc-never-used-by-anybody"
+
 
 _IN_USE = "workflow-identifier-taken"
 
@@ -121,7 +278,7 @@ def deleted(actor: Actor, uid: str) -> Exchange:
     return exchange
 
 
-def tells_absence(actor: Actor, uid: str) -> None:
+def exists_tells_absence(actor: Actor, uid: str) -> None:
     """See that the exists check does not find a draft that nobody saved.
 
     Raises:
@@ -202,3 +359,95 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
     except Blocked as obstacle:
         return obstacle.cause
     return "" if answer.success else f"was answered {answer.quote()}"
+
+
+READS = ("draftExists", "getDraft", "getDraftInfo")
+
+
+def works_for_ordinary_uid(actor: Actor, arrange: Arrangement, uid: str | None = None) -> None:
+    """See that a draft can be saved, read and deleted under an ordinary uid; what follows is about special ones.
+
+    Args:
+        uid: The ordinary uid; a fresh one by default, and then once for all cases of a realm.
+
+    Raises:
+        Blocked: it cannot, which is a matter of the draft operations' own clauses.
+    """
+    if uid is None:
+        arrange.once("life of an ordinary draft", lambda: _live(actor, arrange, None))
+    else:
+        _live(actor, arrange, uid)
+
+
+def _live(actor: Actor, arrange: Arrangement, uid: str | None) -> bool:
+    draft = arrange.draft(actor, uid)
+    answers = {name: done(actor.send(name, path={"uid": draft.uid})) for name in READS}
+    if not readers.holds_document(answers["getDraft"], draft.document):
+        raise Blocked("getDraft", "does not give the document that was saved")
+    done(actor.send("deleteDraft", path={"uid": draft.uid}))
+    if actor.send("draftExists", path={"uid": draft.uid}).answer.success:
+        raise Blocked("deleteDraft", "leaves the draft where it was")
+    return True
+
+
+def completes_lifecycle_under(actor: Actor, samples: Samples, claim: Claims, clause: str, uid: str) -> None:
+    """Claim that a draft can be saved, seen, read and deleted under a uid."""
+    path, document = {"uid": uid}, samples.draft(uid)
+    query = {"schema": samples.draft_schema}
+    claim(clause, "saveDraft").accepted(actor.send("saveDraft", path=path, query=query, json=document))
+    claim(clause, "draftExists").accepted(actor.send("draftExists", path=path))
+    claim(clause, "getDraft").shows(actor.send("getDraft", path=path), document)
+    deleted = actor.send("deleteDraft", path=path)
+    claim(clause, "deleteDraft").accepted(deleted)
+    no_draft_under(claim(clause, "deleteDraft"), actor, [uid], deleted)
+
+
+def exists_each_time(claim: Claim, actor: Actor, uid: str, times: int) -> None:
+    """Claim that the exists check finds a draft every time."""
+    for _ in range(times):
+        claim.accepted(actor.send("draftExists", path={"uid": uid}))
+
+
+def completes_lifecycle(claim: Claims, actor: Actor, samples: Samples, uid: str) -> None:
+    """Claim of one draft that it is created, updated and deleted; each by its own clause.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: a request was refused, which is a matter of the ordinary cases.
+    """
+    first = samples.draft(uid)
+    later = first | {"firstName": "Rachel"}
+    created = save(actor, samples, uid, first)
+    done(created)
+    stored(claim("draft-save-creates"), actor, uid, created)
+    updated = save(actor, samples, uid, later)
+    done(updated)
+    read = actor.send("getDraft", path={"uid": uid})
+    stale = readers.holds_document(usable(read), without_header(first))
+    claim("draft-save-updates", "saveDraft").holds(
+        not stale, updated, read, expected="the later content", seen="the content from before"
+    )
+    gone = actor.send("deleteDraft", path={"uid": uid})
+    done(gone)
+    found = actor.send("draftExists", path={"uid": uid})
+    claim("draft-delete-removes", "deleteDraft").holds(
+        not usable(found).success, gone, found, expected="no draft any more", seen=found.answer.quote()
+    )
+
+
+def listed_each_time(claim: Claim, lister: Lister, uid: str, times: int) -> None:
+    """Claim that a list holds a draft every time."""
+    for _ in range(times):
+        result = look_for(lister, uid)
+        claim.holds(
+            result.found, *result.exchanges, expected=f"the draft {uid} in the list", seen=result.told
+        )
+
+
+def attached_each_time(claim: Claim, lister: Lister, attachment: Attachment, times: int) -> None:
+    """Claim that the list of a document's attachments holds its only one every time."""
+    for _ in range(times):
+        page = lister.page()
+        done(page.exchange)
+        there = any(lists(record, attachment) for record in page.records or ())
+        claim.holds(there, page.exchange, expected=f"{attachment.filename} in the list", seen=page.told)

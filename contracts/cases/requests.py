@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.attachment_lookup import Attachment
+from contracts.cases.arrangement import Arrangement, Attachment
 from contracts.cases.generated_faults import ABSENT
-from contracts.cases.samples import WRONG_KIND, Samples
+from contracts.cases.sample_records import WRONG_KIND, Samples
 from contracts.checks.outcomes import Blocked, done
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange

@@ -1,16 +1,101 @@
-"""Claims about answers to the request for a token: whether one was given, and what it opens."""
+"""Signing in: bodies of the request for a token, the token of an answer, and requests without a valid one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from contracts.cases import drafts
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.requests import Request, send
 from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Blocked, usable
+from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.session.actor import Actor
+from contracts.settings.target import Target
+
+
+class Credentials:
+    """E-mails and passwords of a target's accounts, as bodies of the request for a token.
+
+    Raises (all methods that name a role):
+        Untested: the settings have no account of this role.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    def of(self, role: str, **changes: Any) -> dict[str, Any]:
+        """The right body for a role, with members replaced or added."""
+        return {"email": self.email(role), "password": self.password(role), **changes}
+
+    def without(self, role: str, member: str) -> dict[str, Any]:
+        """The right body for a role, with one member left out."""
+        return {name: value for name, value in self.of(role).items() if name != member}
+
+    def email(self, role: str) -> str:
+        """The e-mail of a role."""
+        self._known(role)
+        return self._target.accounts[role].email
+
+    def password(self, role: str) -> str:
+        """The password of a role."""
+        self._known(role)
+        return self._target.accounts[role].password.reveal()
+
+    def emails_of_another_kind(self, role: str) -> list[dict[str, Any]]:
+        """Bodies whose e-mail is no string; among them the right one in an array, and a query operator."""
+        email = self.email(role)
+        return [
+            self.of(role, email=value) for value in (None, 17, True, [email], {"$ne": ""}, {"email": email})
+        ]
+
+    def passwords_of_another_kind(self, role: str) -> list[dict[str, Any]]:
+        """Bodies whose password is no string; among them the right one in an array, and a query operator."""
+        return [self.of(role, password=value) for value in (None, [self.password(role)], {"$ne": ""})]
+
+    def plain_passwords_of_another_kind(self, role: str) -> list[dict[str, Any]]:
+        """Bodies whose password is a number or a truth value, which is wrong as a text as well."""
+        return [self.of(role, password=value) for value in (17, True)]
+
+    def near_passwords(self, role: str) -> list[str]:
+        """Wrong passwords of a role that differ from the right one by a character behind it, or in letter case."""
+        right = self.password(role)
+        return [right + "x", *({right.swapcase()} - {right})]
+
+    def bodies_of_another_kind(self, role: str) -> list[bytes | None]:
+        """Bodies that are absent, empty, or no object with both members, though the right ones may stand inside."""
+        both = self.of(role)
+        values: list[Any] = [
+            {},
+            [],
+            [both],
+            [both["email"], both["password"]],
+            json.dumps(both),
+            None,
+            17,
+            True,
+        ]
+        return [None, b"", *(json.dumps(value).encode() for value in values)]
+
+    def _known(self, role: str) -> None:
+        missing = self._target.missing(f"account.{role}")
+        if missing:
+            raise Untested(missing)
+
+
+def nobodys_email() -> str:
+    """An e-mail that belongs to no account; always the same, as a gate sends the same requests twice."""
+    return "nobody-at-all@example.test"
+
+
+def half(token: str) -> str:
+    """A token cut in half, which nobody ever issued."""
+    return token[: len(token) // 2]
+
 
 TOKEN_MEMBER: Final = "authenticationToken"  # noqa: S105 - a name, no secret
 EXPIRATION_MEMBER: Final = "expiration"
@@ -170,3 +255,104 @@ def _claim_no_stranger(claim: Claim, refused: Exchange, stranger: Callable[[], E
         expected="a fresh token is taken for credentials",
         seen=refused.answer.quote(),
     )
+
+
+#: Makes another token of a token; long enough to be no padding.
+_TAIL: Final = "rcTail00"
+#: Operations whose request, sent with a valid token, leaves nothing that cannot be removed.
+_HARMLESS: Final = frozenset(
+    {
+        "updateContact",
+        "saveDraft",
+        "getDraft",
+        "getDraftInfo",
+        "draftExists",
+        "deleteDraft",
+        "listDrafts",
+        "listAttachments",
+    }
+)
+
+
+def never_issued(actor: Actor) -> list[str]:
+    """Values of the Authorization header that hold no token the service ever issued.
+
+    All but the half of a real token are short, so that an answer which repeats one is no leak.
+    """
+    return ["Bearer", "Bearer garbage", f"Bearer {half(actor.token() or '')}"]
+
+
+def send_without_token(actor: Actor, request: Request) -> list[Exchange]:
+    """Send a request once with each of the invalid values."""
+    return [send(request, actor, {"Authorization": value}) for value in never_issued(actor)]
+
+
+def refused_without_token(
+    claim: Claim, actor: Actor, arrange: Arrangement, request: Request, asked: Sequence[Exchange]
+) -> None:
+    """Claim that requests were refused and nothing came of them, and see that the same with a valid token works.
+
+    Args:
+        actor: Somebody who may do what was asked.
+        request: What was asked for.
+        asked: The request without a valid token.
+
+    Raises:
+        Contradiction: one was accepted, or had an effect.
+        Blocked: refused with a valid token too, so nothing can be told.
+    """
+    drafts.each_refused(claim, asked)
+    for effect in _effects(actor, arrange, request):
+        claim.holds(not effect, *asked[:1], expected="nothing changed", seen=effect)
+    if request.operation in _HARMLESS:
+        done(send(request, actor))
+
+
+def _effects(actor: Actor, arrange: Arrangement, request: Request) -> Iterator[str]:
+    """What came of a request, in words; empty texts where a look showed nothing."""
+    uid = request.path.get("uid") or request.path.get("identifier", "")
+    if request.operation in ("saveDraft", "createWorkflowRecordWithIdentifier"):
+        yield "there is a draft now" if _exists(actor, uid) else ""
+    if request.operation == "deleteDraft":
+        gone = not _exists(actor, uid)
+        if gone:
+            drafts.relies_on_presence(actor, arrange)
+        yield "the draft is gone" if gone else ""
+    if request.operation in ("createAttachment", "persistTemporaryFile"):
+        yield "the document has an attachment now" if arrange.attachment_ids(actor, uid) else ""
+
+
+def _exists(actor: Actor, uid: str) -> bool:
+    found = actor.send("draftExists", path={"uid": uid}).answer
+    if found.success:
+        drafts.relies_on_absence(actor)
+    return found.success
+
+
+def altered_tokens(token: str) -> list[str]:
+    """Texts that differ from a valid token in a way that a careless check overlooks, and were never issued.
+
+    Letter case is left alone where a notation may not know it, and no tail follows what closes a text in Base64.
+    """
+    both_cases = token != token.lower() and token != token.upper()
+    return ([token.swapcase()] if both_cases else []) + ([] if token.endswith("=") else [token + _TAIL])
+
+
+def token_spellings(token: str) -> Mapping[str, str]:
+    """Ways to send a valid token that the document does not show."""
+    return {
+        "small letters": f"bearer {token}",
+        "no scheme": token,
+        "another scheme": f"Token {token}",
+    }
+
+
+def statuses(exchanges: Mapping[str, Exchange]) -> Mapping[str, int]:
+    """The statuses of several exchanges, for an observation.
+
+    Raises:
+        Blocked: one had no answer.
+    """
+    if any(exchange.response is None for exchange in exchanges.values()):
+        raise Blocked("", "a request had no answer")
+    return {name: exchange.answer.status for name, exchange in exchanges.items()}

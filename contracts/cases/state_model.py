@@ -17,7 +17,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from contracts.cases.arrangement import Arrangement
-from contracts.cases.samples import Samples
+from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, usable
 from contracts.checks.results import Result

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from contracts.cases.arrangement import Arrangement
-from contracts.cases.preconditions import require
-from contracts.cases.samples import Samples
+from contracts.cases.arrangement import Arrangement, require
+from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, usable
 from contracts.checks.workflow import Row

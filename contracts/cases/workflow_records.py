@@ -1,32 +1,125 @@
-"""Records that workflow cases need: one that exists and takes updates, one to be used up, one that is locked.
+"""Records that workflow cases need: one that takes updates, one to be used up, one locked; and requests on them.
 
 Whether a record takes updates cannot be read, so it is tried with a faulty document, which changes nothing: an
 answer about the content means that the record exists, is not locked and is the author's to update. A record with
 nothing but a draft may or may not count as existing; one counts here only after the service has shown that it does.
+
+Without a valid document a submission goes under a schema that is not configured. That is a fault with a row of its
+own, so such a submission says something about another row only by a difference: sent as it is it ends in one row, and
+with the other condition added it has to end in the row of that condition, unless the first row still comes first,
+which is not shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from contracts.cases.arrangement import Arrangement
-from contracts.cases.record_lookup import RecordLookup
-from contracts.cases.samples import Samples
+from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import (
+    CREATE,
     CREATE_NAMED,
     LONGEST_BATCH,
+    UNKNOWN_SCHEMA,
     UPDATE,
     by_query,
+    named_identifiers,
+    nothing_came_of,
     submit,
 )
 from contracts.checks import errors_array, workflow_errors
-from contracts.checks.outcomes import Blocked, Untested, usable
-from contracts.checks.workflow import Row
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Blocked, Untested, done, usable
+from contracts.checks.workflow import Row, tells, tells_exactly
+from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 from contracts.settings.target import DOCUMENT_REALMS
+
+
+class RecordLookup:
+    """Looks for records of one realm, as the author.
+
+    Raises (all methods):
+        Untested: a setting is missing.
+    """
+
+    def __init__(self, author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace) -> None:
+        self._author = author
+        self._arrange = arrange
+        self._samples = samples
+        self._fresh = fresh
+
+    def try_faulty(self, identifier: str) -> Exchange:
+        """Send a faulty document as an update of a record; nothing comes of it."""
+        exchange = submit(
+            UPDATE, self._author, self._samples, identifier, self._samples.faulty_submission(identifier)
+        )
+        exchange.notes["identifier"] = identifier
+        return exchange
+
+    def try_creating(self, identifier: str) -> Exchange:
+        """Send a faulty document to create under an identifier; nothing comes of it."""
+        faulty = self._samples.faulty_submission(identifier)
+        return submit(CREATE_NAMED, self._author, self._samples, identifier, faulty)
+
+    def look_up(self, identifier: str) -> Exchange:
+        """A valid update under an identifier of our own that should be free; the row of unknown ones says that it is.
+
+        Raises:
+            Blocked: updates are not refused for identifiers that nobody has used, or everything refused is kept,
+                so nothing can be told; other clauses hold those findings.
+        """
+        found = submit(UPDATE, self._author, self._samples, identifier)
+        if not workflow_errors.told(found, Row.UNKNOWN):
+            self._arrange.once("unknown identifiers are refused", self._unknown_refused)
+            self._arrange.once("what is refused is not kept", self._refused_not_kept)
+        return found
+
+    def _refused_not_kept(self) -> bool:
+        identifier = self._fresh.uid()
+        faulty = self._samples.faulty_submission(identifier)
+        refused = submit(CREATE_NAMED, self._author, self._samples, identifier, faulty)
+        found = submit(UPDATE, self._author, self._samples, identifier)
+        if errors_array.turned_down(usable(refused)) and not workflow_errors.told(found, Row.UNKNOWN):
+            raise Blocked(CREATE_NAMED, "keeps every record that it refuses for its content")
+        return True
+
+    def _unknown_refused(self) -> bool:
+        exchange = submit(UPDATE, self._author, self._samples, self._fresh.uid())
+        if not workflow_errors.told(exchange, Row.UNKNOWN):
+            raise Blocked(UPDATE, "does not refuse identifiers that nobody has used")
+        return True
+
+    def knows(self, identifier: str) -> bool:
+        """Whether the service knows a record under an identifier, by create or by update; nothing comes of either."""
+        created = self.try_creating(identifier)
+        return workflow_errors.told(created, Row.TAKEN, Row.LOCKED) or not workflow_errors.told(
+            self.try_faulty(identifier), Row.UNKNOWN
+        )
+
+    def settles(self, identifier: str) -> bool:
+        """Whether the service comes to know a record within a few seconds."""
+        return self._arrange.eventually(lambda: self.knows(identifier))
+
+    def comes_to_know(self, identifier: str) -> bool:
+        """Whether the service comes to know a record under an identifier that its answer names."""
+        self._fresh.claim(identifier)
+        return self.settles(identifier)
+
+    def given(self, exchange: Exchange, sent: Any) -> str:
+        """The identifier that an accepted submission was given.
+
+        Raises:
+            Blocked: the answer names none that works.
+        """
+        for candidate in named_identifiers(done(exchange), sent):
+            if self.comes_to_know(candidate):
+                return candidate
+        raise Blocked(exchange.operation or "", "the answer names no identifier that works")
+
 
 _CLOSED = (Row.UNKNOWN, Row.LOCKED, Row.MAY_NOT_UPDATE)
 #: Records that are taken into use one after the other, when cases close them.
@@ -252,3 +345,127 @@ class WorkflowRecords(RecordLookup):
         return Blocked(
             UPDATE, f"no record of realm.{self._author.realm}.existing_identifier exists and is not locked"
         )
+
+
+#: Rows that a submission under a made-up schema may end in.
+_AT_FIRST: Final = (Row.SCHEMA_UNKNOWN, Row.UNKNOWN, Row.MAY_NOT_CREATE, Row.MAY_NOT_UPDATE)
+
+
+#: The row of the schema without the realm that it names.
+_SCHEMA_TOLD: Final = "Schema not configured for the given realm"
+
+
+class RowRequests:
+    """Submissions of one realm that end in rows of the table.
+
+    Raises (all methods):
+        Untested: a setting is missing, and without it nothing can be told.
+        Blocked: no record is in the state that the case needs.
+    """
+
+    def __init__(
+        self,
+        author: Actor,
+        records: WorkflowRecords,
+        arrange: Arrangement,
+        samples: Samples,
+        fresh: Namespace,
+    ) -> None:
+        self._author = author
+        self._records = records
+        self._arrange = arrange
+        self._samples = samples
+        self._fresh = fresh
+
+    def send(self, operation: str, actor: Actor | None = None, **parts: Any) -> Exchange:
+        """A submission with nothing wrong but what is told; its note `identifier` names the record.
+
+        Args:
+            actor: In place of the author.
+            parts: What differs from an ordinary request: `realm`, `headers`, `query`.
+        """
+        actor = actor or self._author
+        try:
+            identifier = self._records.subject(operation)
+            sent = submit(operation, actor, self._samples, identifier, **parts)
+        except Untested as missing:
+            return self._by_difference(missing, operation, actor, parts)
+        sent.notes["identifier"] = identifier
+        return sent
+
+    def unknown_schema(self, operation: str, **way: Any) -> Exchange:
+        """A submission under a schema that is unknown in the realm; `way` as `parts` of `send`."""
+        try:
+            identifier = self._records.subject(operation)
+            return submit(operation, self._author, self._samples, identifier, schema=UNKNOWN_SCHEMA, **way)
+        except Untested as missing:
+            return self._bare_unless(missing, operation, Row.SCHEMA_UNKNOWN, way)
+
+    def unknown_identifier(self, **way: Any) -> Exchange:
+        """An update under an identifier that nobody has used; `way` as `parts` of `send`."""
+        try:
+            return submit(UPDATE, self._author, self._samples, self._fresh.uid(), **way)
+        except Untested as missing:
+            return self._bare_unless(missing, UPDATE, Row.UNKNOWN, way)
+
+    def ways(self, realm: str) -> Iterator[Mapping[str, Any]]:
+        """Parts of a request for both ways to give the realm: the header, then the query alone.
+
+        Raises:
+            Blocked: the query is not read at all; the clause on it holds that finding.
+        """
+        ways = self._records.ways(realm)
+        yield next(ways)
+        try:
+            yield next(ways)
+        except Untested:
+            self._arrange.once("realm from the query, bare", lambda: self._query_read(realm))
+            yield by_query(realm)
+
+    def _query_read(self, realm: str) -> bool:
+        sent = self._bare(CREATE_NAMED, self._author, self._fresh.uid(), **by_query(realm))
+        if workflow_errors.told(sent, Row.REALM_MISSING, Row.REALM_UNKNOWN):
+            raise Blocked(CREATE_NAMED, "does not take the realm from the query")
+        return True
+
+    def nothing_came_of(self, claim: Claim, refused: Exchange) -> None:
+        """Claim that a refused submission had no effect, as far as the settings let it be seen."""
+        if self._samples.tells_workflow:
+            nothing_came_of(claim, self._records, refused.notes["identifier"], refused)
+
+    def _by_difference(
+        self, missing: Untested, operation: str, actor: Actor, parts: dict[str, Any]
+    ) -> Exchange:
+        """A bare submission with more wrong than its schema, when its answer tells of that."""
+        realm = self._author.realm
+        control = self._arrange.once(
+            f"bare {operation}", lambda: self._bare(operation, self._author, self._fresh.uid())
+        )
+        first = next((row for row in _AT_FIRST if tells_exactly(usable(control), row, realm)), None)
+        if first is None:
+            raise Untested(f"{missing}, and a made-up schema is answered {control.answer.quote()}")
+        sent = self._bare(operation, actor, self._fresh.uid(), **parts)
+        answer = usable(sent)
+        if tells(answer, first, realm) or (not answer.success and readers.says(answer, _SCHEMA_TOLD)):
+            raise Untested(f"{missing}, and a made-up schema comes first: {answer.quote()}")
+        return sent
+
+    def _bare_unless(self, missing: Untested, operation: str, wanted: Row, way: dict[str, Any]) -> Exchange:
+        """A bare submission, when it was taken or ends in the wanted row: of two faults either may come first."""
+        sent = self._bare(operation, self._author, self._fresh.uid(), **way)
+        answer = usable(sent)
+        alone = wanted is Row.SCHEMA_UNKNOWN and operation != UPDATE
+        content = answer.status == 403 or readers.errors(
+            answer
+        )  # rights that the account may lack, or the document
+        if answer.success or tells(answer, wanted, self._author.realm) or (alone and not content):
+            return sent
+        raise Untested(f"{missing}, and a made-up schema is answered {answer.quote()}")
+
+    def _bare(self, operation: str, actor: Actor, identifier: str, **parts: Any) -> Exchange:
+        header = self._samples.header(UNKNOWN_SCHEMA, identifier)
+        document = {"header": header, "title": {"en": "A record of no schema"}}
+        path = {"schema": UNKNOWN_SCHEMA} | ({"identifier": identifier} if operation != CREATE else {})
+        sent = actor.send(operation, path=path, json={"document": document}, **parts)
+        sent.notes["identifier"] = identifier
+        return sent

@@ -15,7 +15,7 @@ from contracts.cases.arrangement import Arrangement
 from contracts.cases.fault_probe import graft
 from contracts.cases.generated_faults import ABSENT
 from contracts.cases.requests import CONTENT, OrdinaryRequests, Request, ValidRequests
-from contracts.cases.samples import STAND_IN_SCHEMA, Samples
+from contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
 from contracts.checks.outcomes import Untested
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange

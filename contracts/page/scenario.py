@@ -356,7 +356,7 @@ _TYPES: Final = {
     "author": ("Actor", "from contracts.session.actor import Actor"),
     "ordinary": ("OrdinaryRequests", "from contracts.cases.requests import OrdinaryRequests"),
     "arrange": ("Arrangement", "from contracts.cases.arrangement import Arrangement"),
-    "samples": ("Samples", "from contracts.cases.samples import Samples"),
+    "samples": ("Samples", "from contracts.cases.sample_records import Samples"),
     "worker": ("Worker", "from contracts.plugin.worker import Worker"),
     "fresh": ("Namespace", "from contracts.session.namespace import Namespace"),
     "claim": ("Claims", "from contracts.checks.claims import Claims"),

@@ -9,16 +9,15 @@ import pytest
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.contact_requests import ContactRequests, UnauthenticatedContacts
 from contracts.cases.contents import Limit, upload_limit
-from contracts.cases.credentials import Credentials
 from contracts.cases.drafts import prove
 from contracts.cases.fault_probe import Exercise, Probe
 from contracts.cases.generated_faults import faults, one_of_each
 from contracts.cases.hostile_input import Deal
 from contracts.cases.marks import Profile
 from contracts.cases.requests import OrdinaryRequests, ValidRequests
-from contracts.cases.row_requests import RowRequests
-from contracts.cases.samples import Samples
-from contracts.cases.workflow_records import WorkflowRecords
+from contracts.cases.sample_records import Samples
+from contracts.cases.sign_in import Credentials
+from contracts.cases.workflow_records import RowRequests, WorkflowRecords
 from contracts.checks.claims import Claims, Observer
 from contracts.checks.outcomes import Attempt, Untested
 from contracts.plugin.collection import case_of, clauses_of

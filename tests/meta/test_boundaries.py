@@ -43,7 +43,7 @@ def test_every_boundary_is_seen_when_it_is_broken(copy: Path) -> None:
         "interface/location.py": "import contracts.checks.outcomes",
         "sandbox/habits.py": "import contracts.exchanges.exchange",
         "settings/guard.py": "import contracts.sandbox.authentication",
-        "cases/samples.py": "import requests",
+        "cases/sample_records.py": "import requests",
     }
     for name, line in breaches.items():
         with (copy / "contracts" / name).open("a", encoding="utf-8") as file:

@@ -9,9 +9,9 @@ from contracts.cases import (
     attachments,
     attachments_of,
     contract,
-    draft_lifecycle,
+    drafts,
     drafts_of,
-    list_search,
+    lists,
     second_document,
 )
 
@@ -23,7 +23,7 @@ LIVES = 40
 @contract("draft-exists-present", profile="nightly", requests=TIMES)
 def test_a_draft_exists_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """The exists check finds a draft however often it is asked."""
-    draft_lifecycle.exists_each_time(claim("draft-exists-present"), author, arrange.draft(author).uid, TIMES)
+    drafts.exists_each_time(claim("draft-exists-present"), author, arrange.draft(author).uid, TIMES)
 
 
 @contract(
@@ -39,15 +39,15 @@ def test_every_draft_is_created_updated_and_deleted(
 ) -> None:
     """One draft after another is there once it was saved, as it was saved last, and gone once it was deleted."""
     for uid in [fresh.uid() for _ in range(LIVES)]:
-        draft_lifecycle.completes_lifecycle(claim, author, samples, uid)
+        drafts.completes_lifecycle(claim, author, samples, uid)
 
 
 @contract("list-mydrafts-has-mine", profile="nightly", requests=TIMES)
 def test_mydrafts_holds_a_draft_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A draft that was seen in the collection mydrafts is in it however often it is asked for."""
-    uid, drafts = arrange.draft(author).uid, drafts_of(author, "mydrafts")
-    list_search.held(claim("list-mydrafts-has-mine"), arrange, drafts, uid)
-    draft_lifecycle.listed_each_time(claim("list-mydrafts-has-mine"), drafts, uid, TIMES)
+    uid, lister = arrange.draft(author).uid, drafts_of(author, "mydrafts")
+    lists.held(claim("list-mydrafts-has-mine"), arrange, lister, uid)
+    drafts.listed_each_time(claim("list-mydrafts-has-mine"), lister, uid, TIMES)
 
 
 @contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=TIMES)
@@ -56,6 +56,6 @@ def test_an_attachment_is_listed_every_time(author: Actor, arrange: Arrangement,
     attachment = second_document(arrange, author).attachments[0]
     attachments.listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
     attached = attachments_of(author, attachment.uid)
-    draft_lifecycle.attached_each_time(
+    drafts.attached_each_time(
         claim("attachment-create-listed", "listAttachments"), attached, attachment, TIMES
     )

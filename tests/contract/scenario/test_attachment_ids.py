@@ -5,10 +5,10 @@ from contracts.cases import (
     Arrangement,
     Claims,
     Observer,
+    attachments,
     contract,
     shape,
     shared_document,
-    shared_documents,
     status,
 )
 
@@ -21,7 +21,7 @@ def test_an_unknown_identifier_finds_nothing(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
     """An identifier that the document does not have is not found, whatever the name beside it."""
-    path = shared_document(arrange, author).pictures[0].path | {"attachmentId": str(shared_documents.ABSENT)}
+    path = shared_document(arrange, author).pictures[0].path | {"attachmentId": str(attachments.ABSENT)}
     exists, got, preview = (author.send(operation, path=path) for operation in READS)
     claim("attachment-get-absent").refused(got)
     claim("attachment-thumbnail-absent").refused(preview)
@@ -35,8 +35,8 @@ def test_an_attachment_of_another_document_does_not_exist(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """The exists check does not succeed for an attachment of another document, not under a name both have."""
-    shared_documents.tells_absence(arrange, author, "attachmentExists")
-    attachment, elsewhere = shared_documents.attachment_elsewhere(arrange, author)
+    attachments.relies_on_absence(arrange, author, "attachmentExists")
+    attachment, elsewhere = attachments.attachment_elsewhere(arrange, author)
     path = attachment.path | {"uid": elsewhere.uid}
     claim("attachment-exists-other-document").refused(author.send("attachmentExists", path=path))
 
@@ -46,9 +46,9 @@ def test_an_attachment_of_another_document_is_not_given(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """Neither an attachment nor its thumbnail is given through another document."""
-    shared_documents.tells_absence(arrange, author, "getAttachment")
-    shared_documents.tells_absence(arrange, author, "getAttachmentThumbnail")
-    attachment, elsewhere = shared_documents.attachment_elsewhere(arrange, author)
+    attachments.relies_on_absence(arrange, author, "getAttachment")
+    attachments.relies_on_absence(arrange, author, "getAttachmentThumbnail")
+    attachment, elsewhere = attachments.attachment_elsewhere(arrange, author)
     path = attachment.path | {"uid": elsewhere.uid}
     picture = shared_document(arrange, author).pictures[-1].path | {"uid": elsewhere.uid}
     claim("attachment-get-other-document").refused(author.send("getAttachment", path=path))
@@ -59,8 +59,8 @@ def test_an_attachment_of_another_document_is_not_given(
 @contract("attachment-id-integer", "attachment-id-thumbnail")
 def test_what_is_no_integer_finds_nothing(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """An identifier that is no integer finds no attachment, not even when it begins with the right one."""
-    shared_documents.tells_absence(arrange, author, "attachmentExists")
-    shared_documents.tells_absence(arrange, author, "getAttachment")
+    attachments.relies_on_absence(arrange, author, "attachmentExists")
+    attachments.relies_on_absence(arrange, author, "getAttachment")
     picture = shared_document(arrange, author).pictures[0]
     path = picture.path | {"attachmentId": f"{picture.id}x"}
     exists, got, preview = (author.send(operation, path=path) for operation in READS)

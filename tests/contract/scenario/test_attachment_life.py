@@ -6,8 +6,8 @@ from contracts.cases import (
     Claims,
     Namespace,
     Observer,
+    arrangement,
     attach,
-    attachment_lookup,
     attachments,
     attachments_of,
     contents,
@@ -15,7 +15,6 @@ from contracts.cases import (
     second_document,
     shape,
     shared_document,
-    shared_documents,
     upload,
 )
 
@@ -59,7 +58,7 @@ def test_each_of_several_attachments_exists(author: Actor, arrange: Arrangement,
 def test_several_attachments_keep_apart(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A document holds several attachments of different names, each listed and each with its own bytes."""
     attachments.takes_several(claim("attachment-several", "createAttachment"), arrange, author)
-    shared_documents.lists_created(arrange, author)
+    attachments.relies_on_listing(arrange, author)
     first, second, *_, last = shared_document(arrange, author).attachments
     attachments.listed(claim("attachment-several", "listAttachments"), arrange, author, first, second, last)
     attachments.downloads(claim("attachment-several", "getAttachment"), author, first)
@@ -101,7 +100,7 @@ def test_a_document_without_attachments_has_an_empty_list(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """The list of attachments of a document that has none is empty, not an error."""
-    shared_documents.lists_own_only(arrange, author)
+    attachments.lists_own_only(arrange, author)
     page = attachments_of(author, arrange.draft(author).uid).page()
     claim("attachment-list-empty").holds(
         page.size == 0, page.exchange, expected="an empty list", seen=page.told
@@ -130,6 +129,6 @@ def test_a_second_attachment_of_the_same_name_is_observed(
     seen = {
         "status": again.answer.status,
         "listed": count,
-        "the first still there": attachment_lookup.works(author, first),
+        "the first still there": arrangement.works(author, first),
     }
     observe("attachment-name-taken", "createAttachment", seen)

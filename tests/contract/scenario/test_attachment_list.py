@@ -6,13 +6,13 @@ from contracts.cases import (
     Actor,
     Arrangement,
     Claims,
+    attachments,
     attachments_of,
     contract,
     each_refused,
     equals,
     lists,
     quoted,
-    shared_documents,
 )
 
 ALL = 6
@@ -22,14 +22,14 @@ ALL = 6
 @pytest.mark.parametrize("top", [1, 4])
 def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With top no more attachments are returned than it says."""
-    attached = shared_documents.shared_document_list(arrange, author)
+    attached = attachments.shared_document_list(arrange, author)
     lists.no_more_than(claim("attachment-list-top"), attached.page(top=top), top)
 
 
 @contract("attachment-list-skip")
 def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With skip the list starts as many items later as it says, up to the last one."""
-    attached = shared_documents.shared_document_list(arrange, author)
+    attached = attachments.shared_document_list(arrange, author)
     lists.starts_later(claim("attachment-list-skip"), attached, 1, 3, 5)
 
 
@@ -39,7 +39,7 @@ def test_skip_beyond_the_end_gives_an_empty_list(
     skip: int, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """With a skip that leaves nothing over the list is empty."""
-    attached = shared_documents.shared_document_list(arrange, author)
+    attached = attachments.shared_document_list(arrange, author)
     lists.relies_on_skip(arrange, attached)
     lists.empty(claim("attachment-list-skip-beyond"), attached.page(skip=skip))
 
@@ -47,7 +47,7 @@ def test_skip_beyond_the_end_gives_an_empty_list(
 @contract("attachment-list-pages-cover")
 def test_pages_neither_repeat_nor_lose(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Pages of attachments taken with skip and top neither repeat an attachment nor lose one."""
-    attached = shared_documents.shared_document_list(arrange, author)
+    attached = attachments.shared_document_list(arrange, author)
     lists.relies_on_top(arrange, attached)
     lists.relies_on_skip(arrange, attached)
     lists.pages_cover(claim("attachment-list-pages-cover"), attached, 2, items=ALL)
@@ -56,7 +56,7 @@ def test_pages_neither_repeat_nor_lose(author: Actor, arrange: Arrangement, clai
 @contract("attachment-list-top-zero")
 def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a top of zero the list of attachments is empty."""
-    attached = shared_documents.shared_document_list(arrange, author)
+    attached = attachments.shared_document_list(arrange, author)
     lists.relies_on_top(arrange, attached)
     lists.empty(claim("attachment-list-top-zero"), attached.page(top=0))
 
@@ -66,7 +66,7 @@ def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim
     """With a filter only the attachments that match are returned, and a match is not lost."""
     field, attached = (
         lists.file_field(arrange, author),
-        shared_documents.shared_document_list(arrange, author),
+        attachments.shared_document_list(arrange, author),
     )
     path, own = field.filter_path, field.own
     lists.picks(claim("attachment-list-filter"), attached, equals(path, own[0]), own[:1])
@@ -81,7 +81,7 @@ def test_a_filter_takes_quotes_and_reserved_characters(
     """A literal may hold quotes and characters that are reserved in addresses."""
     field, attached = (
         lists.file_field(arrange, author),
-        shared_documents.shared_document_list(arrange, author),
+        attachments.shared_document_list(arrange, author),
     )
     lists.relies_on_filter(attached, field)
     expression = f"{field.filter_path} eq {quoted(chr(39) + 'a&b=c#d+e%20')}"
@@ -102,7 +102,7 @@ def test_attachments_come_in_the_order_asked_for(
     """With orderby the attachments come in the order asked for, rising or falling."""
     field, attached = (
         lists.file_field(arrange, author),
-        shared_documents.shared_document_list(arrange, author),
+        attachments.shared_document_list(arrange, author),
     )
     lists.ordered(claim("attachment-list-orderby"), attached, field, falling=falling)
 
@@ -112,7 +112,7 @@ def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangeme
     """Orderby applies before skip and top, so that pages taken together are in order."""
     field, attached = (
         lists.file_field(arrange, author),
-        shared_documents.shared_document_list(arrange, author),
+        attachments.shared_document_list(arrange, author),
     )
     lists.relies_on_order(attached, field)
     lists.relies_on_windows(arrange, attached)

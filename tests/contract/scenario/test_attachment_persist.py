@@ -10,7 +10,6 @@ from contracts.cases import (
     attachments_of,
     contract,
     shape,
-    shared_documents,
     status,
     usable,
 )
@@ -22,7 +21,7 @@ def test_a_temporary_file_becomes_an_attachment(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
     """A temporary file that is persisted is listed among the attachments and can be downloaded."""
-    shared_documents.lists_created(arrange, author)
+    attachments.relies_on_listing(arrange, author)
     uid = arrange.draft(author).uid
     path = {"uid": uid, "tempFileId": arrange.temporary_file()}
     kept = author.send("persistTemporaryFile", path=path)

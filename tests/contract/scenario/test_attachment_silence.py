@@ -6,8 +6,8 @@ from contracts.cases import (
     Lister,
     Observer,
     attachments_of,
+    comparison,
     contract,
-    observing,
     shared_document,
     status,
 )
@@ -23,9 +23,9 @@ def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe
     page = attached.page()
     names = [attachment.filename for attachment in shared.attachments]
     orders = {"as created": names, "latest first": names[::-1], "by name": sorted(names)}
-    order = observing.order(page.order_of(names), orders)
-    observe("attachment-fields", "listAttachments", observing.described(page.exchange.answer.json))
-    seen = {"order": order, "items": observing.items(attached, page, len(names))}
+    order = comparison.order_shown(page.order_of(names), orders)
+    observe("attachment-fields", "listAttachments", comparison.described(page.exchange.answer.json))
+    seen = {"order": order, "items": comparison.page_length(attached, page, len(names))}
     observe("attachment-list-default", "listAttachments", seen)
     observe("attachment-success-status", "listAttachments", status(page.exchange))
 

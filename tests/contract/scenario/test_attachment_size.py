@@ -12,7 +12,7 @@ from contracts.cases import (
     Limit,
     Namespace,
     Observer,
-    attachment_lookup,
+    arrangement,
     attachments,
     comparison,
     contents,
@@ -40,7 +40,7 @@ def test_a_file_within_the_limit_is_taken(
     created = author.send("createAttachment", path=path, body=body)
     small = partial(upload, author, sought.uid, f"{fresh.uid()}.bin", b"small\n")
     comparison.tolerated(claim("attachment-size-within", "createAttachment"), created, small)
-    attachment = attachment_lookup.found(author, sought, created, limit.within)
+    attachment = arrangement.found(author, sought, created, limit.within)
     got = author.send("getAttachment", path=attachment.path, summed=True)
     claim("attachment-size-within", "getAttachment").holds(
         got.answer.success and got.answer.body.digest == body.digest,

@@ -11,7 +11,6 @@ from contracts.cases import (
     images,
     require,
     shared_document,
-    shared_documents,
     usable,
 )
 
@@ -22,7 +21,7 @@ def test_the_thumbnail_of_a_picture_is_an_image(
 ) -> None:
     """The thumbnail of an attached image is an image, known by its bytes and not only by what it is called."""
     picture = shared_document(arrange, author).pictures[0]
-    shared_documents.gives_back(arrange, author, picture)
+    attachments.gives_back(arrange, author, picture)
     seen = attachments.preview(arrange, author, picture)
     answer = usable(seen)
     claim("attachment-thumbnail-image").accepted(seen)
@@ -36,7 +35,7 @@ def test_the_thumbnail_of_a_picture_is_an_image(
 @contract("attachment-thumbnail-own")
 def test_thumbnails_of_different_pictures_differ(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A red picture and a blue one have different previews."""
-    shared_documents.gives_back(arrange, author, shared_document(arrange, author).pictures[1])
+    attachments.gives_back(arrange, author, shared_document(arrange, author).pictures[1])
     red, blue = (
         attachments.preview(arrange, author, picture) for picture in shared_document(arrange, author).pictures
     )

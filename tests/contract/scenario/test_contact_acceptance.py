@@ -12,10 +12,10 @@ from contracts.cases import (
     Namespace,
     Observer,
     Samples,
-    contact_records,
     contact_requests,
     contract,
     errors_array,
+    sample_records,
     shape,
     submissions,
 )
@@ -52,8 +52,8 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     contacts: ContactRequests, claim: Claims, observe: Observer
 ) -> None:
     """All 26 fields, several languages and items are accepted, under an identifier that a refusal left free."""
-    errors_array.refused_before(contacts.send(contact_records.without(contacts.record(), "lastName")))
-    whole = contact_records.several_items(contact_records.several_languages(contacts.full_record()))
+    errors_array.refused_before(contacts.send(sample_records.without(contacts.record(), "lastName")))
+    whole = sample_records.several_items(sample_records.several_languages(contacts.full_record()))
     sent = contacts.send(whole)
     uid = contacts.fresh_uid
     contact_requests.all_at_once(
@@ -62,11 +62,11 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
             (claim("contact-create-full"), lambda: contacts.send(contacts.full_record(uid()))),
             (
                 claim("contact-several-languages", "createContact"),
-                lambda: contacts.send(contact_records.several_languages(contacts.full_record(uid()))),
+                lambda: contacts.send(sample_records.several_languages(contacts.full_record(uid()))),
             ),
             (
                 claim("contact-several-items", "createContact"),
-                lambda: contacts.send(contact_records.several_items(contacts.full_record(uid()))),
+                lambda: contacts.send(sample_records.several_items(contacts.full_record(uid()))),
             ),
         ],
         rest=claim("contact-refused-frees-identifier"),
@@ -100,7 +100,7 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
 def test_a_contact_is_updated_with_everything(contacts: ContactRequests, claim: Claims) -> None:
     """All 26 fields are accepted in an update, and so are several languages and several items."""
     claim("contact-update-full").accepted(contacts.send(contacts.full_record()))
-    languages = contacts.send(contact_records.several_languages(contacts.full_record()))
+    languages = contacts.send(sample_records.several_languages(contacts.full_record()))
     claim("contact-several-languages", "updateContact").accepted(languages)
-    items = contacts.send(contact_records.several_items(contacts.full_record()))
+    items = contacts.send(sample_records.several_items(contacts.full_record()))
     claim("contact-several-items", "updateContact").accepted(items)

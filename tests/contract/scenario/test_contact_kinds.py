@@ -6,14 +6,7 @@ them in each realm nightly.
 
 import pytest
 
-from contracts.cases import (
-    CONTACT_FIELDS,
-    Claims,
-    ContactRequests,
-    Deal,
-    contact_records,
-    contract,
-)
+from contracts.cases import CONTACT_FIELDS, Claims, ContactRequests, Deal, contract, sample_records
 
 CLAUSES = {
     "header": "contact-kind-header",
@@ -60,7 +53,7 @@ def test_creating_refuses_a_field_of_another_kind(
     contacts: ContactRequests, claim: Claims, operation: str, field: str
 ) -> None:
     """Every value of another kind is refused with an errors array."""
-    for kind, record in contact_records.wrong_kinds(contacts.record(), field).items():
+    for kind, record in sample_records.wrong_kinds(contacts.record(), field).items():
         sent = contacts.faulty(f"{field} as {kind}", record)
         contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent)
 
@@ -71,7 +64,7 @@ def test_updating_refuses_a_field_of_another_kind(
     contacts: ContactRequests, claim: Claims, operation: str, deal: Deal, field: str
 ) -> None:
     """A value of another kind is refused with an errors array; the kinds are dealt out to the realms."""
-    for kind, record in deal(contact_records.wrong_kinds(contacts.record(), field), len(field)).items():
+    for kind, record in deal(sample_records.wrong_kinds(contacts.record(), field), len(field)).items():
         sent = contacts.faulty(f"{field} as {kind}", record)
         contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent)
 
@@ -82,6 +75,6 @@ def test_updating_refuses_every_other_kind(
     contacts: ContactRequests, claim: Claims, operation: str, field: str
 ) -> None:
     """Every value of another kind is refused in an update too."""
-    for kind, record in contact_records.wrong_kinds(contacts.record(), field).items():
+    for kind, record in sample_records.wrong_kinds(contacts.record(), field).items():
         sent = contacts.faulty(f"{field} as {kind}", record)
         contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent)

@@ -8,11 +8,11 @@ from contracts.cases import (
     Claims,
     ContactRequests,
     UnauthenticatedContacts,
-    contact_records,
+    contact_requests,
     contract,
     each_turned_down,
-    error_elements,
     errors_array,
+    sample_records,
     submissions,
 )
 
@@ -58,9 +58,9 @@ def test_every_missing_field_is_named_at_once(
 ) -> None:
     """When several mandatory fields are missing, the errors array names each of them."""
     sent = errors_array.refused_before(
-        contacts.send(contact_records.without(contacts.record(), *MANDATORY_FIELDS))
+        contacts.send(sample_records.without(contacts.record(), *MANDATORY_FIELDS))
     )
-    error_elements.each_named(
+    contact_requests.each_named(
         claim("contact-all-missing-named", operation), [(field, sent) for field in MANDATORY_FIELDS]
     )
 

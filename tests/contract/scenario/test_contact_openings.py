@@ -13,9 +13,9 @@ from contracts.cases import (
     Namespace,
     Observer,
     Samples,
-    contact_records,
     contract,
     errors_array,
+    sample_records,
 )
 
 
@@ -36,7 +36,7 @@ from contracts.cases import (
 )
 def test_values_that_may_be_taken_or_refused(contacts: ContactRequests, observe: Observer) -> None:
     """Empty values, numbers for strings, unlisted terms, odd forms and further members in an update."""
-    for clause, records in contact_records.open_values(contacts.record()).items():
+    for clause, records in sample_records.open_values(contacts.record()).items():
         seen = {name: errors_array.outcome(contacts.send(record)) for name, record in records.items()}
         observe(clause, "updateContact", seen)
 
@@ -44,7 +44,7 @@ def test_values_that_may_be_taken_or_refused(contacts: ContactRequests, observe:
 @contract("contact-header-disagrees")
 def test_a_header_that_disagrees(contacts: ContactRequests, observe: Observer, operation: str) -> None:
     """Whether a header that names another uid or schema than the request is called a fault."""
-    records = contact_records.odd_headers(contacts.record(), contacts.fresh_uid())
+    records = sample_records.odd_headers(contacts.record(), contacts.fresh_uid())
     sent = {name: contacts.send(record) for name, record in records.items()}
     observe(
         "contact-header-disagrees",
@@ -64,7 +64,7 @@ def test_an_identifier_in_the_header_outside_the_rule(
         "characters": fresh.uid() + "~",
     }
     sent = {
-        name: contacts.send(contact_records.without(contacts.record(uid), "lastName"))
+        name: contacts.send(sample_records.without(contacts.record(uid), "lastName"))
         for name, uid in odd.items()
     }
     observe(
@@ -80,7 +80,7 @@ def test_an_update_of_no_contact(
 ) -> None:
     """Whether a uid that names no contact is told before a fault in the record."""
     uid = fresh.uid()
-    record = contact_records.without(samples.contact(uid), "lastName")
+    record = sample_records.without(samples.contact(uid), "lastName")
     sent = author.send(
         "updateContact", path={"uid": uid}, query={"schema": samples.contact_schema}, json=record
     )
@@ -90,7 +90,7 @@ def test_an_update_of_no_contact(
 @contract("contact-update-by-another", operations=["updateContact"])
 def test_an_update_by_another_account(contacts: ContactRequests, other: Actor, observe: Observer) -> None:
     """Whether a faulty update by another account is refused for its content or for who sends it."""
-    sent = contacts.send(contact_records.without(contacts.record(), "lastName"), actor=other)
+    sent = contacts.send(sample_records.without(contacts.record(), "lastName"), actor=other)
     observe("contact-update-by-another", "updateContact", errors_array.outcome(sent))
 
 
@@ -99,7 +99,7 @@ def test_a_contact_by_an_account_without_rights(
     contacts: ContactRequests, restricted: Actor, observe: Observer, operation: str
 ) -> None:
     """Whether a faulty record by an account without rights is refused for its content or for who sends it."""
-    sent = contacts.send(contact_records.without(contacts.record(), "lastName"), actor=restricted)
+    sent = contacts.send(sample_records.without(contacts.record(), "lastName"), actor=restricted)
     observe("contact-by-restricted", operation, errors_array.outcome(sent))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.cases import Claims, ContactRequests, contact_records, contract, each_turned_down, submissions
+from contracts.cases import Claims, ContactRequests, contract, each_turned_down, sample_records, submissions
 
 OPTIONAL_TERMS = ("gender", "organizationType", "government")
 LINKS = ("websites", "relevantDocuments")
@@ -11,9 +11,9 @@ LINKS = ("websites", "relevantDocuments")
 @contract("contact-language-key-invalid")
 def test_a_phrase_is_no_language_code(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A localised field whose text is keyed by a phrase is refused, each of the ten."""
-    for field in contact_records.LOCALISED_FIELDS:
+    for field in sample_records.LOCALISED_FIELDS:
         sent = contacts.faulty(
-            f"language of {field}", contact_records.unknown_language(contacts.record(), field)
+            f"language of {field}", sample_records.unknown_language(contacts.record(), field)
         )
         contacts.reporting().claim_refused(claim("contact-language-key-invalid", operation), sent)
 
@@ -21,14 +21,14 @@ def test_a_phrase_is_no_language_code(contacts: ContactRequests, claim: Claims, 
 @contract("contact-country-unexpected")
 def test_an_unknown_country_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A country has to be a known term."""
-    sent = contacts.faulty("unknown country", contact_records.unknown_country(contacts.record()))
+    sent = contacts.faulty("unknown country", sample_records.unknown_country(contacts.record()))
     contacts.reporting().claim_refused(claim("contact-country-unexpected", operation), sent)
 
 
 @contract("contact-unknown-property")
 def test_an_unknown_field_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A field that is not among the documented 26 is refused."""
-    sent = contacts.faulty("unknown field", contact_records.unknown_field(contacts.record()))
+    sent = contacts.faulty("unknown field", sample_records.unknown_field(contacts.record()))
     contacts.reporting().claim_refused(claim("contact-unknown-property", operation), sent)
 
 

@@ -7,11 +7,11 @@ from contracts.cases import (
     Namespace,
     Observer,
     Samples,
+    comparison,
     contents,
     contract,
     done,
     drafts,
-    observing,
     readers,
     shape,
     usable,
@@ -42,7 +42,7 @@ def test_a_saved_draft_is_returned_in_full(
     observe(
         "draft-get-answer",
         "getDraft",
-        observing.place_of(answer.answer, drafts.without_header(draft.document)),
+        comparison.place_of(answer.answer, drafts.without_header(draft.document)),
     )
 
 
@@ -72,7 +72,7 @@ def test_a_deleted_draft_is_gone(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
     """After a draft is deleted, the exists check no longer finds it."""
-    drafts.tells_absence(author, fresh.uid())
+    drafts.exists_tells_absence(author, fresh.uid())
     draft = arrange.draft(author)
     gone = author.send("deleteDraft", path={"uid": draft.uid})
     claim("draft-delete-removes", "deleteDraft").accepted(gone)

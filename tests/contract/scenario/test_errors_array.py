@@ -8,10 +8,10 @@ from contracts.cases import (
     ContactRequests,
     Observer,
     WorkflowRecords,
-    contact_records,
+    contact_requests,
     contract,
-    error_elements,
     errors_array,
+    sample_records,
 )
 
 CLAUSES = ("errors-array", "errors-element-shape", "errors-code-known", "errors-status")
@@ -23,19 +23,19 @@ def test_a_faulty_contact_is_answered_with_well_formed_errors(
 ) -> None:
     """Whatever is wrong with a contact, the errors array says so in objects of code and property."""
     record = contacts.record()
-    certain = {"empty": {}, "without emails and type": contact_records.without(record, "emails", "type")}
+    certain = {"empty": {}, "without emails and type": sample_records.without(record, "emails", "type")}
     certain |= {
         f"lastName as {kind}": each
-        for kind, each in contact_records.wrong_kind_in_turn(record, "lastName", 0).items()
+        for kind, each in sample_records.wrong_kind_in_turn(record, "lastName", 0).items()
     }
-    certain |= {"language of city": contact_records.unknown_language(record, "city")}
+    certain |= {"language of city": sample_records.unknown_language(record, "city")}
     answers = [contacts.lacking("firstName"), *(contacts.faulty(*pair) for pair in certain.items())]
     sent = [errors_array.refused_before(answer) for answer in answers]
-    error_elements.each_with_array(claim("errors-array", operation), sent)
-    sent += [contacts.faulty("unknown field", contact_records.unknown_field(record))]
-    sent += [contacts.faulty("unknown country", contact_records.unknown_country(record))]
-    error_elements.each_array_of_elements(claim("errors-element-shape", operation), sent)
-    error_elements.each_known_code(claim("errors-code-known", operation), sent)
+    contact_requests.each_with_array(claim("errors-array", operation), sent)
+    sent += [contacts.faulty("unknown field", sample_records.unknown_field(record))]
+    sent += [contacts.faulty("unknown country", sample_records.unknown_country(record))]
+    contact_requests.each_array_of_elements(claim("errors-element-shape", operation), sent)
+    contact_requests.each_known_code(claim("errors-code-known", operation), sent)
     observe("errors-status", operation, sorted({errors_array.outcome(exchange) for exchange in sent}))
 
 
@@ -48,7 +48,7 @@ def test_a_faulty_document_is_answered_with_well_formed_errors(
         errors_array.refused_before(records.faulty(operation)),
         errors_array.refused_before(records.empty(operation)),
     ]
-    error_elements.each_with_array(claim("errors-array", operation), sent)
-    error_elements.each_array_of_elements(claim("errors-element-shape", operation), sent)
-    error_elements.each_known_code(claim("errors-code-known", operation), sent)
+    contact_requests.each_with_array(claim("errors-array", operation), sent)
+    contact_requests.each_array_of_elements(claim("errors-element-shape", operation), sent)
+    contact_requests.each_known_code(claim("errors-code-known", operation), sent)
     observe("errors-status", operation, sorted({errors_array.outcome(exchange) for exchange in sent}))

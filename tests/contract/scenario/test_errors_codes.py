@@ -6,10 +6,10 @@ from contracts.cases import (
     Claims,
     ContactRequests,
     Observer,
-    contact_records,
+    contact_requests,
     contract,
-    error_elements,
     errors_array,
+    sample_records,
 )
 
 #: One field of each kind.
@@ -22,7 +22,7 @@ def test_error_mandatory_names_the_missing_field_and_no_other(
 ) -> None:
     """A missing mandatory field gives Error.Mandatory, and no field that is there is called missing."""
     sent = [(field, contacts.lacking(field)) for field in MANDATORY_FIELDS]
-    error_elements.mandatory_named_rightly(claim("errors-code-mandatory", operation), sent)
+    contact_requests.mandatory_named_rightly(claim("errors-code-mandatory", operation), sent)
 
 
 @contract("errors-code-invalid-type", "errors-property-names-field")
@@ -33,10 +33,10 @@ def test_a_wrong_kind_is_reported_as_an_invalid_type_of_its_field(
     sent = [
         (field, contacts.faulty(f"{field} as {kind}", record))
         for field in OF_EACH_KIND
-        for kind, record in contact_records.wrong_kind_in_turn(contacts.record(), field, 0).items()
+        for kind, record in sample_records.wrong_kind_in_turn(contacts.record(), field, 0).items()
     ]
-    error_elements.each_named(claim("errors-property-names-field", operation), sent)
-    error_elements.each_with_code(
+    contact_requests.each_named(claim("errors-property-names-field", operation), sent)
+    contact_requests.each_with_code(
         claim("errors-code-invalid-type", operation), sent, errors_array.INVALID_TYPE
     )
 
@@ -46,8 +46,8 @@ def test_an_unknown_field_is_reported_as_an_invalid_property(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
     """A field that is not documented gives Error.InvalidProperty when it is refused."""
-    sent = [("", contacts.faulty("unknown field", contact_records.unknown_field(contacts.record())))]
-    error_elements.each_with_code(
+    sent = [("", contacts.faulty("unknown field", sample_records.unknown_field(contacts.record())))]
+    contact_requests.each_with_code(
         claim("errors-code-invalid-property", operation), sent, errors_array.INVALID_PROPERTY
     )
 
@@ -61,12 +61,12 @@ def test_a_phrase_for_a_language_is_reported_as_an_unspecified_locale(
         (
             field,
             contacts.faulty(
-                f"language of {field}", contact_records.unknown_language(contacts.record(), field)
+                f"language of {field}", sample_records.unknown_language(contacts.record(), field)
             ),
         )
-        for field in contact_records.LOCALISED_FIELDS[:2]
+        for field in sample_records.LOCALISED_FIELDS[:2]
     ]
-    error_elements.each_with_code(
+    contact_requests.each_with_code(
         claim("errors-code-unspecified-locale", operation), sent, errors_array.UNSPECIFIED_LOCALE
     )
 
@@ -77,9 +77,9 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
 ) -> None:
     """A country that is no known term gives Error.UnexpectedTerm when it is refused."""
     sent = [
-        ("country", contacts.faulty("unknown country", contact_records.unknown_country(contacts.record())))
+        ("country", contacts.faulty("unknown country", sample_records.unknown_country(contacts.record())))
     ]
-    error_elements.each_with_code(
+    contact_requests.each_with_code(
         claim("errors-code-unexpected-term", operation), sent, errors_array.UNEXPECTED_TERM
     )
 
@@ -89,11 +89,11 @@ def test_several_faults_are_reported_together(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
     """Faults of three sorts in one record are all named by one answer."""
-    record = contact_records.unknown_language(
-        contact_records.without(contacts.record(), "lastName"), "city"
+    record = sample_records.unknown_language(
+        sample_records.without(contacts.record(), "lastName"), "city"
     ) | {"phones": {"text": "none"}}
     sent = errors_array.refused_before(contacts.send(record))
-    error_elements.each_named(
+    contact_requests.each_named(
         claim("errors-several-faults", operation), [(field, sent) for field in ("lastName", "city", "phones")]
     )
 
@@ -104,7 +104,7 @@ def test_what_counts_as_an_invalid_value_is_observed(
 ) -> None:
     """Nothing says which values are invalid; a reference to no record is one candidate."""
     nowhere = {"contactOrganization": {"identifier": contacts.fresh_uid()}}
-    sent = contacts.send(contact_records.without(contacts.record(), "lastName") | nowhere)
+    sent = contacts.send(sample_records.without(contacts.record(), "lastName") | nowhere)
     codes = sorted(
         {
             code

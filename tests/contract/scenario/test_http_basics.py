@@ -2,16 +2,7 @@
 
 from functools import partial
 
-from contracts.cases import (
-    Actor,
-    Claims,
-    Credentials,
-    OrdinaryRequests,
-    comparison,
-    contract,
-    requests,
-    routing,
-)
+from contracts.cases import Actor, Claims, Credentials, OrdinaryRequests, comparison, contract, requests
 
 DOCUMENTS = (*requests.FAMILIES["draft"], *requests.FAMILIES["attachment"])
 BODIES = ("createContact", "updateContact", "saveDraft")
@@ -59,7 +50,7 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(
     headers = [partial(judge_header, operation) for operation in WITHOUT_BODY]
     # Last, as it ends the case where one operation is not served, which says nothing about the others.
     served = partial(
-        routing.families_served,
+        comparison.families_served,
         partial(claim, "version-2013-paths"),
         asked,
         _families("draft", "attachment"),
@@ -83,7 +74,7 @@ def test_ordinary_requests_for_contacts_are_served(ordinary: OrdinaryRequests, c
         claim("json-bodies", operation).meets("empty-or-json", asked[operation])
     realms = [partial(judge, operation) for operation in requests.FAMILIES["contact"]]
     served = partial(
-        routing.families_served,
+        comparison.families_served,
         partial(claim, "version-2013-paths"),
         asked,
         _families("contact"),
@@ -105,7 +96,7 @@ def test_ordinary_submissions_are_served(ordinary: OrdinaryRequests, claim: Clai
         again = partial(ordinary.harmless, operation)
         comparison.realm_taken(claim("realm-workflow-realms", operation), asked[operation], again)
 
-    routing.families_served(
+    comparison.families_served(
         partial(claim, "version-2023-paths"), asked, {"workflow": requests.WORKFLOW}, ordinary.nowhere
     )
     for operation in requests.WORKFLOW:
@@ -118,7 +109,7 @@ def test_signing_in_is_served_under_2013(author: Actor, credentials: Credentials
     """Authentication stands under /api/v2013, answers in JSON and reads the charset of a content type."""
     signed_in = author.send("createToken", json=credentials.of("author"))
     claim("json-bodies", "createToken").meets("empty-or-json", signed_in)
-    routing.families_served(
+    comparison.families_served(
         partial(claim, "version-2013-paths"), {"createToken": signed_in}, {"token": ("createToken",)}
     )
     charset = author.send("createToken", json=credentials.of("author"), headers=CHARSET)

@@ -16,7 +16,7 @@ from contracts.cases import (
     hostile_input,
     requests,
     share,
-    unauthenticated,
+    sign_in,
     universal,
 )
 
@@ -121,7 +121,7 @@ def test_other_content_types_are_observed(
         name: requests.send(request, author, {"Content-Type": value})
         for name, value in share(hostile_input.OTHER_CONTENT_TYPES, realm, 4).items()
     }
-    observe("content-type-other", operation, dict(unauthenticated.observed(asked)))
+    observe("content-type-other", operation, dict(sign_in.statuses(asked)))
 
 
 @contract("content-type-missing", "content-type-other", operations=("createToken",))
@@ -134,7 +134,7 @@ def test_other_content_types_of_credentials_are_observed(author: Actor, observe:
         name: author.send("createToken", json=body, headers={"Content-Type": value})
         for name, value in hostile_input.OTHER_CONTENT_TYPES.items()
     }
-    observe("content-type-other", "createToken", dict(unauthenticated.observed(asked)))
+    observe("content-type-other", "createToken", dict(sign_in.statuses(asked)))
 
 
 @contract("accept-missing", "accept-other", "query-unknown", "version-other", operations=LISTS)

@@ -10,9 +10,8 @@ from contracts.cases import (
     Samples,
     WorkflowRecords,
     contract,
-    draft_lifecycle,
+    drafts,
     hostile_input,
-    refusals,
     requests,
     share,
     sign_in,
@@ -39,9 +38,9 @@ def test_a_malformed_record_is_not_saved(
     request = ordinary.request(operation)
     bodies = share(hostile_input.malformed(request.body), realm, 3, operation)
     asked = [requests.with_body(request, author, body) for body in bodies.values()]
-    refusals.each_refused(claim("malformed-json-refused", operation), asked)
+    drafts.each_refused(claim("malformed-json-refused", operation), asked)
     named = [request.path[name] for name in ("uid", "identifier") if name in request.path]
-    refusals.no_draft_under(claim("malformed-json-refused", operation), author, named, *asked[:1])
+    drafts.no_draft_under(claim("malformed-json-refused", operation), author, named, *asked[:1])
 
 
 @contract("malformed-json-refused", operations=("createContact", "updateContact"))
@@ -54,7 +53,7 @@ def test_a_malformed_contact_is_refused(
         requests.with_body(request, author, body)
         for body in share(hostile_input.malformed(request.body), realm, 3, operation).values()
     ]
-    refusals.each_refused(claim("malformed-json-refused", operation), asked)
+    drafts.each_refused(claim("malformed-json-refused", operation), asked)
 
 
 @contract("malformed-json-refused", operations=("updateWorkflowRecord",))
@@ -65,7 +64,7 @@ def test_a_malformed_submission_updates_nothing(
     identifier = records.standing()
     bodies = share(hostile_input.malformed(samples.submission(identifier)), realm)
     asked = [submit(UPDATE, author, samples, identifier, body=body) for body in bodies.values()]
-    refusals.each_refused(claim("malformed-json-refused", UPDATE), asked)
+    drafts.each_refused(claim("malformed-json-refused", UPDATE), asked)
 
 
 @contract("malformed-json-refused", operations=("saveDraft", "getDraft"))
@@ -73,7 +72,7 @@ def test_a_malformed_record_does_not_touch_the_draft_that_is_there(
     author: Actor, arrange: Arrangement, ordinary: OrdinaryRequests, realm: str, claim: Claims
 ) -> None:
     """A refused save leaves the draft with the content it had."""
-    draft_lifecycle.works_for_ordinary_uid(author, arrange)
+    drafts.works_for_ordinary_uid(author, arrange)
     draft = arrange.draft(author)
     changed = draft.document | {"firstName": "Changed"}
     request = ordinary.saving(draft.uid)
@@ -81,7 +80,7 @@ def test_a_malformed_record_does_not_touch_the_draft_that_is_there(
         requests.with_body(request, author, body)
         for body in share(hostile_input.malformed(changed), realm, 3).values()
     ]
-    refusals.each_refused(claim("malformed-json-refused", "saveDraft"), asked)
+    drafts.each_refused(claim("malformed-json-refused", "saveDraft"), asked)
     claim("malformed-json-refused", "saveDraft").shows(
         author.send("getDraft", path={"uid": draft.uid}), draft.document
     )

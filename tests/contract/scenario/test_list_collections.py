@@ -14,7 +14,6 @@ from contracts.cases import (
     drafts,
     drafts_of,
     each_refused,
-    list_search,
     lists,
     require,
 )
@@ -33,7 +32,7 @@ def test_drafts_are_listed(author: Actor, claim: Claims, observe: Observer) -> N
 def test_mydrafts_holds_a_draft_just_saved(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """The collection mydrafts holds a draft that the caller has just saved."""
     draft = arrange.draft(author)
-    list_search.held(claim("list-mydrafts-has-mine"), arrange, drafts_of(author, "mydrafts"), draft.uid)
+    lists.held(claim("list-mydrafts-has-mine"), arrange, drafts_of(author, "mydrafts"), draft.uid)
 
 
 @contract("list-my-answers")
@@ -59,9 +58,9 @@ def test_other_lists_hold_a_draft_just_saved(
     field = lists.proven_field(arrange, author)
     draft = arrange.draft(author)  # the newest, which is what a list is most likely to lack
     mine = drafts_of(author, "mydrafts")
-    listed = arrange.eventually(lambda: list_search.look_for(mine, draft.uid).found)
+    listed = arrange.eventually(lambda: lists.look_for(mine, draft.uid).found)
     require(listed, "listDrafts", "the collection mydrafts does not hold a draft that was just saved")
-    list_search.held(claim(clause), arrange, drafts_of(author, collection), draft.uid, field)
+    lists.held(claim(clause), arrange, drafts_of(author, collection), draft.uid, field)
 
 
 @contract(operations=["listDrafts"])
@@ -83,7 +82,7 @@ def test_a_personal_collection_does_not_hold_the_draft_of_another(
     """A personal collection does not hold a draft that another account saved."""
     theirs = arrange.shared_draft(other)
     field = lists.proven_field(arrange, author)
-    list_search.not_held(claim(clause), arrange, drafts_of(author, collection), theirs.uid, field)
+    lists.not_held(claim(clause), arrange, drafts_of(author, collection), theirs.uid, field)
 
 
 @contract("list-my-without-others", operations=["listDrafts"])
@@ -93,7 +92,7 @@ def test_a_personal_collection_is_personal_to_everybody(
     """The collection my of another account does not hold what the author saved: it is not the author's for all."""
     mine = arrange.shared_draft(author)
     field = lists.proven_field(arrange, author)
-    list_search.not_held(claim("list-my-without-others"), arrange, drafts_of(other, "my"), mine.uid, field)
+    lists.not_held(claim("list-my-without-others"), arrange, drafts_of(other, "my"), mine.uid, field)
 
 
 @contract("list-deleted-gone", operations=["listDrafts", "deleteDraft"])
@@ -101,11 +100,11 @@ def test_a_deleted_draft_is_no_longer_listed(author: Actor, arrange: Arrangement
     """A draft that was deleted is no longer in any list that held it."""
     draft, field = arrange.draft(author), lists.proven_field(arrange, author)
     mydrafts, plain = drafts_of(author, "mydrafts"), drafts_of(author)
-    listed = arrange.eventually(lambda: list_search.look_for(mydrafts, draft.uid, field).found)
+    listed = arrange.eventually(lambda: lists.look_for(mydrafts, draft.uid, field).found)
     require(listed, "listDrafts", "does not hold a draft that was just saved")
     drafts.deleted(author, draft.uid)
-    list_search.not_held(claim("list-deleted-gone", "listDrafts"), arrange, mydrafts, draft.uid, field)
-    list_search.not_held(claim("list-deleted-gone", "listDrafts"), arrange, plain, draft.uid, field)
+    lists.not_held(claim("list-deleted-gone", "listDrafts"), arrange, mydrafts, draft.uid, field)
+    lists.not_held(claim("list-deleted-gone", "listDrafts"), arrange, plain, draft.uid, field)
 
 
 @contract("list-saved-twice")

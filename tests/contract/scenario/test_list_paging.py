@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.cases import Actor, Arrangement, Claims, contract, drafts_of, each_refused, list_search, lists
+from contracts.cases import Actor, Arrangement, Claims, contract, drafts_of, each_refused, lists
 
 #: More than one account will ever have drafts in a development environment, and less than deep paging forbids.
 BEYOND = 9_000
@@ -15,7 +15,7 @@ COLLECTIONS = ("my", "mydrafts")
 @pytest.mark.parametrize("top", [1, 3])
 def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $top no more items are returned than it says."""
-    list_search.kept_drafts(arrange, author)
+    lists.kept_drafts(arrange, author)
     lists.no_more_than(claim("list-top"), drafts_of(author).page(top=top), top)
 
 
@@ -23,7 +23,7 @@ def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, clai
 @pytest.mark.parametrize("collection", COLLECTIONS)
 def test_top_bounds_a_collection(collection: str, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """$top bounds the number of items also together with a collection."""
-    list_search.kept_drafts(arrange, author)
+    lists.kept_drafts(arrange, author)
     lists.relies_on_top(arrange, drafts_of(author))
     drafts = drafts_of(author, collection)
     lists.relies_on_list(arrange, drafts)
@@ -33,7 +33,7 @@ def test_top_bounds_a_collection(collection: str, author: Actor, arrange: Arrang
 @contract("list-skip")
 def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $skip the list starts as many items later as it says."""
-    list_search.kept_drafts(arrange, author)
+    lists.kept_drafts(arrange, author)
     own = lists.narrowed_drafts(arrange, author)
     lists.starts_later(claim("list-skip"), drafts_of(author), 1, 3, own=own)
 
@@ -44,7 +44,7 @@ def test_skip_shifts_a_collection(
     collection: str, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """$skip leaves out items from the start also together with a collection."""
-    list_search.kept_drafts(arrange, author)
+    lists.kept_drafts(arrange, author)
     lists.relies_on_skip(arrange, drafts_of(author), lists.narrowed_drafts(arrange, author))
     own = lists.narrowed_drafts(arrange, author, collection)
     drafts = drafts_of(author, collection)
@@ -54,7 +54,7 @@ def test_skip_shifts_a_collection(
 @contract("list-skip-zero")
 def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $skip of zero the list starts where it starts without the option."""
-    list_search.kept_drafts(arrange, author)
+    lists.kept_drafts(arrange, author)
     own = lists.narrowed_drafts(arrange, author, "mydrafts")
     lists.starts_later(claim("list-skip-zero"), drafts_of(author, "mydrafts"), 0, own=own)
 
@@ -62,7 +62,7 @@ def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim
 @contract("list-skip-beyond")
 def test_skip_beyond_the_end_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $skip larger than the number of drafts the list is empty."""
-    list_search.kept_drafts(arrange, author)
+    lists.kept_drafts(arrange, author)
     drafts = drafts_of(author, "my")
     lists.relies_on_skip(arrange, drafts, lists.narrowed_drafts(arrange, author, "my"))
     lists.empty(claim("list-skip-beyond"), drafts.page(skip=BEYOND))
@@ -74,7 +74,7 @@ def test_skip_and_top_give_a_window(
     collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """$skip and $top together give the window that starts after the skipped items and is no longer than $top."""
-    list_search.kept_drafts(arrange, author)
+    lists.kept_drafts(arrange, author)
     drafts, own = drafts_of(author, collection), lists.narrowed_drafts(arrange, author, collection)
     lists.relies_on_top(arrange, drafts)
     lists.relies_on_skip(arrange, drafts, own)
@@ -87,7 +87,7 @@ def test_pages_neither_repeat_nor_lose(
     collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """Pages taken one after another from a list at rest neither repeat an item nor lose one."""
-    list_search.kept_drafts(arrange, author)
+    lists.kept_drafts(arrange, author)
     drafts, own = drafts_of(author, collection), lists.narrowed_drafts(arrange, author, collection)
     lists.relies_on_windows(arrange, drafts, own)
     lists.pages_cover(claim("list-pages-cover"), drafts, 3, own=own)
@@ -96,7 +96,7 @@ def test_pages_neither_repeat_nor_lose(
 @contract("list-top-zero")
 def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $top of zero the list is empty."""
-    list_search.kept_drafts(arrange, author)
+    lists.kept_drafts(arrange, author)
     lists.relies_on_top(arrange, drafts_of(author))
     lists.empty(claim("list-top-zero"), drafts_of(author).page(top=0))
 
@@ -107,7 +107,7 @@ def test_an_ample_top_loses_nothing(
     collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """A $top larger than the number of drafts succeeds and loses none of those a plain list holds."""
-    kept, drafts = list_search.kept_drafts(arrange, author), drafts_of(author, collection)
+    kept, drafts = lists.kept_drafts(arrange, author), drafts_of(author, collection)
     plain, ample = drafts.page(), drafts.page(top=AMPLE)
     lost = [uid for uid in kept if plain.names(uid) and not ample.names(uid) and plain.size < AMPLE]
     claim("list-top-ample").accepted(ample.exchange)

@@ -5,10 +5,10 @@ from contracts.cases import (
     Arrangement,
     Lister,
     Observer,
+    comparison,
     contract,
     drafts_of,
-    list_search,
-    observing,
+    lists,
     readers,
     shape,
     status,
@@ -20,14 +20,16 @@ OPTIONS = ("filter", "orderby", "top", "skip")
 @contract("list-fields", "list-envelope", "list-default-order", "list-default-page")
 def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """Fields, envelope, order and length of a list without options are not shown."""
-    kept, drafts = list_search.kept_drafts(arrange, author), drafts_of(author, "mydrafts")
+    kept, drafts = lists.kept_drafts(arrange, author), drafts_of(author, "mydrafts")
     page = drafts.page()
     mine = [record for record in page.records or () if readers.names(record, kept[0])]
     orders = {"as saved": kept, "latest first": kept[::-1], "by uid": sorted(kept)}
     observe("list-fields", "listDrafts", sorted(mine[0]) if mine else None)
     observe("list-envelope", "listDrafts", shape(page.exchange)["body"].partition(" of ")[0])
-    observe("list-default-order", "listDrafts", {"order": observing.order(page.order_of(kept), orders)})
-    observe("list-default-page", "listDrafts", {"items": observing.items(drafts, page, len(kept))})
+    observe(
+        "list-default-order", "listDrafts", {"order": comparison.order_shown(page.order_of(kept), orders)}
+    )
+    observe("list-default-page", "listDrafts", {"items": comparison.page_length(drafts, page, len(kept))})
 
 
 @contract("list-option-empty", "list-number-negative")
@@ -46,7 +48,7 @@ def test_options_without_the_dollar_are_observed(
     author: Actor, arrange: Arrangement, observe: Observer
 ) -> None:
     """What the options do when they are written without the dollar sign is not shown."""
-    list_search.kept_drafts(arrange, author)
+    lists.kept_drafts(arrange, author)
     page = Lister(author, "listDrafts", "", {}, {"collection": "mydrafts"}).page(top=1)
     seen = {"status": status(page.exchange), "bounded": page.size == 1}
     observe("list-options-without-dollar", "listDrafts", seen)

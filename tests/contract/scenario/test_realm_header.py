@@ -12,8 +12,8 @@ from contracts.cases import (
     comparison,
     contract,
     done,
+    drafts,
     readers,
-    refusals,
     requests,
 )
 
@@ -54,7 +54,7 @@ def test_drafts_are_not_saved_under_an_unknown_realm(
     request = bases.request("saveDraft")
     refused = requests.send(request, author, UNKNOWN)
     claim("realm-unknown-draft-save").refused(refused)
-    refusals.no_draft_under(claim("realm-unknown-draft-save"), author, [request.path["uid"]], refused)
+    drafts.no_draft_under(claim("realm-unknown-draft-save"), author, [request.path["uid"]], refused)
     without = {
         what: requests.send(request, author, {"Realm": value}).answer.status
         for what, value in WITHOUT.items()

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from contracts.cases import Actor, Claims, Credentials, Observer, contract, observing, sign_in, timestamps
+from contracts.cases import Actor, Claims, Credentials, Observer, comparison, contract, sign_in, timestamps
 
 #: Headers that the document does not list for signing in.
 MORE = {"Realm": "abs-dev", "Authorization": "Bearer none"}
@@ -67,7 +67,7 @@ def test_a_fresh_token_expires_in_the_future(
         ahead > 0, signed_in, expected="a moment in the future", seen=f"{ends}, {ahead:.0f} seconds ahead"
     )
     again = author.send("createToken", json=credentials.of("author"))
-    observe("token-lifetime", "createToken", observing.lifetime(ahead, signed_in, again))
+    observe("token-lifetime", "createToken", comparison.lifetime(ahead, signed_in, again))
 
 
 @contract("token-second-sign-in", operations=("createToken",))

@@ -14,11 +14,10 @@ from contracts.cases import (
     WorkflowRecords,
     contract,
     done,
-    refusals,
+    drafts,
     requests,
     shape,
     sign_in,
-    unauthenticated,
     universal,
 )
 
@@ -95,10 +94,8 @@ def test_workflow_operations_refuse_a_token_never_issued(
 ) -> None:
     """Nothing, garbage or half a token after the word Bearer submits nothing."""
     request = ordinary.submitting(operation, records.subject(operation))
-    asked = unauthenticated.send_without_token(author, request)
-    unauthenticated.refused_without_token(
-        claim("token-invalid-refused", operation), author, arrange, request, asked
-    )
+    asked = sign_in.send_without_token(author, request)
+    sign_in.refused_without_token(claim("token-invalid-refused", operation), author, arrange, request, asked)
 
 
 @contract("token-invalid-refused", "token-missing-answer", "json-bodies", operations=PROTECTED[:-3])
@@ -112,10 +109,8 @@ def test_protected_operations_refuse_a_token_never_issued(
 ) -> None:
     """Nothing, garbage or half a token after the word Bearer opens nothing."""
     request = ordinary.request(operation)
-    asked = unauthenticated.send_without_token(author, request)
-    unauthenticated.refused_without_token(
-        claim("token-invalid-refused", operation), author, arrange, request, asked
-    )
+    asked = sign_in.send_without_token(author, request)
+    sign_in.refused_without_token(claim("token-invalid-refused", operation), author, arrange, request, asked)
     observe("token-missing-answer", operation, shape(asked[1]))
     universal.refusals_in_json(partial(claim, "json-bodies"), asked[1])
 
@@ -126,13 +121,13 @@ def test_the_scheme_before_the_token_matters(author: Actor, claim: Claims, obser
     done(author.send("listDrafts"))
     token = author.token() or ""
     garbage = author.send("listDrafts", headers={"Authorization": "Basic eDp5"})
-    altered = [author.send("listDrafts", token=other) for other in unauthenticated.altered(token)]
-    refusals.each_refused(claim("token-invalid-refused", "listDrafts"), [garbage, *altered])
+    altered = [author.send("listDrafts", token=other) for other in sign_in.altered_tokens(token)]
+    drafts.each_refused(claim("token-invalid-refused", "listDrafts"), [garbage, *altered])
     claim("token-other-scheme").refused(
         author.send("listDrafts", headers={"Authorization": f"Basic {token}"})
     )
     asked = {
         name: author.send("listDrafts", headers={"Authorization": value})
-        for name, value in unauthenticated.spellings(token).items()
+        for name, value in sign_in.token_spellings(token).items()
     }
-    observe("token-bearer-spelling", "listDrafts", dict(unauthenticated.observed(asked)))
+    observe("token-bearer-spelling", "listDrafts", dict(sign_in.statuses(asked)))

@@ -12,9 +12,8 @@ from contracts.cases import (
     RealmSettings,
     Samples,
     contract,
-    draft_lifecycle,
+    drafts,
     identifiers,
-    refusals,
 )
 
 DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
@@ -31,8 +30,8 @@ def test_hyphens_are_accepted(
 ) -> None:
     """A hyphen is an allowed character, at the end and doubled too."""
     for uid in identifiers.without_hyphen(settings):
-        draft_lifecycle.works_for_ordinary_uid(author, arrange, uid)
-    draft_lifecycle.completes_lifecycle_under(author, samples, claim, "uid-hyphen", fresh.uid(20) + "--a-")
+        drafts.works_for_ordinary_uid(author, arrange, uid)
+    drafts.completes_lifecycle_under(author, samples, claim, "uid-hyphen", fresh.uid(20) + "--a-")
 
 
 @contract("uid-underscore", operations=DRAFT)
@@ -40,10 +39,8 @@ def test_underscores_are_accepted(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
     """An underscore is an allowed character, at the end and doubled too."""
-    draft_lifecycle.works_for_ordinary_uid(author, arrange)
-    draft_lifecycle.completes_lifecycle_under(
-        author, samples, claim, "uid-underscore", fresh.uid(20) + "__a_"
-    )
+    drafts.works_for_ordinary_uid(author, arrange)
+    drafts.completes_lifecycle_under(author, samples, claim, "uid-underscore", fresh.uid(20) + "__a_")
 
 
 @pytest.mark.parametrize(
@@ -66,8 +63,8 @@ def test_one_kind_of_character_is_enough(
 ) -> None:
     """A uid may consist of digits or of hyphens alone."""
     uid = identifiers.spare(settings, realm, pattern)
-    draft_lifecycle.works_for_ordinary_uid(author, arrange)
-    draft_lifecycle.completes_lifecycle_under(author, samples, claim, clause, uid)
+    drafts.works_for_ordinary_uid(author, arrange)
+    drafts.completes_lifecycle_under(author, samples, claim, clause, uid)
 
 
 @contract("uid-hyphens-only", operations=DRAFT)
@@ -82,9 +79,9 @@ def test_underscores_alone_are_enough(
 ) -> None:
     """A uid may consist of underscores alone, where they are taken at all."""
     uid = identifiers.spare(settings, realm, "_+")
-    draft_lifecycle.works_for_ordinary_uid(author, arrange)
+    drafts.works_for_ordinary_uid(author, arrange)
     arrange.draft(author, fresh.uid(20) + "_a")
-    draft_lifecycle.completes_lifecycle_under(author, samples, claim, "uid-hyphens-only", uid)
+    drafts.completes_lifecycle_under(author, samples, claim, "uid-hyphens-only", uid)
 
 
 @contract("uid-case-sensitive", operations=DRAFT)
@@ -92,18 +89,18 @@ def test_letter_case_tells_two_documents_apart(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
     """What is saved, read and deleted under one uid leaves the uid in capitals alone."""
-    draft_lifecycle.works_for_ordinary_uid(author, arrange)
+    drafts.works_for_ordinary_uid(author, arrange)
     small = fresh.uid()
     capital = identifiers.in_capitals(small, fresh)
     first = arrange.draft(author, small, samples.draft(small, middleName="small"))
-    refusals.no_draft_under(claim("uid-case-sensitive", "draftExists"), author, [capital], first.exchange)
+    drafts.no_draft_under(claim("uid-case-sensitive", "draftExists"), author, [capital], first.exchange)
     second = arrange.draft(author, capital, samples.draft(capital, middleName="capital"))
     for draft, operation in ((first, "saveDraft"), (second, "getDraft")):
         claim("uid-case-sensitive", operation).shows(
             author.send("getDraft", path={"uid": draft.uid}), {"middleName": draft.document["middleName"]}
         )
     deleted = author.send("deleteDraft", path={"uid": small})
-    refusals.draft_still_there(claim("uid-case-sensitive", "deleteDraft"), author, arrange, capital, deleted)
+    drafts.draft_still_there(claim("uid-case-sensitive", "deleteDraft"), author, arrange, capital, deleted)
 
 
 @contract("uid-percent-encoding", operations=("saveDraft", "getDraft", "draftExists"))
@@ -111,7 +108,7 @@ def test_percent_encoding_makes_no_difference(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
     """A uid written with every character percent-encoded is the same uid."""
-    draft_lifecycle.works_for_ordinary_uid(author, arrange)
+    drafts.works_for_ordinary_uid(author, arrange)
     uid, other = fresh.uid(), fresh.uid()
     draft = arrange.draft(author, uid)
 
@@ -127,4 +124,4 @@ def test_percent_encoding_makes_no_difference(
         "saveDraft", path={"uid": other}, query=query, json=samples.draft(other), address=encoded(other)
     )
     claim("uid-percent-encoding", "saveDraft").accepted(saved)
-    refusals.draft_still_there(claim("uid-percent-encoding", "saveDraft"), author, arrange, other, saved)
+    drafts.draft_still_there(claim("uid-percent-encoding", "saveDraft"), author, arrange, other, saved)

@@ -14,8 +14,8 @@ from contracts.cases import (
     Observer,
     Samples,
     contract,
+    drafts,
     identifiers,
-    refusals,
     requests,
     shape,
     share,
@@ -66,8 +66,8 @@ def test_save_refuses_every_forbidden_character(
     """A single character outside the rule is refused; no draft is stored, not under a tidied uid either."""
     uids = _spoilt(sort, identifiers.base(fresh), realm)
     saved = requests.save_each(author, samples, uids)
-    refusals.each_refused(claim(_CLAUSES[sort], "saveDraft"), saved)
-    refusals.nothing_saved(partial(claim, _CLAUSES[sort]), author, uids, identifiers.foldings(uids), *saved)
+    drafts.each_refused(claim(_CLAUSES[sort], "saveDraft"), saved)
+    drafts.nothing_saved(partial(claim, _CLAUSES[sort]), author, uids, identifiers.foldings(uids), *saved)
     observe("uid-refusal-answer", "saveDraft", shape(saved[0]))
 
 
@@ -77,10 +77,10 @@ def test_reading_does_not_tidy_a_uid(
 ) -> None:
     """A uid with a bad character in it does not give the draft whose uid is left when it is taken out."""
     uid = arrange.shared_draft(author, "base", identifiers.base(fresh)).uid
-    control = partial(author.send, operation, path={"uid": refusals.never_used()})
+    control = partial(author.send, operation, path={"uid": drafts.never_used()})
     for sort, clause in _CLAUSES.items():
         asked = requests.ask_each(author, operation, _two(_spoilt(sort, uid, realm), realm))
-        refusals.each_refused(claim(clause, operation), asked, control)
+        drafts.each_refused(claim(clause, operation), asked, control)
 
 
 @contract("uid-forbidden-characters", "uid-refusal-answer", operations=("getDraftInfo",))
@@ -91,8 +91,8 @@ def test_reading_does_not_drop_a_forbidden_character(
     uid = arrange.shared_draft(author).uid
     uids = [*identifiers.spoilt(uid, identifiers.FEW), *identifiers.ended(uid, {"space": " "})]
     asked = requests.ask_each(author, operation, uids)
-    control = partial(author.send, operation, path={"uid": refusals.never_used()})
-    refusals.each_refused(claim("uid-forbidden-characters", operation), asked, control)
+    control = partial(author.send, operation, path={"uid": drafts.never_used()})
+    drafts.each_refused(claim("uid-forbidden-characters", operation), asked, control)
     observe("uid-refusal-answer", operation, shape(asked[0]))
 
 
@@ -104,5 +104,5 @@ def test_every_forbidden_character_is_refused_in_reading(
     uid = identifiers.base(fresh)
     arrange.draft(author, uid)
     asked = requests.ask_each(author, operation, identifiers.spoilt(uid, identifiers.ALL_FORBIDDEN))
-    control = partial(author.send, operation, path={"uid": refusals.never_used()})
-    refusals.each_refused(claim("uid-forbidden-characters", operation), asked, control)
+    control = partial(author.send, operation, path={"uid": drafts.never_used()})
+    drafts.each_refused(claim("uid-forbidden-characters", operation), asked, control)

@@ -10,8 +10,8 @@ from contracts.cases import (
     OrdinaryRequests,
     Request,
     contract,
+    drafts,
     identifiers,
-    refusals,
     requests,
     shape,
     share,
@@ -36,7 +36,7 @@ def _judge(actor: Actor, request: Request, fresh: Namespace, realm: str, claim: 
         "uid-forbidden-characters": _ask(actor, request, identifiers.within(fresh, uid, characters, " ")),
     }
     for clause, exchanges in asked.items():
-        refusals.each_refused(claim(clause, operation), exchanges)
+        drafts.each_refused(claim(clause, operation), exchanges)
     return asked["uid-forbidden-characters"][0]
 
 
@@ -85,4 +85,4 @@ def test_every_forbidden_character_is_refused_elsewhere(
     """Every character of ASCII that the rule leaves out is refused by these operations too."""
     request = ordinary.request(operation)
     uids = identifiers.within(fresh, request.path["uid"], identifiers.ALL_FORBIDDEN)
-    refusals.each_refused(claim("uid-forbidden-characters", operation), _ask(author, request, uids))
+    drafts.each_refused(claim("uid-forbidden-characters", operation), _ask(author, request, uids))

@@ -13,9 +13,8 @@ from contracts.cases import (
     Observer,
     Samples,
     contract,
-    draft_lifecycle,
+    drafts,
     identifiers,
-    refusals,
     requests,
     shape,
 )
@@ -42,9 +41,9 @@ def test_a_uid_at_the_end_of_the_range_is_accepted(
     length: int,
 ) -> None:
     """A uid of 11 or of 128 characters names a document in every draft operation."""
-    draft_lifecycle.works_for_ordinary_uid(author, arrange)
+    drafts.works_for_ordinary_uid(author, arrange)
     uid = fresh.uid(length)
-    draft_lifecycle.completes_lifecycle_under(author, samples, claim, clause, uid)
+    drafts.completes_lifecycle_under(author, samples, claim, clause, uid)
     arrange.draft(author, uid)
     claim(clause, "getDraftInfo").accepted(author.send("getDraftInfo", path={"uid": uid}))
 
@@ -63,8 +62,8 @@ def test_save_refuses_a_uid_outside_the_range(
     """A uid of 10 or of 129 characters is refused, and no draft is stored, not under its first 128 either."""
     uids = _OUTSIDE[clause](fresh)
     saved = requests.save_each(author, samples, uids)
-    refusals.each_refused(claim(clause, "saveDraft"), saved)
-    refusals.nothing_saved(partial(claim, clause), author, uids, identifiers.foldings(uids), *saved)
+    drafts.each_refused(claim(clause, "saveDraft"), saved)
+    drafts.nothing_saved(partial(claim, clause), author, uids, identifiers.foldings(uids), *saved)
     observe("uid-refusal-answer", "saveDraft", shape(saved[0]))
 
 
@@ -75,11 +74,11 @@ def test_reading_refuses_a_uid_that_is_one_character_off(
     """A uid of 129 characters is not cut to the draft under its first 128, one of 10 not filled up to one of 11."""
     longest = arrange.shared_draft(author, "longest", identifiers.longest(fresh)).uid
     shortest = arrange.shared_draft(author, "shortest", fresh.uid(11)).uid
-    control = partial(author.send, operation, path={"uid": refusals.never_used()})
+    control = partial(author.send, operation, path={"uid": drafts.never_used()})
     long = requests.ask_each(author, operation, identifiers.longer(longest)[:1])
     short = requests.ask_each(author, operation, [shortest[:-1]])
-    refusals.each_refused(claim("uid-too-long", operation), long, control)
-    refusals.each_refused(claim("uid-too-short", operation), short, control)
+    drafts.each_refused(claim("uid-too-long", operation), long, control)
+    drafts.each_refused(claim("uid-too-short", operation), short, control)
     observe("uid-refusal-answer", operation, shape(long[0]))
 
 
@@ -101,7 +100,7 @@ def test_a_uid_next_to_the_end_of_the_range_is_accepted(
     length: int,
 ) -> None:
     """A uid of 12 or of 127 characters names a document."""
-    draft_lifecycle.works_for_ordinary_uid(author, arrange)
+    drafts.works_for_ordinary_uid(author, arrange)
     uid = fresh.uid(length)
     query = {"schema": samples.draft_schema}
     saved = author.send("saveDraft", path={"uid": uid}, query=query, json=samples.draft(uid))

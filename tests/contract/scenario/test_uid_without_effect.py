@@ -8,8 +8,8 @@ from contracts.cases import (
     Observer,
     OrdinaryRequests,
     contract,
+    drafts,
     identifiers,
-    refusals,
     requests,
     shape,
 )
@@ -27,10 +27,10 @@ def test_deleting_refuses_a_uid_outside_the_rule(
     arrange.draft(author, longest)
     deleted = requests.ask_each(author, "deleteDraft", _bad(fresh, uid, longest))
     for kept in (uid, longest):
-        refusals.draft_still_there(
+        drafts.draft_still_there(
             claim("draft-delete-spares-others", "deleteDraft"), author, arrange, kept, *deleted[:1]
         )
-    refusals.each_refused(claim("uid-rule-without-effect", "deleteDraft"), deleted)
+    drafts.each_refused(claim("uid-rule-without-effect", "deleteDraft"), deleted)
     observe("uid-refusal-answer", "deleteDraft", shape(deleted[0]))
 
 
@@ -41,7 +41,7 @@ def test_listing_attachments_refuses_a_uid_outside_the_rule(
     """The attachments of a document are not listed under a bad uid that is left when its own is tidied."""
     uid = ordinary.request("attachmentExists").path["uid"]
     listed = requests.ask_each(author, "listAttachments", _bad(fresh, uid, identifiers.longest(fresh)))
-    refusals.each_refused(claim("uid-rule-without-effect", "listAttachments"), listed)
+    drafts.each_refused(claim("uid-rule-without-effect", "listAttachments"), listed)
     observe("uid-refusal-answer", "listAttachments", shape(listed[0]))
 
 

@@ -14,9 +14,9 @@ from contracts.cases import (
     Samples,
     WorkflowRecords,
     contract,
+    drafts,
     errors_array,
     nothing_came_of,
-    refusals,
     submissions,
     submit,
 )
@@ -32,7 +32,7 @@ def test_a_submission_refused_for_its_content_leaves_no_draft(
     """Validation comes before saving, so a faulty document never becomes a draft."""
     refused = errors_array.refused_before(records.faulty(CREATE_NAMED))
     clause = claim("workflow-order-validation-before-save")
-    refusals.no_draft_under(clause, author, [refused.notes["identifier"]], refused)
+    drafts.no_draft_under(clause, author, [refused.notes["identifier"]], refused)
 
 
 @contract("workflow-refused-update-keeps-draft", operations=DRAFT_REALMS)

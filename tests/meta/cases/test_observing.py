@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contracts.cases import observing
+from contracts.cases import comparison
 from contracts.exchanges.exchange import Exchange
 from tests.meta import messages
 
@@ -20,11 +20,11 @@ def signed_in(token: str) -> Exchange:
     ("seconds", "usual"), [(3600, 3600), (3597.4, 3600), (3611, 3600), (86399, 86400), (1795, 1800), (2, 60)]
 )
 def test_a_lifetime_is_the_nearest_usual_one(seconds: float, usual: int) -> None:
-    assert observing.lifetime(seconds, signed_in("a" * 20), signed_in("b" * 20)) == {"seconds": usual}
+    assert comparison.lifetime(seconds, signed_in("a" * 20), signed_in("b" * 20)) == {"seconds": usual}
 
 
 def test_a_token_that_is_given_again_may_be_of_any_age() -> None:
-    assert observing.lifetime(1234, signed_in("a" * 20), signed_in("a" * 20)) == {"seconds": None}
+    assert comparison.lifetime(1234, signed_in("a" * 20), signed_in("a" * 20)) == {"seconds": None}
 
 
 ORDERS = {"as saved": "dbface", "latest first": "ecafbd", "by uid": "abcdef"}
@@ -41,12 +41,12 @@ ORDERS = {"as saved": "dbface", "latest first": "ecafbd", "by uid": "abcdef"}
     ],
 )
 def test_an_order_shows_though_items_are_missing(seen: str, name: str) -> None:
-    assert observing.order(list(seen), ORDERS) == name
+    assert comparison.order_shown(list(seen), ORDERS) == name
 
 
 @pytest.mark.parametrize("seen", ["db", "ace", ""])
 def test_too_few_items_show_no_order(seen: str) -> None:
-    assert observing.order(list(seen), ORDERS) is None
+    assert comparison.order_shown(list(seen), ORDERS) is None
 
 
 def listed(length: int, following: int) -> tuple[Any, Any]:
@@ -71,10 +71,10 @@ def test_a_page_is_told_by_its_limit_and_not_by_what_is_there(
     length: int, following: int, said: str | None
 ) -> None:
     lister, page = listed(length, following)
-    assert observing.items(lister, page, 6) == said
+    assert comparison.page_length(lister, page, 6) == said
 
 
 def test_a_list_that_gives_the_same_page_again_has_not_shown_its_limit() -> None:
     _, page = listed(10, 0)
     lister: Any = SimpleNamespace(page=lambda **_: page)
-    assert observing.items(lister, page, 6) == "6 or more"
+    assert comparison.page_length(lister, page, 6) == "6 or more"

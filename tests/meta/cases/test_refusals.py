@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.refusals import each_refused, not_listed
+from contracts.cases.drafts import each_refused, not_listed
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction
 

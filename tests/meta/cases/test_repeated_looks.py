@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.attachment_lookup import Attachment
-from contracts.cases.draft_lifecycle import attached_each_time
+from contracts.cases.arrangement import Attachment
+from contracts.cases.drafts import attached_each_time
 from contracts.cases.list_pages import Page
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Contradiction

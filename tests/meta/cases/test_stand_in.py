@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contracts.cases.drafts import prove
-from contracts.cases.samples import STAND_IN_SCHEMA, Samples
+from contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
 from contracts.checks.outcomes import Untested
 from contracts.settings.target import RealmSettings
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.attachment_lookup import Attachment
+from contracts.cases.arrangement import Attachment
 from contracts.cases.attachments import preview
 from contracts.cases.contents import RED
 

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.row_requests import RowRequests
-from contracts.cases.samples import Samples
+from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import CREATE, UPDATE
-from contracts.cases.workflow_records import WorkflowRecords
+from contracts.cases.workflow_records import RowRequests, WorkflowRecords
 from contracts.checks.outcomes import Untested
 from contracts.settings.target import RealmSettings
 

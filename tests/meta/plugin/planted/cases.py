@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from contracts.cases.arrangement import Arrangement
+from contracts.cases.arrangement import Arrangement, eventually
 from contracts.cases.marks import contract
-from contracts.cases.preconditions import eventually
-from contracts.cases.samples import Samples
+from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claims, Observer
 from contracts.checks.outcomes import Attempt
 from contracts.exchanges.readers import Ambiguous
