@@ -13,8 +13,7 @@ from typing import Any
 from contracts.cases.generated_faults import ABSENT, Fault
 from contracts.cases.requests import Request, ValidRequests
 from contracts.checks.http import TURNED_DOWN
-from contracts.checks.outcomes import MOST_REPLAYS, Attempt, Contradiction
-from contracts.checks.results import CheckOutcome, Result, observed
+from contracts.checks.outcomes import MOST_REPLAYS, Attempt, CheckOutcome, Contradiction, Result, observed
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue, Clause, Level

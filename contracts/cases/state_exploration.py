@@ -41,8 +41,7 @@ from contracts.cases.state_model import (
     RunningSequence,
     Step,
 )
-from contracts.checks.outcomes import Blocked, Contradiction, Untested
-from contracts.checks.results import Result
+from contracts.checks.outcomes import Blocked, Contradiction, Result, Untested
 from contracts.errors import EnvironmentFault, GivenUp
 from contracts.exchanges.readers import Ambiguous
 

@@ -19,8 +19,7 @@ from typing import Any, Final
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claims
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, usable
-from contracts.checks.results import Result
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Result, usable
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace

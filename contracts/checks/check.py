@@ -1,7 +1,7 @@
 """A check: one comparison of an answer with what a clause promises, with the wording of both sides.
 
 A check compares and returns; it registers nothing. Cases claim it (`contracts.checks.claims`), and
-`contracts.checks.single` runs it on any exchange that shows it.
+`contracts.checks.table` runs it on any exchange that shows it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from contracts.checks import errors_array
-from contracts.checks.outcomes import usable
+from contracts.checks.outcomes import CheckOutcome, Result, usable
 from contracts.checks.requests import RequestFacts
-from contracts.checks.results import CheckOutcome, Result
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import Clause

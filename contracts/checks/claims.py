@@ -10,11 +10,9 @@ from typing import Any
 
 from contracts.checks.check import Check, no_page
 from contracts.checks.contacts import ERROR_NAMED, ERRORS_ARRAY
-from contracts.checks.drafts import DOCUMENT
+from contracts.checks.drafts import AT_MOST, DOCUMENT
 from contracts.checks.http import ACCEPTANCE, REFUSED, STATUS, TURNED_DOWN
-from contracts.checks.lists import AT_MOST
-from contracts.checks.outcomes import Attempt, Contradiction
-from contracts.checks.results import CheckOutcome, Result, contradicted, observed
+from contracts.checks.outcomes import Attempt, CheckOutcome, Contradiction, Result, contradicted, observed
 from contracts.checks.table import check_named
 from contracts.checks.workflow import IDENTIFIER, MESSAGE
 from contracts.errors import SuiteError

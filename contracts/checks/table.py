@@ -1,16 +1,29 @@
-"""The table of checks: every comparison that cases, `check`, `proxy`, `call`, `replay` and the page make."""
+"""The table of checks: every comparison that cases, `check`, `proxy`, `call`, `replay` and the page make.
+
+`Judge` runs it on one exchange: nothing is sent, and nothing is known but the exchange itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, NamedTuple
 
-from contracts.checks import attachments, contacts, drafts, http, lists, sign_in, workflow
-from contracts.checks.check import Check
-from contracts.errors import SuiteError
-from contracts.interface.catalogue import Clause, load_catalogue
+from contracts.checks import attachments, contacts, drafts, errors_array, http, sign_in, workflow
+from contracts.checks.check import NONE, Arguments, Check, Subject
+from contracts.checks.contacts import ERROR_NAMED, ERRORS_ARRAY
+from contracts.checks.http import TURNED_DOWN
+from contracts.checks.outcomes import Blocked, CheckOutcome, Result, observed, usable
+from contracts.checks.requests import RequestFacts, RequestFault, all_faults, clauses_of, read_request
+from contracts.checks.sign_in import NO_TOKEN
+from contracts.checks.workflow import MESSAGE
+from contracts.errors import EnvironmentFault, SuiteError
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.readers import Ambiguous
+from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.interface.description import load_description
+from contracts.settings.target import AUTHOR
 
 #: Every check by its id, those of single exchanges in the order in which they are run.
 TABLE: Final[Mapping[str, Check]] = {
@@ -21,7 +34,6 @@ TABLE: Final[Mapping[str, Check]] = {
         http.NO_CONTENT,
         *contacts.CHECKS,
         *sign_in.CHECKS,
-        *lists.CHECKS,
         *drafts.CHECKS,
         *attachments.CHECKS,
         *workflow.CHECKS,
@@ -73,3 +85,271 @@ def check_named(name: str) -> Check:
     if name not in TABLE:
         raise SuiteError(f"there is no check {name!r}; the table holds {', '.join(TABLE)}")
     return TABLE[name]
+
+
+_MANDATORY = "contact-mandatory-"
+
+
+class Due(NamedTuple):
+    """A check that the answer to a faulty request is held to."""
+
+    check: Check
+    clause: Clause
+    arguments: Arguments
+    expected: str = ""
+
+
+def fault_observations(subject: Subject, facts: RequestFacts, catalogue: Catalogue) -> Iterator[Result]:
+    """What is seen of a single fault about which the document is silent."""
+    if len(all_faults(facts)) == 1:
+        for fault, clause in clauses_of(facts, catalogue):
+            if clause.level is Level.SILENT:
+                seen = {"fault": fault.key, "status": subject.response.status}
+                yield observed(clause.id, facts.operation.id, seen)
+
+
+def checks_due(subject: Subject, facts: RequestFacts, catalogue: Catalogue) -> Iterator[Due]:
+    """The checks that are due, one after another: a contradicted must ends them.
+
+    With a single fault the refusal is about it, and is held to what its clause says. With several nobody knows which
+    one was refused; if all were taken, the firmest clause is contradicted.
+    """
+    spoken = [
+        (fault, clause)
+        for fault, clause in clauses_of(facts, catalogue)
+        if fault.firm and clause.level is not Level.SILENT
+    ]
+    if not spoken:
+        return
+    fault, clause = min(spoken, key=lambda pair: pair[1].level is not Level.MUST)
+    if len(all_faults(facts)) == 1:
+        yield from _of_one(subject, facts, fault, clause)
+        if _tells_of_content(subject, facts, fault):
+            yield Due(ERRORS_ARRAY, catalogue.clause("errors-array"), NONE)
+    elif not subject.turned_down:
+        yield Due(TURNED_DOWN, clause, NONE, f"{fault.key} refused")
+
+
+def check_of(clause: Clause, facts: RequestFacts, fault: RequestFault) -> Due:
+    """The check that decides whether the only fault of a request was refused as its clause says."""
+    if clause.message is not None and clause.status is not None:
+        return Due(MESSAGE, clause, {"clause": clause.id, "realm": facts.realm or ""})
+    if clause.id.startswith("token-") and facts.operation.id == "createToken":
+        return Due(NO_TOKEN, clause, NONE)
+    return Due(TURNED_DOWN, clause, NONE, f"{fault.key} refused")
+
+
+def naming_check(clause: Clause, fault: RequestFault) -> Due | None:
+    """The check of the error that names a missing field, where the clause is about one."""
+    if not clause.id.startswith(_MANDATORY):
+        return None
+    return Due(ERROR_NAMED, clause, {"code": errors_array.MANDATORY, "field": fault.field})
+
+
+def _of_one(subject: Subject, facts: RequestFacts, fault: RequestFault, clause: Clause) -> Iterator[Due]:
+    yield check_of(clause, facts, fault)
+    named = naming_check(clause, fault)
+    if named is not None and not _for_want_of_rights(subject):
+        yield named
+
+
+def _tells_of_content(subject: Subject, facts: RequestFacts, fault: RequestFault) -> bool:
+    """Whether the errors array is due: for faulty content of a contact that was not accepted altogether.
+
+    A fault of the request around the content need not be told there.
+    """
+    of_contact = fault.in_content and facts.operation.id.endswith("Contact")
+    return of_contact and subject.turned_down and not _for_want_of_rights(subject)
+
+
+def _for_want_of_rights(subject: Subject) -> bool:
+    """Whether it may be the caller who was refused, before the service looked at the content."""
+    return subject.exchange.role != AUTHOR and subject.response.status in (401, 403)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What one exchange shows.
+
+    Attributes:
+        facts: What the request is; None when it is no operation of the interface.
+        request_faults: Where the request breaks the interface, in words.
+        held: Clauses that an assertion was reached for, and held.
+        findings: What contradicts a must or a should.
+        observations: What was seen at silent points.
+        obstacles: Why something could not be judged.
+    """
+
+    exchange: Exchange
+    facts: RequestFacts | None
+    request_faults: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    findings: tuple[Result, ...] = ()
+    observations: tuple[Result, ...] = ()
+    obstacles: tuple[str, ...] = ()
+    levels: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """Ids of all clauses that the exchange says something about, each once."""
+        clauses = (
+            *(each.clause for each in self.findings),
+            *self.held,
+            *(each.clause for each in self.observations),
+        )
+        return tuple(dict.fromkeys(clauses))
+
+
+class Judge:
+    """Judges exchanges one by one.
+
+    Args:
+        knows: Whether a text is a real secret, a token that the service issued or an account's password; None where
+            that cannot be told. Then any token may be a good one, and echoes are not looked for.
+    """
+
+    def __init__(self, knows: Callable[[str], bool] | None = None) -> None:
+        self._knows = knows
+        self._description = load_description()
+
+    def judge(self, exchange: Exchange, *, right: bool = False) -> Judgement:
+        """Judge an exchange.
+
+        Args:
+            right: The sender knows that nothing about it is wrong, its data and its account included, so that it has
+                to be accepted.
+        """
+        facts = read_request(exchange, self._description, self._knows)
+        if facts is None:
+            return Judgement(exchange, None, ("it is no operation of the interface",))
+        exchange.operation = exchange.operation or facts.operation.id
+        knows = self._knows or (lambda _: False)
+        results = [
+            *universal_results(exchange, knows),
+            *fault_results(exchange, facts),
+            *answer_results(exchange, facts, right=right),
+        ]
+        judged = Judgement(
+            exchange,
+            facts,
+            tuple(fault.says for fault in all_faults(facts)),
+            held_of(results),
+            tuple(reversed(contradictions_of(results))),
+            tuple(each for each in results if each.outcome is CheckOutcome.OBSERVED),
+            obstacles_of(results),
+        )
+        judged.levels.update({name: str(load_catalogue().clause(name).level) for name in judged.touched})
+        return judged
+
+
+def held_of(results: Iterable[Result]) -> tuple[str, ...]:
+    """The clauses that held and that nothing contradicts, each once."""
+    results = list(results)
+    contradicted = {each.clause for each in results if each.outcome is CheckOutcome.CONTRADICTED}
+    held = (each.clause for each in results if each.outcome is CheckOutcome.HELD)
+    return tuple(dict.fromkeys(clause for clause in held if clause not in contradicted))
+
+
+def contradictions_of(results: Iterable[Result]) -> tuple[Result, ...]:
+    """The first contradiction of each clause, the last clause first."""
+    found = [each for each in results if each.outcome is CheckOutcome.CONTRADICTED]
+    return tuple({each.key: each for each in reversed(found)}.values())
+
+
+def obstacles_of(results: Iterable[Result]) -> tuple[str, ...]:
+    """Why something could not be judged, each reason once."""
+    return tuple(dict.fromkeys(each.seen for each in results if each.outcome is CheckOutcome.BLOCKED))
+
+
+def universal_results(exchange: Exchange, knows: Callable[[str], bool]) -> Iterator[Result]:
+    """The results of the checks that every exchange is held to; none where the environment answered.
+
+    Args:
+        knows: Whether a text is a real secret. What a case made up is none, and an answer that quotes it harms nobody.
+    """
+    response, operation = exchange.response, exchange.operation
+    if response is None or exchange.fault or operation is None:
+        return
+    subject = Subject(exchange, response, None, knows)
+    for check, clause in universal_lines(operation):
+        arguments = check.applies(subject, clause.id)
+        if arguments is not None:
+            yield check.judge(clause, operation, exchange, arguments)
+
+
+def answer_results(exchange: Exchange, facts: RequestFacts, *, right: bool = False) -> Iterator[Result]:
+    """The results of the checks of an answer's form, and of what the success of a right request carries."""
+    blocked = _unusable(exchange)
+    if blocked is not None:
+        yield blocked
+    if exchange.fault is not None or exchange.response is None:
+        return
+    subject = Subject(exchange, exchange.response, facts, lambda _: False, right=right)
+    stopped: set[str] = set()
+    for check, clause in lines_of(facts.operation.id):
+        if (blocked is not None and not check.any_status) or check.after in stopped:
+            continue
+        result = _result(check, clause, subject)
+        if result is None:
+            continue
+        if _ends(result, clause):
+            stopped.add(clause.id)
+        yield result
+
+
+def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
+    """The results of the checks of the answer to a request with faults."""
+    if not all_faults(facts):
+        return
+    catalogue = load_catalogue()
+    if exchange.response is not None:
+        subject = Subject(exchange, exchange.response, facts, lambda _: False)
+        yield from fault_observations(subject, facts, catalogue)
+    blocked = _unusable(exchange)
+    if blocked is not None:
+        yield blocked
+        return
+    try:
+        for check, clause, arguments, expected in checks_due(subject, facts, catalogue):
+            result = check.judge(clause, facts.operation.id, exchange, arguments, expected)
+            yield result
+            if _ends(result, clause):
+                return
+    except (Blocked, EnvironmentFault, Ambiguous) as obstacle:
+        yield _blocked(exchange, obstacle)
+
+
+def _result(check: Check, clause: Clause, subject: Subject) -> Result | None:
+    assert subject.facts is not None, "its answer is judged by them"  # noqa: S101 - for the type checker
+    try:
+        arguments = check.applies(subject, clause.id)
+        if arguments is None:
+            return None
+        return check.judge(clause, subject.facts.operation.id, subject.exchange, arguments)
+    except (Blocked, EnvironmentFault, Ambiguous) as obstacle:
+        return _blocked(subject.exchange, obstacle, clause.id)
+
+
+def _ends(result: Result, clause: Clause) -> bool:
+    """Whether nothing can be said any more that builds on the clause."""
+    firm = result.outcome is CheckOutcome.CONTRADICTED and clause.level is Level.MUST
+    return firm or result.outcome is CheckOutcome.BLOCKED
+
+
+def _unusable(exchange: Exchange) -> Result | None:
+    try:
+        usable(exchange)
+    except (Blocked, EnvironmentFault) as obstacle:
+        return _blocked(exchange, obstacle)
+    return None
+
+
+def _blocked(exchange: Exchange, obstacle: Exception, clause: str = "") -> Result:
+    return Result(
+        clause,
+        exchange.operation or "",
+        CheckOutcome.BLOCKED,
+        seen=str(obstacle),
+        exchanges=(exchange.id,),
+        role=exchange.role,
+    )

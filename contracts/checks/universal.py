@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable
 
 from contracts.checks.claims import Claim
 from contracts.checks.http import EMPTY_OR_JSON
-from contracts.checks.outcomes import Attempt
-from contracts.checks.results import CheckOutcome
-from contracts.checks.single import universal_results
+from contracts.checks.outcomes import Attempt, CheckOutcome
+from contracts.checks.table import universal_results
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
 from contracts.session.transport import TIMED_OUT

@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Final
 
 from contracts.checks.check import Arguments, Check, Needs, Subject, on_taken, quoted_unless
+from contracts.checks.outcomes import Result, contradicted
 from contracts.checks.requests import RequestFacts
-from contracts.checks.results import Result, contradicted
 from contracts.errors import SuiteError
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response

@@ -25,8 +25,13 @@ from contracts.manual.manual_session import (
     open_dry_run,
     open_manual_session,
 )
-from contracts.manual.prepared_requests import realm_for
-from contracts.manual.request_options import RequestOptions, known_faults, read_body, read_setting
+from contracts.manual.prepared_requests import (
+    RequestOptions,
+    known_faults,
+    read_body,
+    read_setting,
+    realm_for,
+)
 from contracts.safe_text import json_text
 from contracts.settings.target import AUTHOR
 from contracts.settings.toml_file import suggestion

@@ -13,7 +13,7 @@ from contracts.cli.options import base_url, reports, run_option, traffic_options
 from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
 from contracts.interface.operations import WORKFLOW_REALMS
-from contracts.manual import check_report
+from contracts.manual import check
 from contracts.manual.check import Asked, check_archive
 from contracts.plugin.run_options import REALM, TARGET
 from contracts.settings.guard import checked_base_url
@@ -48,17 +48,17 @@ def command(file: Path, reports: Path, *, as_json: bool, **further: Any) -> int:
     asked = _asked(**further)
     tally, verdict, occasion = check_archive(file, str(file), asked)
     folder = new_folder(reports, _FOLDER)
-    content = check_report.write(tally, verdict, occasion, folder)
+    content = check.write(tally, verdict, occasion, folder)
     if as_json:
         click.echo(json.dumps(content, indent=2, ensure_ascii=True))
     else:
-        for line in check_report.finding_lines(tally):
+        for line in check.finding_lines(tally):
             click.echo(line)
         click.echo()
-        for line in (*check_report.coverage_lines(tally, occasion.unreadable), *occasion.notes):
+        for line in (*check.coverage_lines(tally, occasion.unreadable), *occasion.notes):
             click.echo(line)
         click.echo(f"report       {folder / 'index.html'}")
-        click.echo(check_report.verdict_line(verdict))
+        click.echo(check.verdict_line(verdict))
     return int(verdict.exit_code)
 
 

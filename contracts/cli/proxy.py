@@ -17,7 +17,7 @@ from contracts.cli.manual_options import print_left
 from contracts.cli.options import base_url, reports, sandbox_arguments, target, traffic_options
 from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
-from contracts.manual import check_report
+from contracts.manual import check
 from contracts.manual.traffic_findings import Feed
 from contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
 from contracts.settings.lookup import load_target
@@ -101,7 +101,7 @@ def _run(
     for line in keeper.lines:
         click.echo(line)
     click.echo(f"report       {folder / 'index.html'}")
-    click.echo(check_report.verdict_line(verdict))
+    click.echo(check.verdict_line(verdict))
     return int(verdict.exit_code)
 
 

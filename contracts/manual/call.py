@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.checks.results import Result
-from contracts.checks.single import Judge, Judgement
+from contracts.checks.outcomes import Result
+from contracts.checks.table import Judge, Judgement
 from contracts.errors import UsageError
 from contracts.evidence.comparison import realms_of_operations
 from contracts.evidence.observations import answers_of
@@ -27,9 +27,8 @@ from contracts.history.observed_facts import Change, Facts, Kind, read_facts
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
 from contracts.manual.manual_session import ManualSession
-from contracts.manual.prepared_requests import PreparedRequest, RequestPreparer
+from contracts.manual.prepared_requests import PreparedRequest, RequestOptions, RequestPreparer
 from contracts.manual.recorded_sequence import SAVED, SavedFile
-from contracts.manual.request_options import RequestOptions
 from contracts.reports.verdict_json import TargetEntry
 from contracts.safe_text import json_text
 from contracts.session.actor import Actor

@@ -1,22 +1,445 @@
-"""Judges the traffic of an archive, whatever recorded it: a browser, a proxy, a test tool, a run of this suite."""
+"""`check`: judges the traffic of an archive, and writes the report of recorded or proxied traffic."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
+
+from msgspec import Meta
 
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.har import read_har
 from contracts.exchanges.overlap import overlapping
 from contracts.exchanges.traffic_redaction import TrafficRedactor
-from contracts.manual.check_report import Occasion
+from contracts.exchanges.transcript import milliseconds, request_text, response_text
+from contracts.file_formats import (
+    Count,
+    Format,
+    Level,
+    Moment,
+    Name,
+    RunExitCode,
+    RunWord,
+    one_of,
+    same_outcome,
+    write_file,
+)
+from contracts.interface.catalogue import load_catalogue
 from contracts.manual.sequences import site_of
-from contracts.manual.traffic_summary import Tally, TrafficVerdict, verdict_of
+from contracts.manual.traffic_findings import (
+    Group,
+    Side,
+    Standing,
+    Tally,
+    TrafficFinding,
+    TrafficVerdict,
+    verdict_of,
+)
 from contracts.manual.traffic_watch import Watch
+from contracts.reports.html_page import LARGEST, TRIES, Limits, inlined, template_environment, template_text
+from contracts.safe_text import encodable, many, plain_line
+
+JSON_NAME: Final = "check.json"
+_FORMAT: Final = 1
+_MOST: Final = 200
+
+
+@dataclass(frozen=True)
+class Occasion:
+    """Where traffic was watched, and how.
+
+    Attributes:
+        kind: `archive` or `proxy`.
+        source: Name of the archive; None for a proxy.
+        target, base_url: The service, where it is known.
+        started, finished: ISO 8601; None when nobody noted it.
+        alone: Nobody else wrote to the service meanwhile.
+        realms: Only requests of these were judged; empty for all.
+        unreadable: Entries of the archive that are no request.
+        notes: What people may want to know, a line each.
+    """
+
+    kind: str
+    source: str | None
+    target: str | None
+    base_url: str | None
+    started: str | None
+    finished: str | None
+    alone: bool = False
+    strict_client: bool = False
+    realms: tuple[str, ...] = ()
+    unreadable: int = 0
+    notes: tuple[str, ...] = ()
+
+
+Counts = dict[str, Count]
+Number = Annotated[int, Meta(ge=1)]
+
+
+class Breaks(Format, frozen=True):
+    """How many different findings decide the verdict, by the side that breaks the interface."""
+
+    client: Count
+    service: Count
+
+
+class CheckTarget(Format, frozen=True):
+    """The service, where it is known."""
+
+    name: str | None
+    base_url: str | None
+
+
+class CheckedExchanges(Format, frozen=True):
+    """What was looked at.
+
+    `not_answered`: faults of the environment. `judged_in_part`: why responses were not judged in full. `no_operation`:
+    requests below the interface's paths that are no operation; `elsewhere`: to other paths, by host. `unreadable`:
+    entries of the archive that are no request.
+    """
+
+    all: Count
+    of_the_interface: Count
+    by_realm: Counts
+    not_answered: Counts
+    judged_in_part: Counts
+    of_other_realms: Counts
+    no_operation: Counts
+    elsewhere: Counts
+    preflights: Count
+    unreadable: Count
+
+
+class CheckFinding(Format, frozen=True):
+    """What one or more exchanges contradict.
+
+    `side`: `request` where the client breaks the interface, `answer` where the service does. `standing`: a fault
+    decides the verdict, advice does not, a remark may have another explanation. `fault` is what is wrong with a
+    request, such as `body.firstName:missing`. `entries` are the numbers of the first exchanges, from one; `because_of`
+    is the number of the earlier exchange that they contradict.
+    """
+
+    side: Side
+    standing: Standing
+    clause: str | None
+    level: Level | None
+    fault: str | None
+    operation: str | None
+    realm: str
+    expected: str
+    seen: str
+    times: Number
+    entries: Annotated[tuple[Number, ...], Meta(min_length=1, max_length=50)]
+    because_of: int | None
+
+
+class CheckedClause(Format, frozen=True):
+    """A clause that an assertion was reached for."""
+
+    id: str
+    level: Level
+    held: Count
+    contradicted: Count
+
+
+class CheckFile(Format, frozen=True):
+    """What traffic showed about the interface, from an archive or through the proxy.
+
+    `alone`: nothing else wrote to the service meanwhile, so that sequences decide. `realms`: only their requests were
+    judged; empty for all. In `findings`, what decides comes first. `operations` counts requests of all operations.
+    """
+
+    format: Literal[1]
+    kind: Annotated[str, one_of("archive", "proxy")]
+    verdict: RunWord
+    exit_code: RunExitCode
+    reason: Name
+    breaks: Breaks
+    source: str | None
+    target: CheckTarget
+    started: Moment | None
+    finished: Moment | None
+    alone: bool
+    strict_client: bool
+    realms: tuple[str, ...]
+    exchanges: CheckedExchanges
+    findings: tuple[CheckFinding, ...]
+    operations: Counts
+    never_exercised: tuple[str, ...]
+    clauses: tuple[CheckedClause, ...]
+    notes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a verdict with the exit code of another."""
+        same_outcome(self.verdict, self.exit_code)
+
+
+def build(tally: Tally, verdict: TrafficVerdict, occasion: Occasion) -> dict[str, Any]:
+    """The content of `check.json`."""
+    return {
+        "format": _FORMAT,
+        "kind": occasion.kind,
+        "verdict": verdict.word,
+        "exit_code": int(verdict.exit_code),
+        "reason": verdict.reason,
+        "breaks": {"client": verdict.client, "service": verdict.service},
+        "source": occasion.source,
+        "target": {"name": occasion.target, "base_url": occasion.base_url},
+        "started": occasion.started,
+        "finished": occasion.finished,
+        "alone": occasion.alone,
+        "strict_client": occasion.strict_client,
+        "realms": list(occasion.realms),
+        "exchanges": {
+            "all": tally.exchanges,
+            "of_the_interface": sum(tally.of_interface.values()),
+            "by_realm": dict(tally.realms),
+            "not_answered": dict(tally.faults.most_common(_MOST)),
+            "judged_in_part": dict(tally.obstacles.most_common(_MOST)),
+            "of_other_realms": dict(tally.other_realms),
+            "no_operation": dict(tally.strangers.most_common(_MOST)),
+            "elsewhere": dict(tally.hosts.most_common(_MOST)),
+            "preflights": tally.preflights,
+            "unreadable": occasion.unreadable,
+        },
+        "findings": [_finding(group) for group in tally.groups],
+        "operations": tally.operations,
+        "never_exercised": tally.never,
+        "clauses": [
+            {"id": name, "level": level, "held": held, "contradicted": contradicted}
+            for name, level, held, contradicted in tally.clauses
+        ],
+        "notes": [*occasion.notes, *(f"the suite broke on {each}" for each in tally.breakages)],
+    }
+
+
+def _finding(group: Group) -> dict[str, Any]:
+    found = group.first
+    return {
+        "side": str(found.side),
+        "standing": str(found.standing),
+        "clause": found.clause,
+        "level": found.level,
+        "fault": found.fault,
+        "operation": found.operation or None,
+        "realm": found.realm,
+        "expected": found.expected,
+        "seen": found.seen,
+        "times": group.times,
+        "entries": group.entries,
+        "because_of": found.because_of,
+    }
+
+
+def write_json(content: dict[str, Any], folder: Path) -> Path:
+    """Write `check.json`.
+
+    Raises:
+        SuiteError: it does not fit its own schema.
+    """
+    return write_file(folder / JSON_NAME, encodable(content), CheckFile)
+
+
+def leading(counts: Counter[str], most: int = 3) -> str:
+    """The most frequent names of a count with their numbers, for a sentence."""
+    shown = ", ".join(f"{name} ({times})" for name, times in counts.most_common(most))
+    return shown if len(counts) <= most else f"{shown} and {len(counts) - most} more"
+
+
+PAGE_NAME: Final = "index.html"
+_PACKAGE: Final = "contracts.reports"
+_BODY_CHARACTERS: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    heading: str
+    request: str
+    response: str
+
+    @property
+    def size(self) -> int:
+        return len(self.request) + len(self.response)
+
+
+@dataclass(frozen=True, slots=True)
+class _Card:
+    finding: Mapping[str, Any]
+    wording: str
+    source: str
+    exchanges: tuple[_Exchange, ...]
+
+
+def write_page(check: Mapping[str, Any], exchanges: Sequence[Mapping[int, Exchange]], folder: Path) -> Path:
+    """Write the page.
+
+    Args:
+        check: what `check.json` holds.
+        exchanges: for each finding some exchanges, by number, in the order of the findings.
+        folder: where to put it.
+    """
+    path = folder / PAGE_NAME
+    path.write_text(render(check, exchanges), "utf-8", newline="\n")
+    return path
+
+
+def render(check: Mapping[str, Any], exchanges: Sequence[Mapping[int, Exchange]]) -> str:
+    """Return the page: what came over the wire is escaped, and no script but the page's own may run."""
+    page = ""
+    for limits in TRIES:
+        page = _render(check, exchanges, limits)
+        if len(page.encode()) < LARGEST:
+            break
+    return page
+
+
+def _render(check: Mapping[str, Any], exchanges: Sequence[Mapping[int, Exchange]], limits: Limits) -> str:
+    environment = template_environment(_PACKAGE)
+    environment.filters["cut"] = limits.cut
+    return environment.get_template("check.html.j2").render(
+        check=check,
+        cards=_cards(check, exchanges, limits),
+        used=[name for name, times in check["operations"].items() if times],
+        judged=bool(check["clauses"]),
+        limits=limits,
+        **inlined(template_text(_PACKAGE, "report.css"), template_text(_PACKAGE, "report.js")),
+    )
+
+
+def _cards(
+    check: Mapping[str, Any], exchanges: Sequence[Mapping[int, Exchange]], limits: Limits
+) -> list[_Card]:
+    """The findings; past the budget they come without exchanges."""
+    catalogue, left, found = load_catalogue(), limits.budget, []
+    for finding, kept in list(zip(check["findings"], exchanges, strict=True))[: limits.cards]:
+        clause = catalogue.clause(finding["clause"]) if finding["clause"] else None
+        shown = tuple(_exchange(number, kept[number]) for number in sorted(kept))
+        size = sum(each.size for each in shown)
+        shown, left = (shown, left - size) if size <= left else ((), left)
+        found.append(_Card(finding, clause.wording if clause else "", clause.source if clause else "", shown))
+    return found
+
+
+def _exchange(number: int, exchange: Exchange) -> _Exchange:
+    what = exchange.operation or exchange.method
+    return _Exchange(
+        f"{number}. {what} in {exchange.realm}: {exchange.status or 'no answer'}, {milliseconds(exchange)}",
+        request_text(exchange, _BODY_CHARACTERS),
+        response_text(exchange, _BODY_CHARACTERS),
+    )
+
+
+def write(tally: Tally, verdict: TrafficVerdict, occasion: Occasion, folder: Path) -> dict[str, Any]:
+    """Write the report of what was taken in so far.
+
+    Returns:
+        What `check.json` holds.
+
+    Raises:
+        UsageError: it cannot be written.
+        SuiteError: it does not fit its own schema.
+    """
+    content = build(tally, verdict, occasion)
+    try:
+        write_json(content, folder)
+        write_page(content, [group.exchanges for group in tally.groups], folder)
+    except OSError as error:
+        raise UsageError(f"cannot write the report to '{folder}': {error.strerror}") from None
+    return content
+
+
+_HEADINGS: Final = {
+    (Side.ANSWER, Standing.FAULT): "the service breaks the interface",
+    (Side.REQUEST, Standing.FAULT): "the client breaks the interface",
+    (Side.ANSWER, Standing.ADVICE): "the service does otherwise than it should",
+    (Side.REQUEST, Standing.ADVICE): "the client does otherwise than it should",
+    (Side.ANSWER, Standing.REMARK): "the service: to be looked at, another explanation is possible",
+    (Side.REQUEST, Standing.REMARK): "the client: to be looked at, the document leaves it open",
+}
+_SHOWN: Final = 20
+
+
+def finding_lines(tally: Tally) -> Iterator[str]:
+    """The findings, what decides first."""
+    shown = dict.fromkeys(_HEADINGS, 0)
+    before = None
+    for group in tally.groups:
+        kind = (group.first.side, group.first.standing)
+        if kind != before:
+            yield f"{_HEADINGS[kind]}:"
+        before, shown[kind] = kind, shown[kind] + 1
+        if shown[kind] <= _SHOWN:
+            yield from _group_lines(group)
+        elif shown[kind] == _SHOWN + 1:
+            yield "  and more; check.json holds all of them"
+    if before is None:
+        yield "no findings"
+
+
+def _group_lines(group: Group) -> Iterator[str]:
+    found = group.first
+    listed = ", ".join(f"#{number}" for number in group.entries[:5])
+    more = f" and {group.times - 5} more" if group.times > 5 else ""
+    after = f" after #{found.because_of}" if found.because_of else ""
+    level = f" ({found.level})" if found.level else ""
+    place = " ".join(each for each in (found.operation, "in", found.realm) if each)
+    name = found.fault if found.side is Side.REQUEST and found.fault else found.what
+    clause = f", clause {found.clause}" if found.side is Side.REQUEST and found.clause else ""
+    yield f"  {name}{level if not clause else ''}: {place}{clause}{level if clause else ''}, {listed}{more}{after}"
+    if found.side is Side.ANSWER:
+        yield f"    expected  {plain_line(found.expected)}"
+    yield f"    seen      {plain_line(found.seen)}"
+
+
+def one_line(finding: TrafficFinding) -> str:
+    """A finding while traffic passes."""
+    whose = "client" if finding.side is Side.REQUEST else "service"
+    weight = "" if finding.standing is Standing.FAULT else f" ({finding.standing})"
+    told = finding.seen if finding.side is Side.REQUEST else f"expected {finding.expected}; {finding.seen}"
+    name = finding.fault if finding.side is Side.REQUEST and finding.fault else finding.what
+    place = f"{finding.operation} in {finding.realm}" if finding.operation else "no operation"
+    return plain_line(f"#{finding.entry} {whose}{weight}: {place}: {name}: {told}", 240)
+
+
+def coverage_lines(tally: Tally, unreadable: int) -> Iterator[str]:
+    """What was exercised, what was not, and what could not be judged."""
+    used = {name: times for name, times in tally.operations.items() if times}
+    if used:
+        listed = ", ".join(f"{name} {times}" for name, times in used.items())
+        yield f"exercised    {many(len(used), 'operation')}: {listed}"
+    never = tally.never
+    if never:
+        yield f"never        {many(len(never), 'operation')}: {', '.join(never)}"
+    held = [level for _, level, times, _ in tally.clauses if times]
+    if held:
+        yield f"clauses      {len(held)} were judged and held at least once, {held.count('must')} of them must"
+    for what, counts in (
+        ("not answered", tally.faults),
+        ("in part", tally.obstacles),
+        ("other realms", tally.other_realms),
+        ("no operation", tally.strangers),
+        ("elsewhere", tally.hosts),
+    ):
+        if counts:
+            yield f"{what:<12} {many(counts.total(), 'exchange')}: {plain_line(leading(counts))}"
+    if tally.preflights:
+        yield f"left out     {many(tally.preflights, 'request')} with OPTIONS, which browsers send by themselves"
+    if tally.breakages:
+        number = many(len(tally.breakages), "exchange")
+        yield f"not judged   {number}, the suite broke: {plain_line(tally.breakages[0])}"
+    if unreadable:
+        yield f"left out     {many(unreadable, 'line')} of the archive without a web request"
+
+
+def verdict_line(verdict: TrafficVerdict) -> str:
+    """The last line."""
+    return f"verdict: {verdict.word} ({int(verdict.exit_code)}): {plain_line(verdict.reason, 400)}"
+
 
 #: Ports that go without saying.
 _PORTS: Final = {"http": ":80", "https": ":443"}

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import click
 
-from contracts.checks.results import Result
-from contracts.checks.single import Judgement
+from contracts.checks.outcomes import Result
+from contracts.checks.table import Judgement
 from contracts.exchanges.exchange import NO_BODY, Body, Exchange
 from contracts.exchanges.transcript import body_text, heading, request_text, response_text
 from contracts.history.observed_facts import SEEN

@@ -22,10 +22,9 @@ from contracts.errors import SuiteError
 from contracts.exchanges.exchange import UNKNOWN_BODY, Exchange
 from contracts.exchanges.har import FILE_NAME, add, har_writer
 from contracts.exchanges.traffic_redaction import TrafficRedactor
-from contracts.manual import check_report
-from contracts.manual.check_report import Occasion
-from contracts.manual.traffic_findings import Feed, Seen
-from contracts.manual.traffic_summary import TrafficVerdict, verdict_of
+from contracts.manual import check
+from contracts.manual.check import Occasion
+from contracts.manual.traffic_findings import Feed, Seen, TrafficVerdict, verdict_of
 from contracts.manual.traffic_watch import Watch
 from contracts.safe_text import plain_line
 from contracts.session.session import secrets_of
@@ -183,14 +182,14 @@ class Keeper:
             alone=self._alone,
             strict_client=self._strict,
         )
-        check_report.write(self._watch.tally, verdict, occasion, self._folder)
+        check.write(self._watch.tally, verdict, occasion, self._folder)
         return verdict
 
     @property
     def lines(self) -> list[str]:
         """What to say at the end."""
         tally = self._watch.tally
-        return [*check_report.finding_lines(tally), "", *check_report.coverage_lines(tally, 0)]
+        return [*check.finding_lines(tally), "", *check.coverage_lines(tally, 0)]
 
     def _keep(self, seen: Seen) -> None:
         exchange = seen.exchange
@@ -205,7 +204,7 @@ class Keeper:
             self._told[kind] += 1
             if self._told[kind] <= _OFTEN:
                 more = "; more of it is counted in silence" if self._told[kind] == _OFTEN else ""
-                self._say(check_report.one_line(finding) + more)
+                self._say(check.one_line(finding) + more)
         if seen.exchange.response is None:
             why = plain_line(seen.exchange.fault or "")
             self._told[why] += 1

@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from contracts.checks import errors_array
-from contracts.checks.single import Judge, Judgement
+from contracts.checks.table import Judge, Judgement
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import UNKNOWN_BODY, Exchange, Response

@@ -1,19 +1,21 @@
-"""What traffic shows to be wrong, and on whose side.
-
-The latest exchanges, for the terminal and the live page.
-"""
+"""What traffic shows to be wrong and on whose side, added up to the verdict on all of it (design section 3)."""
 
 from __future__ import annotations
 
 import threading
-from collections import deque
-from dataclasses import dataclass
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 from urllib.parse import urlsplit
 
+from contracts.evidence.record import ExitCode
 from contracts.exchanges.exchange import Exchange
+from contracts.interface.catalogue import Catalogue
+from contracts.interface.description import Description
 from contracts.interface.operations import ANY_REALM
+from contracts.safe_text import many
 
 
 class Side(StrEnum):
@@ -156,3 +158,223 @@ class Feed:
 
     def _after(self, number: int) -> list[Seen]:
         return [seen for seen in self._last if seen.number > number]
+
+
+#: Numbers of exchanges that a group keeps; the first ones tell most.
+NUMBERS: Final = 50
+#: Exchanges that are kept for each group, and the last ones besides, for what they are contradicted by.
+_EXCHANGES: Final = 3
+_LATELY: Final = 2000
+_WEIGHT: Final = (Standing.FAULT, Standing.ADVICE, Standing.REMARK)
+
+
+@dataclass
+class Group:
+    """Findings that say the same.
+
+    Attributes:
+        first: The first of them, at its heaviest.
+        entries: Numbers of the exchanges, the first ones.
+        times: How often in all.
+        exchanges: Some of the exchanges, those that they contradict included, in their order.
+    """
+
+    first: TrafficFinding
+    entries: list[int] = field(default_factory=list)
+    times: int = 0
+    exchanges: dict[int, Exchange] = field(default_factory=dict)
+
+    @property
+    def rank(self) -> tuple[int, bool, int]:
+        """Sort key: what decides first, the service before the client."""
+        return _WEIGHT.index(self.first.standing), self.first.side is Side.REQUEST, self.entries[0]
+
+
+@dataclass
+class Obstacle:
+    """A reason for which exchanges could not be judged in full."""
+
+    times: int = 0
+    entries: list[int] = field(default_factory=list)
+
+
+class Tally:
+    """What traffic showed so far.
+
+    Attributes:
+        exchanges: Exchanges that were taken in.
+        of_interface: Those that are operations of the interface, by operation.
+        realms: Their realms.
+        held, contradicted: Assertions by clause.
+        faults: What the environment did, with how often.
+        obstacles: Why answers were judged in part only, with how often.
+        hosts: Requests elsewhere, by host.
+        strangers: Requests below the interface's paths that are no operation, as "METHOD path".
+        breakages: Where this suite itself broke, the first times.
+    """
+
+    def __init__(self, catalogue: Catalogue, description: Description) -> None:
+        self._catalogue = catalogue
+        self._description = description
+        self._groups: dict[tuple[str, ...], Group] = {}
+        self._lately: dict[int, Exchange] = {}
+        self.exchanges = 0
+        self.of_interface: Counter[str] = Counter()
+        self.realms: Counter[str] = Counter()
+        self.held: Counter[str] = Counter()
+        self.contradicted: Counter[str] = Counter()
+        self.faults: Counter[str] = Counter()
+        self.obstacles: Counter[str] = Counter()
+        self.hosts: Counter[str] = Counter()
+        self.strangers: Counter[str] = Counter()
+        self.other_realms: Counter[str] = Counter()
+        self.preflights = 0
+        self.breakages: list[str] = []
+
+    def judged(
+        self,
+        operation: str,
+        realm: str,
+        held: Iterable[str],
+        obstacles: Sequence[str],
+        fault: str | None,
+    ) -> None:
+        """Count an exchange of the interface."""
+        self.of_interface[operation] += 1
+        self.realms[realm] += 1
+        self.held.update(held)
+        if fault is not None:
+            self.faults[fault] += 1
+        else:
+            self.obstacles.update(set(obstacles))
+
+    def left_out(self, realm: str) -> None:
+        """Count an exchange of a realm that was not asked for."""
+        self.other_realms[realm] += 1
+
+    def elsewhere(self, host: str) -> None:
+        """Count a request to other paths than the interface's."""
+        self.hosts[host] += 1
+
+    def unknown(self, method: str, path: str) -> None:
+        """Count a request below the interface's paths that is no operation."""
+        if len(self.strangers) < _LATELY or f"{method} {path}" in self.strangers:
+            self.strangers[f"{method} {path}"] += 1
+
+    def broken(self, number: int, why: str) -> None:
+        """Note that judging an exchange broke."""
+        if len(self.breakages) < NUMBERS:
+            self.breakages.append(f"exchange {number}: {why}")
+
+    def preflight(self) -> None:
+        """Count a request that a browser sends by itself."""
+        self.preflights += 1
+
+    def add(self, findings: Iterable[TrafficFinding], exchange: Exchange) -> None:
+        """Take in the findings of an exchange."""
+        self.exchanges += 1
+        self._lately[exchange.number] = exchange
+        if len(self._lately) > _LATELY:
+            del self._lately[next(iter(self._lately))]
+        for finding in findings:
+            self._group(finding)
+
+    def _group(self, finding: TrafficFinding) -> None:
+        if finding.side is Side.ANSWER and finding.clause is not None:
+            self.contradicted[finding.clause] += 1
+        key = (str(finding.side), finding.what, finding.fault or "", finding.operation, finding.realm)
+        group = self._groups.setdefault(key, Group(finding))
+        if _WEIGHT.index(finding.standing) < _WEIGHT.index(group.first.standing):
+            group.first = finding
+        group.times += 1
+        if len(group.entries) < NUMBERS:
+            group.entries.append(finding.entry)
+        if group.times <= _EXCHANGES:
+            for number in (finding.because_of, finding.entry):
+                if number in self._lately:
+                    group.exchanges[number] = self._lately[number]
+
+    @property
+    def groups(self) -> list[Group]:
+        """The findings, what decides first."""
+        return sorted(self._groups.values(), key=lambda group: group.rank)
+
+    @property
+    def operations(self) -> dict[str, int]:
+        """How often each operation was used, all of them in the order of the description."""
+        return {name: self.of_interface[name] for name in self._description.operations}
+
+    @property
+    def never(self) -> list[str]:
+        """Operations that were not used at all."""
+        return [name for name, times in self.operations.items() if not times]
+
+    @property
+    def clauses(self) -> list[tuple[str, str, int, int]]:
+        """Every clause that was judged: id, level, how often it held, how often it was contradicted."""
+        told = self.held.keys() | self.contradicted.keys()
+        return [
+            (clause.id, str(clause.level), self.held[clause.id], self.contradicted[clause.id])
+            for clause in self._catalogue
+            if clause.id in told
+        ]
+
+
+@dataclass(frozen=True)
+class TrafficVerdict:
+    """The end of it.
+
+    Attributes:
+        client, service: How many different findings decide, on either side.
+        reason: One line, without a full stop.
+    """
+
+    exit_code: ExitCode
+    reason: str
+    client: int
+    service: int
+
+    @property
+    def word(self) -> str:
+        """The verdict's name."""
+        return self.exit_code.word
+
+
+def verdict_of(tally: Tally) -> TrafficVerdict:
+    """The verdict on everything that was taken in so far."""
+    client = [group for group in tally.groups if group.first.decides and group.first.side is Side.REQUEST]
+    service = [group for group in tally.groups if group.first.decides and group.first.side is Side.ANSWER]
+    used, spoilt = sum(tally.of_interface.values()), sum(tally.faults.values())
+    if client or service:
+        code, reason = ExitCode.FAIL, _whose(client, service)
+    elif tally.breakages:
+        code, reason = ExitCode.ERROR, f"the suite broke on {tally.breakages[0]}"
+    elif not used:
+        code, reason = ExitCode.NOTHING_TESTED, "no request was an operation of the interface"
+    elif spoilt == used:
+        first = tally.faults.most_common(1)[0][0]
+        code, reason = ExitCode.INCONCLUSIVE, f"the environment gave no answer of the service ({first})"
+    else:
+        exercised = len(tally.operations) - len(tally.never)
+        keeps = "keeps" if used == 1 else "keep"
+        reason = (
+            f"{many(used, 'request')} of {many(exercised, 'operation')} {keeps} the interface, on both sides"
+        )
+        reason += f"; {many(spoilt, 'answer')} not judged: the environment" if spoilt else ""
+        code = ExitCode.PASS
+    return TrafficVerdict(code, reason, len(client), len(service))
+
+
+def _whose(client: Sequence[Group], service: Sequence[Group]) -> str:
+    told = []
+    if service:
+        told.append(f"the service breaks the interface ({_listed(service)})")
+    if client:
+        told.append(f"the client breaks the interface ({_listed(client)})")
+    return "; ".join(told)
+
+
+def _listed(groups: Sequence[Group]) -> str:
+    names = list(dict.fromkeys(group.first.fault or group.first.what for group in groups))
+    shown = ", ".join(names[:3])
+    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"

@@ -1,32 +1,246 @@
-"""Watches traffic: takes one exchange after another, and says of each what it shows."""
+"""Watches traffic: takes one exchange after another, and says of each what it shows on either side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from contracts.checks.requests import ROOT, RequestFacts, read_request
-from contracts.exchanges.exchange import Body, Exchange
+from contracts.checks import errors_array
+from contracts.checks.outcomes import Blocked, Result, usable
+from contracts.checks.requests import ROOT, RequestFacts, RequestFault, read_request
+from contracts.checks.table import (
+    TABLE,
+    answer_results,
+    contradictions_of,
+    fault_results,
+    held_of,
+    obstacles_of,
+    universal_results,
+)
+from contracts.checks.workflow import Row, misplaced_messages, tells
+from contracts.errors import EnvironmentFault
+from contracts.exchanges.exchange import Body, Exchange, Response
+from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.redaction import redacted
 from contracts.exchanges.traffic_redaction import TrafficRedactor
-from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import load_description
+from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
+from contracts.interface.description import Operation, load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.sequences import Followed, Sequences, SignIns, Step, site_of
-from contracts.manual.traffic_checks import (
-    Setting,
-    Shown,
-    judge_answer,
-    mistakes_of,
-    request_findings,
-    worked,
-)
-from contracts.manual.traffic_findings import Seen, Side, Standing, TrafficFinding
-from contracts.manual.traffic_summary import Tally
+from contracts.manual.traffic_findings import Seen, Side, Standing, Tally, TrafficFinding
 from contracts.session.environment_faults import environment_fault
 from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
+
+#: What programs send in place of a token that they do not have.
+_NO_TOKENS: Final = frozenset({"undefined", "null", "none", "nan", "[object object]", "<access_token>"})
+_NO_TOKEN_FAULT: Final = "header.Authorization:unknown-value"  # noqa: S105 - a fault's name
+_REALM_FAULT: Final = "header.Realm:unknown-value"
+#: A mistake of these kinds in the request around its content is one whatever level the clause has that speaks of it.
+_OUTRIGHT: Final = frozenset({"header.Realm:missing", "header.Authorization:missing"})
+_LONGEST: Final = 400
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """The faults of a request, and what can be said of it besides."""
+
+    faults: tuple[RequestFault, ...]
+    unread: bool
+
+    @property
+    def none(self) -> bool:
+        """Whether it keeps the interface, as far as it is known."""
+        return not self.faults
+
+
+def mistakes_of(exchange: Exchange, facts: RequestFacts) -> Mistakes:
+    """The faults of a request that the recording shows for sure.
+
+    Returns:
+        Without faults of a body that was not recorded, and without those of a production realm, which the document
+        lists as well as the others.
+    """
+    found = [
+        fault for fault in facts.faults if exchange.request_body.whole or not fault.key.startswith("body")
+    ]
+    if facts.realm in PRODUCTION_REALMS:
+        found = [fault for fault in found if fault.key != _REALM_FAULT]
+    token = (exchange.request_headers.first("Authorization") or "").strip().partition(" ")[2].strip()
+    if token.lower() in _NO_TOKENS:
+        said = f"the token is the word {token!r}, which no service ever gave"
+        found.append(RequestFault(_NO_TOKEN_FAULT, said))
+    return Mistakes(tuple(found), unread=not exchange.request_body.whole and _takes_json(facts.operation))
+
+
+def request_findings(
+    exchange: Exchange, facts: RequestFacts, mistakes: Mistakes, catalogue: Catalogue, realm: str
+) -> Iterator[TrafficFinding]:
+    """A finding for each fault of a request."""
+    for fault in mistakes.faults:
+        clause = catalogue.for_fault(facts.operation.id, fault.key)
+        yield TrafficFinding(
+            side=Side.REQUEST,
+            standing=_standing(fault, clause),
+            clause=clause.id if clause else None,
+            level=str(clause.level) if clause else None,
+            fault=fault.key,
+            operation=facts.operation.id,
+            realm=realm,
+            expected=_expected(fault, clause),
+            seen=fault.says[:_LONGEST],
+            entry=exchange.number,
+        )
+
+
+def _standing(fault: RequestFault, clause: Clause | None) -> Standing:
+    """How much a fault weighs: what the document rules out outright decides, what it leaves open is a remark."""
+    if fault.key in _OUTRIGHT:
+        return Standing.FAULT
+    if clause is None or clause.level is Level.SILENT:
+        return Standing.REMARK
+    return Standing.FAULT if fault.firm and clause.level is Level.MUST else Standing.ADVICE
+
+
+def _expected(fault: RequestFault, clause: Clause | None) -> str:
+    place = fault.key.partition(":")[0]
+    if clause is None or clause.level is Level.SILENT:
+        return f"{place} as the interface document lists it"
+    return f"{place} as {clause.source} of the interface document asks for"
+
+
+def _takes_json(operation: Operation) -> bool:
+    return operation.method in ("POST", "PUT") and not operation.id.endswith(("Attachment", "File"))
+
+
+#: Refusals that say nothing about the content of a request.
+_ABOUT_SOMETHING_ELSE: Final = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 415, 423, 451})
+#: Nothing on the way of traffic shows a body that comes with the answer to HEAD.
+_UNSEEN: Final = frozenset({"head-without-body"})
+_LONGEST_ANSWER: Final = 600
+
+
+@dataclass
+class Shown:
+    """What one exchange, or a sequence, shows about the service.
+
+    Attributes:
+        held: Clauses that an assertion was reached for, and held.
+        obstacles: Why something could not be judged.
+    """
+
+    findings: list[TrafficFinding] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
+    obstacles: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is known about a request besides itself.
+
+    Attributes:
+        realm: As findings name it.
+        entry: Number of the exchange.
+        proven: The same token was seen to work on the same operation, realm and schema before.
+        knows: Whether a text is a real secret of this traffic.
+        readable: The answer's body is known.
+    """
+
+    realm: str
+    entry: int
+    proven: bool
+    knows: Callable[[str], bool]
+    readable: bool
+
+
+def judge_answer(exchange: Exchange, facts: RequestFacts, mistakes: Mistakes, setting: Setting) -> Shown:
+    """Judge the answer of an exchange by itself; its operation stands in it."""
+    shown = Shown()
+    answer = exchange.response
+    if answer is None:
+        shown.obstacles.append(exchange.fault or "no answer")
+        return shown
+    results = list(universal_results(exchange, setting.knows))
+    if setting.readable and not mistakes.unread and not 300 <= answer.status < 400:
+        results += _results(exchange, answer, facts, mistakes)
+        shown.obstacles += obstacles_of(results)
+    elif not setting.readable:
+        shown.obstacles.append("the body of the answer is not known")
+    elif mistakes.unread:
+        shown.obstacles.append("the body of the request is not known")
+    about_token = any(fault.key.startswith("header.Authorization") for fault in mistakes.faults[:1])
+    sure = _accepted(answer) or setting.proven or about_token
+    shown.findings += (_finding(each, setting, sure=sure) for each in contradictions_of(results))
+    shown.held += (clause for clause in held_of(results) if clause not in _UNSEEN)
+    if setting.readable and answer.status < 500:
+        for result, firm in misplaced_messages(exchange, facts):
+            standing = Standing.FAULT if firm else Standing.REMARK
+            shown.findings.append(_of_service(result, standing, setting))
+    return shown
+
+
+def _results(
+    exchange: Exchange, answer: Response, facts: RequestFacts, mistakes: Mistakes
+) -> Iterator[Result]:
+    usual = replace(facts, faults=mistakes.faults)
+    elsewhere = answer.status in _ABOUT_SOMETHING_ELSE
+    # A refusal for something else than the content holds errors of whatever form.
+    of_content = replace(usual, faults=()) if elsewhere and not _accepted(answer) else usual
+    yield from answer_results(exchange, of_content)
+    if mistakes.faults and not _explained(exchange, answer, usual):
+        yield from fault_results(exchange, usual)
+
+
+def _accepted(answer: Response) -> bool:
+    return answer.success and not errors_array.turned_down(answer)
+
+
+def _explained(exchange: Exchange, answer: Response, facts: RequestFacts) -> bool:
+    """Whether a refusal plainly has another reason than the fault that shows."""
+    if _accepted(answer) or answer.status >= 500:
+        return False
+    fault = facts.faults[0]
+    about_token = fault.key.startswith("header.Authorization")
+    realm = facts.realm or ""
+    told = [row for row in Row if tells(answer, row, realm)]
+    if about_token:
+        return bool(told) and Row.ANONYMOUS not in told
+    if told:
+        return fault.in_content or not any(str(row).startswith("workflow-realm") for row in told)
+    return answer.status in _ABOUT_SOMETHING_ELSE and exchange.operation != "createToken"
+
+
+def _finding(result: Result, setting: Setting, *, sure: bool) -> TrafficFinding:
+    check = TABLE[result.check]
+    should = load_catalogue().clause(result.clause).level is Level.SHOULD
+    standing = Standing.ADVICE if should else Standing.FAULT
+    firm = sure or check.universal or check.of_form
+    return _of_service(result, standing if firm else Standing.REMARK, setting)
+
+
+def _of_service(result: Result, standing: Standing, setting: Setting) -> TrafficFinding:
+    return TrafficFinding(
+        side=Side.ANSWER,
+        standing=standing,
+        clause=result.clause,
+        level=str(load_catalogue().clause(result.clause).level),
+        fault=None,
+        operation=result.operation,
+        realm=setting.realm,
+        expected=result.expected,
+        seen=result.seen[:_LONGEST_ANSWER],
+        entry=setting.entry,
+    )
+
+
+def worked(exchange: Exchange) -> bool:
+    """Whether an answer shows that the service took the request."""
+    try:
+        return _accepted(usable(exchange))
+    except (Blocked, EnvironmentFault, Ambiguous):
+        return False
+
 
 _REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
 #: A browser asks with it before it calls; the interface document does not list it.

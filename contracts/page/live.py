@@ -16,20 +16,17 @@ from aiohttp import web
 from contracts.cases.generated_faults import ABSENT
 from contracts.cases.requests import Request
 from contracts.checks.requests import ROOT
-from contracts.checks.single import Judge
+from contracts.checks.table import Judge
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import REDACTED
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
 from contracts.manual.manual_session import ManualSession
-from contracts.manual.prepared_requests import PreparedRequest, RequestPreparer, realm_for
-from contracts.manual.request_options import RequestOptions
+from contracts.manual.prepared_requests import PreparedRequest, RequestOptions, RequestPreparer, realm_for
 from contracts.manual.traffic_findings import Feed, Seen, Side, TrafficFinding
-from contracts.page.access_check import policy_headers
-from contracts.page.form_requests import exchange_texts
-from contracts.page.forms import form_of
-from contracts.page.page_session import FormRequest, PageSession
+from contracts.page.forms import exchange_texts, form_of
+from contracts.page.page_session import FormRequest, PageSession, policy_headers
 from contracts.page.scenario import scenario_text
 from contracts.session.actor import JSON
 from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, is_valid_uid

@@ -12,11 +12,9 @@ from typing import Any, Final
 from contracts.cases.generated_faults import ABSENT
 from contracts.cases.requests import CONTENT
 from contracts.checks.check import Check, Subject
-from contracts.checks.faulty_requests import check_of, naming
 from contracts.checks.http import ACCEPTANCE, ACCEPTED, TAKEN, TURNED_DOWN
 from contracts.checks.requests import RequestFault, all_faults, clauses_of
-from contracts.checks.single import Judgement
-from contracts.checks.table import UNIVERSAL, lines_of
+from contracts.checks.table import UNIVERSAL, Judgement, check_of, lines_of, naming_check
 from contracts.errors import UsageError
 from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
@@ -327,7 +325,7 @@ class ClaimLines:
     def _refusal(self, clause: Clause, fault: RequestFault) -> str:
         if len(all_faults(self._facts)) > 1:
             return TURNED_DOWN.claim_line({})
-        due = naming(clause, fault) or check_of(clause, self._facts, fault)
+        due = naming_check(clause, fault) or check_of(clause, self._facts, fault)
         line = due.check.claim_line(due.arguments)
         self.fixtures |= {"realm"} if line.endswith(", realm)") else set()
         return line

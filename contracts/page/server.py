@@ -17,11 +17,17 @@ from contracts.errors import UsageError
 from contracts.interface.description import load_description
 from contracts.manual.manual_session import Leftovers, ManualSession, SessionOptions
 from contracts.manual.traffic_findings import Feed
-from contracts.page.access_check import AccessCheck
-from contracts.page.form_requests import operation_named, prepare, realm_of, send_form
-from contracts.page.forms import fault_list, operation_form, role_list
+from contracts.page.forms import (
+    fault_list,
+    operation_form,
+    operation_named,
+    prepare,
+    realm_of,
+    role_list,
+    send_form,
+)
 from contracts.page.live import LiveStream, exchange_shown, open_in_form, scenario_of_exchange
-from contracts.page.page_session import PageSession
+from contracts.page.page_session import AccessCheck, PageSession
 from contracts.page.scenario import scenario
 from contracts.settings.target import ACCOUNT_ROLES, Target
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from contracts.checks.outcomes import Attempt, Blocked, Confirmed
-from contracts.checks.results import Result
+from contracts.checks.outcomes import Attempt, Blocked, Confirmed, Result
 from contracts.evidence.findings import ConsumerScope, scope_of_contradictions
 from contracts.evidence.record import Verdict
 from contracts.exchanges import reproduction

@@ -12,7 +12,7 @@ from contracts.file_formats import schema_of
 from contracts.history.baseline import DriftSettings
 from contracts.history.observed_facts import ChangeEntry
 from contracts.history.runs import Entry, Folded, Past
-from contracts.manual.check_report import CheckFile
+from contracts.manual.check import CheckFile
 from contracts.manual.recorded_sequence import SavedFile
 from contracts.proving.proof_report import ProofFile
 from contracts.proving.trials import TrialResult, TrialsHead

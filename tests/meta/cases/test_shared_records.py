@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from contracts.cases.arrangement import disturbed, mark_of
-from contracts.checks.outcomes import Attempt
-from contracts.checks.results import contradicted
+from contracts.checks.outcomes import Attempt, contradicted
 
 URL = "http://127.0.0.1/api/v2023/documents/schemas/absPermit/rc-test%2D0123456789?Realm=abs-dev"
 MARK = mark_of("abs-dev", "rc-test-0123456789")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contracts.checks.http import ACCEPTED
-from contracts.checks.single import Judge, Judgement
+from contracts.checks.table import Judge, Judgement
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description

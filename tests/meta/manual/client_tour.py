@@ -12,7 +12,7 @@ from PIL import Image
 
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
 from contracts.exchanges.traffic_redaction import TrafficRedactor
-from contracts.manual.traffic_summary import Group, Tally
+from contracts.manual.traffic_findings import Group, Tally
 from contracts.manual.traffic_watch import Watch
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import altered

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contracts.file_formats import convert
-from contracts.manual.check_report import CheckFile
+from contracts.manual.check import CheckFile
 from tests.meta.manual.sample_traffic import CONTACT, SITE, TOKEN, entry
 from tests.meta.program import RunCommand
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from contracts.manual.traffic_findings import Standing
-from contracts.manual.traffic_summary import verdict_of
+from contracts.manual.traffic_findings import Standing, verdict_of
 from contracts.sandbox.defects import load
 from contracts.sandbox.variants import COMBINATIONS
 from tests.meta.manual.client_tour import service_side, tour

@@ -85,7 +85,7 @@ def test_what_breaks_while_judging_is_told_at_the_end() -> None:
 def test_a_check_that_breaks_costs_one_exchange_and_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = traffic_watch.judge_answer  # type: ignore[attr-defined] # the name that it is called by there
+    whole = traffic_watch.judge_answer
 
     def breaks(exchange: Exchange, *more: Any) -> Any:
         if exchange.response is not None and exchange.response.content == b"odd":

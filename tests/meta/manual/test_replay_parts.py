@@ -11,9 +11,9 @@ from contracts.exchanges.exchange import Body, Exchange, Headers, Response
 from contracts.exchanges.redaction import TOKEN, Redactor, authorization_template
 from contracts.interface.description import load_description
 from contracts.manual.display import compact
+from contracts.manual.prepared_requests import find_part, read_setting
 from contracts.manual.recorded_sequence import Telling, content_of, read_entries
 from contracts.manual.replay import differences
-from contracts.manual.request_options import find_part, read_setting
 from contracts.manual.substitution import Carried, Names, Settled
 from contracts.reports.finding_files import earlier_writes, settings_in
 from contracts.session.namespace import Namespace

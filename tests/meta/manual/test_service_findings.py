@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from contracts.exchanges.exchange import UNKNOWN_BODY
-from contracts.manual.traffic_findings import Side, Standing, TrafficFinding
-from contracts.manual.traffic_summary import verdict_of
+from contracts.manual.traffic_findings import Side, Standing, TrafficFinding, verdict_of
 from tests.meta.manual.sample_traffic import CONTACT, TOKEN, Client
 
 CREATE = "/api/v2013/documents?schema=contact"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from contracts.checks.outcomes import Attempt
-from contracts.checks.results import contradicted
+from contracts.checks.outcomes import Attempt, contradicted
 from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange
 from contracts.plugin.case_record import Ending
