@@ -126,6 +126,15 @@ def _worded(pattern: str) -> str:
     return f"Expected one of {words[1].replace('|', ', ')}" if words else f"Expected text like {pattern}"
 
 
+def is_file(path: Path) -> bool:
+    """Tell whether a path is a regular file; a pipe or device is not, it would be read without end."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        # No path at all: too long for the system, a zero byte, a folder that may not be entered.
+        return False
+
+
 def read_file(path: Path, shape: type[Shape]) -> Shape:
     """Read a JSON file.
 

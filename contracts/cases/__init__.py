@@ -66,9 +66,9 @@ if TYPE_CHECKING:
     from contracts.exchanges import images as images
     from contracts.exchanges import readers as readers
     from contracts.exchanges.exchange import Exchange as Exchange
+    from contracts.interface.operations import UID_LONGEST as UID_LONGEST
+    from contracts.interface.operations import UID_SHORTEST as UID_SHORTEST
     from contracts.session.actor import Actor as Actor
-    from contracts.session.namespace import UID_LONGEST as UID_LONGEST
-    from contracts.session.namespace import UID_SHORTEST as UID_SHORTEST
     from contracts.session.namespace import Namespace as Namespace
     from contracts.settings.target import DOCUMENT_REALMS as DOCUMENT_REALMS
     from contracts.settings.target import RealmSettings as RealmSettings
@@ -96,8 +96,9 @@ _NAMES = {
     "contracts.checks.workflow": "Row",
     "contracts.exchanges": "images readers",
     "contracts.exchanges.exchange": "Exchange",
+    "contracts.interface.operations": "UID_LONGEST UID_SHORTEST",
     "contracts.session.actor": "Actor",
-    "contracts.session.namespace": "Namespace UID_LONGEST UID_SHORTEST",
+    "contracts.session.namespace": "Namespace",
     "contracts.settings.target": "DOCUMENT_REALMS RealmSettings",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -19,8 +19,9 @@ from contracts.checks import errors_array
 from contracts.checks.outcomes import Attempt, Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
+from contracts.interface.operations import is_valid_uid
 from contracts.session.actor import Actor
-from contracts.session.namespace import SUITE_PREFIX, Namespace, is_valid_uid
+from contracts.session.namespace import SUITE_PREFIX, Namespace
 from contracts.session.session import Session
 
 _LOOK_AGAIN_SECONDS = 0.25

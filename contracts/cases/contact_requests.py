@@ -17,8 +17,9 @@ from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Attempt, Blocked, Untested, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
+from contracts.interface.operations import is_valid_uid
 from contracts.session.actor import DEFAULT, Actor
-from contracts.session.namespace import Namespace, is_valid_uid
+from contracts.session.namespace import Namespace
 
 
 @dataclass(frozen=True)

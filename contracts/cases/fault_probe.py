@@ -17,8 +17,9 @@ from contracts.checks.outcomes import MOST_REPLAYS, Attempt, CheckOutcome, Contr
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue, Clause, Level
+from contracts.interface.operations import UID_LONGEST, UID_SHORTEST
 from contracts.session.actor import Actor
-from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace
+from contracts.session.namespace import Namespace
 
 
 class Exercise:

@@ -23,7 +23,7 @@ from schemathesis.generation.feedback import NO_FEEDBACK
 from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
 
 from contracts.interface.description import load_description
-from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, is_valid_uid
+from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
 
 #: Marks a part that is left out.
 ABSENT: Final = NotSet()

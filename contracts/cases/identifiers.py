@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from contracts.checks.outcomes import Untested
-from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace, is_valid_uid
+from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
+from contracts.session.namespace import Namespace
 from contracts.settings.target import RealmSettings, Target
 
 _HYPHENLESS: Final = (frozenset("0123456789"), frozenset("_"))

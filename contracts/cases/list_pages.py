@@ -15,8 +15,8 @@ from typing import Any
 from contracts.checks.outcomes import Blocked, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
+from contracts.interface.operations import is_valid_uid
 from contracts.session.actor import Actor
-from contracts.session.namespace import is_valid_uid
 
 Option = str | int
 Record = dict[str, Any]

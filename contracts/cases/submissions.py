@@ -13,8 +13,8 @@ from contracts.checks.workflow import Row
 from contracts.checks.workflow_errors import claim_free, claim_not_taken, told
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
+from contracts.interface.operations import is_valid_uid
 from contracts.session.actor import DEFAULT, Actor
-from contracts.session.namespace import is_valid_uid
 
 CREATE: Final = "createWorkflowRecord"
 CREATE_NAMED: Final = "createWorkflowRecordWithIdentifier"

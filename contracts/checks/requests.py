@@ -20,9 +20,8 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import REDACTED
 from contracts.interface.catalogue import Catalogue, Clause
 from contracts.interface.description import Description, Operation, load_description
-from contracts.interface.operations import follow, parameters_of
+from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, follow, is_valid_uid, parameters_of
 from contracts.safe_text import cut
-from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, is_valid_uid
 
 #: Keyword of a schema that is not met → the catalogue's word.
 _KINDS: Final = {

@@ -14,7 +14,7 @@ from contracts.errors import SuiteError
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
-from contracts.session.namespace import is_valid_uid
+from contracts.interface.operations import is_valid_uid
 from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
 
 

@@ -12,7 +12,7 @@ import click
 from contracts.checks.requests import body_schema
 from contracts.cli import completion, manual_options
 from contracts.cli.options import as_json
-from contracts.errors import UsageError
+from contracts.errors import UsageError, suggestion
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Operation, load_description
@@ -34,7 +34,6 @@ from contracts.manual.prepared_requests import (
 )
 from contracts.safe_text import json_text
 from contracts.settings.target import AUTHOR
-from contracts.settings.toml_file import suggestion
 
 _LIST = "list"
 

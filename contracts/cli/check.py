@@ -10,16 +10,15 @@ from typing import Any
 import click
 
 from contracts.cli.options import base_url, reports, run_option, traffic_options
-from contracts.errors import UsageError
+from contracts.errors import UsageError, suggestion
 from contracts.evidence.run_folder import new_folder
 from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.manual import check
 from contracts.manual.check import Asked, check_archive
 from contracts.plugin.run_options import REALM, TARGET
 from contracts.settings.guard import checked_base_url
-from contracts.settings.lookup import load_target
+from contracts.settings.settings_reader import load_target
 from contracts.settings.target import PRODUCTION_REALMS, SANDBOX
-from contracts.settings.toml_file import suggestion
 
 _FOLDER = "traffic"
 

@@ -14,7 +14,7 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.reports.finding_files import FOLDER_NAME
-from contracts.settings.lookup import FOLDER
+from contracts.settings.settings_reader import TARGETS_FOLDER
 from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, SANDBOX
 
 #: The program sets this variable to ask itself for a script (click's own mechanism).
@@ -76,7 +76,7 @@ def roles(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
 
 def targets(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the names in `targets/`, then files."""
-    names = [SANDBOX, *sorted(path.stem for path in Path(FOLDER).glob("*.toml"))]
+    names = [SANDBOX, *sorted(path.stem for path in Path(TARGETS_FOLDER).glob("*.toml"))]
     found = _matching(((name, "") for name in names), incomplete)
     return found or [CompletionItem(incomplete, type="file")]
 

@@ -16,8 +16,8 @@ from contracts.cli import completion
 from contracts.cli.options import as_json, reports
 from contracts.errors import UsageError
 from contracts.file_formats import plain
-from contracts.interface.case_listing import known_cases
 from contracts.interface.catalogue import Clause, Level, load_catalogue
+from contracts.interface.clause_table import known_cases
 from contracts.interface.description import Operation, load_description
 from contracts.manual.clause_status import LastRun, deviations, history_of, last_run
 from contracts.manual.display import labelled

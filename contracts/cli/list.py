@@ -14,15 +14,14 @@ from contracts.cases.marks import Profile
 from contracts.checks.table import UNIVERSAL
 from contracts.cli import completion
 from contracts.cli.options import as_json, reports
-from contracts.errors import UsageError
-from contracts.interface.case_listing import known_cases
+from contracts.errors import UsageError, suggestion
 from contracts.interface.catalogue import Clause, Level, load_catalogue
+from contracts.interface.clause_table import known_cases
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
 from contracts.manual import sandbox_choices
 from contracts.manual.clause_status import LastRun, last_run
 from contracts.safe_text import many
-from contracts.settings.toml_file import suggestion
 
 Row = dict[str, Any]
 #: The verdict of a clause that could not be tested.

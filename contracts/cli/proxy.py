@@ -20,7 +20,7 @@ from contracts.evidence.run_folder import new_folder
 from contracts.manual import check
 from contracts.manual.traffic_findings import Feed
 from contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
-from contracts.settings.lookup import load_target
+from contracts.settings.settings_reader import load_target
 from contracts.settings.target import Target
 
 _FOLDER: Final = "proxy"

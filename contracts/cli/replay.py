@@ -9,8 +9,8 @@ import click
 
 from contracts.cli import completion, manual_options
 from contracts.cli.options import as_json
-from contracts.errors import UsageError
-from contracts.exchanges.reproduction import curl
+from contracts.errors import UsageError, suggestion
+from contracts.exchanges.transcript import curl
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import ANY_REALM
 from contracts.manual import display
@@ -20,7 +20,6 @@ from contracts.manual.replay import Outcome, Replayed, make_ready, replay, round
 from contracts.safe_text import json_text, many, printable
 from contracts.settings.guard import refuse_production_realm
 from contracts.settings.target import Target
-from contracts.settings.toml_file import suggestion
 
 _COLOURS: Final = {
     Outcome.REPRODUCED: "red",

@@ -11,9 +11,16 @@ import click
 
 from contracts.cli.options import reports, target
 from contracts.exchanges.redaction import Redactor
+from contracts.session.draft_cleanup import (
+    Orphans,
+    Sweeper,
+    Swept,
+    find_orphans,
+    sweep_session,
+    tokens_at_work,
+)
 from contracts.session.private_folder import abandoned_private_folders, remove_abandoned_private_folders
-from contracts.session.sweep import Orphans, Sweeper, Swept, find_orphans, sweep_session, tokens_at_work
-from contracts.settings.lookup import load_target
+from contracts.settings.settings_reader import load_target
 from contracts.settings.target import Target
 
 #: Exit codes of design section 3.

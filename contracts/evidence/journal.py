@@ -18,7 +18,7 @@ from msgspec import Meta
 
 from contracts.errors import SuiteError, UsageError
 from contracts.evidence.record import AssertionCount, Block, Left, Narrowed, Observation, Untested, Verdict
-from contracts.exchanges.exchange_format import ExchangeEntry
+from contracts.exchanges.exchange import ExchangeEntry
 from contracts.file_formats import Count, Moment, Name, OpenFormat, Seconds, convert, parse, required_members
 from contracts.safe_text import encodable
 

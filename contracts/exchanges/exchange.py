@@ -1,6 +1,6 @@
 """The one model of an exchange: a request with its response or fault, and what is unknown about them.
 
-The session returns it, checks read it, journals and HAR files hold it.
+The session returns it, checks read it, journals and HAR files hold it; `ExchangeEntry` is its form in JSON files.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
 from contracts.errors import EnvironmentFault
+from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, Seconds
 
 #: Deeper than any answer of a service in its right mind; readers walk through it by recursion.
 DEEPEST: Final = 300
@@ -514,3 +518,65 @@ def read_timestamp(text: str) -> datetime | None:
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+HeaderPairs = Annotated[
+    tuple[tuple[str, str], ...], Meta(description="Names and values in their order; secrets are out.")
+]
+
+
+class BodyEntry(Format, frozen=True, kw_only=True):
+    """What was kept of a body: as text, or as base64 where it is none; `size` counts bytes."""
+
+    size: Count
+    truncated: bool | UnsetType = UNSET
+    text: str | UnsetType | None = UNSET
+    base64: str | UnsetType | None = UNSET
+    sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | UnsetType = UNSET
+
+
+class RequestEntry(Format, frozen=True, kw_only=True):
+    """A request."""
+
+    method: Name
+    url: Name
+    http_version: str | UnsetType = UNSET
+    headers: HeaderPairs
+    body: BodyEntry | None
+
+
+class ResponseEntry(Format, frozen=True, kw_only=True):
+    """A response; services send statuses beyond 599, too."""
+
+    status: Annotated[int, Meta(ge=100, le=999)]
+    reason: str | UnsetType = UNSET
+    http_version: str | UnsetType = UNSET
+    headers: HeaderPairs
+    body: BodyEntry | None
+
+
+class ExchangeEntry(OpenFormat, frozen=True, kw_only=True):
+    """One request with its response.
+
+    `case` is a word in brackets for the suite's own requests. `fault` is what the environment did in place of a
+    response. `authorization` is the header of that name with `$TOKEN` in place of the role's token.
+    """
+
+    id: Name
+    case: Name
+    attempt: Annotated[int, Meta(ge=1)]
+    realm: Name
+    role: str | None
+    operation: str | None
+    started: Moment
+    seconds: Seconds
+    request: RequestEntry
+    response: ResponseEntry | None
+    fault: str | None
+    retries: Count
+    authorization: str | None = None
+
+
+def exchange_entry(exchange: Exchange) -> ExchangeEntry:
+    """Return a recorded exchange as files hold it."""
+    return msgspec.convert(exchange.to_record(), ExchangeEntry)

@@ -27,7 +27,7 @@ from contracts.exchanges.exchange import (
     Response,
     read_timestamp,
 )
-from contracts.settings.toml_file import is_file
+from contracts.file_formats import is_file
 
 #: Name of the file of all exchanges in a run folder.
 FILE_NAME: Final = "traffic.har"

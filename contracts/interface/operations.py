@@ -16,6 +16,11 @@ ANY_REALM = "any"
 REALMS_OF = {"document": DOCUMENT_REALMS, "workflow": WORKFLOW_REALMS, "none": (ANY_REALM,)}
 """Development realms by the value of ``x-realms``."""
 
+UID_SHORTEST, UID_LONGEST = 11, 128
+"""Bounds of the identifier rule, in characters."""
+
+VALID_UID = re.compile(r"[A-Za-z0-9_-]{11,128}", re.ASCII)
+
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options", "trace")
 _PROTECTED: Mapping[object, bool | None] = {True: True, False: False, "silent": None}
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
@@ -110,6 +115,11 @@ class Operation:
             elif value != template:
                 return None
         return values
+
+
+def is_valid_uid(value: object) -> bool:
+    """Whether a value keeps the identifier rule: 11 to 128 ASCII letters, digits, hyphens, underscores."""
+    return isinstance(value, str) and VALID_UID.fullmatch(value) is not None
 
 
 def segments(raw_path: str) -> tuple[str, ...]:

@@ -17,9 +17,8 @@ from contracts.errors import UsageError
 from contracts.evidence.comparison import realms_of_operations
 from contracts.evidence.observations import answers_of
 from contracts.evidence.record import Case, Environment, RunFacts, RunRecord, Verdict
-from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.exchange_format import exchange_entry
-from contracts.exchanges.reproduction import curl
+from contracts.exchanges.exchange import Exchange, exchange_entry
+from contracts.exchanges.transcript import curl
 from contracts.file_formats import plain
 from contracts.history import baseline as baselines
 from contracts.history.drift import compare, shown

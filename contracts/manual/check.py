@@ -15,7 +15,7 @@ from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.har import read_har
 from contracts.exchanges.overlap import overlapping
-from contracts.exchanges.traffic_redaction import TrafficRedactor
+from contracts.exchanges.redaction import TrafficRedactor
 from contracts.exchanges.transcript import milliseconds, request_text, response_text
 from contracts.file_formats import (
     Count,

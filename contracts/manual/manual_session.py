@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.errors import EnvironmentFault, UsageError
+from contracts.errors import EnvironmentFault, UsageError, suggestion
 from contracts.evidence.run_folder import new_folder
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
@@ -23,9 +23,8 @@ from contracts.session.namespace import new_run_token
 from contracts.session.private_folder import ProcessLock
 from contracts.session.session import Session, namespace_of
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
-from contracts.settings.lookup import load_target
+from contracts.settings.settings_reader import load_target
 from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, AUTHOR, Target
-from contracts.settings.toml_file import suggestion
 
 ROLES: Final = (*ACCOUNT_ROLES, ANONYMOUS)
 #: The case on whose behalf a person sends.

@@ -15,18 +15,18 @@ from contracts.cases.generated_faults import ABSENT, Fault, faults
 from contracts.cases.requests import CONTENT, OrdinaryRequests, Request, ValidRequests
 from contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
 from contracts.checks.outcomes import Untested
-from contracts.errors import UsageError
+from contracts.errors import UsageError, suggestion
 from contracts.exchanges.exchange import Exchange
+from contracts.file_formats import is_file
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Operation
-from contracts.interface.operations import ANY_REALM
+from contracts.interface.operations import ANY_REALM, UID_LONGEST, UID_SHORTEST
 from contracts.manual.manual_session import ManualSession
 from contracts.safe_text import json_text
 from contracts.session.actor import DEFAULT, Actor
-from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, Namespace
+from contracts.session.namespace import Namespace
 from contracts.settings.guard import refuse_production_realm
 from contracts.settings.target import AUTHOR, Account
-from contracts.settings.toml_file import is_file, suggestion
 
 PLACES: Final = ("path", "query", "header", "body")
 #: Headers that a request can be without, and that are named without their place.

@@ -21,7 +21,7 @@ from typing import Final, Self
 from contracts.errors import SuiteError
 from contracts.exchanges.exchange import UNKNOWN_BODY, Exchange
 from contracts.exchanges.har import FILE_NAME, add, har_writer
-from contracts.exchanges.traffic_redaction import TrafficRedactor
+from contracts.exchanges.redaction import TrafficRedactor
 from contracts.manual import check
 from contracts.manual.check import Occasion
 from contracts.manual.traffic_findings import Feed, Seen, TrafficVerdict, verdict_of

@@ -16,19 +16,17 @@ import msgspec
 from msgspec import Meta
 
 from contracts.checks.requests import ROOT, realm_of
-from contracts.errors import UsageError
+from contracts.errors import UsageError, suggestion
 from contracts.evidence.run_folder import LATEST
-from contracts.exchanges.exchange import Body, Exchange
-from contracts.exchanges.exchange_format import ExchangeEntry
+from contracts.exchanges.exchange import Body, Exchange, ExchangeEntry
 from contracts.exchanges.har import read_har
 from contracts.exchanges.redaction import TOKEN
-from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, mismatch
+from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, is_file, mismatch
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.reports.finding_files import FOLDER_NAME
 from contracts.reports.verdict_json import TargetEntry
 from contracts.settings.target import ANONYMOUS, AUTHOR
-from contracts.settings.toml_file import is_file, suggestion
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from contracts.checks.workflow import Row, tells
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response, read_timestamp
 from contracts.exchanges.readers import Ambiguous
-from contracts.exchanges.redaction import SHORTEST_TOKEN
-from contracts.exchanges.traffic_redaction import credential
+from contracts.exchanges.redaction import SHORTEST_TOKEN, credential
 from contracts.interface.catalogue import Catalogue, Level
 from contracts.manual.traffic_findings import Side, Standing, TrafficFinding
 

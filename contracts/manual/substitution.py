@@ -12,17 +12,10 @@ from urllib.parse import unquote
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import Description
+from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
 from contracts.manual.recorded_sequence import Telling, path_of, text_of
 from contracts.safe_text import json_text
-from contracts.session.namespace import (
-    KEPT_PREFIX,
-    SUITE_PREFIX,
-    UID_LONGEST,
-    UID_SHORTEST,
-    Namespace,
-    is_valid_uid,
-    new_run_token,
-)
+from contracts.session.namespace import KEPT_PREFIX, SUITE_PREFIX, Namespace, new_run_token
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, sandbox_target
 from contracts.settings.target import SANDBOX, RealmSettings, Target
 

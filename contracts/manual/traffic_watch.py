@@ -23,8 +23,7 @@ from contracts.checks.workflow import Row, misplaced_messages, tells
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Body, Exchange, Response
 from contracts.exchanges.readers import Ambiguous
-from contracts.exchanges.redaction import redacted
-from contracts.exchanges.traffic_redaction import TrafficRedactor
+from contracts.exchanges.redaction import TrafficRedactor, redacted
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.interface.operations import ANY_REALM

@@ -11,7 +11,7 @@ from typing import Any, Final
 from contracts.cases.generated_faults import ABSENT
 from contracts.cases.requests import Request
 from contracts.checks.table import Judgement
-from contracts.errors import UsageError
+from contracts.errors import UsageError, suggestion
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import heading, request_text, response_text
 from contracts.history.observed_facts import SEEN
@@ -33,7 +33,6 @@ from contracts.page.page_session import FormRequest, PageSession
 from contracts.safe_text import json_text
 from contracts.session.actor import JSON, WITHOUT_CONTENT_TYPE
 from contracts.settings.target import ANY_REALM, AUTHOR
-from contracts.settings.toml_file import suggestion
 
 _KEYWORDS: Final = (
     ("minLength", "at least {} characters"),

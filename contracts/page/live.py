@@ -22,6 +22,7 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import REDACTED
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
+from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
 from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import PreparedRequest, RequestOptions, RequestPreparer, realm_for
 from contracts.manual.traffic_findings import Feed, Seen, Side, TrafficFinding
@@ -29,7 +30,6 @@ from contracts.page.forms import exchange_texts, form_of
 from contracts.page.page_session import FormRequest, PageSession, policy_headers
 from contracts.page.scenario import scenario_text
 from contracts.session.actor import JSON
-from contracts.session.namespace import UID_LONGEST, UID_SHORTEST, is_valid_uid
 from contracts.settings.target import ANONYMOUS, AUTHOR
 
 #: Who sent what passed, in the words of a heading.

@@ -6,14 +6,12 @@ PYTEST_DONT_REWRITE: the commands import this package before pytest does; it hol
 """
 
 pytest_plugins = (
-    "contracts.plugin.hooks",
+    "contracts.plugin.plan",
     "contracts.plugin.options",
     "contracts.plugin.controller",
     "contracts.plugin.collection",
     "contracts.plugin.protocol",
     "contracts.plugin.fixtures",
-    "contracts.plugin.run_memory",
     "contracts.plugin.terminal",
-    "contracts.plugin.webhook_notice",
-    "contracts.plugin.progress",
+    "contracts.plugin.history_and_webhook",
 )

@@ -15,7 +15,7 @@ import pytest
 from contracts.checks.outcomes import Attempt, Blocked, Confirmed, Result
 from contracts.evidence.findings import ConsumerScope, scope_of_contradictions
 from contracts.evidence.record import Verdict
-from contracts.exchanges import reproduction
+from contracts.exchanges import transcript
 from contracts.interface.catalogue import Level
 from contracts.plugin.collection import case_of, clauses_of, marks, operations_of, realm_of
 from contracts.plugin.worker import Worker
@@ -78,8 +78,8 @@ def write_findings(
             confirmed=finding.confirmed,
             rate=[finding.reproduced, finding.attempts],
             exchanges=list(evidence.exchanges),
-            curl=reproduction.curls(exchanges, evidence.exchanges, worker.redactor),
-            command=reproduction.command(
+            curl=transcript.curls(exchanges, evidence.exchanges, worker.redactor),
+            command=transcript.command(
                 target=worker.selection.target or worker.target.name,
                 realm=realm,
                 clause=evidence.clause,

@@ -13,10 +13,9 @@ from contracts.errors import SuiteError, UsageError
 from contracts.evidence.record import ExitCode
 from contracts.interface.location import cases_directory, keep_hypothesis_out
 from contracts.plugin.collection import marks
-from contracts.plugin.hooks import Sandbox
 from contracts.plugin.interruption import SecretContainment, Stopping, WorkerCrashes
 from contracts.plugin.options import SELECTION, TARGET
-from contracts.plugin.plan import Plan, make_plan
+from contracts.plugin.plan import Plan, Sandbox, make_plan
 from contracts.plugin.session_finish import (
     NAMES,
     OBSTACLE,
@@ -32,8 +31,8 @@ from contracts.plugin.session_finish import (
     write_unreached,
 )
 from contracts.plugin.worker import MAIN, WORKER, Worker
+from contracts.session.draft_cleanup import Sweeper
 from contracts.session.private_folder import remove_abandoned_private_folders
-from contracts.session.sweep import Sweeper
 from contracts.session.tokens import Token
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
 from contracts.settings.target import AUTHOR

@@ -14,16 +14,15 @@ from typing import Final
 import pytest
 
 from contracts.cases.marks import Profile
-from contracts.errors import RegistryContractsError, UsageError
+from contracts.errors import RegistryContractsError, UsageError, suggestion
 from contracts.evidence.terms import Terms, load_terms
 from contracts.interface.catalogue import Clause, load_catalogue
 from contracts.interface.description import load_description
 from contracts.plugin.run_options import RUN_OPTIONS
 from contracts.plugin.sharding import ShardNumber, read_shard_number
 from contracts.settings.guard import refuse_production_realm
-from contracts.settings.lookup import load_target
+from contracts.settings.settings_reader import load_target
 from contracts.settings.target import DEVELOPMENT_REALMS, SANDBOX, Target
-from contracts.settings.toml_file import suggestion
 
 #: Requests of a run in all four realms. A run that passes needs about half of it; the rest is for confirming what
 #: does not pass.

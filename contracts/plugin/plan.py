@@ -1,22 +1,69 @@
-"""The plan of a run, which the controller makes once and sends to every worker: folders, run token, sandbox."""
+"""The plan of a run, made by the controller and sent to its workers, and the hooks for programs that embed runs."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
+
+import pytest
 
 from contracts.cases.marks import Profile
+from contracts.checks.outcomes import Confirmed
 from contracts.errors import RegistryContractsError
 from contracts.evidence.run_folder import new_folder
-from contracts.plugin.hooks import Sandbox
 from contracts.plugin.options import Selection
 from contracts.session.namespace import new_run_token
 from contracts.session.private_folder import PRIVATE_PREFIX
 from contracts.settings.embedded_sandbox import sandbox_target
 from contracts.settings.target import Target
+
+
+class Sandbox(Protocol):
+    """A sandbox that serves one run."""
+
+    @property
+    def base_url(self) -> str:
+        """Where it answers."""
+
+    @property
+    def size_limit(self) -> int:
+        """Largest upload it takes, in bytes; what the run was to ask for may be more than it can wait for."""
+
+    def stop(self) -> None:
+        """End it; a second call does nothing."""
+
+
+class ContractHooks:
+    """Specifications; registered with pytest's plugin manager."""
+
+    @pytest.hookspec(firstresult=True)
+    def pytest_contract_sandbox(self, size_limit: int, arguments: Sequence[str]) -> Sandbox | None:
+        """Start the sandbox of this run in another way than as a process of its own.
+
+        Args:
+            size_limit: Largest upload it is to take, in bytes.
+            arguments: More options for it, as `--sandbox-arguments` gives them.
+
+        Returns:
+            A sandbox that answers already, or None to leave it to others.
+        """
+
+    @pytest.hookspec(firstresult=True)
+    def pytest_contract_formats(self) -> Sequence[str] | None:
+        """Name the report formats this run writes (`contracts.reports.writers.WRITERS`); None for all of them."""
+
+    @pytest.hookspec
+    def pytest_contract_finding(self, item: pytest.Item, finding: Confirmed) -> None:
+        """A case found a contradiction; called once it is confirmed or dismissed."""
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare the hooks."""
+    pluginmanager.add_hookspecs(ContractHooks)
+
 
 #: The true limit of the interface document, which the sandbox enforces in the profile `full`.
 ONE_GIGABYTE = 1024**3

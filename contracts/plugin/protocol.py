@@ -37,6 +37,7 @@ from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Level
+from contracts.interface.operations import is_valid_uid
 from contracts.plugin.case_record import (
     VERDICT_PROPERTY,
     Ending,
@@ -51,8 +52,7 @@ from contracts.plugin.collection import clauses_of, marks, realm_of
 from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import NoTokenError
-from contracts.session.draft_cleanup import CASE as CLEANUP
-from contracts.session.namespace import is_valid_uid
+from contracts.session.draft_cleanup import CLEANING as CLEANUP
 from contracts.settings.target import ANONYMOUS, AUTHOR
 
 #: How the attempt under way has ended so far, on the item's stash.

@@ -30,10 +30,9 @@ from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
 from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.collection import DEALT, ELSEWHERE, NARROWED, UNREACHED
-from contracts.plugin.hooks import Sandbox
 from contracts.plugin.interruption import CRASHED_WORKERS, PYTEST_BROKE, Stopping
 from contracts.plugin.options import SELECTION, Selection, request_budget
-from contracts.plugin.plan import Plan
+from contracts.plugin.plan import Plan, Sandbox
 from contracts.plugin.worker import BREAKER_FILE, MAIN, STOP_FILE, WORKER, Worker, counts_path, put_together
 from contracts.reports.webhook import without_address
 from contracts.reports.writers import ALL, unwritten, write_all
@@ -223,6 +222,8 @@ def _limits(config: pytest.Config, plan: Plan) -> dict[str, Any]:
 
 PLAN = pytest.StashKey[Plan]()
 VERDICT = pytest.StashKey[RunVerdict]()
+#: What is wrong with the history, lines of it or all, in a line each.
+COMPLAINTS = pytest.StashKey[list[str]]()
 #: Why there are no reports.
 TROUBLE = pytest.StashKey[str]()
 STOPPING = pytest.StashKey[Stopping]()

@@ -1,22 +1,35 @@
-"""The terminal output of a run: target and seed first, a letter per verdict, the run's verdict last."""
+"""The terminal output of a run: target and seed first, progress while it goes on, the run's verdict last."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Final
+from typing import IO, Any, Final
 
 import pytest
+from rich.console import Console
+from rich.control import Control
+from rich.segment import ControlType
+from rich.text import Text
 
+from contracts.errors import UsageError
 from contracts.evidence.findings import ConsumerScope, Finding
 from contracts.evidence.record import ExitCode, Verdict
 from contracts.evidence.verdicts import RunVerdict
+from contracts.history.runs import read_past
 from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.controller import is_worker
 from contracts.plugin.options import SELECTION, TARGET
-from contracts.plugin.run_memory import COMPLAINTS
-from contracts.plugin.session_finish import PLAN, TROUBLE, VERDICT
-from contracts.safe_text import many
+from contracts.plugin.session_finish import COMPLAINTS, PLAN, TROUBLE, VERDICT
+from contracts.safe_text import cut, many, printable
+from contracts.session.limits import requests_counted
 
 #: Set by a command that tells the verdict itself, after everything else.
 LAST_LINE = pytest.StashKey[Callable[[str], None]]()
@@ -130,3 +143,348 @@ def _terms(verdict: RunVerdict) -> Iterator[str]:
     yield from ([f"unjudged: {more} more in the report"] if more > 0 else [])
     yield from (f"waived: {outcome.line}" for outcome in verdict.waivers if outcome.needed)
     yield from (f"warning: {note}" for note in verdict.notes)
+
+
+#: Before this many cases and seconds any estimate would be a guess.
+_LEAST_CASES: Final = 5
+_LEAST_SECONDS: Final = 3.0
+_MINUTE: Final = 60.0
+_MINUTES_FROM: Final = 100.0
+
+
+class RunProgress:
+    """What the controller knows of a run while its cases run.
+
+    Args:
+        requests: Gives the number of requests sent so far.
+        expected_requests: How many earlier runs of the same kind have sent; None when there is none like it.
+        clock: Seconds that never go back.
+    """
+
+    def __init__(
+        self,
+        requests: Callable[[], int] = lambda: 0,
+        expected_requests: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.total: int | None = None
+        self.done = 0
+        self.counts: Counter[str] = Counter()
+        self._requests = requests
+        self._expected = expected_requests
+        self._clock = clock
+        self._began: float | None = None
+        self._running: dict[str, float] = {}
+        self._verdicts: dict[str, str] = {}
+        # The display reads in a thread of its own.
+        self._lock = threading.Lock()
+
+    def begins(self, case: str) -> None:
+        """Note that a case starts somewhere."""
+        with self._lock:
+            self._running[case] = now = self._clock()
+            self._began = now if self._began is None else self._began
+
+    def judged(self, case: str, verdict: str) -> None:
+        """Note a case's verdict; of several reports of a case the last one speaks."""
+        with self._lock:
+            self._verdicts[case] = verdict
+
+    def ends(self, case: str) -> None:
+        """Note that a case is over."""
+        with self._lock:
+            if self._running.pop(case, None) is not None:
+                self.done += 1
+                self.counts[self._verdicts.pop(case, "pass")] += 1
+
+    @property
+    def seconds(self) -> float:
+        """How long the cases have been running."""
+        return self._clock() - self._began if self._began is not None else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """An estimate of what is left; None as long as there is nothing to make one from.
+
+        Requests say more than cases, for long cases come first; they need an earlier run to compare with.
+        """
+        if self.done < _LEAST_CASES or self.seconds < _LEAST_SECONDS or not self.total:
+            return None
+        sent = self._requests()
+        if self._expected and 0 < sent < self._expected:
+            return self.seconds * (self._expected - sent) / sent
+        return self.seconds * max(0, self.total - self.done) / self.done
+
+    def words(self) -> str:
+        """Say it in one line, what matters most first, for it may be cut at the end."""
+        with self._lock:
+            return " · ".join(self._parts())
+
+    def _parts(self) -> Iterator[str]:
+        yield f"{self.done:,} of {many(self.total, 'case')}" if self.total else many(self.done, "case")
+        yield _span(self.seconds)
+        left = self.seconds_left
+        if left is not None:
+            yield f"about {_span(max(1.0, left))} left"
+        if self.counts:
+            yield ", ".join(f"{number:,} {verdict}" for verdict, number in self.counts.most_common())
+        yield many(self._requests(), "request")
+        if self._running:
+            yield f"now: {self._under_way()}"
+
+    def _under_way(self) -> str:
+        """The case that has been running longest, and how many others there are."""
+        case, since = min(self._running.items(), key=lambda each: each[1])
+        took = self._clock() - since
+        others = len(self._running) - 1
+        return "".join(
+            [
+                case_in_words(case),
+                f" for {_span(took)}" if took >= _LEAST_SECONDS else "",
+                f" and {many(others, 'other')}" if others else "",
+            ]
+        )
+
+
+def case_in_words(case: str) -> str:
+    """Word a node id: the name of the case, with its realm and whatever else tells it from its siblings."""
+    name, bracket, parameters = case.rpartition("::")[2].partition("[")
+    words = name.removeprefix("test_").replace("_", " ")
+    return printable(f"{words} ({parameters.removesuffix(']')})" if bracket else words)
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < _MINUTES_FROM else f"{seconds / _MINUTE:.0f} min"
+
+
+#: How often the line in a terminal is renewed, and how often a line is written elsewhere.
+LIVE_SECONDS: Final = 0.5
+PLAIN_SECONDS: Final = 30.0
+
+
+class DisplayMode(Enum):
+    """How progress is shown."""
+
+    LIVE = "live"
+    PLAIN = "plain"
+
+
+def own_stream() -> IO[str]:
+    """Return a stream to where standard output leads now, which stays when pytest captures what cases print."""
+    return os.fdopen(
+        os.dup(sys.__stdout__.fileno() if sys.__stdout__ else 1), "w", encoding="utf-8", errors="replace"
+    )
+
+
+class Display:
+    """Writes progress until it is stopped.
+
+    Args:
+        stream: Where to; the display does not close it.
+        manner: A line that renews itself, or a line at every interval.
+        says: Gives the line, on one line and of any length.
+        interval: Seconds between two lines; by default what fits the manner.
+    """
+
+    def __init__(
+        self, stream: IO[str], manner: DisplayMode, says: Callable[[], str], interval: float | None = None
+    ) -> None:
+        self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
+        self._live = manner is DisplayMode.LIVE
+        self._says = says
+        self._interval = interval or (LIVE_SECONDS if self._live else PLAIN_SECONDS)
+        self._lock = threading.Lock()
+        self._begun = False
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._renew, name="progress", daemon=True)
+
+    def start(self) -> None:
+        """Begin to show it; a second call does nothing."""
+        if not self._begun:
+            self._begun = True
+            self._thread.start()
+
+    def tell(self, line: str, style: str = "") -> None:
+        """Write a line that stays, above the one that renews itself."""
+        with self._lock:
+            self._erase()
+            self._console.print(Text(line, style=style), soft_wrap=True)
+            self._draw()
+
+    def stop(self) -> None:
+        """Take the line away; nothing is written any more."""
+        with self._lock:
+            self._over.set()
+            self._erase()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _renew(self) -> None:
+        while not self._over.wait(self._interval):
+            with self._lock:
+                if self._over.is_set():
+                    return
+                if self._live:
+                    self._erase()
+                    self._draw()
+                else:
+                    self._console.print(Text(f"progress: {self._says()}"), soft_wrap=True)
+
+    def _draw(self) -> None:
+        if self._live:
+            line = Text(self._says(), style="dim", no_wrap=True)
+            # The last column stays free: many terminals would break the line there.
+            line.truncate(max(1, self._console.width - 1), overflow="ellipsis")
+            self._console.print(line, end="")
+
+    def _erase(self) -> None:
+        if self._live:
+            self._console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
+
+
+#: Findings that are shown as they come; the others stand at the end of the run.
+_FIRST_FINDINGS: Final = 10
+#: Earlier runs that are looked at for how many requests a run like this one sends.
+_RUNS_LOOKED_AT: Final = 5
+#: Characters of a finding that is shown as it comes.
+_LONGEST: Final = 300
+_RED: Final = ("fail", "error")
+
+
+class ShowProgress(StrEnum):
+    """Whether progress is shown."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """See that the option says something."""
+    asked = config.getoption("--progress")
+    if asked not in list(ShowProgress):
+        error = UsageError(f"--progress takes {', '.join(ShowProgress)}, not '{asked}'")
+        raise pytest.UsageError(str(error))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """Show progress while cases run, and take it away before anything else is written."""
+    manner = _display_mode(session.config) if PLAN in session.config.stash else None
+    if is_worker(session.config) or manner is None:
+        return (yield)
+    with _shown(session, manner):
+        return (yield)
+
+
+@contextmanager
+def _shown(session: pytest.Session, manner: DisplayMode) -> Iterator[None]:
+    config = session.config
+    course = _run_progress(config)
+    course.total = len(session.items) if session.items else None
+    stream = own_stream()
+    display = Display(stream, manner, course.words)
+    watching = _CaseWatcher(course, display)
+    config.pluginmanager.register(watching)
+    if config.get_verbosity() <= 0:
+        _quieten(config)
+        config.pluginmanager.register(letters := _NoLetters())
+    else:
+        letters = None
+    try:
+        yield
+    finally:
+        display.stop()
+        stream.close()
+        config.pluginmanager.unregister(watching)
+        if letters is not None:
+            config.pluginmanager.unregister(letters)
+
+
+def _display_mode(config: pytest.Config) -> DisplayMode | None:
+    """How progress is to be shown; None for not at all."""
+    asked = config.getoption("--progress")
+    if asked == ShowProgress.NEVER:
+        return None
+    terminal = _is_terminal()
+    undisturbed = config.get_verbosity() == 0 and config.getoption("capture") != "no"
+    if asked == ShowProgress.AUTO and not (terminal and undisturbed and not os.environ.get("CI")):
+        return None
+    return DisplayMode.LIVE if terminal and undisturbed else DisplayMode.PLAIN
+
+
+def _is_terminal() -> bool:
+    return sys.__stdout__ is not None and sys.__stdout__.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _run_progress(config: pytest.Config) -> RunProgress:
+    plan, selection = config.stash[PLAN], config.stash[SELECTION]
+    private = Path(plan.private)
+    whole = not (selection.clauses or selection.operations or selection.realms or selection.terms.consumer)
+    chosen = config.getoption("keyword") or config.getoption("markexpr")
+    runs = read_past(Path(plan.folder)).runs if whole and not chosen else ()
+    alike = [run.requests for run in runs if run.profile == str(selection.profile)]
+    return RunProgress(lambda: requests_counted(private), max(alike[-_RUNS_LOOKED_AT:], default=None))
+
+
+def _quieten(config: pytest.Config) -> None:
+    """Keep pytest's own progress back: paths, letters and percentages would break the line."""
+    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter.showfspath = False
+        # It has no other switch once options are read.
+        reporter._show_progress_info = False
+
+
+class _NoLetters:
+    """Takes away the letter of each case; the counts stay."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_report_teststatus(self) -> Generator[None, Any, Any]:
+        """Keep the category and say nothing."""
+        status = yield
+        return (status[0], "", "") if status else status
+
+
+class _CaseWatcher:
+    """Follows the cases, here or in the workers, and tells what they find."""
+
+    def __init__(self, course: RunProgress, display: Display) -> None:
+        self._course = course
+        self._display = display
+        self._told = 0
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Learn the number of cases from the workers."""
+        self._course.total = len(ids)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """A case begins; with the first one, pytest has written its header."""
+        self._course.begins(nodeid)
+        self._display.start()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A case has its verdict; the first findings are shown at once."""
+        verdict = dict(report.user_properties).get(VERDICT_PROPERTY)
+        if verdict is None:
+            return
+        self._course.judged(report.nodeid, str(verdict))
+        if report.failed and verdict in _RED:
+            self._tell(report)
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """A case is over."""
+        self._course.ends(nodeid)
+
+    def _tell(self, report: pytest.TestReport) -> None:
+        self._told += 1
+        if self._told == _FIRST_FINDINGS + 1:
+            self._display.tell("further findings: at the end of the run")
+        if self._told > _FIRST_FINDINGS:
+            return
+        lines = report.longreprtext.strip().splitlines()
+        verdict = dict(report.user_properties)[VERDICT_PROPERTY]
+        says = printable(lines[-1]) if lines else ""
+        line = f"{verdict}: {case_in_words(report.nodeid)}: {says}"
+        self._display.tell(cut(line, _LONGEST), style="red")

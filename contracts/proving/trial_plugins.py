@@ -16,7 +16,7 @@ from contracts.evidence.record import Verdict
 from contracts.interface.catalogue import load_catalogue
 from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.collection import clauses_of, marks, operations_of, realm_of
-from contracts.plugin.hooks import Sandbox
+from contracts.plugin.plan import Sandbox
 from contracts.plugin.worker import WORKER
 
 _SHOWN: Final = 300

@@ -17,8 +17,7 @@ from msgspec import structs
 from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.record import RunRecord
 from contracts.evidence.verdicts import RunVerdict
-from contracts.exchanges.exchange import Body, Exchange
-from contracts.exchanges.exchange_format import ExchangeEntry, exchange_entry
+from contracts.exchanges.exchange import Body, Exchange, ExchangeEntry, exchange_entry
 from contracts.exchanges.transcript import heading, json_of, request_text, response_text
 from contracts.file_formats import Level, Moment, Name, Seed, write_file
 from contracts.interface.catalogue import Clause

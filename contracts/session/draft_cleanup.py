@@ -1,22 +1,34 @@
-"""Removes the drafts of a run: after each case, at its end, and those of workers that died."""
+"""Removes drafts: those of a run after each case and at its end, and those that earlier runs left (a sweep).
+
+A sweep goes by the ledgers of runs that are over, and by the lists of the accounts' drafts.
+"""
 
 from __future__ import annotations
 
+import json
+import platform
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from contracts.errors import EnvironmentFault
-from contracts.exchanges.exchange import Exchange
+from contracts.errors import EnvironmentFault, UsageError
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Exchange, read_timestamp
+from contracts.file_formats import Format, Moment, Name, plain, read_file
 from contracts.session.actor import Actor
-from contracts.session.ledger import Entry, Ledger, read_entries, residue
+from contracts.session.ledger import RUN_FILE, Entry, Ledger, append_removed, read_entries, removable, residue
+from contracts.session.namespace import SUITE_PREFIX, TOKEN_LENGTH, is_signed, starts_like_ours
+from contracts.session.private_folder import process_alive
 from contracts.session.session import Session
-from contracts.settings.target import ANONYMOUS, AUTHOR
+from contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALMS, Target
 
 #: The case on whose behalf drafts are deleted; it may use what the request budget keeps back.
-CASE: Final = "[cleaning]"
+CLEANING: Final = "[cleaning]"
 #: How long a write that was cut off on its way may still take to have an effect.
 _SETTLING_SECONDS: Final = 1.0
 _GONE: Final = (404, 410)
@@ -103,7 +115,7 @@ def draft_cleanup(session: Session) -> DraftCleanup:
 
 
 def _delete(session: Session, entry: Entry) -> Exchange:
-    actor = Actor(session, deleting_role(entry), entry.realm, CASE)
+    actor = Actor(session, deleting_role(entry), entry.realm, CLEANING)
     return actor.send("deleteDraft", path={"uid": entry.identifier})
 
 
@@ -120,3 +132,360 @@ def residue_of_dead_workers(ledgers: Iterable[Path]) -> list[Entry]:
 def _uncertain(entry: Entry) -> bool:
     """Whether a draft may come into being after it was found absent: its save was not answered."""
     return entry.state in ("intended", "unknown")
+
+
+#: What a sweep found in a run's folder, written beside its ledger.
+SWEPT_FILE: Final = "swept.json"
+#: A run of another machine cannot be asked whether it is alive; one this old, in hours, is taken to be over.
+LONGEST_RUN_HOURS: Final = 24.0
+#: How long workers whose controller was killed take to notice it and end.
+_ORPHANED_WORKERS_SECONDS: Final = 20.0
+_LOOK_AGAIN_SECONDS: Final = 0.1
+
+
+@dataclass(frozen=True)
+class EarlierRun:
+    """A run that is over.
+
+    Attributes:
+        token: The run's part of its identifiers' prefix.
+        base_url: The target it wrote to.
+        entries: The latest state of each of its writes.
+    """
+
+    folder: Path
+    token: str
+    base_url: str
+    entries: tuple[Entry, ...]
+
+    @property
+    def drafts(self) -> list[Entry]:
+        """Drafts that are there or may be there, newest first."""
+        return removable(self.entries)
+
+    @property
+    def residue(self) -> list[Entry]:
+        """What the interface gives no means to remove."""
+        return list(residue(self.entries))
+
+    @property
+    def ledgers(self) -> list[Path]:
+        """Its ledger files."""
+        return sorted(self.folder.glob("ledger*.jsonl"))
+
+
+def earlier_runs(reports: Path, base_url: str) -> Iterator[EarlierRun]:
+    """The runs on a target that are over and whose ledgers may still hold drafts.
+
+    Args:
+        reports: Folder of run folders; one that is not there holds none.
+        base_url: The target; runs on others are passed over.
+    """
+    folders = sorted(path for path in reports.glob("*/") if not path.is_symlink())
+    for folder in folders:
+        facts = _facts(folder)
+        if facts.get("base_url") == base_url and facts.get("token") and _to_be_swept(folder, facts):
+            entries = tuple(read_entries(sorted(folder.glob("ledger*.jsonl"))))
+            yield EarlierRun(folder, str(facts["token"]), base_url, entries)
+
+
+def tokens_at_work(reports: Path) -> set[str]:
+    """Tokens of the runs in a reports folder that are not over, whatever their target."""
+    folders = [path for path in reports.glob("*/") if not path.is_symlink()]
+    return {str(_facts(folder).get("token")) for folder in folders if process_alive(folder)}
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    try:
+        facts = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}  # no run folder of ours, or one that was killed before it wrote anything to a service
+    return facts if isinstance(facts, dict) else {}
+
+
+def _to_be_swept(folder: Path, facts: dict[str, Any]) -> bool:
+    if facts.get("finished") and not facts.get("left"):
+        return False
+    return _unswept(folder) and _over(folder, facts)
+
+
+def _unswept(folder: Path) -> bool:
+    try:
+        return bool(read_file(folder / SWEPT_FILE, SweptFile).left)
+    except (FileNotFoundError, UsageError):
+        return True
+
+
+def _over(folder: Path, facts: dict[str, Any]) -> bool:
+    if facts.get("finished"):
+        return True
+    process = facts.get("process") or {}
+    if process.get("host") != platform.node():
+        return _age(str(facts.get("started"))) > timedelta(hours=LONGEST_RUN_HOURS)
+    deadline = time.monotonic() + _ORPHANED_WORKERS_SECONDS
+    while process_alive(folder):
+        if _controller_alive(folder) or time.monotonic() > deadline:
+            return False
+        time.sleep(_LOOK_AGAIN_SECONDS)
+    return True
+
+
+def _controller_alive(folder: Path) -> bool:
+    return process_alive(folder, "main")
+
+
+def _age(started: str) -> timedelta:
+    try:
+        moment = datetime.fromisoformat(started)
+    except ValueError:
+        return timedelta()
+    return datetime.now(UTC) - (moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+
+
+#: The case on whose behalf a sweep sends; it may use what the request budget keeps back.
+SWEEPING: Final = "[sweeping]"
+_MOST_NAMED: Final = 5
+
+
+class Draft(Format, frozen=True):
+    """A draft to be removed: where, under which identifier, and as whom."""
+
+    realm: Name
+    identifier: str
+    role: Name
+
+
+class LeftDraft(Format, frozen=True):
+    """A draft that is still there, and why."""
+
+    realm: Name
+    identifier: str
+    role: Name
+    why: Name
+
+
+class SweptFile(Format, frozen=True):
+    """`swept.json`: what a sweep did about one killed run; `residue` cannot be removed."""
+
+    at: Moment
+    removed: tuple[Draft, ...]
+    left: tuple[LeftDraft, ...]
+    residue: tuple[Entry, ...]
+
+
+@dataclass
+class Swept:
+    """What a sweep did.
+
+    Attributes:
+        what: Whose drafts these were, for a sentence.
+        removed: Drafts that are gone now.
+        left: Drafts that are still there, each with the reason.
+        residue: What the interface gives no means to remove.
+        dry: Nothing was removed; `removed` is what would have been.
+    """
+
+    what: str
+    removed: list[Draft] = field(default_factory=list)
+    left: list[tuple[Draft, str]] = field(default_factory=list)
+    residue: list[Entry] = field(default_factory=list)
+    dry: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """One line for the terminal."""
+        parts = [f"{_drafts(len(self.removed))} {'to be removed' if self.dry else 'removed'}"]
+        if self.left:
+            named = ", ".join(f"{draft.identifier} in {draft.realm}" for draft, _ in self.left[:_MOST_NAMED])
+            more = len(self.left) - _MOST_NAMED
+            parts.append(
+                f"{_drafts(len(self.left))} left: {named}{f' and {more} more' if more > 0 else ''} "
+                f"({self.left[0][1]})"
+            )
+        if self.residue:
+            parts.append(f"{len(self.residue)} records and attachments that nobody can remove")
+        return f"{self.what}: {'; '.join(parts)}"
+
+
+class Sweeper:
+    """Deletes drafts through the session of a run, or of the command.
+
+    Args:
+        session: Sends the deletions; its namespace takes in what is to be deleted, and nothing else.
+        dry_run: Say what would be deleted, and delete nothing.
+    """
+
+    def __init__(self, session: Session, *, dry_run: bool = False) -> None:
+        self._session = session
+        self._dry_run = dry_run
+
+    def runs(self, reports: Path) -> Iterator[Swept]:
+        """Delete what earlier runs on the target left, by their ledgers; runs that are alive are left alone."""
+        for run in earlier_runs(reports, self._session.target.base_url):
+            self._session.namespace.adopt(run.token)
+            swept = self.drafts(f"run {run.folder.name}", (_draft(entry) for entry in run.drafts))
+            swept.residue = run.residue
+            if not self._dry_run:
+                _write_down(run, swept)
+            yield swept
+
+    def drafts(self, what: str, drafts: Iterable[Draft]) -> Swept:
+        """Delete drafts that the namespace owns."""
+        swept = Swept(what, dry=self._dry_run)
+        for draft in drafts:
+            why = self._why_not(draft)
+            if why is None:
+                swept.removed.append(draft)
+            else:
+                swept.left.append((draft, why))
+        return swept
+
+    def _why_not(self, draft: Draft) -> str | None:
+        """Delete one draft; None when it is gone, else what stands in the way."""
+        if draft.role not in self._session.target.accounts:
+            return f"the settings have no account {draft.role}"
+        if not self._session.namespace.owns(draft.identifier):
+            return "its identifier is not one of the suite's"
+        if self._dry_run:
+            return None
+        try:
+            actor = Actor(self._session, draft.role, draft.realm, SWEEPING)
+            answer = actor.send("deleteDraft", path={"uid": draft.identifier}).answer
+        except EnvironmentFault as fault:
+            return str(fault)
+        return None if answer.success or answer.status in _GONE else f"deleteDraft answered {answer.status}"
+
+
+def _draft(entry: Entry) -> Draft:
+    return Draft(entry.realm, entry.identifier, deleting_role(entry))
+
+
+def _write_down(run: EarlierRun, swept: Swept) -> None:
+    """Note in the run's folder what became of its drafts, so that the next sweep need not ask again."""
+    gone = {(draft.realm, draft.identifier) for draft in swept.removed}
+    entries = [entry for entry in run.entries if (entry.realm, entry.identifier) in gone]
+    if run.ledgers:
+        append_removed(run.ledgers[0], [entry for entry in entries if entry.what == "draft"])
+    file = SweptFile(
+        at=datetime.now(UTC).isoformat(),
+        removed=tuple(swept.removed),
+        left=tuple(LeftDraft(draft.realm, draft.identifier, draft.role, why) for draft, why in swept.left),
+        residue=tuple(swept.residue),
+    )
+    # In ASCII: an identifier may hold half a surrogate pair, which has no form in UTF-8.
+    (run.folder / SWEPT_FILE).write_text(json.dumps(plain(file), indent=2) + "\n", encoding="utf-8")
+
+
+def _drafts(count: int) -> str:
+    return f"{count} draft" if count == 1 else f"{count} drafts"
+
+
+@contextmanager
+def sweep_session(target: Target) -> Iterator[Session]:
+    """A session for a sweep that is no part of a run: it records nothing.
+
+    Raises:
+        EnvironmentFault: the author cannot sign in.
+    """
+    with Session(target, "sweep") as session:
+        author = session.tokens.token(AUTHOR)
+        if not author.value:
+            raise EnvironmentFault(f"{target.base_url} gave the author no token: {author.refusal}")
+        yield session
+
+
+_PAGE: Final = 100
+#: A service whose pages never end is not read to the end.
+_MOST_PAGES: Final = 200
+#: Shorter texts are numbers or years, not moments.
+_SHORTEST_MOMENT: Final = len("2026-01-01T00:00")
+
+
+@dataclass(frozen=True)
+class Orphans:
+    """What a listing of the accounts' drafts gave.
+
+    Attributes:
+        found: Drafts to be removed.
+        spared: Drafts that look like the suite's and are left alone, each with the reason.
+        troubles: Lists that could not be read, each with the reason.
+    """
+
+    found: list[Draft]
+    spared: list[tuple[Draft, str]]
+    troubles: list[str]
+
+
+def find_orphans(session: Session, *, at_work: set[str], older_than: timedelta, all_of_mine: bool) -> Orphans:
+    """Look through the drafts of every account of a session's target.
+
+    A draft is taken for an orphan when its identifier is signed by the suite, its run is not one that is at work on
+    this machine, and everything the list says about its age is older than asked for.
+
+    Args:
+        at_work: Tokens of runs that are going on.
+        older_than: Younger ones are left alone: a run on another machine may be at work on them.
+        all_of_mine: Take every draft that starts like the suite's, whatever its age and signature.
+    """
+    orphans = Orphans([], [], [])
+    for role in session.target.accounts:
+        for realm in (name for name in session.target.realms if name in DOCUMENT_REALMS):
+            try:
+                for draft, record in _listed(Actor(session, role, realm, SWEEPING)):
+                    why = _why_spared(draft, record, at_work, older_than, all_of_mine=all_of_mine)
+                    if why is None:
+                        orphans.found.append(draft)
+                    else:
+                        orphans.spared.append((draft, why))
+            except (EnvironmentFault, readers.Ambiguous) as trouble:
+                orphans.troubles.append(f"the drafts of the {role} in {realm}: {trouble}")
+    return orphans
+
+
+def _listed(actor: Actor) -> Iterator[tuple[Draft, dict[str, Any]]]:
+    """Drafts whose identifier starts like the suite's, page by page, until one is empty or comes again."""
+    seen, before = set[str](), b""
+    for page in range(_MOST_PAGES):
+        query = {"collection": "my", "$top": str(_PAGE), "$skip": str(page * _PAGE)}
+        answer = actor.send("listDrafts", query=query).answer
+        records = readers.records(answer) if answer.success else None
+        if records is None:
+            raise EnvironmentFault(f"listDrafts answered {answer.quote()}")
+        if not records or answer.content == before:
+            return
+        before = answer.content
+        for record in records:
+            for identifier in sorted(_identifiers(record) - seen):
+                yield Draft(actor.realm, identifier, actor.role), record
+            seen |= _identifiers(record)
+
+
+def _identifiers(record: dict[str, Any]) -> set[str]:
+    texts = (value for value in readers.values(record) if isinstance(value, str))
+    return {text for text in texts if starts_like_ours(text) and " " not in text}
+
+
+def _why_spared(
+    draft: Draft, record: dict[str, Any], at_work: set[str], older_than: timedelta, *, all_of_mine: bool
+) -> str | None:
+    if draft.identifier[len(SUITE_PREFIX) :][:TOKEN_LENGTH] in at_work:
+        return "its run is going on"
+    if all_of_mine:
+        return None
+    if not is_signed(draft.identifier):
+        return "it may be somebody's own; --all-of-mine takes it"
+    age = _run_age(record)
+    if age is None:
+        return "the list does not say how old it is; --all-of-mine takes it"
+    return None if age >= older_than else f"it is younger than {older_than.total_seconds() / 3600:g} hours"
+
+
+def _run_age(record: dict[str, Any]) -> timedelta | None:
+    """How long ago anything happened to a draft, by the latest moment in its record."""
+    texts = (value for value in readers.values(record) if isinstance(value, str))
+    moments = [
+        moment
+        for text in texts
+        if len(text) >= _SHORTEST_MOMENT and (moment := read_timestamp(text)) is not None
+    ]
+    return datetime.now(UTC) - max(moments) if moments else None

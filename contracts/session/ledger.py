@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from contracts.exchanges.exchange import Response
 from contracts.file_formats import Format, Moment, Name, one_of, plain
+from contracts.interface.operations import is_valid_uid
 from contracts.session.limits import PERMANENT, ResidueBudget
-from contracts.session.namespace import is_valid_uid
 
 #: `intended` and `unknown` both mean: maybe created. The first stands where nothing was heard, because the run was
 #: killed or interrupted, the second where the answer does not tell.

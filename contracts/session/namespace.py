@@ -10,8 +10,6 @@ import zlib
 from collections.abc import Iterable
 from urllib.parse import unquote
 
-UID_SHORTEST, UID_LONGEST = 11, 128
-VALID_UID = re.compile(r"[A-Za-z0-9_-]{11,128}", re.ASCII)
 #: Every identifier of every run starts so; `sweep` and people recognise the suite by it.
 SUITE_PREFIX = "rc-"
 #: Starts the identifiers of the few records that all runs use again, since the interface cannot remove them.
@@ -26,11 +24,6 @@ _OF_A_RUN = re.compile(rf"{SUITE_PREFIX}[{_ALPHABET}]{{{TOKEN_LENGTH}}}", re.ASC
 _DECODINGS = 3
 #: A segment that leads out of where it stands, in any spelling a service may fold into it.
 _STEP_UP = re.compile(r"(^|[/\\])\.\.?([/\\]|$)")
-
-
-def is_valid_uid(value: object) -> bool:
-    """Whether a value keeps the identifier rule: 11 to 128 ASCII letters, digits, hyphens, underscores."""
-    return isinstance(value, str) and VALID_UID.fullmatch(value) is not None
 
 
 def new_run_token() -> str:

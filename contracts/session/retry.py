@@ -18,8 +18,13 @@ from urllib.parse import urlsplit, urlunsplit
 import requests
 
 from contracts.exchanges.exchange import Exchange, Response
-from contracts.session.breaker import LONGEST_OUTAGE_SECONDS, Breaker, pause_after
-from contracts.session.environment_faults import environment_fault, page_words
+from contracts.session.environment_faults import (
+    LONGEST_OUTAGE_SECONDS,
+    Breaker,
+    environment_fault,
+    page_words,
+    pause_after,
+)
 from contracts.session.limits import Pace
 from contracts.session.transport import TIMED_OUT, Transport, TransportFault
 

@@ -13,27 +13,50 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Protocol, Self
 from urllib.parse import unquote, urlsplit
 
 import requests
 
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Exchange, Headers
-from contracts.exchanges.redaction import Redactor
+from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
 from contracts.interface.description import Description, load_description
-from contracts.session.breaker import Breaker
+from contracts.session.environment_faults import Breaker
 from contracts.session.ledger import Entry, Ledger, named, outcome
 from contracts.session.limits import Pace, RequestBudget, ResidueBudget
 from contracts.session.namespace import Namespace, new_run_token
-from contracts.session.private_folder import PRIVATE_PREFIX, ProcessLock
-from contracts.session.recording import Events, JournalRecorder
+from contracts.session.private_folder import PRIVATE_PREFIX, ProcessLock, SharedState
 from contracts.session.retry import RetryingSender
-from contracts.session.shared_state import SharedState
 from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
 from contracts.settings.guard import GuardViolation, refuse_request
 from contracts.settings.target import ANY_REALM, Target
+
+
+class Events(Protocol):
+    """Takes what is written down; a run's journal is one."""
+
+    def write(self, kind: str, **fields: Any) -> None:
+        """Append one event."""
+
+
+class JournalRecorder:
+    """The session's recorder: one journal event an exchange."""
+
+    def __init__(self, journal: Events, redactor: Redactor) -> None:
+        self._journal = journal
+        self._redactor = redactor
+
+    def exchange(self, exchange: Exchange) -> None:
+        """Write one exchange down, redacted."""
+        learn_tokens(exchange, self._redactor)
+        self._journal.write("exchange", **redacted(exchange, self._redactor).to_record())
+
+    def fault(self, fault: str, exchange: Exchange) -> None:
+        """Write down a fault of the environment that an exchange met."""
+        self._journal.write("fault", fault=fault, case=exchange.case, realm=exchange.realm)
+
 
 #: In place of a fault of the environment, where a request was prepared in a dry run.
 UNSENT = "not sent: a dry run"

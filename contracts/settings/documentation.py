@@ -8,7 +8,7 @@ from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
-from contracts.settings.environment import AccountVariables
+from contracts.settings.settings_reader import AccountVariables
 from contracts.settings.target import AttachmentSettings, Pace, RealmSettings, TlsSettings
 
 START, END = "<!-- settings: start -->", "<!-- settings: end -->"

@@ -1,10 +1,17 @@
-"""The embedded sandbox: a process that is stopped whatever happens to the run, and the target that describes it."""
+"""The embedded sandbox: the process that serves it, which never outlives the run, and the target that describes it.
+
+A run that is killed outright can stop nothing any more. The end of stdin tells the child instead, so that no sandbox
+is left behind on a shared machine.
+"""
 
 import atexit
 import os
 import queue
 import re
+import runpy
+import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Sequence
@@ -17,7 +24,7 @@ from typing import IO, Self
 
 from contracts.errors import RegistryContractsError, SuiteError, UsageError
 from contracts.interface.location import python_command
-from contracts.settings.settings_file import read_target
+from contracts.settings.settings_reader import read_target
 from contracts.settings.target import ACCOUNT_ROLES, SANDBOX, AttachmentSettings, Target
 
 SANDBOX_SETTINGS = Path(__file__).with_name("sandbox.toml")
@@ -48,8 +55,6 @@ def _published_accounts() -> dict[str, str]:
         variables[f"SANDBOX_{role.upper()}_PASSWORD"] = f"sandbox-{role}"
     return variables
 
-
-__all__ = ["DEFAULT_SIZE_LIMIT", "DOCUMENT_SIZE_LIMIT", "EmbeddedSandbox", "require_extra", "sandbox_target"]
 
 DEFAULT_SIZE_LIMIT = 6 * 1024 * 1024
 """Upload limit in bytes that makes the limit's clauses cheap to judge."""
@@ -185,7 +190,8 @@ class EmbeddedSandbox:
 
 def _sandbox_command(size_limit: int, arguments: Sequence[str]) -> list[str]:
     options = ["--port", "0", "--size-limit", str(size_limit), *arguments]
-    return [*python_command("from contracts.settings.sandbox_process import main; main()"), *options]
+    code = f"from {__name__} import {serve_as_child.__name__} as serve; serve()"
+    return [*python_command(code), *options]
 
 
 def require_extra() -> None:
@@ -219,3 +225,18 @@ def _end(process: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def serve_as_child() -> None:
+    """Serve the sandbox, with the options of `registry-contracts sandbox`, until it is told to stop or stdin ends."""
+    threading.Thread(target=_end_with_stdin, daemon=True).start()
+    sys.argv[0] = "contracts.sandbox"
+    # By its name: nothing on this side imports the sandbox.
+    runpy.run_module("contracts.sandbox", run_name="__main__", alter_sys=True)
+
+
+def _end_with_stdin() -> None:
+    # The descriptor itself: a buffered reader's lock would be in the way of the interpreter's exit.
+    while os.read(0, 4096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -5,16 +5,16 @@ Every message about such a file names file and line, so that a person can act on
 
 from __future__ import annotations
 
-import difflib
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
-from contracts.errors import UsageError
+from contracts.errors import UsageError, suggestion
+from contracts.file_formats import is_file
 
 #: Where something stands: names of tables and keys, numbers of entries in a list of tables, outermost first.
 Keys = tuple[str | int, ...]
@@ -175,15 +175,6 @@ def read_text(path: Path, shown: str) -> str:
         raise UsageError(f"{shown}:{line}: is not UTF-8 text; save the file as UTF-8") from None
 
 
-def is_file(path: Path) -> bool:
-    """Tell whether a path is a regular file; a pipe or device is not, it would be read without end."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        # No path at all: too long for the system, a zero byte, a folder that may not be entered.
-        return False
-
-
 def _toml_fault(shown: str, text: str, message: str) -> str:
     what, _, place = message.rpartition(" (at ")
     place = place.rstrip(")")
@@ -191,15 +182,6 @@ def _toml_fault(shown: str, text: str, message: str) -> str:
         line, _, column = place.removeprefix("line ").partition(", column ")
         return f"{shown}:{line}: is not TOML at column {column}: {what}; correct this line"
     return f"{shown}:{text.count(chr(10)) + 1}: is not TOML at the end of the file: {what}; complete the line"
-
-
-def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return a clause for a message: the near miss to `word` when there is one, else every known word."""
-    names = list(known)
-    lowered = {name.lower(): name for name in names}
-    close = difflib.get_close_matches(word.strip().lower().replace("_", "-"), lowered, n=1, cutoff=0.6)
-    close = close or difflib.get_close_matches(word.strip().lower(), lowered, n=1, cutoff=0.6)
-    return f"did you mean '{lowered[close[0]]}'?" if close else f"known: {', '.join(names)}"
 
 
 def _keys_with_lines(text: str) -> Iterator[tuple[Keys, tuple[int, int]]]:

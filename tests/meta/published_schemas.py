@@ -19,8 +19,8 @@ from contracts.proving.trials import TrialResult, TrialsHead
 from contracts.reports.finding_files import FindingFile
 from contracts.reports.verdict_json import VerdictFile
 from contracts.reports.webhook import Notification
+from contracts.session.draft_cleanup import SweptFile
 from contracts.session.ledger import Entry as LedgerEntry
-from contracts.session.sweep import SweptFile
 
 FOLDER = Path(__file__).parents[2] / "contracts" / "reports" / "schemas"
 

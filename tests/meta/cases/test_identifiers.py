@@ -6,7 +6,8 @@ import pytest
 
 from contracts.cases import identifiers
 from contracts.cases.hostile_input import share
-from contracts.session.namespace import Namespace, is_valid_uid
+from contracts.interface.operations import is_valid_uid
+from contracts.session.namespace import Namespace
 from contracts.settings.target import RealmSettings
 
 FRESH = Namespace("ab12")

@@ -13,8 +13,8 @@ import pytest
 from contracts.evidence.journal import Journal, read_journal
 from contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange
 from contracts.exchanges.redaction import KEPT_BODY, Redactor
-from contracts.exchanges.reproduction import curl
-from contracts.session.recording import JournalRecorder
+from contracts.exchanges.transcript import curl
+from contracts.session.session import JournalRecorder
 from tests.meta import messages
 
 SECRET = 'pä s/&"+\\<7'

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contracts.exchanges.redaction import Redactor
-from contracts.exchanges.reproduction import command, curl
+from contracts.exchanges.transcript import command, curl
 
 TOKEN = "abcdef.ghijkl-mnopqr_0123456789"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import SuiteError
-from contracts.interface.case_listing import cases_by_clause
+from contracts.interface.clause_table import cases_by_clause
 
 CHECKOUT = Path(__file__).parents[3]
 

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from contracts.errors import SuiteError
-from contracts.interface.case_listing import cases_by_clause
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
-from contracts.interface.clause_table import check, render
+from contracts.interface.clause_table import cases_by_clause, check, render
 from contracts.interface.description import Description, load_description
 from contracts.interface.operations import DOCUMENT_REALMS, follow
 from contracts.settings.target import ACCOUNT_ROLES, AttachmentSettings, RealmSettings

@@ -11,7 +11,7 @@ import requests
 from PIL import Image
 
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
-from contracts.exchanges.traffic_redaction import TrafficRedactor
+from contracts.exchanges.redaction import TrafficRedactor
 from contracts.manual.traffic_findings import Group, Tally
 from contracts.manual.traffic_watch import Watch
 from contracts.sandbox.habits import Settings

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.traffic_redaction import TrafficRedactor
+from contracts.exchanges.redaction import TrafficRedactor
 from contracts.manual.traffic_watch import Watch
 from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
 from tests.meta.manual.sample_traffic import Client

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from contracts.evidence.record import Verdict
 from contracts.evidence.verdicts import judge
 from contracts.file_formats import write_file
-from contracts.interface import case_listing
+from contracts.interface import clause_table
 from contracts.interface.catalogue import load_catalogue
 from contracts.manual import sandbox_choices
 from contracts.reports import verdict_json
@@ -210,6 +210,6 @@ def test_cases_are_kept_until_one_changes(tmp_path: Path) -> None:
     for name in ("one", "another"):
         (cases / "test_one.py").write_text(text.format(name=name))
         expected = {"list-top": (f"test_one.py::test_{name}",)}
-        assert case_listing.known_cases(cases, tmp_path) == expected
+        assert clause_table.known_cases(cases, tmp_path) == expected
         (kept,) = tmp_path.glob("cases-*.json")
         assert json.loads(kept.read_text()) == {"list-top": [f"test_one.py::test_{name}"]}

@@ -10,7 +10,7 @@ import pytest
 
 from contracts.errors import SuiteError
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
-from contracts.exchanges.traffic_redaction import TrafficRedactor
+from contracts.exchanges.redaction import TrafficRedactor
 from contracts.manual import traffic_watch
 from contracts.manual.proxy import LARGEST_COPY, BodyCopy
 from contracts.manual.proxy_record import Beside, Keeper

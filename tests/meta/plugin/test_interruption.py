@@ -82,6 +82,6 @@ def sandboxes(run: Any) -> list[str]:
     for entry in Path("/proc").iterdir():
         with suppress(OSError):  # it has just ended, or is somebody else's
             mine = f"TMPDIR={run.private_parent}".encode() in (entry / "environ").read_bytes()
-            if mine and b"sandbox_process" in (entry / "cmdline").read_bytes():
+            if mine and b"serve_as_child" in (entry / "cmdline").read_bytes():
                 found.append(entry.name)
     return found

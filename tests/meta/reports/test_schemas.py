@@ -16,8 +16,8 @@ from contracts.proving.matrix import matrix
 from contracts.proving.proof_report import as_data
 from contracts.proving.trial_plugins import CaseFacts
 from contracts.proving.trials import ProofTrial, TrialKind, TrialResult
+from contracts.session.draft_cleanup import Draft
 from contracts.session.ledger import Ledger, read_entries
-from contracts.session.sweep import Draft
 from tests.meta.published_schemas import FOLDER, text_of
 from tests.meta.published_schemas import SCHEMAS as SCHEMA_MAKERS
 from tests.meta.schemas import SCHEMAS, misfits, mistakes

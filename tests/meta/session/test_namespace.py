@@ -2,14 +2,8 @@
 
 import pytest
 
-from contracts.session.namespace import (
-    KEPT_PREFIX,
-    Namespace,
-    is_signed,
-    is_valid_uid,
-    new_run_token,
-    starts_like_ours,
-)
+from contracts.interface.operations import is_valid_uid
+from contracts.session.namespace import KEPT_PREFIX, Namespace, is_signed, new_run_token, starts_like_ours
 
 OURS = Namespace("ab12", ["granted-0001"], "1 main", foreign=["organization-abs-dev"])
 

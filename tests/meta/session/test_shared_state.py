@@ -8,7 +8,7 @@ import pytest
 
 from contracts.checks.outcomes import Blocked
 from contracts.session.ledger import Ledger
-from contracts.session.shared_state import SharedState
+from contracts.session.private_folder import SharedState
 
 
 def test_what_one_worker_made_another_finds(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from contracts.session.draft_cleanup import earlier_runs, tokens_at_work
 from contracts.session.private_folder import (
     ProcessLock,
     abandoned_private_folders,
     process_alive,
     remove_abandoned_private_folders,
 )
-from contracts.session.sweep import earlier_runs, tokens_at_work
 
 URL = "http://registry.example"
 LINE = {
@@ -101,7 +101,7 @@ def test_workers_that_outlive_their_controller_are_waited_for(
 ) -> None:
     folder = run_folder("one")
     worker = ProcessLock(folder, "gw0")
-    monkeypatch.setattr("contracts.session.sweep.time.sleep", lambda _: worker.release())
+    monkeypatch.setattr("contracts.session.draft_cleanup.time.sleep", lambda _: worker.release())
     assert found(tmp_path) == ["one"]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UsageError
-from contracts.settings.lookup import load_target
+from contracts.settings.settings_reader import load_target
 
 PASSWORD = "hunter2-correct-horse"
 ENVIRON = {"REGISTRY_EMAIL": "author@example.test", "REGISTRY_PASSWORD": PASSWORD}

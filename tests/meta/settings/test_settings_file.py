@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from contracts.settings import lookup
-from contracts.settings.environment import target_from_environment
+from contracts.settings import settings_reader
 from contracts.settings.guard import checked_base_url
-from contracts.settings.lookup import load_target
+from contracts.settings.settings_reader import load_target, target_from_environment
 from contracts.settings.target import DEVELOPMENT_REALMS, Pace, Target
 from contracts.settings.toml_file import TomlFile
 
@@ -89,7 +88,7 @@ def test_a_base_url_is_kept_in_one_normal_form(written: str, kept: str) -> None:
 
 def test_whatever_is_loaded_passes_the_guard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Target] = []
-    monkeypatch.setattr(lookup, "refuse_production", seen.append)
+    monkeypatch.setattr(settings_reader, "refuse_production", seen.append)
     assert load(tmp_path, HEAD) in seen
     assert load_target(None, {**ENVIRON, "REGISTRY_BASE_URL": "https://host.example"}, tmp_path) in seen
 

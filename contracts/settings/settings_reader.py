@@ -1,35 +1,160 @@
-"""Reads a settings file into a target: every table and key is known, every value is of the kind that is declared."""
+"""Reads a target's settings: from a TOML file, a name in `targets/`, or environment variables.
+
+Everything that cannot be used is named with file and line; production is refused. Credentials always come from
+environment variables.
+"""
 
 import json
 import math
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import Field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from contracts.errors import UsageError
-from contracts.settings.environment import AccountVariables, read_accounts
-from contracts.settings.guard import checked_base_url, refuse_production_realm
+from contracts.errors import UsageError, suggestion
+from contracts.file_formats import is_file
+from contracts.settings.guard import checked_base_url, refuse_production, refuse_production_realm
 from contracts.settings.target import (
     ACCOUNT_ROLES,
+    AUTHOR,
     DEVELOPMENT_REALMS,
+    SANDBOX,
+    Account,
     AttachmentSettings,
     Kind,
     Pace,
     RealmSettings,
+    Secret,
     Target,
     TlsSettings,
+    about,
 )
-from contracts.settings.toml_file import (
-    Keys,
-    TomlFile,
-    called,
-    is_file,
-    read_text,
-    read_toml_file,
-    suggestion,
-)
+from contracts.settings.toml_file import Keys, TomlFile, called, read_text, read_toml_file
+
+BASE_URL, EMAIL, PASSWORD = "REGISTRY_BASE_URL", "REGISTRY_EMAIL", "REGISTRY_PASSWORD"
+_CONVENTIONAL = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
+
+
+@dataclass(frozen=True)
+class AccountVariables:
+    """The names of the two environment variables that hold one role's credentials."""
+
+    email_env: str | None = field(
+        default=None, metadata=about(Kind.TEXT, "name of the variable that holds the account's e-mail")
+    )
+    password_env: str | None = field(
+        default=None, metadata=about(Kind.TEXT, "name of the variable that holds its password")
+    )
+
+
+DEFAULT_AUTHOR = AccountVariables(EMAIL, PASSWORD)
+
+
+def read_accounts(
+    source: TomlFile, variables: Mapping[str, AccountVariables], environ: Mapping[str, str]
+) -> tuple[dict[str, Account], dict[str, str]]:
+    """Return role → account for every role whose credentials are set, and role → reason for the others.
+
+    The author is needed for nearly everything; when the file names no variables for it, they are
+    `REGISTRY_EMAIL` and `REGISTRY_PASSWORD`.
+
+    Raises:
+        UsageError: the author's credentials are not set, or an account names only one variable.
+
+    """
+    accounts, absent = {}, {}
+    for role in ACCOUNT_ROLES:
+        named = variables.get(role, DEFAULT_AUTHOR if role == AUTHOR else None)
+        if named is None:
+            continue
+        reason = _unset(source, role, named, environ)
+        if reason is None:
+            accounts[role] = _account(source, role, named, environ)
+        elif role == AUTHOR:
+            raise source.fault(
+                ("accounts", role), f"the author has no credentials: {reason}; set it before the run"
+            )
+        else:
+            absent[role] = reason
+    return accounts, absent
+
+
+def target_from_environment(environ: Mapping[str, str]) -> Target | None:
+    """Return the target of the three `REGISTRY_…` variables, or None when none of them is set.
+
+    Raises:
+        UsageError: only some are set, or one cannot be used; it names the variable, never its value.
+
+    """
+    names = (BASE_URL, EMAIL, PASSWORD)
+    missing = [name for name in names if not environ.get(name)]
+    if len(missing) == len(names):
+        return None
+    if missing:
+        raise UsageError(
+            f"{_others(names, missing)} set, but not {' and '.join(missing)}; "
+            "set all three environment variables, or name a target: --target sandbox is the embedded one"
+        )
+    base_url = _checked(BASE_URL, checked_base_url, environ)
+    email = _checked(EMAIL, checked_email, environ)
+    account = Account(AUTHOR, email, Secret(environ[PASSWORD]))
+    return Target(name="environment", base_url=base_url, accounts={AUTHOR: account})
+
+
+def checked_email(text: str) -> str:
+    """Return an account e-mail without surrounding white space.
+
+    Raises:
+        ValueError: it has no `@` or has white space inside; the text is not repeated.
+
+    """
+    email = text.strip()
+    if "@" not in email or " " in email or not email.isprintable():
+        raise ValueError("holds no e-mail address; set it to the account's address")
+    return email
+
+
+def _checked(name: str, check: Callable[[str], str], environ: Mapping[str, str]) -> str:
+    try:
+        return check(environ[name].strip())
+    except ValueError as error:
+        raise UsageError(f"environment variable {name} {error}") from None
+
+
+def _others(names: tuple[str, ...], missing: list[str]) -> str:
+    return " and ".join(name for name in names if name not in missing)
+
+
+def _unset(source: TomlFile, role: str, named: AccountVariables, environ: Mapping[str, str]) -> str | None:
+    """Say which of a role's variables is not set, or None when both are."""
+    for item in fields(named):
+        variable = getattr(named, item.name)
+        if variable is None:
+            raise source.fault(
+                ("accounts", role),
+                f"accounts.{role}.{item.name} is missing; name both variables",
+            )
+        if not environ.get(variable):
+            return f"{_shown(variable, role, item.name)} is not set"
+    return None
+
+
+def _shown(variable: str, role: str, key: str) -> str:
+    # The password itself may stand where its variable's name belongs: it is not repeated.
+    if _CONVENTIONAL.fullmatch(variable):
+        return f"environment variable {variable}"
+    return f"the environment variable that accounts.{role}.{key} names"
+
+
+def _account(source: TomlFile, role: str, named: AccountVariables, environ: Mapping[str, str]) -> Account:
+    email, password = environ[str(named.email_env)], environ[str(named.password_env)]
+    try:
+        return Account(role, checked_email(email), Secret(password))
+    except ValueError as error:
+        shown = _shown(str(named.email_env), role, "email_env")
+        raise source.fault(("accounts", role, "email_env"), f"{shown} {error}") from None
+
 
 #: Where a setting stands: names of tables and its key, outermost first.
 Names = tuple[str, ...]
@@ -330,3 +455,68 @@ def _refuse_unknown(source: TomlFile, keys: Names, table: Mapping[str, Any], kno
             # TOML gives a key to the table above it, a common slip.
             raise source.unknown((*keys, key), "it belongs above the first table")
     source.refuse_unknown(keys, table, known)
+
+
+TARGETS_FOLDER = "targets"
+
+
+def load_target(name_or_path: str | None, environ: Mapping[str, str], search: Path) -> Target | None:
+    """Return the target to aim at, or None for the embedded sandbox.
+
+    Args:
+        name_or_path: a TOML file, the name of one in `targets/`, `sandbox`, or None when nothing was asked
+            for: then the variables `REGISTRY_BASE_URL`, `REGISTRY_EMAIL` and `REGISTRY_PASSWORD` decide.
+        environ: environment variables.
+        search: the current folder; `targets/` and relative paths are looked up there.
+
+    Returns:
+        A target that is safe to write to, or None: use the embedded sandbox.
+
+    Raises:
+        UsageError: one line that says where, what is wrong and what to do; production is refused here too.
+
+    """
+    if name_or_path == SANDBOX:
+        return None
+    if name_or_path is None:
+        target = target_from_environment(environ)
+    else:
+        path = _locate(name_or_path, search)
+        target = read_target(path, environ, _shown_path(path, search))
+    if target is not None:
+        refuse_production(target)
+    return target
+
+
+def _locate(name_or_path: str, search: Path) -> Path:
+    if not name_or_path.strip():
+        # An unset variable in a script must not turn into a green run against the sandbox.
+        raise UsageError("--target is empty; name a settings file or target, or leave the option out")
+    named = search / TARGETS_FOLDER / f"{name_or_path}.toml"
+    direct = search / name_or_path
+    if _is_name(name_or_path) and not is_file(direct):
+        return named if is_file(named) else _no_such_target(name_or_path, search)
+    in_folder = search / TARGETS_FOLDER / name_or_path
+    return in_folder if is_file(in_folder) and not is_file(direct) else direct
+
+
+def _shown_path(path: Path, search: Path) -> str:
+    """Return the path as a person in the current folder would write it."""
+    return str(path.relative_to(search) if path.is_relative_to(search) else path)
+
+
+def _is_name(text: str) -> bool:
+    return "/" not in text and "\\" not in text and not text.endswith(".toml")
+
+
+def _no_such_target(name: str, search: Path) -> Path:
+    names = sorted(path.stem for path in (search / TARGETS_FOLDER).glob("*.toml"))
+    where = (
+        f"{TARGETS_FOLDER}/ holds {', '.join(names)}"
+        if names
+        else f"there is no settings file in {TARGETS_FOLDER}/"
+    )
+    advice = suggestion(name, [*names, SANDBOX])
+    if advice.startswith("known"):
+        advice = "name one of these, a settings file, or sandbox"
+    raise UsageError(f"no target {name!r}: {where}; {advice}")
