@@ -47,6 +47,14 @@ class Notes:
         """An exchange as it was recorded."""
         return self._recorded[exchange.id]
 
+    def __iter__(self) -> Iterator[Exchange]:
+        """Every exchange in order, signing in included."""
+        return iter(self._recorded.values())
+
+    def __len__(self) -> int:
+        """How many exchanges were recorded."""
+        return len(self._recorded)
+
 
 class ManualSession(Session):
     """A session by hand; `open_manual_session` and `open_dry_run` make it.

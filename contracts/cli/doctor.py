@@ -1,0 +1,155 @@
+"""`registry-contracts doctor`: looks whether a target can be judged, and what its settings still lack."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+from contracts.cli import manual_options
+from contracts.cli.options import as_json, reports, sandbox_arguments, target
+from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
+from contracts.manual.readiness import Diagnosis, Readiness, State, examine
+from contracts.safe_text import json_text, many, printable
+
+_USAGE: Final = 4
+_EXIT_CODES: Final = {
+    State.OK: manual_options.NO_FINDING,
+    State.SETTINGS: _USAGE,
+    State.ENVIRONMENT: manual_options.INCONCLUSIVE,
+}
+_COLOURS: Final = {State.OK: "green", State.NOTE: "yellow", State.SETTINGS: "red", State.ENVIRONMENT: "red"}
+_WIDEST_SUBJECT: Final = 34
+
+
+@click.command()
+@target
+@click.option(
+    "--write", is_flag=True, help="Also save, read and delete a draft with an attachment per realm."
+)
+@click.option(
+    "--permanent", is_flag=True, help="Also create a contact and a submission per realm, which stay."
+)
+@sandbox_arguments
+@reports
+@as_json
+def command(
+    *,
+    target: str | None,
+    write: bool,
+    permanent: bool,
+    sandbox_arguments: str,
+    reports: Path,
+    as_json: bool,
+) -> int:
+    """Look at a target before the first run: what answers, who may sign in, which realms there are.
+
+    Only reads are sent, at most 80 requests, unless --write or --permanent is given. Then says how many must clauses
+    a run would judge with these settings, and which setting would let it judge more.
+
+    Exit codes: 0 ready, 4 settings that do not fit, 6 the environment.
+
+    \b
+    Examples:
+      registry-contracts doctor
+      registry-contracts doctor --target dev.local
+      registry-contracts doctor --target dev.local --write --json
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    left = Leftovers()
+    options = SessionOptions(target, tuple(shlex.split(sandbox_arguments)), reports=reports)
+    with manual_options.reporting_left(left), open_manual_session(options, left) as session:
+        if permanent:
+            _announce(session.target.name, session.target.realms)
+        readiness = examine(session, write=write, permanent=permanent)
+        name = "the embedded sandbox" if session.disposable else session.target.name
+        base_url = session.target.base_url
+    if as_json:
+        click.echo(json_text(_as_data(readiness, name, base_url, left), indent=2))
+    else:
+        manual_options.print_lines(_lines(readiness, name, base_url))
+        manual_options.print_left(left)
+    return _EXIT_CODES[readiness.state]
+
+
+def _announce(name: str, realms: tuple[str, ...]) -> None:
+    click.echo(
+        f"creates on {name}, for good: a contact and a submission in each of {', '.join(realms)}", err=True
+    )
+
+
+def _lines(readiness: Readiness, name: str, base_url: str) -> Iterator[str]:
+    yield f"target: {name} ({base_url}), {many(readiness.requests, 'request')} in {readiness.seconds:.1f} s"
+    yield ""
+    width = min(_WIDEST_SUBJECT, max((len(each.subject) for each in readiness.diagnoses), default=0))
+    yield from (_diagnosis_line(each, width) for each in readiness.diagnoses)
+    yield ""
+    yield from _coverage_lines(readiness)
+    yield ""
+    yield click.style(_VERDICTS[readiness.state], bold=True)
+
+
+_VERDICTS: Final = {
+    State.OK: "ready: a run can judge this target",
+    State.SETTINGS: "not ready: the settings do not fit the target",
+    State.ENVIRONMENT: "not ready: the environment stands in the way",
+}
+
+
+def _diagnosis_line(diagnosis: Diagnosis, width: int) -> str:
+    state = click.style(f"{diagnosis.state:<11}", fg=_COLOURS.get(diagnosis.state))
+    return f"{state}  {diagnosis.subject:<{width}}  {printable(diagnosis.text)}"
+
+
+def _coverage_lines(readiness: Readiness) -> Iterator[str]:
+    must = readiness.must
+    yield (
+        f"A run would judge {len(must.judged)} of {many(len(must.clauses), 'must clause')}, "
+        f"{len(must.judged_cells)} of {len(must.cells)} counted by realm."
+    )
+    unlocks = readiness.unlocks
+    if unlocks:
+        yield "Settings that would let it judge more, the most useful first:"
+    width = max((len(unlock.setting) for unlock in unlocks), default=0)
+    for unlock in unlocks:
+        gain = f"+{unlock.cells}" if unlock.cells else "with others"
+        where = f" [{', '.join(unlock.realms)}]" if unlock.realms else ""
+        yield f"  {gain:>11}  {unlock.setting:<{width}}  {unlock.meaning}{where}"
+
+
+def _as_data(readiness: Readiness, name: str, base_url: str, left: Leftovers) -> dict[str, object]:
+    must = readiness.must
+    return {
+        "target": name,
+        "base_url": base_url,
+        "requests": readiness.requests,
+        "seconds": round(readiness.seconds, 3),
+        "state": readiness.state,
+        "exit_code": _EXIT_CODES[readiness.state],
+        "diagnoses": [
+            {"subject": each.subject, "state": each.state, "text": each.text} for each in readiness.diagnoses
+        ],
+        "must_clauses": {
+            "all": len(must.clauses),
+            "judged": len(must.judged),
+            "all_by_realm": len(must.cells),
+            "judged_by_realm": len(must.judged_cells),
+        },
+        "unlocks": [
+            {
+                "setting": unlock.setting,
+                "realms": list(unlock.realms),
+                "meaning": unlock.meaning,
+                "clauses": list(unlock.clauses),
+                "by_realm": unlock.cells,
+                "helps": unlock.helps,
+            }
+            for unlock in readiness.unlocks
+        ],
+        "left": [
+            {"what": entry.what, "identifier": entry.identifier, "realm": entry.realm}
+            for entry in (*left.drafts, *left.residue)
+        ],
+    }

@@ -1,0 +1,148 @@
+"""`doctor`: says in one look whether a target can be judged, and sends reads only unless it is told otherwise."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.meta.manual.conftest import served
+from tests.meta.program import RunCommand
+
+
+class _WantsCapitals(BaseHTTPRequestHandler):
+    """A service that knows its realms in capitals only."""
+
+    def do_POST(self) -> None:
+        """Issue a token."""
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self._answer(200, {"authenticationToken": "t-0-k-e-n", "expiration": "2099-01-01T00:00:00.000Z"})
+
+    def do_GET(self) -> None:
+        """List no drafts."""
+        known = self.headers["Realm"].isupper()
+        self._answer(200, []) if known else self._answer(404, {"message": "no such realm"})
+
+    def _answer(self, status: int, value: object) -> None:
+        content = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Stay quiet."""
+
+
+@contextmanager
+def in_capitals() -> Iterator[str]:
+    """Serve it, and give its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _WantsCapitals) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def aim(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    """Set the three variables of a target, with the sandbox's author."""
+    values = {"BASE_URL": address, "EMAIL": "author@sandbox.test", "PASSWORD": "sandbox-author"}
+    for name, value in values.items():
+        monkeypatch.setenv(f"REGISTRY_{name}", value)
+
+
+def looked(said: RunCommand, *words: object, code: int = 0) -> dict[str, Any]:
+    """Run `doctor --json` and return what it printed."""
+    ended = said("doctor", *words, "--json")
+    assert ended.code == code, ended
+    content: dict[str, Any] = json.loads(ended.out)
+    assert content["exit_code"] == code
+    return content
+
+
+def texts(content: dict[str, Any], subject: str) -> str:
+    return "; ".join(each["text"] for each in content["diagnoses"] if each["subject"] == subject)
+
+
+def states(content: dict[str, Any]) -> set[str]:
+    return {each["state"] for each in content["diagnoses"]}
+
+
+def test_a_faithful_target_is_ready_within_eighty_requests(said: RunCommand, faithful: Path) -> None:
+    content = looked(said, "--target", faithful)
+    assert content["requests"] <= 80
+    assert states(content) <= {"ok", "unknown"}
+    (unlock,) = content["unlocks"]
+    assert unlock["setting"] == "attachments.size_limit_bytes"
+    counts = content["must_clauses"]
+    assert counts["judged"] + len(unlock["clauses"]) == counts["all"] > 100
+    assert content["left"] == []
+
+
+def test_writing_leaves_no_draft_and_permanent_records_are_announced(
+    said: RunCommand, faithful: Path
+) -> None:
+    ended = said("doctor", "--target", faithful, "--write", "--permanent", "--json")
+    content = json.loads(ended.out)
+    assert ended.code == 0
+    assert "for good: a contact and a submission in each of abs-dev" in ended.err
+    assert "deleteDraft 204" in texts(content, "chm-dev")
+    assert "createWorkflowRecord 201" in texts(content, "ort-dev")
+    assert {each["what"] for each in content["left"]} == {"attachment", "contact", "submission"}
+
+
+def test_a_contradiction_that_reading_shows_is_named(said: RunCommand, tmp_path: Path) -> None:
+    with served(tmp_path, "--defect", "list-top-one-more") as target:
+        content = looked(said, "--target", target)
+    assert "contradicts list-top" in texts(content, "listDrafts in abs-dev")
+
+
+def test_a_realm_that_wants_capitals_is_named(said: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    with in_capitals() as address:
+        aim(monkeypatch, address)
+        content = looked(said, code=6)
+    assert "it answers to 'ABS-DEV'" in texts(content, "abs-dev")
+    assert "refuses to list drafts" in texts(content, "realms")
+
+
+@pytest.mark.parametrize(
+    ("password", "code", "state", "words"),
+    [("wrong", 4, "settings", "are its variables right"), ("sandbox-author", 0, "ok", "signs in")],
+)
+def test_the_author_signs_in_or_the_settings_are_wrong(
+    said: RunCommand,
+    faithful: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    password: str,
+    code: int,
+    state: str,
+    words: str,
+) -> None:
+    monkeypatch.setenv("SANDBOX_AUTHOR_PASSWORD", password)
+    content = looked(said, "--target", faithful, code=code)
+    assert words in texts(content, "author")
+    assert state in states(content)
+    assert password not in json.dumps(content)
+
+
+def test_three_variables_alone_are_told_which_settings_would_unlock_most(
+    said: RunCommand, faithful: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = json.loads(said("doctor", "--target", faithful, "--json").out)["base_url"]
+    aim(monkeypatch, address)
+    ended = said("doctor")
+    assert ended.code == 0
+    assert "A run would judge" in ended.out
+    assert "realm.<realm>.contact_schema" in ended.out
+    assert ended.last == "ready: a run can judge this target"
+
+
+def test_a_closed_port_is_the_environment(said: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    aim(monkeypatch, "http://127.0.0.1:9")
+    content = looked(said, code=6)
+    assert "cannot be reached" in texts(content, "address")
+    assert content["requests"] <= 2
