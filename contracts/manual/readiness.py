@@ -15,9 +15,8 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from contracts.checks.outcomes import Blocked
-from contracts.checks.results import Result
-from contracts.checks.single import Judge
+from contracts.checks.outcomes import Blocked, Result
+from contracts.checks.table import Judge
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange, read_timestamp
 from contracts.exchanges.readers import Ambiguous, records
@@ -26,7 +25,7 @@ from contracts.interface.description import load_description
 from contracts.interface.operations import DOCUMENT_REALMS, Operation
 from contracts.manual.call import call
 from contracts.manual.manual_session import ManualSession
-from contracts.manual.request_options import RequestOptions
+from contracts.manual.prepared_requests import RequestOptions
 from contracts.safe_text import many, plain_line
 from contracts.settings.coverage import Coverage, Unlock
 from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, RealmSettings
