@@ -62,14 +62,14 @@ def command(
     options = SessionOptions(target, tuple(shlex.split(sandbox_arguments)), reports=reports)
     with manual_options.reporting_left(left), open_manual_session(options, left) as session:
         if permanent:
-            _announce(session.target.name, session.target.realms)
+            _announce(session.target.in_words, session.target.realms)
         readiness = examine(session, write=write, permanent=permanent)
-        name = "the embedded sandbox" if session.disposable else session.target.name
-        base_url = session.target.base_url
+        target_name, base_url = session.target.name, session.target.base_url
+        in_words = session.target.in_words
     if as_json:
-        click.echo(json_text(_as_data(readiness, name, base_url, left), indent=2))
+        click.echo(json_text(_as_data(readiness, target_name, base_url, left), indent=2))
     else:
-        manual_options.print_lines(_lines(readiness, name, base_url))
+        manual_options.print_lines(_lines(readiness, in_words))
         manual_options.print_left(left)
     return _EXIT_CODES[readiness.state]
 
@@ -80,8 +80,8 @@ def _announce(name: str, realms: tuple[str, ...]) -> None:
     )
 
 
-def _lines(readiness: Readiness, name: str, base_url: str) -> Iterator[str]:
-    yield f"target: {name} ({base_url}), {many(readiness.requests, 'request')} in {readiness.seconds:.1f} s"
+def _lines(readiness: Readiness, in_words: str) -> Iterator[str]:
+    yield f"target: {in_words}, {many(readiness.requests, 'request')} in {readiness.seconds:.1f} s"
     yield ""
     width = min(_WIDEST_SUBJECT, max((len(each.subject) for each in readiness.diagnoses), default=0))
     yield from (_diagnosis_line(each, width) for each in readiness.diagnoses)

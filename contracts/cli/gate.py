@@ -5,6 +5,7 @@ A gate refuses options that would leave cases out, choose others, or judge more 
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from contracts.cli.options import evidence_options, judging_options
 from contracts.cli.run import PYTEST_SETTINGS, pytest_words
 from contracts.errors import UsageError
 from contracts.evidence.record import ExitCode
+from contracts.settings.settings_reader import TARGET_VARIABLES
 
 PROFILE: Final = "gate"
 #: Option → what to do instead. Read from what pytest made of the command, so that it does not matter whether they
@@ -41,6 +43,11 @@ _REFUSED: Final = {
 }
 #: Values of options that were not given; those of the others are empty.
 _DEFAULTS: Final[dict[str, object]] = {"--profile": PROFILE, "--seed": None, "-c": str(PYTEST_SETTINGS)}
+#: Without it a pipeline whose secrets are unset would pass, since the embedded sandbox is judged in place of a target.
+_NO_TARGET: Final = (
+    "a gate needs a target: name one with --target, or set REGISTRY_BASE_URL, REGISTRY_EMAIL and REGISTRY_PASSWORD; "
+    "--target sandbox is the embedded one"
+)
 #: Settings that pytest itself makes of `--strict` and the like.
 _STRICTER: Final = re.compile(r"strict\w*=true")
 
@@ -50,6 +57,8 @@ def refusal(config: pytest.Config) -> str | None:
     for option, advice in _REFUSED.items():
         if _was_given(option, config.getoption(option, None)):
             return f"{option} is not for a gate: {advice}"
+    if config.getoption("--target") is None and not any(name in os.environ for name in TARGET_VARIABLES):
+        return _NO_TARGET
     return None
 
 
@@ -75,7 +84,7 @@ def command(workers: int | None, pytest_arguments: tuple[str, ...], **options: o
 
     \b
     Examples:
-      registry-contracts gate --consumer sdk.toml
+      registry-contracts gate --target sandbox --consumer sdk.toml
       registry-contracts gate --target dev --consumer sdk.toml --workers 4
     """  # noqa: D301 - click's mark for lines to be left as they are
     del options["strict"]

@@ -80,4 +80,4 @@ def _print_verdict(verdict: RunVerdict, folder: Path, shards: int) -> None:
         click.echo(f"drift: {verdict.drift.sentence}")
     report = folder / "index.html"
     click.echo(f"report: {report if report.exists() else folder}")
-    click.echo(f"verdict: {verdict.sentence} (exit code {int(verdict.exit_code)})")
+    click.echo(f"verdict: {verdict.line}")

@@ -18,6 +18,7 @@ from msgspec import UNSET, Meta, UnsetType
 from contracts.evidence.terms import Terms
 from contracts.exchanges.exchange import Exchange
 from contracts.file_formats import Count, Moment, Name, OpenFormat, Seconds, Seed, one_of
+from contracts.settings.target import target_in_words
 
 
 class Verdict(StrEnum):
@@ -203,6 +204,11 @@ class RunFacts:
     shards: tuple[str, ...] = ()
     planned: Count | None = None
     died: tuple[str, ...] = ()
+
+    @property
+    def target_in_words(self) -> str:
+        """What was judged: the embedded sandbox, or the target's name and address."""
+        return target_in_words(self.target, self.base_url)
 
     @property
     def seconds(self) -> float | None:

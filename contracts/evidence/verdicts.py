@@ -175,7 +175,7 @@ class RunVerdict:
     differ from the accepted baseline. `unjudged` are the must cells that could not be judged and are not waived.
     `weather` says which faults of the environment were met and what was judged in them; empty when there were none.
     `crashes` says of workers that died without harm that they did. `unwritten` names each report that could not be
-    written, with the reason; none of it touches what was judged.
+    written, with the reason; none of it touches what was judged. `target` says what was judged, in words.
     """
 
     exit_code: ExitCode
@@ -191,6 +191,7 @@ class RunVerdict:
     weather: str = ""
     crashes: tuple[str, ...] = ()
     unwritten: tuple[str, ...] = ()
+    target: str = ""
 
     @property
     def word(self) -> str:
@@ -201,6 +202,11 @@ class RunVerdict:
     def sentence(self) -> str:
         """The verdict and its reason in one line."""
         return f"{self.word}: {self.reason}"
+
+    @property
+    def line(self) -> str:
+        """The sentence with the exit code and the target, as a terminal's last line has it."""
+        return f"{self.sentence} (exit code {int(self.exit_code)}, target: {self.target})"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -274,6 +280,7 @@ def judge(
         weather=weather(record.run.environment, cells),
         crashes=record.crashes,
         unwritten=unwritten,
+        target=record.run.target_in_words,
     )
     holding = dict(_applicable_exit_codes(record, verdict))
     code = deciding_exit_code(holding)

@@ -58,7 +58,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     if is_worker(config) or PLAN not in config.stash:
         return None
     selection, target = config.stash[SELECTION], config.stash[TARGET]
-    name = f"{target.name} at {target.base_url}" if target else "the embedded sandbox"
+    name = target.in_words if target else "the embedded sandbox"
     parts = [f"contract: {name}, profile {selection.profile}, seed {selection.seed}"]
     terms = selection.terms
     parts += [f"shard {selection.shard}"] if selection.shard else []
@@ -113,7 +113,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     report = folder / "index.html"
     # A page that could not be written is named in the verdict; what there is besides stands in the folder.
     terminalreporter.write_line(f"report: {report if report.exists() else folder}")
-    _tell(terminalreporter, config, f"{verdict.sentence} (exit code {int(verdict.exit_code)})")
+    _tell(terminalreporter, config, verdict.line)
 
 
 def _tell(terminalreporter: pytest.TerminalReporter, config: pytest.Config, line: str) -> None:

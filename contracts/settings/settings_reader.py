@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from contracts.errors import UsageError, suggestion
 from contracts.file_formats import is_file
@@ -33,6 +33,8 @@ from contracts.settings.target import (
 from contracts.settings.toml_file import Keys, TomlFile, called, read_text, read_toml_file
 
 BASE_URL, EMAIL, PASSWORD = "REGISTRY_BASE_URL", "REGISTRY_EMAIL", "REGISTRY_PASSWORD"
+#: The variables that together name a target where no option does.
+TARGET_VARIABLES: Final = (BASE_URL, EMAIL, PASSWORD)
 _CONVENTIONAL = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 
 
@@ -84,22 +86,33 @@ def target_from_environment(environ: Mapping[str, str]) -> Target | None:
     """Return the target of the three `REGISTRY_…` variables, or None when none of them is set.
 
     Raises:
-        UsageError: only some are set, or one cannot be used; it names the variable, never its value.
+        UsageError: only some are set, one is set but empty, or one cannot be used; it names the variable, never its
+            value.
 
     """
-    names = (BASE_URL, EMAIL, PASSWORD)
-    missing = [name for name in names if not environ.get(name)]
-    if len(missing) == len(names):
+    missing = [name for name in TARGET_VARIABLES if not environ.get(name)]
+    if not any(name in environ for name in TARGET_VARIABLES):
         return None
     if missing:
-        raise UsageError(
-            f"{_others(names, missing)} set, but not {' and '.join(missing)}; "
-            "set all three environment variables, or name a target: --target sandbox is the embedded one"
-        )
+        raise UsageError(f"{_incomplete(missing, environ)}; {_COMPLETE_OR_TARGET}")
     base_url = _checked(BASE_URL, checked_base_url, environ)
     email = _checked(EMAIL, checked_email, environ)
     account = Account(AUTHOR, email, Secret(environ[PASSWORD]))
     return Target(name="environment", base_url=base_url, accounts={AUTHOR: account})
+
+
+_COMPLETE_OR_TARGET: Final = (
+    "set all three environment variables, or name a target: --target sandbox is the embedded one"
+)
+
+
+def _incomplete(missing: list[str], environ: Mapping[str, str]) -> str:
+    """Say which variables are not set, or empty: secrets that a pipeline does not have arrive so."""
+    empty = [name for name in missing if name in environ]
+    if empty:
+        return f"{' and '.join(empty)} set, but empty"
+    others = [name for name in TARGET_VARIABLES if name not in missing]
+    return f"{' and '.join(others)} set, but not {' and '.join(missing)}"
 
 
 def checked_email(text: str) -> str:
@@ -120,10 +133,6 @@ def _checked(name: str, check: Callable[[str], str], environ: Mapping[str, str])
         return check(environ[name].strip())
     except ValueError as error:
         raise UsageError(f"environment variable {name} {error}") from None
-
-
-def _others(names: tuple[str, ...], missing: list[str]) -> str:
-    return " and ".join(name for name in names if name not in missing)
 
 
 def _unset(source: TomlFile, role: str, named: AccountVariables, environ: Mapping[str, str]) -> str | None:

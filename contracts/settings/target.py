@@ -65,6 +65,7 @@ ANONYMOUS = "anonymous"
 ACCOUNT_ROLES = (AUTHOR, "restricted", "nau", "other")
 
 SANDBOX = "sandbox"
+_THIS_MACHINE = "http://127.0.0.1:"
 
 
 class Kind(Enum):
@@ -220,6 +221,12 @@ class TlsSettings:
     )
 
 
+def target_in_words(name: str, base_url: str) -> str:
+    """Name a target with its address; a sandbox on this machine has another one each time."""
+    local = name == SANDBOX and base_url.startswith(_THIS_MACHINE)
+    return "the embedded sandbox" if local else f"{name} at {base_url}"
+
+
 @dataclass(frozen=True)
 class Target:
     """A service at a base URL, with its realms, accounts and data.
@@ -252,7 +259,12 @@ class Target:
     @property
     def is_sandbox(self) -> bool:
         """Whether this is a sandbox on this machine; a file of that name may describe anything."""
-        return self.name == SANDBOX and self.base_url.startswith("http://127.0.0.1:")
+        return self.name == SANDBOX and self.base_url.startswith(_THIS_MACHINE)
+
+    @property
+    def in_words(self) -> str:
+        """Name and address, as a person reads them."""
+        return target_in_words(self.name, self.base_url)
 
     def realm_settings(self, realm: str) -> RealmSettings:
         """Return the settings of `realm`, all empty when the target has none for it."""

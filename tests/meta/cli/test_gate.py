@@ -11,6 +11,7 @@ import pytest
 from tests.meta.program import Program
 
 DEFECT = "--sandbox-arguments=--defect attachment-text-only"
+ON_SANDBOX = ("--target", "sandbox")
 UPLOADS = """\
 realms = ["abs-dev"]
 clauses = ["attachment-create-accepted"]
@@ -55,17 +56,17 @@ def verdict(program: Program) -> dict[str, Any]:
 
 
 def test_an_sdk_is_blocked_by_its_own_operation(uploads: Program) -> None:
-    ended = uploads("gate", "--consumer", "sdk.toml", DEFECT)
+    ended = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml", DEFECT)
     assert ended.code == 1, ended.out
     assert ended.last == (
         "gate: fail: 1 finding in abs-dev: attachment-create-accepted (createAttachment); "
-        "affects client.attachments.upload (exit code 1)"
+        "affects client.attachments.upload (exit code 1, target: the embedded sandbox)"
     )
 
 
 def test_an_sdk_is_not_blocked_by_anothers_operation(program: Program) -> None:
     (program.folder / "sdk.toml").write_text(TEXTS, encoding="utf-8")
-    ended = program("gate", "--consumer", "sdk.toml", DEFECT)
+    ended = program("gate", *ON_SANDBOX, "--consumer", "sdk.toml", DEFECT)
     assert ended.code == 0, ended.out
     assert ended.last.startswith("gate: pass: ")
     assert verdict(program)["strict"] is True
@@ -73,9 +74,9 @@ def test_an_sdk_is_not_blocked_by_anothers_operation(program: Program) -> None:
 
 def test_an_accepted_contradiction_passes_and_is_shown_apart(uploads: Program) -> None:
     accept(uploads)
-    ended = uploads("gate", "--consumer", "sdk.toml", DEFECT)
+    ended = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml", DEFECT)
     assert ended.code == 0, ended.out
-    assert ended.last.endswith("; 1 accepted deviation (exit code 0)")
+    assert ended.last.endswith("; 1 accepted deviation (exit code 0, target: the embedded sandbox)")
     assert "1 deviation in " in ended.out
     assert "FAILED" not in ended.out
     assert verdict(uploads)["counts"]["deviation"] == 1
@@ -83,18 +84,18 @@ def test_an_accepted_contradiction_passes_and_is_shown_apart(uploads: Program) -
 
 def test_a_deviation_that_no_longer_happens_fails_and_names_its_line(uploads: Program) -> None:
     accept(uploads)
-    ended = uploads("gate", "--consumer", "sdk.toml")
+    ended = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml")
     assert ended.code == 1, ended.out
     assert ended.last == (
         "gate: fail: deviations/sandbox.toml:1: the deviation on attachment-create-accepted no longer happens "
-        "in abs-dev: take the entry out (exit code 1)"
+        "in abs-dev: take the entry out (exit code 1, target: the embedded sandbox)"
     )
 
 
 def test_two_gates_send_the_same_requests(program: Program) -> None:
     (program.folder / "sdk.toml").write_text(SOME, encoding="utf-8")
     for reports in ("one", "two"):
-        ended = program("gate", "--consumer", "sdk.toml", "--reports", reports)
+        ended = program("gate", *ON_SANDBOX, "--consumer", "sdk.toml", "--reports", reports)
         assert ended.code == 0, ended.out
     one, two = (requests(program.folder / reports) for reports in ("one", "two"))
     assert one == two
@@ -148,7 +149,7 @@ def test_what_cannot_be_used_ends_with_4_before_anything_is_sent(
     (program.folder / "sdk.toml").write_text('operations = ["saveDrafts"]', encoding="utf-8")
     (program.folder / "words.txt").write_text("-m\nslow\n", encoding="utf-8")
     (program.folder / "other.ini").write_text("[pytest]\n", encoding="utf-8")
-    ended = program("gate", *words)
+    ended = program("gate", *ON_SANDBOX, *words)
     assert ended.code == 4, ended.out + ended.err
     told = [line for line in (ended.out + ended.err).splitlines() if line.strip()]
     assert len(told) == 1, told
@@ -161,6 +162,31 @@ def test_what_the_environment_adds_for_pytest_is_refused_as_well(program: Progra
     ended = program("gate")
     assert ended.code == 4, ended.out + ended.err
     assert "--deselect is not for a gate" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        ({}, "a gate needs a target"),
+        ({"REGISTRY_BASE_URL": "", "REGISTRY_EMAIL": "", "REGISTRY_PASSWORD": ""}, "set, but empty"),
+        (
+            {
+                "REGISTRY_BASE_URL": "http://127.0.0.1:9",
+                "REGISTRY_EMAIL": "a@b.test",
+                "REGISTRY_PASSWORD": "",
+            },
+            "REGISTRY_PASSWORD set, but empty",
+        ),
+    ],
+)
+def test_a_gate_never_judges_the_sandbox_unasked(
+    program: Program, variables: dict[str, str], says: str
+) -> None:
+    program.environment.update(variables)
+    ended = program("gate")
+    assert ended.code == 4, ended.out + ended.err
+    assert says in ended.out + ended.err
+    assert not (program.folder / "reports").exists()
 
 
 def test_no_abbreviation_gets_past(program: Program) -> None:

@@ -182,7 +182,7 @@ def test_what_runs_is_the_wheels(python: Path) -> None:
 
 @pytest.mark.usefixtures("with_sandbox")
 def test_a_gate_works_in_another_repository_and_writes_nothing_but_reports(installed: Installed) -> None:
-    ended = installed("gate", "--consumer", "sdk.toml", "--workers", "2")
+    ended = installed("gate", "--target", "sandbox", "--consumer", "sdk.toml", "--workers", "2")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert ended.stdout.splitlines()[-1].startswith("gate: pass: ")
     content = json.loads((installed.folder / "reports/latest/verdict.json").read_text("utf-8"))

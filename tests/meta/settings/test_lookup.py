@@ -49,7 +49,7 @@ def test_no_targets_folder_is_said(tmp_path: Path) -> None:
     [
         ({"REGISTRY_BASE_URL": "https://h.example"}, "but not REGISTRY_EMAIL and REGISTRY_PASSWORD"),
         ({"REGISTRY_PASSWORD": PASSWORD, "REGISTRY_EMAIL": "a@b.example"}, "but not REGISTRY_BASE_URL"),
-        ({**ENVIRON, "REGISTRY_BASE_URL": ""}, "but not REGISTRY_BASE_URL"),
+        ({**ENVIRON, "REGISTRY_BASE_URL": ""}, "REGISTRY_BASE_URL set, but empty"),
         ({**ENVIRON, "REGISTRY_BASE_URL": f"https://me:{PASSWORD}@h"}, "REGISTRY_BASE_URL holds credentials"),
         ({**ENVIRON, "REGISTRY_BASE_URL": f"{PASSWORD}"}, "REGISTRY_BASE_URL is not an http"),
         (

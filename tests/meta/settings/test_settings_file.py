@@ -42,11 +42,15 @@ def test_three_variables_make_a_target(tmp_path: Path) -> None:
     assert target.accounts["author"].password.reveal() == "hunter2"
 
 
-def test_empty_variables_count_as_not_set() -> None:
-    assert (
-        target_from_environment({"REGISTRY_BASE_URL": "", "REGISTRY_EMAIL": "", "REGISTRY_PASSWORD": ""})
-        is None
-    )
+@pytest.mark.parametrize("empty", [("BASE_URL",), ("BASE_URL", "EMAIL", "PASSWORD")])
+def test_empty_variables_are_refused_and_not_taken_for_the_sandbox(empty: tuple[str, ...]) -> None:
+    known = {"REGISTRY_EMAIL": "a@b.example", "REGISTRY_PASSWORD": "hunter2"}
+    with pytest.raises(UsageError, match="REGISTRY_BASE_URL.* set, but empty"):
+        target_from_environment(known | {f"REGISTRY_{name}": "" for name in empty})
+
+
+def test_without_any_variable_there_is_no_target() -> None:
+    assert target_from_environment({"HOME": "/root"}) is None
 
 
 def test_a_name_is_looked_up_in_the_targets_folder(tmp_path: Path) -> None:
