@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from contracts.errors import UsageError
 from contracts.settings import settings_reader
 from contracts.settings.guard import checked_base_url
 from contracts.settings.settings_reader import load_target, target_from_environment
@@ -45,7 +46,7 @@ def test_three_variables_make_a_target(tmp_path: Path) -> None:
 @pytest.mark.parametrize("empty", [("BASE_URL",), ("BASE_URL", "EMAIL", "PASSWORD")])
 def test_empty_variables_are_refused_and_not_taken_for_the_sandbox(empty: tuple[str, ...]) -> None:
     known = {"REGISTRY_EMAIL": "a@b.example", "REGISTRY_PASSWORD": "hunter2"}
-    with pytest.raises(UsageError, match="REGISTRY_BASE_URL.* set, but empty"):
+    with pytest.raises(UsageError, match=r"REGISTRY_BASE_URL.* set, but empty"):
         target_from_environment(known | {f"REGISTRY_{name}": "" for name in empty})
 
 
