@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from contracts.cases.list_pages import quoted as quoted
     from contracts.cases.marks import Profile as Profile
     from contracts.cases.marks import contract as contract
+    from contracts.cases.properties import Properties as Properties
     from contracts.cases.requests import OrdinaryRequests as OrdinaryRequests
     from contracts.cases.requests import Request as Request
     from contracts.cases.requests import ValidRequests as ValidRequests
@@ -85,6 +86,7 @@ _NAMES = {
     "contracts.cases.hostile_input": "Deal share",
     "contracts.cases.list_pages": "Lister attachments_of drafts_of equals quoted",
     "contracts.cases.marks": "Profile contract",
+    "contracts.cases.properties": "Properties",
     "contracts.cases.requests": "OrdinaryRequests Request ValidRequests",
     "contracts.cases.sample_records": "CONTACT_FIELDS MANDATORY_FIELDS Samples",
     "contracts.cases.sign_in": "Credentials nobodys_email",

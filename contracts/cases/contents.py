@@ -35,9 +35,8 @@ DELICATE: Final[dict[str, str]] = {
     "lines": "one\r\ntwo\nthree\rfour\tfive",
     "markup": "<b>bold</b> &amp; &#233; <script>x</script> <!-- c -->",
     "invisible": "soft\u00adhyphen, zero\u200bwidth, mark\ufeffinside, \u202eturned\u202c, line\u2028end",
+    "controls": "bell \x07 escape \x1b delete \x7f last \uffff",
 }
-_CONTROLS: Final = "bell \x07 escape \x1b delete \x7f last \uffff"
-
 #: One object a name; what becomes of it in a draft is not shown.
 STRUCTURES: Final[dict[str, Any]] = {
     "unknown members": {"plain": 1, "with.dot": 2, "$dollar": 3, "": 4, "__proto__": {"a": 1}},
@@ -71,23 +70,6 @@ def many_scripts(samples: Samples, uid: str) -> dict[str, Any]:
     )
 
 
-def delicate_text(samples: Samples, uid: str) -> dict[str, Any]:
-    """A contact record with text that is easily tidied away."""
-    return samples.draft(
-        uid,
-        firstName=DELICATE["decomposed"],
-        lastName=DELICATE["edges"],
-        address={"en": DELICATE["lines"]},
-        designation={"en": DELICATE["markup"]},
-        relevantInformation={"en": DELICATE["invisible"]},
-    )
-
-
-def control_characters(samples: Samples, uid: str) -> dict[str, Any]:
-    """A contact record with control characters, but not the null that some databases cannot hold."""
-    return samples.draft(uid, relevantInformation={"en": _CONTROLS})
-
-
 def long_text(samples: Samples, uid: str, length: int) -> dict[str, Any]:
     """A contact record with one text of `length` characters; no two stretches of it are the same."""
     text = " ".join(f"{number:06d}é" for number in range(length // 8 + 1))[:length]
@@ -110,16 +92,6 @@ def incomplete(samples: Samples, uid: str) -> dict[str, dict[str, Any]]:
         "wrong kind": whole | {"emails": "wangari.maathai@example.test"},
         "unknown term": whole | {"country": {"identifier": "no-such-term"}},
     }
-
-
-def several_items(samples: Samples, uid: str) -> dict[str, Any]:
-    """A contact record whose arrays hold several items, neither in rising nor in falling order."""
-    return samples.draft(
-        uid,
-        phones=["+254 2", "+254 9", "+254 1"],
-        emails=["m@example.test", "z@example.test", "a@example.test"],
-        websites=[{"url": f"https://{name}.example.test/"} for name in ("m", "z", "a")],
-    )
 
 
 def nested(depth: int) -> Any:

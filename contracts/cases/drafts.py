@@ -253,18 +253,6 @@ def stored(claim: Claim, actor: Actor, uid: str, saved: Exchange, *reads: Exchan
         claim.holds(there, saved, *reads, expected="the saved draft is there", seen="no draft")
 
 
-def updated(claim: Claim, actor: Actor, draft: Draft, saved: Exchange) -> None:
-    """Claim that after a later save a draft is not as it was; a refused save says nothing.
-
-    Args:
-        saved: The later save, of other content. Whether this is read back right is for other claims.
-    """
-    if usable(saved).success:
-        read = actor.send("getDraft", path={"uid": draft.uid})
-        before = readers.holds_document(usable(read), without_header(draft.document))
-        claim.holds(not before, saved, read, expected="the later content", seen="the content from before")
-
-
 def deleted(actor: Actor, uid: str) -> Exchange:
     """Delete a draft and see by the exists check that it is gone.
 

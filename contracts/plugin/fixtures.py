@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -14,6 +16,7 @@ from contracts.cases.fault_probe import Exercise, Probe
 from contracts.cases.generated_faults import faults, one_of_each
 from contracts.cases.hostile_input import Deal
 from contracts.cases.marks import Profile
+from contracts.cases.properties import Properties, example_database
 from contracts.cases.requests import OrdinaryRequests, ValidRequests
 from contracts.cases.sample_records import Samples
 from contracts.cases.sign_in import Credentials
@@ -164,6 +167,20 @@ def deal(worker: Worker, realm: str) -> Deal:
     """Deals the values of a table to the document realms of the run."""
     run = [name for name in worker.selection.realms or worker.target.realms if name in DOCUMENT_REALMS]
     return Deal(run.index(realm), len(run)) if realm in run else Deal(0, 1)
+
+
+@pytest.fixture
+def properties(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt, realm: str) -> Properties:
+    """Draws the examples of a property of this realm: always the same in a gate, others each night."""
+    thorough = worker.selection.profile.includes(Profile.NIGHTLY)
+    name = f"{worker.target.name} {realm} {case_of(request.node)}"
+    scratch = None if thorough else Path(worker.plan.private)
+    return Properties(
+        attempt,
+        crc32(f"{worker.selection.seed} {realm} {request.node.name}".encode()),
+        example_database(worker.selection.reports, name, scratch),
+        thorough=thorough,
+    )
 
 
 def _actor(role: str) -> Any:

@@ -18,51 +18,6 @@ def test_text_in_many_scripts_is_kept(
     claim("draft-text-kept", "getDraft").shows(read, telling)
 
 
-@contract("draft-text-exact", "draft-save-creates", "draft-save-body")
-def test_delicate_text_is_not_tidied(
-    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
-) -> None:
-    """Text that was taken comes back to the character: accents, spaces, line ends, markup."""
-    uid = fresh.uid()
-    document = contents.delicate_text(samples, uid)
-    saved = drafts.save(author, samples, uid, document)
-    read = author.send("getDraft", path={"uid": uid})
-    drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
-    telling = contents.changed(document, samples.draft(uid))
-    taken = drafts.kept_when_taken(claim("draft-text-exact", "getDraft"), saved, read, telling)
-    observe("draft-save-body", "saveDraft", {"delicate text": taken})
-
-
-@contract("draft-text-exact", "draft-save-creates", "draft-save-body")
-def test_control_characters_are_kept(
-    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
-) -> None:
-    """Control characters that were taken come back."""
-    uid = fresh.uid()
-    document = contents.control_characters(samples, uid)
-    saved = drafts.save(author, samples, uid, document)
-    read = author.send("getDraft", path={"uid": uid})
-    drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
-    telling = contents.changed(document, samples.draft(uid))
-    taken = drafts.kept_when_taken(claim("draft-text-exact", "getDraft"), saved, read, telling)
-    observe("draft-save-body", "saveDraft", {"control characters": taken})
-
-
-@contract("draft-get-content", "draft-save-creates", "draft-save-body", operations=["getDraft", "saveDraft"])
-def test_long_text_is_kept_whole(
-    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
-) -> None:
-    """Text that was taken comes back whole, also when it is longer than what is read at once."""
-    uid = fresh.uid()
-    document = contents.long_text(samples, uid, 70_000)
-    saved = drafts.save(author, samples, uid, document)
-    read = author.send("getDraft", path={"uid": uid})
-    drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
-    telling = contents.changed(document, samples.draft(uid))
-    taken = drafts.kept_when_taken(claim("draft-get-content"), saved, read, telling)
-    observe("draft-save-body", "saveDraft", {"text of 70000": taken})
-
-
 @contract(
     "draft-get-content",
     "draft-save-creates",
@@ -96,18 +51,6 @@ def test_a_document_of_another_schema_is_kept_whole(
     drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
     taken = drafts.kept_when_taken(claim("draft-get-content"), saved, read, drafts.without_header(document))
     observe("draft-save-body", "saveDraft", {"another schema": taken})
-
-
-@contract("draft-get-content", "draft-save-creates", operations=["getDraft", "saveDraft"])
-def test_items_keep_their_order(author: Actor, samples: Samples, fresh: Namespace, claim: Claims) -> None:
-    """Arrays come back with their items in the order in which they were saved."""
-    uid = fresh.uid()
-    document = contents.several_items(samples, uid)
-    saved = drafts.save(author, samples, uid, document)
-    read = author.send("getDraft", path={"uid": uid})
-    drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
-    telling = contents.changed(document, samples.draft(uid))
-    drafts.kept_when_taken(claim("draft-get-content"), saved, read, telling)
 
 
 @contract("draft-save-incomplete", requests=12)

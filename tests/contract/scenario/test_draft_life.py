@@ -8,7 +8,6 @@ from contracts.cases import (
     Observer,
     Samples,
     comparison,
-    contents,
     contract,
     done,
     drafts,
@@ -106,17 +105,6 @@ def test_a_later_save_replaces_the_content(
     claim("draft-save-replaces", "saveDraft").holds(
         not left, read, expected="nothing of the first save", seen=f"still there: {', '.join(sorted(left))}"
     )
-
-
-@contract("draft-save-updates", operations=["saveDraft"])
-def test_a_later_save_may_be_far_longer(
-    author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
-) -> None:
-    """A later save that was taken updates the draft also where it is longer than what is read at once."""
-    draft = arrange.draft(author)
-    drafts.shown(author, draft)
-    saved = drafts.save(author, samples, draft.uid, contents.long_text(samples, draft.uid, 70_000))
-    drafts.updated(claim("draft-save-updates", "saveDraft"), author, draft, saved)
 
 
 @contract("draft-save-creates")

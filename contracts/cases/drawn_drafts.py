@@ -1,0 +1,317 @@
+"""Contents of drafts that Hypothesis draws, and claims that what a save accepted comes back as it was.
+
+A content is put together of parts. What a service refuses whole is tried again in smaller parts, since the document
+promises no acceptance of what it does not show. One exchange tests many values.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from contracts.cases.contents import BEYOND_THE_BASIC_PLANE, DELICATE, SCRIPTS, nested
+from contracts.cases.drafts import save, without_header
+from contracts.cases.sample_records import Samples
+from contracts.checks.claims import Claims
+from contracts.checks.outcomes import usable
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Exchange
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+#: The clause that promises each part of a content back.
+DOCUMENTED, SCRIPT, EXACT, MADE_UP = (
+    "draft-get-content",
+    "draft-text-kept",
+    "draft-text-exact",
+    "draft-values-kept",
+)
+CLAUSES: Final = (DOCUMENTED, SCRIPT, EXACT, MADE_UP, "draft-save-updates", "draft-save-replaces")
+#: Documented fields, by the part that they carry; a text, or a text for one language.
+_TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
+    DOCUMENTED: ("firstName", "middleName", "department", "postalCode"),
+    SCRIPT: ("lastName", "organization", "city"),
+    EXACT: ("designation", "relevantInformation", "address", "state"),
+}
+_BY_LANGUAGE: Final = frozenset(
+    {
+        "department",
+        "postalCode",
+        "organization",
+        "city",
+        "designation",
+        "relevantInformation",
+        "address",
+        "state",
+    }
+)
+#: The member that holds made-up values.
+_EXTRA: Final = "additional"
+#: Saves of one content, after which a refusal is not looked into any further.
+_MOST_SAVES: Final = 6
+
+#: Values that services tend to spoil, none of them a text; each is lost, rounded or tidied somewhere.
+_VALUES: Final[tuple[Any, ...]] = (
+    0,
+    -1,
+    17,
+    2**31,
+    2**53 - 1,
+    2**53 + 1,
+    -(2**63),
+    0.1,
+    -1.5,
+    1e-7,
+    1e21,
+    1.7976931348623157e308,
+    True,
+    False,
+    None,
+    "",
+    [],
+    {},
+    [[], [{}], [None], ""],
+    [3, 1, 2, 3, 1],
+    list(range(12)),
+    ["single"],
+    [None, 0, False, ""],
+    "00505",
+    "true",
+    "null",
+    "1e5",
+    nested(12),
+    [[[[[[1]]]]]],
+    {"a": {"b": {"c": {"d": {"e": [{"f": 1}]}}}}},
+)
+_KEYS: Final = (
+    "with.dot",
+    "$dollar",
+    "with space",
+    "_underscore",
+    "Capital",
+    "capital",
+    "1",
+    "ключ",
+    "a-b",
+    "",
+)
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a draft holds beside an ordinary record.
+
+    Attributes:
+        parts: Members of the record, by the clause that promises them back.
+        short: The ordinary record has its mandatory fields only.
+    """
+
+    parts: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
+    short: bool = False
+
+    @property
+    def clauses(self) -> list[str]:
+        """The clauses of its parts."""
+        return [clause for clause, _ in self.parts]
+
+    def only(self, clauses: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """The parts under these clauses."""
+        return {clause: dict(members) for clause, members in self.parts if clause in clauses}
+
+
+def _documented_text() -> SearchStrategy[str]:
+    """Text that any field of the kind `string` may hold: letters, digits, signs; short and long."""
+    short = st.text(alphabet=string.ascii_letters + string.digits + " '\\/-", min_size=1, max_size=60)
+    lengths = st.sampled_from((51, 300, 4_097, 5_000, 66_000))
+    return st.one_of(
+        short.map(lambda text: f"x{text}x"),
+        lengths.map(_long),
+        st.sampled_from(("00505", "O'Neill \\ McKenzie, Dr", "de la CRUZ 7")),
+    ).filter(lambda text: "  " not in text)
+
+
+def _long(length: int) -> str:
+    """Text of a length, no two stretches of which are the same."""
+    return "".join(f"{number:05d} x" for number in range(length // 7 + 1))[: length - 1] + "."
+
+
+def _script_text() -> SearchStrategy[str]:
+    return st.sampled_from(
+        (*SCRIPTS.values(), BEYOND_THE_BASIC_PLANE, "Ñandú Łukasz Þór", "O'Neill-Жуков 王")
+    )
+
+
+def _delicate_text() -> SearchStrategy[str]:
+    return st.one_of(st.sampled_from(tuple(DELICATE.values())), _text(40))
+
+
+def _text(longest: int) -> SearchStrategy[str]:
+    """Any text but the null character, which some databases cannot hold; a case of its own sends it."""
+    return st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), max_size=longest)
+
+
+def _phones() -> SearchStrategy[list[str]]:
+    numbers = st.sampled_from(("+254 2", "+254 9", "+254 1", "+254 20 387 3057", "020"))
+    return st.lists(numbers, min_size=1, max_size=14)
+
+
+def _json_values() -> SearchStrategy[Any]:
+    finite = st.floats(allow_nan=False, allow_infinity=False)
+    leaves = st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**63), finite, _text(12))
+    return st.recursive(
+        leaves,
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_text(8), inner, max_size=3),
+        max_leaves=8,
+    )
+
+
+def _extra() -> SearchStrategy[dict[str, Any]]:
+    values = st.one_of(st.sampled_from(_VALUES), _json_values())
+    return st.dictionaries(st.one_of(st.sampled_from(_KEYS), _text(10)), values, max_size=8)
+
+
+def contents() -> SearchStrategy[Content]:
+    """Contents with documented fields, text in other scripts, delicate text and made-up values."""
+    return st.builds(
+        content_of,
+        st.tuples(*[_documented_text()] * len(_TEXTS[DOCUMENTED])),
+        st.tuples(*[_script_text()] * len(_TEXTS[SCRIPT])),
+        st.tuples(*[_delicate_text()] * len(_TEXTS[EXACT])),
+        _phones(),
+        st.one_of(st.none(), _extra()),
+        st.booleans(),
+    )
+
+
+def content_of(
+    documented: Sequence[str],
+    script: Sequence[str],
+    delicate: Sequence[str],
+    phones: list[str],
+    extra: dict[str, Any] | None,
+    short: bool,
+) -> Content:
+    """Put a content together of texts for each sort of field, a list of phones and made-up members."""
+    drawn = {DOCUMENTED: documented, SCRIPT: script, EXACT: delicate}
+    parts = {
+        clause: [(name, _field(name, text)) for name, text in zip(_TEXTS[clause], texts, strict=True)]
+        for clause, texts in drawn.items()
+    }
+    parts[DOCUMENTED].append(("phones", phones))
+    if extra:
+        parts[MADE_UP] = [(_EXTRA, extra)]
+    return Content(tuple((clause, tuple(members)) for clause, members in parts.items()), short)
+
+
+def _field(name: str, text: str) -> Any:
+    return {"en": text} if name in _BY_LANGUAGE else text
+
+
+#: Everything that is lost anywhere, at once; the second draws another value of each kind.
+EVERYTHING: Final = (
+    content_of(
+        (_long(70_000), "O'Neill \\ McKenzie", _long(5_000), "00505"),
+        (BEYOND_THE_BASIC_PLANE, SCRIPTS["en"], SCRIPTS["zh"]),
+        (DELICATE["decomposed"], DELICATE["lines"], DELICATE["edges"], DELICATE["markup"]),
+        [f"+254 {number % 7}" for number in range(12)],
+        {f"m{number}": value for number, value in enumerate(_VALUES)} | dict.fromkeys(_KEYS, 1),
+        short=False,
+    ),
+    content_of(
+        ("de la CRUZ", _long(300), SCRIPTS["es"], _long(66_000)),
+        (SCRIPTS["fr"], SCRIPTS["ru"], BEYOND_THE_BASIC_PLANE),
+        (DELICATE["invisible"], DELICATE["markup"], DELICATE["decomposed"], DELICATE["lines"]),
+        ["+254 9"],
+        dict(zip(_KEYS, _VALUES[::-1], strict=False)),
+        short=True,
+    ),
+)
+
+
+class DrawnDrafts:
+    """Saves drawn contents as drafts and claims that they come back.
+
+    Attributes:
+        taken: Whether a save with a part was taken, by the part's clause.
+    """
+
+    def __init__(self, actor: Actor, samples: Samples, fresh: Namespace, claim: Claims) -> None:
+        self._actor = actor
+        self._samples = samples
+        self._fresh = fresh
+        self._claim = claim
+        self.taken: dict[str, bool] = {}
+
+    def come_back(self, example: tuple[Content, ...]) -> None:
+        """Claim that each content comes back after it was saved, and replaces the one before it.
+
+        Raises:
+            Contradiction: a must was contradicted.
+        """
+        uid = self._fresh.uid()
+        before: dict[str, Any] = {}
+        for content in example:
+            before = self._saved(uid, content, before)
+
+    def _saved(self, uid: str, content: Content, before: dict[str, Any]) -> dict[str, Any]:
+        """Save a content whole, or else in the parts that are taken; returns what the draft holds now."""
+        waiting, saves = [content.clauses], 0
+        while waiting and saves < _MOST_SAVES:
+            saves += 1
+            clauses = waiting.pop(0)
+            parts = content.only(clauses)
+            members = {name: value for part in parts.values() for name, value in part.items()}
+            record = self._samples.short_draft if content.short else self._samples.draft
+            document = record(uid, **members)
+            sent = save(self._actor, self._samples, uid, document)
+            if usable(sent).refusal:
+                waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
+                self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
+                continue
+            self.taken |= dict.fromkeys(clauses, True)
+            self._judge(uid, sent, parts, document, before)
+            before = document
+        return before
+
+    def _judge(
+        self,
+        uid: str,
+        sent: Exchange,
+        parts: dict[str, dict[str, Any]],
+        document: dict[str, Any],
+        before: dict[str, Any],
+    ) -> None:
+        read = self._actor.send("getDraft", path={"uid": uid})
+        if before:
+            self._judge_update(sent, read, document, before)
+        for clause, members in parts.items():
+            self._claim(clause, "getDraft").shows(read, members)
+
+    def _judge_update(
+        self, sent: Exchange, read: Exchange, document: dict[str, Any], before: dict[str, Any]
+    ) -> None:
+        earlier = without_header(before)
+        if not readers.includes(document, earlier):
+            stale = readers.holds_document(usable(read), earlier)
+            self._claim("draft-save-updates", "getDraft").holds(
+                not stale, sent, read, expected="the later content", seen="the content from before"
+            )
+        gone = [name for name in before if name not in document]
+        left = readers.left_over(read.answer, {"lastName": document["lastName"]}, gone)
+        self._claim("draft-save-replaces", "getDraft").holds(
+            not left,
+            sent,
+            read,
+            expected=f"no {', '.join(gone)} any more",
+            seen=f"still there: {sorted(left)}",
+        )
+
+
+def successions() -> SearchStrategy[tuple[Content, ...]]:
+    """Contents that are saved one after another under one uid."""
+    return st.lists(contents(), min_size=1, max_size=3).map(tuple)

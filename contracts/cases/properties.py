@@ -1,0 +1,193 @@
+"""Lets Hypothesis draw the examples of a property, shrink the one that fails and play it first the next time.
+
+A property costs requests, so it is bounded by them: what is over the budget is not sent, and an example that was
+judged once is not sent again. What a failing example sent is evidence; the smallest is put last, where a finding
+takes it from, and it is played again on fresh data before it counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+import hypothesis
+from hypothesis import HealthCheck, Phase
+from hypothesis.database import (
+    DirectoryBasedExampleDatabase,
+    ExampleDatabase,
+    MultiplexedDatabase,
+    ReadOnlyDatabase,
+)
+from hypothesis.strategies import SearchStrategy
+
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
+from contracts.errors import EnvironmentFault
+from contracts.exchanges.readers import Ambiguous
+
+T = TypeVar("T")
+
+#: Folder of the example database in the reports' folder, beside the runs.
+FOLDER: Final = "examples"
+#: Requests that shrinking may cost, as a multiple of what one example costs.
+_SHRINKING: Final = 12
+#: How often the smallest failing example is played again at most; twice seen is confirmed.
+_PLAYED_AGAIN: Final = 3
+#: How much more a nightly run may send for a property.
+_NIGHTLY: Final = 8
+
+
+def example_database(reports: Path, scope: str, scratch: Path | None) -> ExampleDatabase:
+    """Return the database of failing examples of one property.
+
+    Args:
+        reports: Folder of the reports, the same in every run, or handed from run to run as an artifact.
+        scope: Target, realm and property: what failed in one says nothing about another.
+        scratch: Folder of this run alone that takes what is added, so that two gates send the same; None to keep it.
+    """
+    name = f"{zlib.crc32(scope.encode()):08x}"
+    kept = DirectoryBasedExampleDatabase(reports / FOLDER / name)
+    if scratch is None:
+        return kept
+    return MultiplexedDatabase(DirectoryBasedExampleDatabase(scratch / FOLDER / name), ReadOnlyDatabase(kept))
+
+
+@dataclass
+class _Judged:
+    """What is known of the examples that were judged.
+
+    Attributes:
+        failures: By the digest of an example, what it contradicted; None for one that held.
+        smallest: The failing example that was judged last: Hypothesis tries ever smaller ones.
+        obstacle: What kept the first example from being judged that could not be.
+        limit: Requests of the attempt from which on no further example is sent.
+    """
+
+    failures: dict[bytes, Contradiction | None]
+    smallest: tuple[object, Contradiction] | None = None
+    obstacle: Blocked | Ambiguous | EnvironmentFault | Untested | None = None
+    limit: int = 0
+
+
+class Properties:
+    """Judges properties for one attempt at a case; the fixture `properties`.
+
+    Args:
+        seed: Draws the examples; the same ones for the same seed.
+        database: Where failing examples are kept.
+        thorough: Whether this is a nightly run, which may send several times as much.
+    """
+
+    def __init__(self, attempt: Attempt, seed: int, database: ExampleDatabase, *, thorough: bool) -> None:
+        self._attempt = attempt
+        self._seed = seed
+        self._database = database
+        self._thorough = thorough
+
+    def hold(
+        self,
+        examples: SearchStrategy[T],
+        judge: Callable[[T], None],
+        *,
+        requests: int,
+        each: int,
+        first: Sequence[T] = (),
+    ) -> None:
+        """Judge drawn examples by a function that makes claims about each.
+
+        Args:
+            judge: Sends the example on fresh data and makes claims about what comes back.
+            requests: Sent at most in a gate before something is contradicted, but for the last example's own.
+            each: Requests that one example costs, about.
+            first: Examples that are judged before any other.
+
+        Raises:
+            Contradiction: a must was contradicted; the evidence is that of the smallest failing example.
+            Blocked, Ambiguous: an example could not be judged, and none contradicted anything.
+            EnvironmentFault: the environment gave no answer. Untested: a setting is missing.
+        """
+        requests *= _NIGHTLY if self._thorough else 1
+        judged = _Judged({}, limit=self._sent + requests)
+
+        def example_holds(example: T) -> None:
+            self._judge(example, judge, judged, each)
+
+        with self._without_raising():
+            for example in first:
+                example_holds(example)
+        count = max(1, (judged.limit - self._sent) // each)
+        drawn = hypothesis.settings(
+            max_examples=count,
+            phases=(Phase.reuse, Phase.generate, Phase.shrink),
+            database=self._database,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
+            print_blob=False,
+        )(hypothesis.given(examples)(example_holds))
+        with self._without_raising():
+            hypothesis.seed(self._seed)(drawn)()
+        if judged.smallest is not None:
+            example, found = judged.smallest
+            self._play_again(example, judge, found)
+            raise found
+        if judged.obstacle is not None:
+            raise judged.obstacle
+
+    @property
+    def _sent(self) -> int:
+        return len(self._attempt.exchanges)
+
+    @contextmanager
+    def _without_raising(self) -> Iterator[None]:
+        """Leave the raising to the end: what failed is known."""
+        try:
+            yield
+        except Contradiction as found:
+            found.__notes__ = []  # Hypothesis tells the example, which may hold what must not be shown
+
+    def _judge(self, example: T, judge: Callable[[T], None], judged: _Judged, each: int) -> None:
+        key = hashlib.sha256(repr(example).encode("utf-8", "surrogatepass")).digest()
+        if key in judged.failures:
+            known = judged.failures[key]
+            if known is not None:
+                raise known
+            return
+        if self._sent >= judged.limit:
+            return
+        try:
+            judge(example)
+        except Contradiction as found:
+            if judged.smallest is None:
+                judged.limit = self._sent + _SHRINKING * each
+            judged.failures[key], judged.smallest = found, (example, found)
+            raise
+        except (Blocked, Ambiguous) as obstacle:
+            judged.obstacle = judged.obstacle or obstacle
+        except (EnvironmentFault, Untested) as obstacle:
+            judged.obstacle, judged.limit = obstacle, 0
+        judged.failures[key] = None
+
+    def _play_again(self, example: T, judge: Callable[[T], None], found: Contradiction) -> None:
+        """See on fresh data that the smallest failing example fails again; its evidence goes to the end.
+
+        What is not seen again here is looked for in a replay of the whole case. So is what was seen in bad weather.
+        """
+        key, seen, tried = found.evidence.key, 1, 1
+        while seen < 2 and tried <= _PLAYED_AGAIN and not self._attempt.clouded:
+            tried += 1
+            try:
+                judge(example)
+            except Contradiction as again:
+                seen += again.evidence.key == key
+            except (Blocked, EnvironmentFault):
+                break
+        evidence = self._attempt.evidence
+        evidence.remove(found.evidence)
+        evidence.append(found.evidence)
+        if seen > 1 and not self._attempt.clouded:
+            self._attempt.confirmed[key] = (seen, tried)

@@ -1,0 +1,20 @@
+"""Drafts with drawn contents: what a save accepted comes back, and what is saved later replaces it."""
+
+from contracts.cases import Actor, Claims, Namespace, Observer, Properties, Samples, contract, drawn_drafts
+
+
+@contract(*drawn_drafts.CLAUSES, "draft-save-body", operations=["getDraft", "saveDraft"], requests=26)
+def test_any_content_that_was_saved_comes_back(
+    author: Actor,
+    samples: Samples,
+    fresh: Namespace,
+    claim: Claims,
+    observe: Observer,
+    properties: Properties,
+) -> None:
+    """Get returns the full content of the latest save, whatever values its members have."""
+    drafts = drawn_drafts.DrawnDrafts(author, samples, fresh, claim)
+    properties.hold(
+        drawn_drafts.successions(), drafts.come_back, requests=20, each=4, first=[drawn_drafts.EVERYTHING]
+    )
+    observe("draft-save-body", "saveDraft", {"taken": drafts.taken})
