@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
 import hypothesis
 from hypothesis import HealthCheck, Phase
@@ -56,19 +56,23 @@ def example_database(reports: Path, scope: str, scratch: Path | None) -> Example
     return MultiplexedDatabase(DirectoryBasedExampleDatabase(scratch / FOLDER / name), ReadOnlyDatabase(kept))
 
 
+class _Found(Exception):
+    """Tells Hypothesis that an example fails; what it contradicts is noted."""
+
+
 @dataclass
-class _Judged:
+class _Judged(Generic[T]):
     """What is known of the examples that were judged.
 
     Attributes:
-        failures: By the digest of an example, what it contradicted; None for one that held.
+        failing: Whether an example contradicts, by its digest.
         smallest: The failing example that was judged last: Hypothesis tries ever smaller ones.
         obstacle: What kept the first example from being judged that could not be.
         limit: Requests of the attempt from which on no further example is sent.
     """
 
-    failures: dict[bytes, Contradiction | None]
-    smallest: tuple[object, Contradiction] | None = None
+    failing: dict[bytes, bool]
+    smallest: tuple[T, Contradiction] | None = None
     obstacle: Blocked | Ambiguous | EnvironmentFault | Untested | None = None
     limit: int = 0
 
@@ -111,26 +115,28 @@ class Properties:
             EnvironmentFault: the environment gave no answer. Untested: a setting is missing.
         """
         requests *= _NIGHTLY if self._thorough else 1
-        judged = _Judged({}, limit=self._sent + requests)
+        judged: _Judged[T] = _Judged({}, limit=self._sent + requests)
 
-        def example_holds(example: T) -> None:
-            self._judge(example, judge, judged, each)
+        def holds(example: T) -> None:
+            if self._contradicts(example, judge, judged, each):
+                raise _Found
 
-        with self._without_raising():
+        with suppress(_Found):
             for example in first:
-                example_holds(example)
-        count = max(1, (judged.limit - self._sent) // each)
+                holds(example)
         drawn = hypothesis.settings(
-            max_examples=count,
+            max_examples=max(1, (judged.limit - self._sent) // each),
             phases=(Phase.reuse, Phase.generate, Phase.shrink),
             database=self._database,
             deadline=None,
             suppress_health_check=list(HealthCheck),
             report_multiple_bugs=False,
             print_blob=False,
-        )(hypothesis.given(examples)(example_holds))
-        with self._without_raising():
-            hypothesis.seed(self._seed)(drawn)()
+        )
+        # In this order: a seed takes the database away from the settings beneath it.
+        test = drawn(hypothesis.seed(self._seed)(hypothesis.given(examples)(holds)))
+        with suppress(_Found):
+            test()
         if judged.smallest is not None:
             example, found = judged.smallest
             self._play_again(example, judge, found)
@@ -142,35 +148,25 @@ class Properties:
     def _sent(self) -> int:
         return len(self._attempt.exchanges)
 
-    @contextmanager
-    def _without_raising(self) -> Iterator[None]:
-        """Leave the raising to the end: what failed is known."""
-        try:
-            yield
-        except Contradiction as found:
-            found.__notes__ = []  # Hypothesis tells the example, which may hold what must not be shown
-
-    def _judge(self, example: T, judge: Callable[[T], None], judged: _Judged, each: int) -> None:
+    def _contradicts(self, example: T, judge: Callable[[T], None], judged: _Judged[T], each: int) -> bool:
+        """Whether an example contradicts a must; what is not to be sent any more does not."""
         key = hashlib.sha256(repr(example).encode("utf-8", "surrogatepass")).digest()
-        if key in judged.failures:
-            known = judged.failures[key]
-            if known is not None:
-                raise known
-            return
-        if self._sent >= judged.limit:
-            return
+        if key in judged.failing or self._sent >= judged.limit:
+            return judged.failing.get(key, False)
         try:
             judge(example)
         except Contradiction as found:
             if judged.smallest is None:
                 judged.limit = self._sent + _SHRINKING * each
-            judged.failures[key], judged.smallest = found, (example, found)
-            raise
+            judged.smallest = (example, found)
+            judged.failing[key] = True
+            return True
         except (Blocked, Ambiguous) as obstacle:
             judged.obstacle = judged.obstacle or obstacle
         except (EnvironmentFault, Untested) as obstacle:
             judged.obstacle, judged.limit = obstacle, 0
-        judged.failures[key] = None
+        judged.failing[key] = False
+        return False
 
     def _play_again(self, example: T, judge: Callable[[T], None], found: Contradiction) -> None:
         """See on fresh data that the smallest failing example fails again; its evidence goes to the end.

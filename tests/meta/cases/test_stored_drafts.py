@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from contracts.cases.arrangement import Draft
-from contracts.cases.drafts import nothing_of, stored, updated
+from contracts.cases.drafts import nothing_of, stored
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import Attempt, Contradiction
 
@@ -39,15 +39,8 @@ def test_a_draft_that_was_read_is_not_looked_for_again(answer: Any, exchange: An
 def test_a_refused_save_says_nothing(answer: Any, exchange: Any, claims: Claims, attempt: Attempt) -> None:
     refused, reader = exchange(answer({}, 400)), Reader(exchange(answer({}, 404)))
     stored(claims("draft-save-creates"), reader, UID, refused)  # type: ignore[arg-type]
-    updated(claims("draft-save-updates", "saveDraft"), reader, Draft(UID, BEFORE, refused), refused)  # type: ignore[arg-type]
     assert not attempt.held
     assert not attempt.evidence
-
-
-def test_the_content_from_before_contradicts_an_update(answer: Any, exchange: Any, claims: Claims) -> None:
-    reader, saved = Reader(exchange(answer(BEFORE))), exchange(answer({}))
-    with pytest.raises(Contradiction, match="draft-save-updates"):
-        updated(claims("draft-save-updates", "saveDraft"), reader, Draft(UID, BEFORE, saved), saved)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

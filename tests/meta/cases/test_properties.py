@@ -1,0 +1,148 @@
+"""Properties: what Hypothesis draws is bounded by requests, shrunk, kept, and the same for the same seed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.database import ExampleDatabase, InMemoryExampleDatabase
+
+from contracts.cases.properties import Properties, example_database
+from contracts.checks.claims import Claims
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
+from contracts.errors import EnvironmentFault
+from contracts.interface.catalogue import load_catalogue
+
+CLAUSE = "draft-get-content"
+NUMBERS = st.integers(0, 10_000)
+
+
+class Trial:
+    """A property of numbers that costs two requests for each."""
+
+    def __init__(self, exchange: Any, breaks: Callable[[int], bool]) -> None:
+        self.attempt, self.breaks = Attempt(1), breaks
+        self.claims = Claims(self.attempt, load_catalogue(), [CLAUSE])
+        self._exchange = exchange
+        self.judged: list[int] = []
+
+    def judge(self, number: int) -> None:
+        self.judged.append(number)
+        self.attempt.exchanges += [self._exchange, self._exchange]
+        self.claims(CLAUSE).holds(not self.breaks(number), expected="small", seen=str(number))
+
+    def hold(self, *, seed: int = 1, database: ExampleDatabase | None = None, **options: Any) -> None:
+        properties = Properties(
+            self.attempt, seed, database or InMemoryExampleDatabase(), thorough=options.pop("thorough", False)
+        )
+        properties.hold(NUMBERS, self.judge, **({"requests": 40, "each": 2} | options))
+
+
+@pytest.fixture
+def trial(exchange: Any, answer: Any) -> Callable[..., Trial]:
+    def make(breaks: Callable[[int], bool] = lambda _: False) -> Trial:
+        return Trial(exchange(answer({})), breaks)
+
+    return make
+
+
+def test_a_property_that_holds_costs_no_more_than_its_budget(trial: Callable[..., Trial]) -> None:
+    made = trial()
+    made.hold(requests=20)
+    assert len(made.judged) == 10
+    assert made.attempt.held[CLAUSE, "getDraft"] == 10
+
+
+def test_the_same_seed_draws_the_same_and_another_one_others(trial: Callable[..., Trial]) -> None:
+    first, again, other = trial(), trial(), trial()
+    first.hold()
+    again.hold()
+    other.hold(seed=2)
+    assert first.judged == again.judged
+    assert first.judged != other.judged
+
+
+def test_no_example_is_sent_twice(trial: Callable[..., Trial]) -> None:
+    made = trial()
+    made.hold(requests=400)
+    assert len(made.judged) == len(set(made.judged))
+
+
+def test_a_nightly_run_sends_more(trial: Callable[..., Trial]) -> None:
+    made = trial()
+    made.hold(requests=20, thorough=True)
+    assert len(made.judged) == 80
+
+
+def test_the_evidence_is_that_of_the_smallest_example_and_it_is_confirmed(
+    trial: Callable[..., Trial],
+) -> None:
+    made = trial(lambda number: number >= 100)
+    with pytest.raises(Contradiction, match=r"seen: 100$"):
+        made.hold(each=8, requests=160)
+    assert made.attempt.evidence[-1].seen == "100"
+    assert made.attempt.confirmed[CLAUSE, "getDraft"] == (2, 2)
+
+
+def test_shrinking_ends_with_its_budget(trial: Callable[..., Trial]) -> None:
+    made = trial(lambda number: number % 2 == 1)
+    with pytest.raises(Contradiction):
+        made.hold(requests=20)
+    assert len(made.judged) < 10 + 12 + 3
+
+
+def test_what_does_not_come_back_is_not_confirmed(trial: Callable[..., Trial]) -> None:
+    once = iter([True])
+    made = trial(lambda _: next(once, False))
+    with pytest.raises(Contradiction):
+        made.hold()
+    assert not made.attempt.confirmed
+
+
+def test_a_failing_example_is_played_first_the_next_time(trial: Callable[..., Trial], tmp_path: Any) -> None:
+    database = example_database(tmp_path, "here", None)
+    first, second = trial(lambda number: number > 5_000), trial()
+    with pytest.raises(Contradiction):
+        first.hold(database=database)
+    second.hold(seed=7, database=example_database(tmp_path, "here", None))
+    assert second.judged[0] == int(first.attempt.evidence[-1].seen)
+
+
+def test_a_gate_keeps_its_examples_to_itself(trial: Callable[..., Trial], tmp_path: Any) -> None:
+    gate = example_database(tmp_path / "reports", "here", tmp_path / "run")
+    with pytest.raises(Contradiction):
+        trial(lambda number: number > 5_000).hold(database=gate)
+    assert not (tmp_path / "reports").exists()
+    assert list((tmp_path / "run").rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("obstacle", "examples"),
+    [(Blocked("getDraft", "answered 500"), 20), (EnvironmentFault("reset"), 1), (Untested("a setting"), 1)],
+)
+def test_what_cannot_be_judged_is_said_at_the_end(
+    trial: Callable[..., Trial], obstacle: Exception, examples: int
+) -> None:
+    def stumble(_: int) -> bool:
+        raise obstacle
+
+    made = trial(stumble)
+    with pytest.raises(type(obstacle)):
+        made.hold()
+    assert len(made.judged) == examples
+
+
+def test_a_contradiction_outweighs_an_obstacle(trial: Callable[..., Trial]) -> None:
+    def stumble(number: int) -> bool:
+        if number < 1_000:
+            raise Blocked("getDraft", "answered 500")
+        return True
+
+    with pytest.raises(Contradiction):
+        trial(stumble).hold()
+
+
+def test_first_examples_come_first(trial: Callable[..., Trial]) -> None:
+    made = trial()
+    made.hold(first=[77, 78])
+    assert made.judged[:2] == [77, 78]
