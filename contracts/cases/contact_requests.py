@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from contracts.cases.arrangement import Arrangement
-from contracts.cases.sample_records import MANDATORY_FIELDS, WRONG_KIND, Samples, without
+from contracts.cases.sample_records import (
+    MANDATORY_FIELDS,
+    WRONG_KIND,
+    Samples,
+    all_wrong,
+    without,
+    wrong_kinds,
+)
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Attempt, Blocked, Untested, usable
@@ -213,6 +220,21 @@ class ContactRequests:
         if sent.response is not None and sent.response.status < 500 and not sent.fault:
             self._arrange.offer(key, sent)
         return sent
+
+    def of_wrong_kind(self, field: str) -> Iterator[Exchange]:
+        """The answers to records in which a field has each kind it must not have.
+
+        Where the errors of one record with every field wrong name this field, that answer serves: the service has
+        seen what is wrong with it. Otherwise, and in a replay, the field is wrong alone.
+        """
+        for turn, (kind, record) in enumerate(wrong_kinds(self.record(), field).items()):
+            if self._attempt is not None and self._attempt.number == 1:
+                together = self.faulty(f"all wrong {turn}", all_wrong(self.record(), turn))
+                answer = together.response
+                if answer is not None and not together.fault and errors_array.reports(answer, field):
+                    yield together
+                    continue
+            yield self.faulty(f"{field} as {kind}", record)
 
     def lacking(self, field: str) -> Exchange:
         """The answer to a record that lacks one field."""

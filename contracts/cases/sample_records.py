@@ -238,6 +238,7 @@ _LINKS: Final = (
     _ARRAY_WRONG
     | {"item-string": ["https://example.test/"], "item-number": [17]}
     | _inside("url", _TEXT_WRONG, lambda value: [{"url": value}])
+    | _inside("second-url", _TEXT_WRONG, lambda value: [{"url": "https://example.test/"}, {"url": value}])
 )
 
 
@@ -247,13 +248,16 @@ WRONG_KINDS: Final[dict[str, dict[str, Any]]] = {
     "lstring": _OBJECT_WRONG | _inside("text", _TEXT_WRONG, lambda value: {"en": value}),
     "Term": _NAMED,
     "Reference": _NAMED,
-    "array of string": _ARRAY_WRONG | _inside("item", _TEXT_WRONG, lambda value: [value]),
+    "array of string": _ARRAY_WRONG
+    | _inside("item", _TEXT_WRONG, lambda value: [value])
+    | _inside("second-item", _TEXT_WRONG, lambda value: ["office@example.test", value]),
     "array of Link": _LINKS,
     "Header": _OBJECT_WRONG
     | _inside("identifier", _TEXT_WRONG, lambda value: {"identifier": value})
     | _inside("schema", _TEXT_WRONG, lambda value: {"schema": value})
     | _inside("languages", _ARRAY_WRONG, lambda value: {"languages": value})
-    | _inside("language", _TEXT_WRONG, lambda value: {"languages": [value]}),
+    | _inside("language", _TEXT_WRONG, lambda value: {"languages": [value]})
+    | _inside("second-language", _TEXT_WRONG, lambda value: {"languages": ["en", value]}),
 }
 
 
@@ -306,6 +310,12 @@ def wrong_kinds(record: Record, field: str) -> dict[str, Record]:
     """Records in which a field has each kind it must not have, by the name of the kind."""
     wrong = WRONG_KINDS[CONTACT_FIELDS[field]]
     return {name: record | {field: _beside(record, field, value)} for name, value in wrong.items()}
+
+
+def all_wrong(record: Record, turn: int) -> Record:
+    """A record every field of which has a kind that it must not have: for each turn another, while there is one."""
+    fields = {field: list(wrong_kinds(record, field).values()) for field in CONTACT_FIELDS}
+    return record | {field: kinds[turn % len(kinds)][field] for field, kinds in fields.items()}
 
 
 def wrong_kind_in_turn(record: Record, field: str, turn: int) -> dict[str, Record]:

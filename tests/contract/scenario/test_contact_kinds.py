@@ -1,12 +1,11 @@
 """The kinds of the 26 fields of a contact: a value of a plainly other kind is refused, whole or inside.
 
-Create meets every wrong kind of every field; update meets them too, dealt out to the realms of the run, and all of
-them in each realm nightly.
+A service that names every wrong field in its errors is asked with all of them wrong at once.
 """
 
 import pytest
 
-from contracts.cases import CONTACT_FIELDS, Claims, ContactRequests, Deal, contract, sample_records
+from contracts.cases import CONTACT_FIELDS, Claims, ContactRequests, contract
 
 CLAUSES = {
     "header": "contact-kind-header",
@@ -38,43 +37,14 @@ CLAUSES = {
 }
 
 
-def fields(operation: str, profile: str = "gate") -> pytest.MarkDecorator:
-    """One case for each of the 26 fields, with the clause that speaks of it."""
-    params = [
-        pytest.param(field, marks=contract(CLAUSES[field], operations=[operation], profile=profile))
-        for field in CONTACT_FIELDS
-    ]
-    return pytest.mark.parametrize("field", params)
+FIELDS = [pytest.param(field, marks=contract(CLAUSES[field])) for field in CONTACT_FIELDS]
 
 
-@fields("createContact")
-@contract(operations=["createContact"])
-def test_creating_refuses_a_field_of_another_kind(
+@pytest.mark.parametrize("field", FIELDS)
+@contract(operations=["createContact", "updateContact"])
+def test_a_field_of_another_kind_is_refused(
     contacts: ContactRequests, claim: Claims, operation: str, field: str
 ) -> None:
-    """Every value of another kind is refused with an errors array."""
-    for kind, record in sample_records.wrong_kinds(contacts.record(), field).items():
-        sent = contacts.faulty(f"{field} as {kind}", record)
-        contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent)
-
-
-@fields("updateContact")
-@contract(operations=["updateContact"])
-def test_updating_refuses_a_field_of_another_kind(
-    contacts: ContactRequests, claim: Claims, operation: str, deal: Deal, field: str
-) -> None:
-    """A value of another kind is refused with an errors array; the kinds are dealt out to the realms."""
-    for kind, record in deal(sample_records.wrong_kinds(contacts.record(), field), len(field)).items():
-        sent = contacts.faulty(f"{field} as {kind}", record)
-        contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent)
-
-
-@fields("updateContact", "nightly")
-@contract(operations=["updateContact"], profile="nightly")
-def test_updating_refuses_every_other_kind(
-    contacts: ContactRequests, claim: Claims, operation: str, field: str
-) -> None:
-    """Every value of another kind is refused in an update too."""
-    for kind, record in sample_records.wrong_kinds(contacts.record(), field).items():
-        sent = contacts.faulty(f"{field} as {kind}", record)
+    """Every value of another kind is refused with an errors array, whole or inside, in any item of an array."""
+    for sent in contacts.of_wrong_kind(field):
         contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent)
