@@ -69,8 +69,6 @@ RARE: Final = {
 WIDE: Final = {name: NON_ASCII[name] for name in ("e acute", "arabic-indic one", "full-width A")}
 #: Half a surrogate pair, which goes out as bytes that are no UTF-8.
 NO_UTF_8: Final[Mapping[str, str]] = {"no utf-8": "\ud800"}
-#: Fewer of the forbidden ones, for the operations beside Save.
-FEW: Final = {name: FORBIDDEN[name] for name in ("space", "slash", "nul")}
 
 
 def base(fresh: Namespace) -> str:
@@ -150,11 +148,6 @@ def _foldings(uid: str) -> list[str]:
 
 def _without(uid: str, substitute: str) -> str:
     return "".join(character if _ALLOWED.fullmatch(character) else substitute for character in uid)
-
-
-def in_capitals(uid: str, fresh: Namespace) -> str:
-    """The uid in capitals, but for the run's prefix."""
-    return fresh.prefix + uid.removeprefix(fresh.prefix).upper()
 
 
 def percent_encoded(text: str) -> str:

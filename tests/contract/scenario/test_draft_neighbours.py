@@ -1,22 +1,6 @@
 """What happens to one draft leaves everything else as it was: other drafts, and the published version."""
 
-from contracts.cases import Actor, Arrangement, Claims, Namespace, Samples, contract, done, drafts, require
-
-
-@contract("draft-delete-spares-others")
-def test_deleting_a_draft_spares_those_of_other_documents(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
-) -> None:
-    """Other drafts stay, also one whose uid begins with the deleted one or differs in a single character."""
-    uid = fresh.uid() + "_a"
-    longer, alike = arrange.draft(author, f"{uid}-b"), arrange.draft(author, f"{uid[:-2]}xa")
-    drafts.shown(author, longer)
-    drafts.shown(author, alike)
-    arrange.draft(author, uid)
-    gone = author.send("deleteDraft", path={"uid": uid})
-    done(gone)
-    drafts.stays(claim("draft-delete-spares-others"), author, longer, gone)
-    drafts.stays(claim("draft-delete-spares-others"), author, alike, gone)
+from contracts.cases import Actor, Arrangement, Claims, Samples, contract, done, drafts, require
 
 
 @contract("draft-delete-spares-others")
@@ -29,22 +13,6 @@ def test_deleting_a_draft_spares_those_of_other_accounts(
     gone = author.send("deleteDraft", path={"uid": mine.uid})
     done(gone)
     drafts.stays(claim("draft-delete-spares-others"), other, theirs, gone)
-
-
-@contract("draft-save-spares-others")
-def test_saving_a_draft_spares_those_of_other_documents(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
-) -> None:
-    """Other drafts stay as they were, when another one is created and when it is updated."""
-    uid = fresh.uid() + "_a"
-    longer, alike = arrange.draft(author, f"{uid}-b"), arrange.draft(author, f"{uid[:-2]}xa")
-    drafts.shown(author, longer)
-    drafts.shown(author, alike)
-    first = drafts.save(author, samples, uid, samples.draft(uid, firstName="Rachel"))
-    second = drafts.save(author, samples, uid, samples.draft(uid, firstName="Rachel Louise"))
-    done(second)
-    drafts.stays(claim("draft-save-spares-others"), author, longer, first, second)
-    drafts.stays(claim("draft-save-spares-others"), author, alike, first, second)
 
 
 @contract("draft-delete-keeps-published")

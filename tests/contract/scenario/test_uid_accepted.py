@@ -34,15 +34,6 @@ def test_hyphens_are_accepted(
     drafts.completes_lifecycle_under(author, samples, claim, "uid-hyphen", fresh.uid(20) + "--a-")
 
 
-@contract("uid-underscore", operations=DRAFT)
-def test_underscores_are_accepted(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
-) -> None:
-    """An underscore is an allowed character, at the end and doubled too."""
-    drafts.works_for_ordinary_uid(author, arrange)
-    drafts.completes_lifecycle_under(author, samples, claim, "uid-underscore", fresh.uid(20) + "__a_")
-
-
 @pytest.mark.parametrize(
     ("clause", "pattern"),
     [
@@ -82,25 +73,6 @@ def test_underscores_alone_are_enough(
     drafts.works_for_ordinary_uid(author, arrange)
     arrange.draft(author, fresh.uid(20) + "_a")
     drafts.completes_lifecycle_under(author, samples, claim, "uid-hyphens-only", uid)
-
-
-@contract("uid-case-sensitive", operations=DRAFT)
-def test_letter_case_tells_two_documents_apart(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
-) -> None:
-    """What is saved, read and deleted under one uid leaves the uid in capitals alone."""
-    drafts.works_for_ordinary_uid(author, arrange)
-    small = fresh.uid()
-    capital = identifiers.in_capitals(small, fresh)
-    first = arrange.draft(author, small, samples.draft(small, middleName="small"))
-    drafts.no_draft_under(claim("uid-case-sensitive", "draftExists"), author, [capital], first.exchange)
-    second = arrange.draft(author, capital, samples.draft(capital, middleName="capital"))
-    for draft, operation in ((first, "saveDraft"), (second, "getDraft")):
-        claim("uid-case-sensitive", operation).shows(
-            author.send("getDraft", path={"uid": draft.uid}), {"middleName": draft.document["middleName"]}
-        )
-    deleted = author.send("deleteDraft", path={"uid": small})
-    drafts.draft_still_there(claim("uid-case-sensitive", "deleteDraft"), author, arrange, capital, deleted)
 
 
 @contract("uid-percent-encoding", operations=("saveDraft", "getDraft", "draftExists"))

@@ -67,21 +67,6 @@ def test_save_refuses_a_uid_outside_the_range(
     observe("uid-refusal-answer", "saveDraft", shape(saved[0]))
 
 
-@contract("uid-too-long", "uid-too-short", "uid-refusal-answer", operations=READS)
-def test_reading_refuses_a_uid_that_is_one_character_off(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer, operation: str
-) -> None:
-    """A uid of 129 characters is not cut to the draft under its first 128, one of 10 not filled up to one of 11."""
-    longest = arrange.shared_draft(author, "longest", identifiers.longest(fresh)).uid
-    shortest = arrange.shared_draft(author, "shortest", fresh.uid(11)).uid
-    control = partial(author.send, operation, path={"uid": drafts.never_used()})
-    long = requests.ask_each(author, operation, identifiers.longer(longest)[:1])
-    short = requests.ask_each(author, operation, [shortest[:-1]])
-    drafts.each_refused(claim("uid-too-long", operation), long, control)
-    drafts.each_refused(claim("uid-too-short", operation), short, control)
-    observe("uid-refusal-answer", operation, shape(long[0]))
-
-
 @pytest.mark.parametrize(
     ("clause", "length"),
     [

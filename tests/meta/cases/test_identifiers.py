@@ -35,11 +35,6 @@ def test_lengths_lie_just_outside_the_range() -> None:
     assert is_valid_uid(identifiers.longest(FRESH))
 
 
-def test_capitals_keep_the_prefix_and_nothing_else() -> None:
-    uid = FRESH.prefix + "abc-1"
-    assert identifiers.in_capitals(uid, FRESH) == FRESH.prefix + "ABC-1"
-
-
 def test_every_ascii_character_is_either_allowed_or_forbidden() -> None:
     assert len(identifiers.ALL_FORBIDDEN) == 128 - 26 - 26 - 10 - 2
 

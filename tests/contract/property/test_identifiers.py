@@ -1,0 +1,114 @@
+"""Identifiers: every near miss of the rule is refused; whatever keeps it names a document of its own."""
+
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Deal,
+    Namespace,
+    Observer,
+    OrdinaryRequests,
+    Properties,
+    Samples,
+    contract,
+    near_identifiers,
+    shape,
+)
+
+READS = ("getDraft", "getDraftInfo", "draftExists", "updateContact")
+FILES = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")
+UPLOADS = ("createAttachment", "persistTemporaryFile")
+
+
+@contract(*near_identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=READS, requests=20)
+def test_a_near_miss_of_the_rule_finds_nothing(
+    author: Actor,
+    arrange: Arrangement,
+    ordinary: OrdinaryRequests,
+    fresh: Namespace,
+    claim: Claims,
+    observe: Observer,
+    properties: Properties,
+    operation: str,
+) -> None:
+    """A uid that breaks the rule by little is refused, and not tidied into the one that something is under."""
+    misses = near_identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
+    properties.hold(
+        near_identifiers.near_misses(), misses.is_refused, requests=20, each=1, first=near_identifiers.MISSES
+    )
+    observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
+
+
+@contract(*near_identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=FILES, requests=20)
+def test_a_near_miss_of_the_rule_names_no_document_of_a_file(
+    author: Actor,
+    arrange: Arrangement,
+    ordinary: OrdinaryRequests,
+    fresh: Namespace,
+    claim: Claims,
+    observe: Observer,
+    properties: Properties,
+    deal: Deal,
+    operation: str,
+) -> None:
+    """A uid that breaks the rule by little is refused where files are fetched."""
+    misses = near_identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
+    first = deal({str(miss): miss for miss in near_identifiers.MISSES}, len(operation))
+    properties.hold(
+        near_identifiers.near_misses(),
+        misses.is_refused,
+        requests=len(first) + 1,
+        each=1,
+        first=list(first.values()),
+    )
+    observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
+
+
+@contract(*near_identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=UPLOADS, requests=20)
+def test_a_near_miss_of_the_rule_takes_no_file(
+    author: Actor,
+    arrange: Arrangement,
+    ordinary: OrdinaryRequests,
+    fresh: Namespace,
+    claim: Claims,
+    observe: Observer,
+    properties: Properties,
+    deal: Deal,
+    operation: str,
+) -> None:
+    """A uid that breaks the rule by little is refused where files are sent, which adds nothing to the document left."""
+    misses = near_identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
+    first = deal({str(miss): miss for miss in near_identifiers.MISSES}, len(operation))
+    properties.hold(
+        near_identifiers.near_misses(),
+        misses.is_refused,
+        requests=len(first) + 1,
+        each=1,
+        first=list(first.values()),
+    )
+    misses.left_nothing()
+    observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
+
+
+@contract(
+    *near_identifiers.NEIGHBOUR_CLAUSES,
+    operations=("saveDraft", "getDraft", "draftExists", "deleteDraft"),
+    requests=60,
+)
+def test_neighbours_have_drafts_of_their_own(
+    author: Actor,
+    arrange: Arrangement,
+    samples: Samples,
+    fresh: Namespace,
+    claim: Claims,
+    properties: Properties,
+) -> None:
+    """Identifiers that differ in letter case, hyphens, their end or far behind each name a draft of their own."""
+    crowd = near_identifiers.Neighbourhood(author, arrange, samples, fresh, claim)
+    properties.hold(
+        near_identifiers.crowds(),
+        crowd.are_told_apart,
+        requests=50,
+        each=14,
+        first=[near_identifiers.EVERYBODY],
+    )
