@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from contracts.cases.list_pages import Record, attachments_of, ranked_integers
@@ -19,6 +19,7 @@ from contracts.checks import errors_array
 from contracts.checks.outcomes import Attempt, Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
+from contracts.interface.description import operations_with
 from contracts.interface.operations import is_valid_uid
 from contracts.session.actor import Actor
 from contracts.session.namespace import SUITE_PREFIX, Namespace
@@ -206,10 +207,6 @@ def _updates(actor: Actor, samples: Samples, identifier: str, record: dict[str, 
     return usable(exchange).success
 
 
-#: Operations whose path ends with the identifier of the record.
-_NAMING: Final = ("createWorkflowRecordWithIdentifier", "updateWorkflowRecord")
-
-
 def mark_of(realm: str, identifier: str) -> str:
     """The mark that a record of a realm was disturbed."""
     return f"disturbed {realm} {identifier}"
@@ -222,7 +219,7 @@ def disturbed(attempt: Attempt) -> Iterator[str]:
     granted.
     """
     for exchange in attempt.exchanges:
-        if exchange.operation not in _NAMING:
+        if exchange.operation not in operations_with(family="workflow", identifier_parameter="identifier"):
             continue
         answer = exchange.response
         if attempt.keys or answer is None or exchange.fault or not errors_array.turned_down(answer):

@@ -21,6 +21,7 @@ from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import operations_with
 from contracts.session.actor import Actor
 from contracts.session.session import Session
 
@@ -236,8 +237,10 @@ def _parsed(text: str) -> Any:
 
 def is_there(actor: Actor, uid: str) -> bool:
     """Whether a draft is there by any reading: one reading that is broken is a finding of its own."""
-    return any(
-        usable(actor.send(operation, path={"uid": uid})).success for operation in ("draftExists", "getDraft")
+    path = {"uid": uid}
+    return (
+        usable(actor.send("draftExists", path=path)).success
+        or usable(actor.send("getDraft", path=path)).success
     )
 
 
@@ -349,7 +352,7 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
     return "" if answer.success else f"was answered {answer.quote()}"
 
 
-READS = ("draftExists", "getDraft", "getDraftInfo")
+READS = operations_with(needs="draft", safe=True)
 
 
 def works_for_ordinary_uid(actor: Actor, arrange: Arrangement, uid: str | None = None) -> None:

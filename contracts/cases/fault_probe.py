@@ -17,7 +17,8 @@ from contracts.checks.outcomes import MOST_REPLAYS, Attempt, CheckOutcome, Contr
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue, Clause, Level
-from contracts.interface.operations import UID_LONGEST, UID_SHORTEST
+from contracts.interface.description import load_description
+from contracts.interface.operations import PERMANENT_KINDS, UID_LONGEST, UID_SHORTEST
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 
@@ -115,10 +116,10 @@ def _own_step(holder: Any, step: str) -> Any:
 _MOST_SPOILT = 3
 
 
-#: Operations whose accepted requests leave something that cannot be removed: only what must be refused is sent.
-_PERMANENT = frozenset(
-    {"createContact", "createWorkflowRecord", "createWorkflowRecordWithIdentifier", "updateWorkflowRecord"}
-)
+def _adds_a_record(name: str) -> bool:
+    """Whether an accepted request leaves something that cannot be removed: only what must be refused is sent."""
+    operation = load_description().operations[name]
+    return operation.permanent and operation.stores in PERMANENT_KINDS
 
 
 class Probe:
@@ -178,7 +179,7 @@ class Probe:
         return []
 
     def _observe(self, clause: Clause | None, fault: Fault) -> None:
-        if self._operation in _PERMANENT:
+        if _adds_a_record(self._operation):
             return
         exchange = self._exercise.send(fault)
         answer = exchange.response

@@ -53,15 +53,8 @@ class Deal:
 
 _DEEP: Final = 20_000
 _LONG: Final = 6_000
-#: Operations that take a record; those in four realms first, so that all turns are taken.
-_TAKERS: Final = (
-    "createWorkflowRecord",
-    "createWorkflowRecordWithIdentifier",
-    "updateWorkflowRecord",
-    "createContact",
-    "updateContact",
-    "saveDraft",
-)
+#: Query parameters of the lists that are tried with odd texts.
+_TEXT_OPTION: Final = re.compile("(filter|top)$")
 #: Into how many parts the odd bodies are dealt.
 _PARTS: Final = 15
 _KEY: Final = re.compile(r'"([A-Za-z_]\w*)":')
@@ -173,8 +166,14 @@ def in_turn(value: dict[str, Any], realm: str, operation: str) -> list[bytes]:
     """The sharpest of the odd bodies, and of the others those whose turn it is."""
     sharp = sharpest(value)
     others = [body for name, body in at_the_edges(value).items() if name not in sharp]
-    turn = len(DEVELOPMENT_REALMS) * _TAKERS.index(operation) + DEVELOPMENT_REALMS.index(realm)
+    turn = len(DEVELOPMENT_REALMS) * _record_takers().index(operation) + DEVELOPMENT_REALMS.index(realm)
     return [*sharp.values(), *others[turn % _PARTS :: _PARTS]]
+
+
+def _record_takers() -> list[str]:
+    """Operations that take a record; those in four realms first, so that all turns are taken."""
+    takers = [operation for operation in load_description().operations.values() if operation.takes_record]
+    return [operation.id for operation in sorted(takers, key=lambda operation: -len(operation.realms))]
 
 
 def labels_in_turn(realm: str, operation: str) -> list[dict[str, str | None]]:
@@ -185,18 +184,16 @@ def labels_in_turn(realm: str, operation: str) -> list[dict[str, str | None]]:
     return [{"Content-Type": label} for label in labels.values()]
 
 
-#: Query parameters of the lists that take a text.
-OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "listDrafts": ("$filter", "$top"),
-    "listAttachments": ("filter", "top"),
-}
-
-
 def odd_queries(realm: str, operation: str) -> list[dict[str, str]]:
     """Odd texts whose turn it is, a number that is too large for most, and a long text, each in an option of a list."""
     first, *others = share(ODD_TEXTS, realm, 5, operation).values()
+    options = [
+        name
+        for name in load_description().operations[operation].query_parameters
+        if _TEXT_OPTION.search(name)
+    ]
     texts = [first, HUGE_NUMBER, *others, long_text()]
-    return [{name: text} for text, name in zip(texts, itertools.cycle(OPTIONS[operation]), strict=False)]
+    return [{name: text} for text, name in zip(texts, itertools.cycle(options), strict=False)]
 
 
 def odd_addresses(request: Request, realm: str) -> list[Request]:

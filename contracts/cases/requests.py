@@ -16,6 +16,7 @@ from contracts.cases.sample_records import WRONG_KIND, Samples
 from contracts.checks.outcomes import Blocked, done
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
+from contracts.interface.description import load_description, operations_with
 from contracts.session.actor import DEFAULT, Actor
 from contracts.session.namespace import Namespace
 from contracts.settings.target import Account
@@ -144,16 +145,11 @@ _MAKERS: Final = {
 
 
 FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "contact": ("createContact", "updateContact"),
-    "draft": ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listDrafts"),
-    "attachment": ("listAttachments", "attachmentExists", "getAttachment", "getAttachmentThumbnail"),
+    "contact": operations_with(family="contact"),
+    "draft": operations_with(family="draft"),
+    "attachment": operations_with(family="attachment", stores=None),
 }
-WORKFLOW: Final = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier", "updateWorkflowRecord")
-_ON_FILES: Final = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")
-#: Operations that look for something that is there.
-_ON_DOCUMENTS: Final = frozenset(
-    {"updateContact", "getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listAttachments", *_ON_FILES}
-)
+WORKFLOW: Final = operations_with(family="workflow")
 #: Note of an exchange: it was about something that is not there.
 MADE_UP: Final = "made up"
 _COLLECTION: Final = re.compile(r"(/api/v20\d\d)/[^/?]+")
@@ -163,6 +159,12 @@ UNKNOWN_REALM: Final = "no-such-realm"
 ELSEWHERE: Final[Mapping[str, str]] = {"abs-dev": "bch-dev", "bch-dev": "chm-dev", "chm-dev": "abs-dev"}
 #: What an upload sends.
 CONTENT: Final = b"a note\n"
+
+
+def _looks_for_something(name: str) -> bool:
+    """Whether an operation asks for, or changes, something that is there."""
+    operation = load_description().operations[name]
+    return operation.needs is not None and operation.stores in (None, "contact")
 
 
 class OrdinaryRequests:
@@ -180,9 +182,9 @@ class OrdinaryRequests:
 
     def request(self, operation: str) -> Request:
         """A valid request, on fresh data where it writes."""
-        if operation in ("createAttachment", "persistTemporaryFile"):
+        if operation in operations_with(stores="attachment"):
             return self._upload(operation)
-        if operation in _ON_FILES:
+        if operation in operations_with(answers="file"):
             return Request(operation, self._picture().path)
         return self._bases.request(operation)
 
@@ -281,10 +283,10 @@ class OrdinaryRequests:
                 return Request(operation, {"uid": self._picture().path["uid"]}), False
             return self.faulty(operation), False
         except Blocked:
-            if operation not in _ON_DOCUMENTS:
+            if not _looks_for_something(operation):
                 raise
         request = self._bases.made_up(operation)
-        if operation in _ON_FILES:
+        if operation in operations_with(answers="file"):
             more = {"attachmentId": "1", "filename": "picture.png"}
             request = replace(request, path={**request.path, **more})
         return request, True

@@ -14,6 +14,7 @@ from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
+from contracts.interface.description import load_description, operations_with
 from contracts.session.actor import Actor
 from contracts.settings.target import Target
 
@@ -259,19 +260,6 @@ def _claim_no_stranger(claim: Claim, refused: Exchange, stranger: Callable[[], E
 
 #: Makes another token of a token; long enough to be no padding.
 _TAIL: Final = "rcTail00"
-#: Operations whose request, sent with a valid token, leaves nothing that cannot be removed.
-_HARMLESS: Final = frozenset(
-    {
-        "updateContact",
-        "saveDraft",
-        "getDraft",
-        "getDraftInfo",
-        "draftExists",
-        "deleteDraft",
-        "listDrafts",
-        "listAttachments",
-    }
-)
 
 
 def never_issued(actor: Actor) -> list[str]:
@@ -304,21 +292,21 @@ def refused_without_token(
     drafts.each_refused(claim, asked)
     for effect in _effects(actor, arrange, request):
         claim.holds(not effect, *asked[:1], expected="nothing changed", seen=effect)
-    if request.operation in _HARMLESS:
+    if request.operation in operations_with(protected=True, permanent=False):
         done(send(request, actor))
 
 
 def _effects(actor: Actor, arrange: Arrangement, request: Request) -> Iterator[str]:
     """What came of a request, in words; empty texts where a look showed nothing."""
     uid = request.path.get("uid") or request.path.get("identifier", "")
-    if request.operation in ("saveDraft", "createWorkflowRecordWithIdentifier"):
+    if load_description().operations[request.operation].names_new:
         yield "there is a draft now" if _exists(actor, uid) else ""
     if request.operation == "deleteDraft":
         gone = not _exists(actor, uid)
         if gone:
             drafts.relies_on_presence(actor, arrange)
         yield "the draft is gone" if gone else ""
-    if request.operation in ("createAttachment", "persistTemporaryFile"):
+    if request.operation in operations_with(stores="attachment"):
         yield "the document has an attachment now" if arrange.attachment_ids(actor, uid) else ""
 
 

@@ -10,10 +10,9 @@ from contracts.checks.check import Arguments, Check, Needs, Subject, quoted_unle
 from contracts.checks.requests import all_faults
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
+from contracts.interface.description import operations_with
 from contracts.session.environment_faults import GATEWAY_STATUSES
 
-#: Operations whose answers may be anything: the bytes of a file or of an image.
-_BINARY: Final = frozenset({"getAttachment", "getAttachmentThumbnail", "attachmentExists", "draftExists"})
 #: Shorter ones may stand in an answer by chance.
 _SHORTEST_SECRET: Final = 8
 
@@ -71,7 +70,8 @@ def _secret_of_the_request(subject: Subject, _: str) -> Arguments | None:
 def _json_that_is_due(subject: Subject, _: str) -> Arguments | None:
     """JSON of a success, or a refusal's errors, which the document shows; what else a refusal holds it does not."""
     response = subject.response
-    if subject.exchange.operation in _BINARY:
+    exchange = subject.exchange
+    if exchange.method == "HEAD" or exchange.operation in operations_with(answers="file"):
         return None
     body = response.json
     shown = response.success or (response.refusal and isinstance(body, dict) and bool(body.get("errors")))

@@ -101,8 +101,6 @@ ANY_IDENTIFIER: Final = Check(
 )
 CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER)
 
-_CREATES: Final = frozenset({"createWorkflowRecord", "createWorkflowRecordWithIdentifier"})
-_OPERATIONS: Final = _CREATES | {"updateWorkflowRecord"}
 _UNCONFIGURED: Final = re.compile(r"Schema not configured for the given realm\s+(?P<realm>[\w-]+)")
 _REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
 
@@ -114,7 +112,7 @@ def misplaced_messages(exchange: Exchange, facts: RequestFacts) -> Iterator[tupl
         A contradiction, and whether it is firm: nothing but a broken promise explains it.
     """
     response, operation = exchange.answer, facts.operation.id
-    if operation not in _OPERATIONS or response.success:
+    if facts.operation.family != "workflow" or response.success:
         return
     for clause, expected, firm in _misplaced(exchange, response, facts):
         seen = response.quote()
@@ -136,7 +134,7 @@ def _misplaced(
     other = _UNCONFIGURED.search(response.text)
     if other is not None and realm in _REALMS and other["realm"] != realm:
         yield str(Row.SCHEMA_UNKNOWN), f"the message names the realm of the request, {realm}", True
-    creates = facts.operation.id in _CREATES
+    creates = facts.operation.needs is None
     if Row.TAKEN in rows and not creates:
         yield str(Row.TAKEN), "an update is not refused because its record exists", False
     if Row.UNKNOWN in rows and creates:

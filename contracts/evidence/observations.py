@@ -29,8 +29,8 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import json_of
 from contracts.file_formats import Format, Moment, Name, Names, convert, one_of, parse, plain, write_file
 from contracts.history.drift import RealmDifference, between_realms
-from contracts.history.observed_facts import SUCCESS_STATUS, read_facts, refusal_clause, success_clause
-from contracts.interface.description import load_description
+from contracts.history.observed_facts import read_facts, refusal_clause, success_clause
+from contracts.interface.description import load_description, operations_with
 from contracts.interface.operations import segments
 
 
@@ -117,8 +117,6 @@ def _ordered(value: Any) -> Any:
 ANY_KEY: Final = "*"
 _VALUE_KEY: Final = re.compile(r"\d+|[0-9a-fA-F-]{12,}|rc-.*")
 _DEEPEST: Final = 24
-#: Bodies and types of these are those of files; nothing in them is the service's.
-_FILES: Final = frozenset({"attachmentExists", "getAttachment", "getAttachmentThumbnail"})
 #: Where a request names the record it is about.
 _NAMES: Final = ("uid", "identifier")
 
@@ -162,7 +160,8 @@ def telling(exchange: Exchange, path: Mapping[str, str], sent: Sent) -> bool:
         return whole
     named = [path[name] for name in _NAMES if path.get(name)]
     foreign = any(name not in sent.identifiers for name in named)
-    return exchange.operation not in _FILES and not foreign and whole
+    # Bodies and types of files are not the service's.
+    return exchange.operation not in operations_with(answers="file") and not foreign and whole
 
 
 def normal(operation: str, value: Any, sent: Sent) -> Any:
@@ -311,7 +310,7 @@ def _taken(record: RunRecord) -> Iterator[tuple[Exchange, Mapping[str, str]]]:
         path = urlsplit(exchange.url).path.removeprefix(base)
         # A case may ask for another address in an operation's name; its answer says nothing of the operation.
         values = operation.match(segments(path))
-        expected = operation.id in SUCCESS_STATUS and exchange.realm in operation.realms
+        expected = exchange.realm in operation.realms
         if values is not None and expected and exchange.response.status < 500:
             yield exchange, values
 

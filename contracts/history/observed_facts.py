@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final, NamedTuple
 from msgspec import Meta
 
 from contracts.file_formats import Format, Name
+from contracts.interface.description import load_description, operations_with
 
 #: The name of a fact that has none of its own.
 SEEN: Final = "seen"
@@ -200,24 +201,16 @@ def _named(name: str) -> str:
     return name.translate({ord("."): "·", ord("["): "(", ord("]"): ")", ord("|"): "/"})
 
 
-_DRAFTS: Final = ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft")
-_UPLOADS: Final = ("createAttachment", "persistTemporaryFile", "listAttachments")
-_DOWNLOADS: Final = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")
-_CONTACTS: Final = ("createContact", "updateContact")
-_WORKFLOW: Final = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier", "updateWorkflowRecord")
-
-#: Operation → the silent clause about the status of its success.
-SUCCESS_STATUS: Final[Mapping[str, str]] = MappingProxyType(
+#: Family → the silent clause about the status of a success; drafts are listed by a clause of their own.
+_SUCCESS_STATUS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "createToken": "token-success-status",
-        "listDrafts": "list-success-status",
-        **dict.fromkeys(_CONTACTS, "contact-success-status"),
-        **dict.fromkeys(_DRAFTS, "draft-success-status"),
-        **dict.fromkeys((*_UPLOADS, *_DOWNLOADS), "attachment-success-status"),
-        **dict.fromkeys(_WORKFLOW, "workflow-success-status"),
+        "token": "token-success-status",
+        "contact": "contact-success-status",
+        "draft": "draft-success-status",
+        "attachment": "attachment-success-status",
+        "workflow": "workflow-success-status",
     }
 )
-
 #: Operation → the silent clause about the body of its success, where it is not the one about the status.
 _SUCCESS_BODY: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -231,28 +224,32 @@ _SUCCESS_BODY: Final[Mapping[str, str]] = MappingProxyType(
         "listAttachments": "attachment-fields",
         "createAttachment": "attachment-create-answer",
         "persistTemporaryFile": "attachment-persist-answer",
-        **dict.fromkeys(_WORKFLOW, "workflow-answer"),
+        **dict.fromkeys(operations_with(family="workflow"), "workflow-answer"),
     }
 )
-
+#: Family → the silent clause about a refusal.
 _REFUSAL: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "createToken": "token-failure-answer",
-        "listDrafts": "list-failure-status",
-        **dict.fromkeys(_CONTACTS, "errors-status"),
-        **dict.fromkeys(_DRAFTS, "draft-failure-status"),
-        **dict.fromkeys((*_UPLOADS, *_DOWNLOADS), "attachment-failure-status"),
-        **dict.fromkeys(_WORKFLOW, "workflow-message-place"),
+        "token": "token-failure-answer",
+        "contact": "errors-status",
+        "draft": "draft-failure-status",
+        "attachment": "attachment-failure-status",
+        "workflow": "workflow-message-place",
     }
 )
-#: Operations whose refusal for want of a token has a silent clause of its own.
-_CLOSED: Final = frozenset({*_CONTACTS, *_DRAFTS, "listDrafts", *_UPLOADS})
-_UID_RULED: Final = frozenset({"updateContact", *_DRAFTS, *_UPLOADS, *_DOWNLOADS})
+_LIST: Final = "listDrafts"
+
+
+def success_status_clause(operation: str) -> str:
+    """Return the id of the silent clause about the status of an operation's success."""
+    if operation == _LIST:
+        return "list-success-status"
+    return _SUCCESS_STATUS[load_description().operations[operation].family]
 
 
 def success_clause(operation: str) -> str:
     """Return the id of the silent clause about the body that an accepted request is answered with."""
-    return _SUCCESS_BODY.get(operation, SUCCESS_STATUS[operation])
+    return _SUCCESS_BODY.get(operation, success_status_clause(operation))
 
 
 def refusal_clause(operation: str, *, tokenless: bool, uid_valid: bool) -> str:
@@ -262,16 +259,18 @@ def refusal_clause(operation: str, *, tokenless: bool, uid_valid: bool) -> str:
         tokenless: no valid token came with the request.
         uid_valid: the uid in the path obeys the uid rule, or there is none.
     """
-    if not uid_valid and operation in _UID_RULED:
+    described = load_description().operations[operation]
+    if not uid_valid and "uid" in described.path_parameters:
         return "uid-refusal-answer"
-    if tokenless and operation in _CLOSED:
+    # The table of the workflow endpoint gives the refusal for want of a token, so it is no silent point.
+    if tokenless and described.protected and described.family != "workflow":
         return "token-missing-answer"
-    return _REFUSAL[operation]
+    return "list-failure-status" if operation == _LIST else _REFUSAL[described.family]
 
 
 def operations() -> tuple[str, ...]:
     """Return every operation that has a place for its answers."""
-    return tuple(SUCCESS_STATUS)
+    return tuple(load_description().operations)
 
 
 Value = str | tuple[str, ...]
@@ -352,9 +351,9 @@ def _statuses(answers: Any) -> dict[Place, set[str]]:
     for each in answers:
         successes = {status for status in each["answers"] if status < "400"}
         if successes:
-            successes_at[Place(SUCCESS_STATUS[each["operation"]], each["operation"], each["realm"])] |= (
-                successes
-            )
+            successes_at[
+                Place(success_status_clause(each["operation"]), each["operation"], each["realm"])
+            ] |= successes
     return successes_at
 
 

@@ -8,7 +8,7 @@ after file paths, or stop at OpenAPI 3.0. A reference to ``components/<kind>/<fi
 import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
@@ -336,3 +336,18 @@ def _load(directory: Path) -> Description:
     if not operations:
         raise UsageError(f"{ROOT_FILE}: describes no operation; write them below 'paths'")
     return Description(joined.document, MappingProxyType(operations))
+
+
+@cache
+def operations_with(**facts: object) -> tuple[str, ...]:
+    """Return the ids of the operations with these facts, in the order of the description.
+
+    Args:
+        **facts: attributes of :class:`Operation` and their values, as in ``family="draft", safe=True``.
+
+    """
+    return tuple(
+        operation.id
+        for operation in load_description().operations.values()
+        if all(getattr(operation, name) == value for name, value in facts.items())
+    )

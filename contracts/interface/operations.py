@@ -23,6 +23,34 @@ VALID_UID = re.compile(r"[A-Za-z0-9_-]{11,128}", re.ASCII)
 
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options", "trace")
 _PROTECTED: Mapping[object, bool | None] = {True: True, False: False, "silent": None}
+
+PERMANENT_KINDS = frozenset({"contact", "submission"})
+"""What an operation can store for good and a budget limits; an attachment goes with its document."""
+
+_FAMILY_OF = {
+    "Authentication": "token",
+    "Contacts": "contact",
+    "Drafts": "draft",
+    "Attachments": "attachment",
+    "Workflow": "workflow",
+}
+"""Family of an operation by its tag in the description."""
+
+_STORES = "x-stores"
+_REMOVES = "x-removes"
+_NEEDS = "x-needs"
+_ANSWERS = "x-answers"
+_ASSIGNS_IDENTIFIER = "x-assigns-identifier"
+_LISTS_CONTENT_TYPE = "x-content-type-listed"
+_WORDS = {
+    _STORES: ("draft", "contact", "attachment", "submission"),
+    _REMOVES: ("draft",),
+    _NEEDS: ("contact", "draft", "document", "attachment", "temporary-file", "record"),
+    _ANSWERS: ("json", "list", "file"),
+    _ASSIGNS_IDENTIFIER: (True, False),
+    _LISTS_CONTENT_TYPE: (True, False),
+}
+"""What the optional extensions of an operation may say."""
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 
 
@@ -40,6 +68,14 @@ class Operation:
         query_parameters: names of the query parameters, in the order of the description.
         takes_realm: whether the Realm header is listed for the operation.
         summary: one line for people.
+        family: ``token``, ``contact``, ``draft``, ``attachment`` or ``workflow``.
+        stores: what an accepted request leaves: ``draft``, ``contact``, ``attachment`` or ``submission``.
+        removes: what an accepted request takes away: ``draft``.
+        needs: what must exist before: ``contact``, ``draft``, ``document``, ``attachment``, ``temporary-file`` or
+            ``record``.
+        answers: what the success is about: a JSON value (``json``), a ``list`` or the bytes of a ``file``.
+        assigns_identifier: whether the service may choose the identifier of what is stored.
+        lists_content_type: whether the document lists the header Content-Type for the operation.
 
     """
 
@@ -52,6 +88,13 @@ class Operation:
     query_parameters: tuple[str, ...]
     takes_realm: bool
     summary: str
+    family: str
+    stores: str | None = None
+    removes: str | None = None
+    needs: str | None = None
+    answers: str = "json"
+    assigns_identifier: bool = False
+    lists_content_type: bool = True
     _segments: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -62,6 +105,26 @@ class Operation:
     def safe(self) -> bool:
         """Whether the method only reads (GET, HEAD)."""
         return self.method in {"GET", "HEAD"}
+
+    @property
+    def permanent(self) -> bool:
+        """Whether an accepted request adds something that the interface gives no means to remove."""
+        return self.stores is not None and self.stores != "draft" and self.needs != "contact"
+
+    @property
+    def takes_record(self) -> bool:
+        """Whether the body is a record, alone or in a submission."""
+        return self.stores is not None and self.stores != "attachment"
+
+    @property
+    def identifier_parameter(self) -> str | None:
+        """The placeholder that holds the identifier of the record or document; None where the path has none."""
+        return next((name for name in ("uid", "identifier") if name in self.path_parameters), None)
+
+    @property
+    def names_new(self) -> bool:
+        """Whether the path holds an identifier of what need not exist before."""
+        return self.identifier_parameter is not None and self.needs is None
 
     @property
     def rank(self) -> tuple[bool, ...]:
@@ -172,6 +235,7 @@ def _operation(document: Mapping[str, Any], path: str, method: str, shown: str) 
         raise UsageError(f"{shown} needs x-realms: one of {', '.join(REALMS_OF)}")
     if node.get("x-protected") not in list(_PROTECTED):
         raise UsageError(f"{shown} needs x-protected: one of true, false, silent")
+    facts = {name: _extension(node, name, words, shown) for name, words in _WORDS.items() if name in node}
     parameters = [_place(parameter, shown) for parameter in parameters_of(document, item, node)]
     return Operation(
         id=name,
@@ -183,7 +247,27 @@ def _operation(document: Mapping[str, Any], path: str, method: str, shown: str) 
         query_parameters=tuple(called for place, called in parameters if place == "query"),
         takes_realm=("header", "Realm") in parameters,
         summary=str(node.get("summary", "")),
+        family=_family(node, shown),
+        stores=facts.get(_STORES),
+        removes=facts.get(_REMOVES),
+        needs=facts.get(_NEEDS),
+        answers=facts.get(_ANSWERS, "json"),
+        assigns_identifier=facts.get(_ASSIGNS_IDENTIFIER, False),
+        lists_content_type=facts.get(_LISTS_CONTENT_TYPE, True),
     )
+
+
+def _extension(node: Mapping[str, Any], name: str, words: tuple[object, ...], shown: str) -> Any:
+    if not any(node[name] is word or (isinstance(word, str) and node[name] == word) for word in words):
+        raise UsageError(f"{shown}: {name} is one of {', '.join(str(word).lower() for word in words)}")
+    return node[name]
+
+
+def _family(node: Mapping[str, Any], shown: str) -> str:
+    tags = node.get("tags")
+    if not isinstance(tags, list) or len(tags) != 1 or tags[0] not in _FAMILY_OF:
+        raise UsageError(f"{shown} needs one tag: one of {', '.join(_FAMILY_OF)}")
+    return _FAMILY_OF[tags[0]]
 
 
 def _place(parameter: object, shown: str) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from contracts.errors import UsageError, suggestion
 from contracts.exchanges.exchange import Exchange
 from contracts.file_formats import is_file
 from contracts.interface.catalogue import Catalogue, load_catalogue
-from contracts.interface.description import Operation
+from contracts.interface.description import Operation, load_description, operations_with
 from contracts.interface.operations import ANY_REALM, UID_LONGEST, UID_SHORTEST
 from contracts.manual.manual_session import ManualSession
 from contracts.safe_text import json_text
@@ -282,26 +282,6 @@ def choose_fault(operation: str, realm: str, name: str, known: Iterable[Fault] |
     )
 
 
-#: Operations about something that has to be there before.
-ON_SOMETHING: Final = frozenset(
-    {
-        "updateContact",
-        "getDraft",
-        "getDraftInfo",
-        "draftExists",
-        "deleteDraft",
-        "createAttachment",
-        "persistTemporaryFile",
-        "listAttachments",
-        "attachmentExists",
-        "getAttachment",
-        "getAttachmentThumbnail",
-        "updateWorkflowRecord",
-    }
-)
-_CONTACTS: Final = ("createContact", "updateContact", "saveDraft")
-
-
 class RequestGenerator:
     """Generates requests of one realm without sending anything.
 
@@ -327,7 +307,7 @@ class RequestGenerator:
         if operation == "createToken":
             email, password = self._account.email, self._account.password.reveal()
             return Request(operation, body={"email": email, "password": password})
-        if operation in _CONTACTS:
+        if load_description().operations[operation].stores in ("contact", "draft"):
             query = {"schema": self._setting("contact_schema", STAND_IN_SCHEMA)}
             return Request(operation, path, query, body=self._contact(identifier))
         if "schema" in names:
@@ -485,7 +465,7 @@ class RequestPreparer:
         generator = RequestGenerator(self._samples, self._session.namespace, self._account)
         request = generator.request(operation, self._operation.path_parameters, path)
         notes = [f"{missing}: made up" for missing in generator.missing]
-        if not self._live and operation in ON_SOMETHING and not named:
+        if not self._live and operation not in operations_with(needs=None) and not named:
             notes.append(UNARRANGED)
         return request, notes
 

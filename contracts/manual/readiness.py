@@ -21,7 +21,7 @@ from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange, read_timestamp
 from contracts.exchanges.readers import Ambiguous, records
 from contracts.interface.catalogue import Level, load_catalogue
-from contracts.interface.description import load_description
+from contracts.interface.description import load_description, operations_with
 from contracts.interface.operations import DOCUMENT_REALMS, Operation
 from contracts.manual.call import call
 from contracts.manual.manual_session import ManualSession
@@ -60,7 +60,7 @@ _DRAFT_LIFE: Final = (
 #: Characters of a response that a line quotes.
 _QUOTED_CHARACTERS: Final = 120
 #: What leaves a record for good.
-_PERMANENT: Final = ("createContact", "createWorkflowRecord")
+_PERMANENT: Final = operations_with(assigns_identifier=True)
 
 
 class State(StrEnum):

@@ -21,12 +21,13 @@ from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import UNKNOWN_BODY, Exchange, Response
 from contracts.exchanges.redaction import REDACTED, SWAPPED, TOKEN, UNKNOWN
+from contracts.interface.description import operations_with
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.manual_session import ROLES, ManualSession
 from contracts.manual.recorded_sequence import Found, Telling, content_of, path_of, text_of
 from contracts.manual.substitution import Carried, Names, Settled
 from contracts.safe_text import cut, json_text
-from contracts.session.ledger import LEAVES, REMOVABLE, named
+from contracts.session.ledger import REMOVABLE, named, stored_by
 from contracts.session.namespace import KEPT_PREFIX
 from contracts.settings.target import ANONYMOUS, AUTHOR
 
@@ -201,8 +202,6 @@ _LEFT_OUT: Final = frozenset(
     {"host", "content-length", "connection", "accept-encoding", "user-agent", "cookie", "transfer-encoding"}
     | {"origin", "referer", "authorization", "proxy-authorization", "te", "priority"}
 )
-#: Operations after which the service may name the record itself.
-_MINTING: Final = ("createContact", "createWorkflowRecord")
 
 
 @dataclass(frozen=True)
@@ -241,7 +240,9 @@ class Round:
             yield Pair(old, new, old.id in decisive)
             if new.response is not None and old.response is not None:
                 self.carried.learn(old.response.json, new.response.json)
-                if new.operation in _MINTING and (identifier := named(new.response)):
+                if new.operation in operations_with(assigns_identifier=True) and (
+                    identifier := named(new.response)
+                ):
                     self._session.namespace.claim(identifier)
 
     def translated(self, text: str) -> str:
@@ -390,7 +391,7 @@ def rounds_for(telling: Telling, asked: int | None) -> int:
     if asked is not None:
         return asked
     lasting = any(
-        LEAVES.get(step.operation or "", REMOVABLE) != REMOVABLE and (step.status or 500) < 400
+        (stored_by(step.operation) or REMOVABLE) != REMOVABLE and (step.status or 500) < 400
         for step in telling.steps
     )
     return 1 if lasting else ROUNDS

@@ -21,6 +21,8 @@ from contracts.exchanges.exchange import Exchange, Response, read_timestamp
 from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.redaction import SHORTEST_TOKEN, credential
 from contracts.interface.catalogue import Catalogue, Level
+from contracts.interface.description import operations_with
+from contracts.interface.operations import PERMANENT_KINDS
 from contracts.manual.traffic_findings import Side, Standing, TrafficFinding
 
 #: How many documents are followed at a time; the one that was quiet longest goes first.
@@ -225,13 +227,6 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-_READS: Final = frozenset({"getDraft", "getDraftInfo", "draftExists"})
-#: What may change a draft besides saving and deleting it, by the parameter that names it.
-_OTHERS: Final = {
-    "updateContact": "uid",
-    "createWorkflowRecordWithIdentifier": "identifier",
-    "updateWorkflowRecord": "identifier",
-}
 _PRESENT: Final = {
     "draftExists": "draft-exists-present",
     "getDraft": "draft-get-content",
@@ -263,12 +258,14 @@ class DraftTrail:
         """Take the next step of the traffic, and say what it shows."""
         if step.operation == "createContact":
             self._created(step)
-        elif step.operation in _OTHERS:
-            self._drafts.forget(_key(step, step.facts.path[_OTHERS[step.operation]]))
-        elif step.operation in ("saveDraft", "deleteDraft"):
+        elif (
+            name := step.facts.operation.identifier_parameter
+        ) and step.facts.operation.stores in PERMANENT_KINDS:
+            self._drafts.forget(_key(step, step.facts.path[name]))
+        elif step.facts.operation.family == "draft" and not step.facts.operation.safe:
             self._written(step)
         elif step.right and step.answer is not None and step.who is not None and not step.exchange.overlapped:
-            if step.operation in _READS:
+            if step.operation in operations_with(needs="draft", safe=True):
                 yield from self._read(step, step.answer)
             elif step.operation == "listDrafts" and step.taken:
                 yield from self._listed(step, step.answer)
@@ -352,8 +349,6 @@ def _suspicion(
 
 #: A list this long may be a page of a longer one.
 _PAGE: Final = 10
-_OF_ONE: Final = frozenset({"attachmentExists", "getAttachment", "getAttachmentThumbnail"})
-_ALL: Final = _OF_ONE | {"listAttachments", "createAttachment", "persistTemporaryFile"}
 
 
 @dataclass(frozen=True)
@@ -395,16 +390,16 @@ class AttachmentTrail:
 
     def take(self, step: Step) -> Iterator[Suspicion]:
         """Take the next step of the traffic, and say what it shows."""
-        if step.operation not in _ALL:
+        if step.facts.operation.family != "attachment":
             return
         key = (step.site, step.facts.path["uid"])
         known = self._documents.get(key) or _Document()
-        if step.operation in ("createAttachment", "persistTemporaryFile"):
+        if step.facts.operation.stores:
             self._documents.put(key, _after(step, known))
         elif step.right and step.answer is not None and not step.exchange.overlapped:
             if step.operation == "listAttachments" and step.taken:
                 yield from self._listed(step, step.answer, known, key)
-            elif step.operation in _OF_ONE:
+            elif step.facts.operation.answers == "file":
                 yield from self._own(step, step.answer, known)
                 yield from self._foreign(step, step.answer, known, key)
 

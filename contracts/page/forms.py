@@ -16,7 +16,7 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import heading, request_text, response_text
 from contracts.history.observed_facts import SEEN
 from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import Description, Operation
+from contracts.interface.description import Description, Operation, operations_with
 from contracts.interface.operations import follow, parameters_of
 from contracts.manual.call import CallResult, SilentPoint, refuse_foreign, send, silent_points
 from contracts.manual.manual_session import ROLES, ManualSession, known_role
@@ -31,7 +31,7 @@ from contracts.manual.prepared_requests import (
 )
 from contracts.page.page_session import FormRequest, PageSession
 from contracts.safe_text import json_text
-from contracts.session.actor import JSON, WITHOUT_CONTENT_TYPE
+from contracts.session.actor import JSON
 from contracts.settings.target import ANY_REALM, AUTHOR
 
 _KEYWORDS: Final = (
@@ -92,7 +92,7 @@ def fault_list(operation: str, realm: str) -> list[dict[str, Any]]:
 
 def _headers(operation: Operation) -> Iterator[dict[str, Any]]:
     yield {"name": "Accept", "default": JSON, "about": ""}
-    if operation.id not in WITHOUT_CONTENT_TYPE:
+    if operation.lists_content_type:
         yield {"name": "Content-Type", "default": JSON, "about": ""}
     if operation.takes_realm:
         yield {"name": "Realm", "default": "{realm}", "about": "The application; as picked above."}
@@ -254,7 +254,7 @@ def _filled_headers(form: Mapping[str, Any], fill: _Filler, operation: str) -> d
     ):
         raise UsageError("the form's headers must be names with texts, or null for one that is left out")
     usual = {"Accept": JSON, "Authorization": OWN_TOKEN}
-    usual |= {} if operation in WITHOUT_CONTENT_TYPE else {"Content-Type": JSON}
+    usual |= {} if operation in operations_with(lists_content_type=False) else {"Content-Type": JSON}
     changed = {name: value for name, value in given.items() if value is None or value != usual.get(name)}
     for name, value in changed.items():
         if value is not None and any(sign in value or sign in name for sign in "\r\n\0"):

@@ -37,6 +37,7 @@ from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Level
+from contracts.interface.description import load_description, operations_with
 from contracts.interface.operations import is_valid_uid
 from contracts.plugin.case_record import (
     VERDICT_PROPERTY,
@@ -188,11 +189,15 @@ def _in_bad_weather(last: JudgedAttempt) -> JudgedAttempt:
 
 
 _DRAFT: Final = re.compile(r"/documents/([^/]+)/versions/draft$")
-#: Operations, and statuses of theirs, that say that no draft is there; another refusal may be about who asks.
-_DRAFT_LOOKUPS: Final = ("draftExists", "getDraft")
+#: Statuses of a look-up that say that no draft is there; another refusal may be about who asks.
 _ABSENT: Final = (404, 410)
 
 Place = tuple[str, str]
+
+
+def _draft_lookups() -> tuple[str, ...]:
+    """Operations that read at the address of a draft; another one's refusal may be about who asks."""
+    return operations_with(path=load_description().operations["saveDraft"].path, safe=True)
 
 
 def look_for_unexpected_drafts(worker: Worker, attempts: Sequence[Attempt]) -> None:
@@ -224,7 +229,7 @@ def note_deleted_drafts(worker: Worker, attempts: Sequence[Attempt]) -> None:
             continue
         if exchange.operation == "deleteDraft" and answer.success:
             deleted[place] = exchange
-        elif exchange.operation in _DRAFT_LOOKUPS and answer.refusal and place in deleted:
+        elif exchange.operation in _draft_lookups() and answer.refusal and place in deleted:
             # Refused to the role that could delete it, so that it is not a matter of rights.
             absent |= {place} if _sender(exchange) == _sender(deleted[place]) else set()
         elif exchange.operation == "saveDraft" or answer.success:
@@ -258,7 +263,7 @@ def _refused_saves(exchanges: Sequence[Exchange]) -> dict[Place, str]:
             saved.add(place)
         elif exchange.operation == "saveDraft" and answer.refusal:
             open_cases[place] = exchange.role
-        elif exchange.operation in _DRAFT_LOOKUPS and answer.status in _ABSENT:
+        elif exchange.operation in _draft_lookups() and answer.status in _ABSENT:
             open_cases.pop(place, None)
     return {place: role for place, role in open_cases.items() if place not in saved}
 

@@ -28,6 +28,7 @@ from contracts.evidence.run_folder import point_latest
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
+from contracts.interface.operations import PERMANENT_KINDS
 from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.collection import DEALT, ELSEWHERE, NARROWED, UNREACHED
 from contracts.plugin.interruption import CRASHED_WORKERS, PYTEST_BROKE, Stopping
@@ -37,7 +38,6 @@ from contracts.plugin.worker import BREAKER_FILE, MAIN, STOP_FILE, WORKER, Worke
 from contracts.reports.webhook import without_address
 from contracts.reports.writers import ALL, unwritten, write_all
 from contracts.session.ledger import RUN_FILE, read_entries, residue
-from contracts.session.limits import PERMANENT
 from contracts.settings.target import ANY_REALM, Target
 
 #: Where processes that collect leave what they found in the private folder; the controller may collect nothing.
@@ -203,7 +203,7 @@ def _permanent_records(config: pytest.Config, plan: Plan) -> dict[str, int]:
     records = {
         (entry.realm, entry.identifier or str(entry.key))
         for entry in left
-        if entry.what in PERMANENT and not given(entry.identifier)
+        if entry.what in PERMANENT_KINDS and not given(entry.identifier)
     }
     return dict(Counter(realm for realm, _ in sorted(records)))
 

@@ -13,6 +13,8 @@ import pytest
 from contracts.errors import UsageError
 from contracts.evidence.record import digest_of_cases
 from contracts.interface.catalogue import Catalogue
+from contracts.interface.description import load_description
+from contracts.interface.operations import PERMANENT_KINDS
 
 #: Far more than the groups there are to deal out.
 _MOST_SHARDS: Final = 64
@@ -128,17 +130,6 @@ def _weight(part: Iterable[WeighedCase]) -> int:
     return sum(each.requests for each in part)
 
 
-#: Operations that leave what cannot be removed, use up what the settings name, or change a record that all runs keep.
-_LASTING: Final = frozenset(
-    {
-        "createContact",
-        "updateContact",
-        "createWorkflowRecord",
-        "createWorkflowRecordWithIdentifier",
-        "updateWorkflowRecord",
-        "persistTemporaryFile",
-    }
-)
 #: Settings that name what there is once in a realm.
 _NAMED_ONCE: Final = frozenset(
     f"realm.{name}"
@@ -176,11 +167,17 @@ def weigh_case(
     case, realm = place
     needs = {need for clause in clauses for need in catalogue.clause(clause).needs}
     lasting = (
-        not _LASTING.isdisjoint(operations)
+        any(map(_lasting, operations))
         or not _NAMED_ONCE.isdisjoint(needs)
         or not _ARRANGING.isdisjoint(getattr(item, "fixturenames", ()))
     )
     return WeighedCase(case, realm, requests or _USUAL, f"lasting records of {realm}" if lasting else "")
+
+
+def _lasting(name: str) -> bool:
+    """Whether an operation leaves what cannot be removed, uses a file of the settings, or changes a kept record."""
+    operation = load_description().operations[name]
+    return operation.stores in PERMANENT_KINDS or operation.needs == "temporary-file"
 
 
 def cases_of_shard(cases: Mapping[str, WeighedCase], part: ShardNumber) -> tuple[frozenset[str], str]:

@@ -31,8 +31,8 @@ import requests
 
 from contracts.errors import RegistryContractsError, SuiteError
 from contracts.interface.location import python_command
+from contracts.interface.operations import PERMANENT_KINDS
 from contracts.session.ledger import Entry, read_entries, residue
-from contracts.session.limits import PERMANENT
 from contracts.settings import embedded_sandbox
 from contracts.settings.target import DOCUMENT_REALMS
 
@@ -328,7 +328,7 @@ def remains(service: Served, before: Snapshot, after: Snapshot, killed: Snapshot
     new = after.keys() - before.keys()
     permanent = {place[1:3] for place in new if place[0] == "locks" or place[-1] == _PUBLISHED}
     listed = list(residue(read_entries(sorted(service.reports.glob("*/ledger*.jsonl")))))
-    records = {(entry.realm, entry.identifier) for entry in listed if entry.what in PERMANENT}
+    records = {(entry.realm, entry.identifier) for entry in listed if entry.what in PERMANENT_KINDS}
     drafts = {place[1:3] for place in new if place[0] == "versions" and place[-1] == _DRAFT}
     return Remains(
         drafts_at_kill=len([place for place in (killed or {}).keys() - before.keys() if place[-1] == _DRAFT]),

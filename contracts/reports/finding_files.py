@@ -21,6 +21,7 @@ from contracts.exchanges.exchange import Body, Exchange, ExchangeEntry, exchange
 from contracts.exchanges.transcript import heading, json_of, request_text, response_text
 from contracts.file_formats import Level, Moment, Name, Seed, write_file
 from contracts.interface.catalogue import Clause
+from contracts.interface.description import load_description, operations_with
 from contracts.reports.verdict_json import FindingEntry, TargetEntry, describe, target_of
 from contracts.safe_text import fenced, inline
 
@@ -32,10 +33,7 @@ _WRITES: Final = frozenset({"POST", "PUT", "DELETE"})
 _MOST: Final = 12
 #: Enough to tell one page of a list from the next.
 _IN_A_LIST: Final = 5
-_ATTACHING: Final = ("createAttachment", "persistTemporaryFile")
 _ATTACHMENT: Final = "attachment "
-#: Operations that list, with those that put something into the list.
-_LISTS: Final = {"listDrafts": ("saveDraft",), "listAttachments": _ATTACHING}
 #: Segments of the interface's own paths.
 _WORDS: Final = frozenset({"authentication", "attachments", "persist-temporary", "document-drafts"})
 
@@ -55,7 +53,7 @@ def earlier_writes(record: RunRecord, shown: Sequence[Exchange]) -> tuple[Exchan
         return ()
     taken = {exchange.id for exchange in shown}
     wanted = {name for exchange in shown for name in _named(exchange)}
-    lists = {str(exchange.operation) for exchange in shown} & _LISTS.keys()
+    lists = {str(exchange.operation) for exchange in shown} & {*operations_with(answers="list")}
     writes: list[Exchange] = []
     for exchange in reversed(_before(record, shown)):
         if exchange.id in taken or not _was_done(exchange) or len(writes) == _MOST:
@@ -103,7 +101,7 @@ def _was_done(exchange: Exchange) -> bool:
 
 def _is_needed(exchange: Exchange, wanted: set[str], shown: Sequence[Exchange]) -> bool:
     """Whether a write made, or changed in the same attempt, something that is wanted."""
-    if exchange.operation in _ATTACHING:
+    if exchange.operation in operations_with(stores="attachment"):
         return bool(wanted & {name for name in _answered(exchange) if name.startswith(_ATTACHMENT)})
     makes = exchange.method == "PUT" or exchange.operation == "createContact"
     return (makes or _of_the_attempt(exchange, shown)) and bool(
@@ -113,11 +111,18 @@ def _is_needed(exchange: Exchange, wanted: set[str], shown: Sequence[Exchange]) 
 
 def _fills(exchange: Exchange, name: str, wanted: set[str], shown: Sequence[Exchange]) -> bool:
     """Whether a write put something into a list that is shown: a draft of the same role's, a document's attachment."""
-    if exchange.operation not in _LISTS[name] or not exchange.request_body.whole:
+    if exchange.operation not in _writes_listed_by(name) or not exchange.request_body.whole:
         return False
     if name == "listDrafts":
         return exchange.role in {each.role for each in shown}
     return _of_the_attempt(exchange, shown) and bool(wanted & _named(exchange))
+
+
+def _writes_listed_by(name: str) -> list[str]:
+    """Operations that put something into what an operation lists."""
+    operations = load_description().operations
+    family = operations_with(family=operations[name].family)
+    return [write for write in family if operations[write].stores]
 
 
 def _of_the_attempt(exchange: Exchange, shown: Sequence[Exchange]) -> bool:

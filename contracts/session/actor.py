@@ -21,7 +21,6 @@ from contracts.session.tokens import Token
 
 JSON: Final = "application/json"
 #: Operations for which the document lists no Content-Type.
-WITHOUT_CONTENT_TYPE: Final = frozenset({"listAttachments", "createAttachment", "persistTemporaryFile"})
 #: Where a request names the record it is about.
 _NAMES: Final = ("uid", "identifier")
 
@@ -174,7 +173,7 @@ class Actor:
         realm: str | _Default | None,
     ) -> dict[str, str | bytes]:
         headers: dict[str, str | bytes | None] = {"Accept": JSON}
-        if operation.id not in WITHOUT_CONTENT_TYPE:
+        if operation.lists_content_type:
             headers["Content-Type"] = JSON
         if operation.takes_realm:
             headers["Realm"] = self.realm if isinstance(realm, _Default) else realm

@@ -14,11 +14,10 @@ from pathlib import Path
 
 from contracts.errors import EnvironmentFault, GivenUp
 from contracts.exchanges.exchange import Response
+from contracts.interface.description import operations_with
 
 #: Statuses that a gateway, a limiter or a service under maintenance gives, whatever was asked.
 GATEWAY_STATUSES = frozenset({429, 502, 503, 504})
-#: Operations that may rightly answer with a page or any other media type.
-_DOWNLOADS = frozenset({"getAttachment", "getAttachmentThumbnail", "attachmentExists"})
 
 
 def environment_fault(answer: Response, operation: str | None) -> str | None:
@@ -29,7 +28,11 @@ def environment_fault(answer: Response, operation: str | None) -> str | None:
     """
     if answer.status in GATEWAY_STATUSES:
         return f"status {answer.status}"
-    if answer.page and operation not in _DOWNLOADS and (answer.success or answer.status > 500):
+    if (
+        answer.page
+        and operation not in operations_with(answers="file")
+        and (answer.success or answer.status > 500)
+    ):
         return page_words(answer)
     if _broken_off(answer):
         return "the answer broke off in the middle of its JSON"

@@ -16,8 +16,9 @@ from msgspec.structs import replace
 
 from contracts.exchanges.exchange import Response
 from contracts.file_formats import Format, Moment, Name, one_of, plain
-from contracts.interface.operations import is_valid_uid
-from contracts.session.limits import PERMANENT, ResidueBudget
+from contracts.interface.description import load_description
+from contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
+from contracts.session.limits import ResidueBudget
 
 #: `intended` and `unknown` both mean: maybe created. The first stands where nothing was heard, because the run was
 #: killed or interrupted, the second where the answer does not tell.
@@ -25,23 +26,18 @@ State = Literal["intended", "created", "refused", "unknown", "removed"]
 
 #: Facts of a run, in its folder beside the ledgers.
 RUN_FILE = "run.json"
-#: What each writing operation leaves behind, in the words of the report.
-LEAVES = {
-    "saveDraft": "draft",
-    "createContact": "contact",
-    "updateContact": "contact",
-    "createAttachment": "attachment",
-    "persistTemporaryFile": "attachment",
-    "createWorkflowRecord": "submission",
-    "createWorkflowRecordWithIdentifier": "submission",
-    "updateWorkflowRecord": "submission",
-}
 #: The only thing that the interface gives a means to remove.
 REMOVABLE = "draft"
 #: States of a draft that say that a write of it left nothing.
 _GONE = frozenset({"refused", "removed"})
 #: Members under which an answer names the record it is about.
 _NAMES = ("identifier", "uid", "id", "_id")
+
+
+def stored_by(operation: str | None) -> str | None:
+    """What an operation leaves behind, in the words of the report; None for nothing."""
+    described = load_description().operations.get(operation or "")
+    return described.stores if described else None
 
 
 class Entry(Format, frozen=True):
@@ -93,13 +89,13 @@ class Ledger:
         Raises:
             ResidueSpent: the write could create one permanent record more than the run may; nothing was noted.
         """
-        what = LEAVES.get(operation)
+        what = stored_by(operation)
         if what is None:
             return None
         with self._lock:
             number = len(self._entries) + 1
             entry = Entry(number, operation, what, realm, role, identifier, "intended", _now(), self._by)
-            if self._budget and what in PERMANENT:
+            if self._budget and what in PERMANENT_KINDS:
                 self._budget.reserve(realm, _record(entry))
             self._write(entry)
         return entry
@@ -109,7 +105,7 @@ class Ledger:
         settled = replace(entry, state=state, at=_now(), identifier=identifier or entry.identifier)
         with self._lock:
             self._write(settled)
-            if self._budget and entry.what in PERMANENT:
+            if self._budget and entry.what in PERMANENT_KINDS:
                 self._budget.settle(entry.realm, _record(entry), kept=state != "refused")
 
     def removed(self, realm: str, identifier: str) -> None:

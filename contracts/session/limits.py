@@ -234,7 +234,6 @@ def _moment(path: Path) -> float:
 
 
 #: What the budget counts; an attachment goes with its document and is listed, not counted.
-PERMANENT = frozenset({"contact", "submission"})
 #: How long a write waits for others under way, which may yet turn out to create nothing.
 _PATIENCE_SECONDS = 5.0
 _RECORD_POLL_SECONDS = 0.02

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 import requests
 
 from contracts.exchanges.exchange import Exchange, Response
+from contracts.interface.description import operations_with
 from contracts.session.environment_faults import (
     LONGEST_OUTAGE_SECONDS,
     Breaker,
@@ -36,8 +37,6 @@ _LONGEST_WAIT_SECONDS = 30.0
 _SIGN_IN = "createToken"
 _SAFE = ("GET", "HEAD")
 
-#: Writes whose record can be read at the address they were sent to.
-_READABLE_WRITES: Final = frozenset({"saveDraft", "deleteDraft"})
 _ABSENT: Final = (404, 410)
 #: The operation that looks.
 LOOKUP_OPERATION: Final = "getDraft"
@@ -64,7 +63,7 @@ class Lookup:
 
 def lookup_of(operation: str | None, url: str, headers: Mapping[str, str]) -> Lookup | None:
     """How to look whether a write happened; None where its record cannot be read through the interface."""
-    if operation not in _READABLE_WRITES:
+    if operation not in (*operations_with(stores="draft"), *operations_with(removes="draft")):
         return None
     plain = urlunsplit(urlsplit(url)._replace(query=""))
     kept = {name: value for name, value in headers.items() if name.lower() not in _BODY_HEADERS}

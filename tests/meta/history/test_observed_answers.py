@@ -112,7 +112,7 @@ def test_every_place_is_a_silent_clause_that_covers_the_operation() -> None:
     catalogue = load_catalogue()
     assert set(observed_facts.operations()) == set(load_description().operations)
     for operation in observed_facts.operations():
-        places = {observed_facts.SUCCESS_STATUS[operation], observed_facts.success_clause(operation)}
+        places = {observed_facts.success_status_clause(operation), observed_facts.success_clause(operation)}
         places |= {
             observed_facts.refusal_clause(operation, tokenless=tokenless, uid_valid=valid)
             for tokenless in (True, False)

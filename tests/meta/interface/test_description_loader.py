@@ -141,6 +141,13 @@ def test_other_realms_are_not_described(description: Description, realm: str) ->
         (DRAFT, "operationId: getDraft", "operationId: saveDraft", "has the operationId saveDraft"),
         (DRAFT, "x-realms: document", "x-realms: all", "needs x-realms: one of document, workflow, none"),
         (DRAFT, "x-protected: true", "x-protected: maybe", "needs x-protected: one of true, false, silent"),
+        (
+            DRAFT,
+            "x-stores: draft",
+            "x-stores: drafts",
+            "x-stores is one of draft, contact, attachment, submission",
+        ),
+        (DRAFT, "tags: [Drafts]", "tags: [Draughts]", "needs one tag: one of Authentication, Contacts"),
         (UID, "name: uid", "name: uuid", "path and path parameters differ in uid, uuid"),
         (UID, "  name: uid\n", "", "has a parameter without 'in' or 'name'"),
         (
