@@ -25,6 +25,7 @@ from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Blocked, done, usable
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import operations_with
 from contracts.interface.operations import UID_LONGEST, UID_SHORTEST
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
@@ -34,7 +35,7 @@ from contracts.session.namespace import Namespace
 _SHORT, _LONG, _CHARACTER = "uid-too-short", "uid-too-long", "uid-forbidden-characters"
 _MISREAD, _WIDE, _NEWLINE = "uid-misread-range", "uid-non-ascii", "uid-trailing-newline"
 MISS_CLAUSES: Final = (_SHORT, _LONG, _CHARACTER, _MISREAD, _WIDE, _NEWLINE)
-_READS: Final = ("getDraft", "getDraftInfo", "draftExists")
+_READS: Final = operations_with(needs="draft", safe=True)
 _ALLOWED: Final = string.ascii_letters + string.digits + "-_"
 
 
