@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
 from contracts.errors import UsageError
 
 _PARTS = ("defects", "cases", "calm", "pairs")
+#: Drawn anew each time, so it is no part of a proof that goes on where it stopped: only when it is asked for.
+_DRAWN = "drawn"
+
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
@@ -25,7 +31,11 @@ _PARTS = ("defects", "cases", "calm", "pairs")
     help="Trials side by side.",
 )
 @click.option(
-    "--part", "parts", type=click.Choice(_PARTS), multiple=True, help="Only this part; may be repeated."
+    "--part",
+    "parts",
+    type=click.Choice((*_PARTS, _DRAWN)),
+    multiple=True,
+    help="Only this part; may be repeated.",
 )
 @click.option("--to-the-end", is_flag=True, help="Do not stop a trial at its finding.")
 @click.option(
@@ -38,6 +48,22 @@ _PARTS = ("defects", "cases", "calm", "pairs")
     type=click.Path(path_type=Path),
     help="Folder for proof.json, index.html and what explains a survivor.",
 )
+@click.option(
+    "--faults", type=click.IntRange(0), default=60, show_default=True, help="How many faults to draw."
+)
+@click.option(
+    "--services", type=click.IntRange(0), default=20, show_default=True, help="How many services to draw."
+)
+@click.option("--drawn-seed", type=int, help="Seed of the draw; a fresh one by default, which is printed.")
+@click.option("--family", "families", metavar="NAME", multiple=True, help="Draw faults of this family only.")
+@click.option("--fault", "names", metavar="NAME", multiple=True, help="This fault in place of a draw.")
+@click.option(
+    "--service", "variants", metavar="NAME+…", multiple=True, help="This service in place of a draw."
+)
+@click.option("--drawn-realm", "realm", metavar="REALM", help="Run what is drawn in this realm.")
+@click.option("--smoke", is_flag=True, help="Also run the profile smoke on each drawn fault.")
+@click.option("--floor", type=_FILE, help="File with a kill rate that the drawn one may not fall below.")
+@click.option("--land", type=_FILE, help="Write the kill rate of the drawn faults into this file.")
 @click.option("--docs", type=click.Path(path_type=Path), help="Also put the tables into this document.")
 def command(
     *,
@@ -50,6 +76,7 @@ def command(
     whole: bool,
     reports: Path,
     docs: Path | None,
+    **draw: Any,
 ) -> int:
     """Run the suite against sandboxes that are broken on purpose, and against ones that only differ.
 
@@ -58,6 +85,10 @@ def command(
     by two, others with each seed, with the cases dealt out to the seeds). A proof that was interrupted goes on
     where it stopped.
 
+    A fifth part, only when it is asked for: `drawn` runs whole gates on faults drawn from the population and on
+    conformant services drawn from the variants, in one realm each; it fails on a false alarm, a false pass, and a
+    kill rate below that of --floor.
+
     Exit codes: 0 the proof holds, 1 it does not, 2 interrupted, 3 a trial broke, 4 usage.
 
     \b
@@ -65,21 +96,29 @@ def command(
       registry-contracts prove --defect uid-accepts-ten
       registry-contracts prove --clause draft-text-exact --seeds 1
       registry-contracts prove --seeds 1,2,3 --docs docs/proof.md
+      registry-contracts prove --part drawn --faults 60 --services 20
     """  # noqa: D301 - click's mark for lines to be left as they are
-    from contracts.proving.proof import ProofOptions, carry_out  # noqa: PLC0415 - loads the whole suite
+    from contracts.proving.drawn_proof import DrawnOptions  # noqa: PLC0415 - loads the whole suite
+    from contracts.proving.proof import ProofOptions, carry_out  # noqa: PLC0415 - as above
 
+    drawn = DrawnOptions(seed=draw.pop("drawn_seed"), whole=to_the_end, **draw)
     asked = ProofOptions(
         seeds=_numbers(seeds),
         defects=defects,
         clauses=clauses,
-        parts=parts or (("defects",) if defects or clauses else _PARTS),
+        parts=tuple(part for part in parts if part != _DRAWN) if parts else _all_parts(defects, clauses),
         whole=whole,
         to_the_end=to_the_end,
         jobs=jobs,
         reports=reports,
         docs=docs,
+        drawn=drawn if _DRAWN in parts else None,
     )
     return carry_out(asked)
+
+
+def _all_parts(defects: tuple[str, ...], clauses: tuple[str, ...]) -> tuple[str, ...]:
+    return ("defects",) if defects or clauses else _PARTS
 
 
 def _numbers(seeds: str) -> tuple[int, ...]:

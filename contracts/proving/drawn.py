@@ -1,49 +1,68 @@
-"""A proof that cannot agree with itself: faults and conformant services drawn with a fresh seed, whole gate runs.
+"""A proof that cannot agree with itself: faults and conformant services drawn with a seed, whole gate runs.
 
-`python -m contracts.proving.drawn --faults 60 --services 20` draws faults from the population (place x operator x
-condition, made from the description) and services (random sets of variants), runs the profile `gate` on each in one
-realm, and counts what the gate itself says: a fault is found when the run fails on a clause that it breaks; a
-conformant service that gets a must finding is a false alarm.
+What counts is the gate's own verdict: a fault is found when the run fails on a clause that the fault breaks; a must
+finding on a conformant service is a false alarm, and a must clause that passes on a service which never showed what
+the clause is about is a false pass.
 """
 
 from __future__ import annotations
 
+import http.client
 import json
-import math
-import os
+import resource
 import shutil
 import sys
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
+from urllib.parse import urlsplit
 
-import click
 import pytest
 
-from contracts.cases.generated_faults import make_all
 from contracts.checks.outcomes import Confirmed
+from contracts.errors import UsageError
 from contracts.evidence.record import ExitCode
+from contracts.file_formats import plain
 from contracts.interface.catalogue import Level
 from contracts.plugin.worker import WORKER
-from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, preload, run_suite
-from contracts.proving.trial_plugins import CaseIndex, Watch
-from contracts.proving.trials import SLOW, apart
+from contracts.proving.drawn_services import draw_services
+from contracts.proving.exercised import false_passes
+from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, run_suite
+from contracts.proving.trial_plugins import Watch
+from contracts.proving.trials import AND
 from contracts.proving.witness import observable
+from contracts.reports import verdict_json
 from contracts.sandbox.faults import population
+from contracts.sandbox.faults.injection import COUNT_PATH
+from contracts.sandbox.faults.observer import SHOWN_PATH
 from contracts.sandbox.faults.population import Fault
-from contracts.sandbox.variants import ALL as VARIANTS
+from contracts.sandbox.variants import chosen
 from contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 FAULT: Final = "fault"
 SERVICE: Final = "service"
+#: Outcomes of a trial of a fault, the one that counts first.
+FAIL: Final = "fail"
+ELSEWHERE: Final = "fail elsewhere"
+ADVISORY: Final = "advisory"
+INCONCLUSIVE: Final = "inconclusive"
+NOT_SEEN: Final = "not seen"
+#: A plain client sees no difference either: the trial says nothing and another fault takes its place.
+UNOBSERVABLE: Final = "not observable"
+#: Outcomes of a trial of a service.
+PASS: Final = "pass"  # noqa: S105 - a verdict
+FALSE_ALARM: Final = "false alarm"
+FALSE_PASS: Final = "false pass"  # noqa: S105 - as above
+NOT_JUDGED: Final = "not judged"
+TROUBLE: Final = "trouble"
 #: Many times what a gate in one realm takes alone.
-_LONGEST_SECONDS: Final = 240.0
-#: The normal quantile of a confidence of 95 percent.
-_Z: Final = 1.96
+_LONGEST_SECONDS: Final = 300.0
+_SHOWN: Final = 300
+#: Of the faults drawn, this many times more stand by for those that no plain client can see.
+_RESERVE: Final = 3
 
 
 @dataclass(frozen=True)
@@ -75,6 +94,14 @@ class DrawnResult:
         musts: Clauses with a confirmed must finding, with one sentence each.
         requests: Sent until the first finding that counts, or in all.
         exit_code: The run's own; that of a run which was ended at its finding says nothing.
+        seconds: Of the clock.
+        cpu_seconds: Of run and sandbox together.
+        reasons: Of a fault's clauses, or a service's must clauses, those that were not judged, and why.
+        false_passes: Must clauses that passed without the service showing what they are about, and why.
+        altered: How often the fault made a difference in the run; None when the sandbox did not say.
+        observable: Whether a plain client sees the fault; None when the run had found it.
+        smoke: Whether a run of the profile `smoke` finds the fault too; None when it was not asked for.
+        trouble: Why the trial says nothing; empty otherwise.
     """
 
     kind: str
@@ -86,24 +113,38 @@ class DrawnResult:
     requests: int = 0
     exit_code: int = 0
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    reasons: dict[str, str] = field(default_factory=dict)
+    false_passes: dict[str, str] = field(default_factory=dict)
+    altered: int | None = None
+    observable: bool | None = None
+    smoke: bool | None = None
     trouble: str = ""
 
     @property
     def outcome(self) -> str:
-        """How the trial ended, in a word."""
+        """How the trial ended, in a word or two."""
         if self.trouble:
-            return "trouble"
-        if self.kind == SERVICE:
-            return (
-                "false alarm" if self.musts else ("pass" if self.exit_code == ExitCode.PASS else "not judged")
-            )
-        if self.found:
-            return "fail"
+            return TROUBLE
+        return self._of_service() if self.kind == SERVICE else self._of_fault()
+
+    def _of_service(self) -> str:
         if self.musts:
-            return "fail elsewhere"
+            return FALSE_ALARM
+        if self.false_passes:
+            return FALSE_PASS
+        return PASS if self.exit_code == ExitCode.PASS else NOT_JUDGED
+
+    def _of_fault(self) -> str:
+        if self.found:
+            return FAIL
+        if self.observable is False:
+            return UNOBSERVABLE
+        if self.musts:
+            return ELSEWHERE
         if self.advisory:
-            return "advisory"
-        return "not seen" if self.exit_code == ExitCode.PASS else "inconclusive"
+            return ADVISORY
+        return NOT_SEEN if self.exit_code == ExitCode.PASS and not self.reasons else INCONCLUSIVE
 
 
 @dataclass
@@ -112,8 +153,16 @@ class _GateWatch(Watch):
 
     clauses: frozenset[str] = frozenset()
     whole: bool = False
+    counts_path: str = ""
+    counts: dict[str, Any] = field(default_factory=dict)
     advisory: bool = False
     musts: dict[str, str] = field(default_factory=dict)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Note what the run sent, and what its sandbox counted before it is stopped."""
+        super().pytest_sessionfinish(session)
+        self.counts = _counts(self.sandbox.base_url, self.counts_path)
 
     def pytest_contract_finding(self, item: pytest.Item, finding: Confirmed) -> None:
         """Note a confirmed finding."""
@@ -126,7 +175,7 @@ class _GateWatch(Watch):
         self.advisory = self.advisory or (right and not must)
         if must:
             shown = f"{evidence.operation}: expected {evidence.expected}; seen {evidence.seen}"
-            self.musts.setdefault(evidence.clause, worker.redactor.text(shown)[:300])
+            self.musts.setdefault(evidence.clause, worker.redactor.text(shown)[:_SHOWN])
         if must and right and self.first is None:
             self.first = {"requests": worker.counts["requests"], "seconds": 0.0}
             if not self.whole:
@@ -134,38 +183,35 @@ class _GateWatch(Watch):
                 del item.session.items[item.session.items.index(item) + 1 :]
 
 
-def drawn_faults(number: int, seed: int, families: Sequence[str] = ()) -> list[DrawnTrial]:
-    """Draw must faults, each with a realm in which it shows; what no plain client can see is left out, and told."""
-    chance = Random(f"realms {seed}")  # noqa: S311 - nothing secret hangs on it
-    trials = [_trial_of(fault, seed, chance) for fault in population.draw(number, seed, families=families)]
-    unseen = {trial.name for trial in trials if not observable(population.load(trial.name), trial.realm)}
-    for name in sorted(unseen):
-        click.echo(f"left out, since a tour of plain requests does not see it: {name}")
-    return [trial for trial in trials if trial.name not in unseen]
+def fault_trials(number: int, seed: int, families: Sequence[str] = ()) -> Iterator[DrawnTrial]:
+    """Draw must faults, each with a realm in which it shows; more than asked for, as some may be unobservable."""
+    for fault in population.draw(_RESERVE * number, seed, families=families):
+        yield fault_trial(fault, seed)
 
 
-def _trial_of(fault: Fault, seed: int, chance: Random) -> DrawnTrial:
-    return DrawnTrial(FAULT, fault.name, chance.choice(fault.realms or DOCUMENT_REALMS), seed, fault.clauses)
+def fault_trial(fault: Fault, seed: int, realm: str | None = None) -> DrawnTrial:
+    """The trial of a fault, in a realm that the seed draws among those in which it shows."""
+    chance = Random(f"realm {seed} {fault.name}")  # noqa: S311 - nothing secret hangs on it
+    drawn = chance.choice(fault.realms or DOCUMENT_REALMS)
+    return DrawnTrial(FAULT, fault.name, realm or drawn, seed, fault.clauses)
 
 
-def drawn_services(number: int, seed: int) -> list[DrawnTrial]:
-    """Draw conformant services: random sets of variants that do not touch each other, every variant in some of them."""
-    chance = Random(f"services {seed}")  # noqa: S311 - nothing secret hangs on it
-    names = [name for name in VARIANTS if name != SLOW]
-    met: Counter[str] = Counter()
-    trials = []
-    for _ in range(number):
-        size = chance.choice((2, 4, 6, 9, 12))
-        chance.shuffle(names)
-        names.sort(key=lambda name: met[name] + chance.random())
-        taken: list[str] = []
-        for name in names:
-            if len(taken) < size and all(apart(VARIANTS[name], VARIANTS[other]) for other in taken):
-                taken.append(name)
-        met.update(taken)
-        realm = chance.choice((*DOCUMENT_REALMS, *DOCUMENT_REALMS, DEVELOPMENT_REALMS[-1]))
-        trials.append(DrawnTrial(SERVICE, "+".join(taken), realm, seed))
-    return trials
+def service_trials(number: int, seed: int) -> Iterator[DrawnTrial]:
+    """Draw conformant services, each with a realm; the workflow's own realm comes up least often."""
+    for name in draw_services(number, seed):
+        yield service_trial(name, seed)
+
+
+def service_trial(name: str, seed: int, realm: str | None = None) -> DrawnTrial:
+    """The trial of a service, in a realm that the seed draws.
+
+    Raises:
+        UsageError: there is no variant of one of the names.
+    """
+    chosen(name.split(AND))
+    chance = Random(f"realm {seed} {name}")  # noqa: S311 - as above
+    drawn = chance.choice((*DOCUMENT_REALMS, *DOCUMENT_REALMS, DEVELOPMENT_REALMS[-1]))
+    return DrawnTrial(SERVICE, name, realm or drawn, seed)
 
 
 class DrawnProof:
@@ -175,56 +221,100 @@ class DrawnProof:
         folder: For the results, and for the reports of trials that need a look.
         jobs: Trials side by side.
         whole: Do not end a trial at its finding.
+        smoke: Also run the profile `smoke` on each fault.
     """
 
-    def __init__(self, folder: Path, jobs: int, *, whole: bool = False) -> None:
+    def __init__(self, folder: Path, jobs: int, *, whole: bool = False, smoke: bool = False) -> None:
         self._folder = folder
         self._jobs = jobs
         self._whole = whole
+        self._smoke = smoke
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot write the proof to '{folder}': {error.strerror}") from None
 
-    def results(self, trials: Iterable[DrawnTrial]) -> Iterator[DrawnResult]:
-        """Run the trials; yield what came of each as it ends."""
+    def results(self, trials: Sequence[DrawnTrial], spare: Iterator[DrawnTrial]) -> Iterator[DrawnResult]:
+        """Run the trials.
+
+        Args:
+            spare: Trials of faults that take the places of those that no plain client can see.
+
+        Yields:
+            What came of each, as it ends.
+        """
         queue: SideBySide[tuple[int, DrawnTrial]] = SideBySide(self._work, self._jobs, _LONGEST_SECONDS)
-        for task in enumerate(trials):
-            queue.add(task)
+        number = 0
+        for trial in trials:
+            queue.add((number := number + 1, trial))
         for ended in queue.results():
-            number, trial = ended.task
-            path = self._folder / f"{number}.json"
-            if path.exists():
-                yield DrawnResult(**json.loads(path.read_text("utf-8")))
-                path.unlink()
-            else:
-                why = "took too long" if ended.late else f"ended with {ended.code}"
-                yield DrawnResult(trial.kind, trial.name, trial.realm, trouble=why, seconds=ended.seconds)
+            result = self._result(*ended.task, ended.late, ended.code, ended.seconds)
+            another = next(spare, None) if result.outcome == UNOBSERVABLE else None
+            if another is not None:
+                queue.add((number := number + 1, another))
+            yield result
+
+    def _result(self, number: int, trial: DrawnTrial, late: bool, code: int, seconds: float) -> DrawnResult:
+        path = self._folder / f"{number}.json"
+        if path.exists():
+            content = json.loads(path.read_text("utf-8"))
+            path.unlink()
+            return DrawnResult(**content)
+        why = "took too long" if late else f"ended with {code}"
+        return DrawnResult(trial.kind, trial.name, trial.realm, trouble=why, seconds=round(seconds, 2))
 
     def _work(self, task: tuple[int, DrawnTrial]) -> int:
         number, trial = task
         folder = self._folder / f"run-{number}"
-        result = _run(trial, folder, whole=self._whole)
-        (self._folder / f"{number}.json").write_text(json.dumps(asdict(result)), "utf-8")
-        if result.outcome in ("fail", "pass"):
+        shutil.rmtree(folder, ignore_errors=True)
+        result = run_drawn(trial, folder, whole=self._whole)
+        if self._smoke and trial.kind == FAULT and result.outcome != UNOBSERVABLE:
+            result.smoke = run_drawn(trial, folder / "smoke", profile="smoke", look=False).found
+        (self._folder / f"{number}.json").write_text(json.dumps(vars(result)), "utf-8")
+        if result.outcome in (FAIL, PASS, UNOBSERVABLE):
             shutil.rmtree(folder)
         return 0
 
 
-def _run(trial: DrawnTrial, folder: Path, *, whole: bool) -> DrawnResult:
+def run_drawn(
+    trial: DrawnTrial,
+    folder: Path,
+    *,
+    whole: bool = False,
+    profile: str = "gate",
+    look: bool = True,
+    files: Sequence[str] = (),
+) -> DrawnResult:
+    """Run one trial in this process, which must be a fork made for it.
+
+    Args:
+        folder: For the run's evidence and output.
+        whole: Do not end the trial at its finding.
+        profile: How far the run goes.
+        look: Let a plain client look at a fault that was not found.
+        files: Only these files of cases; empty for all.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    option = "--fault" if trial.kind == FAULT else "--variant"
-    names = [trial.name] if trial.kind == FAULT else trial.name.split("+")
-    words = ["--profile=gate", f"--seed={trial.seed}", f"--reports={folder}", f"--realm={trial.realm}"]
+    words = [f"--profile={profile}", f"--seed={trial.seed}", f"--reports={folder}", f"--realm={trial.realm}"]
     words += ["--history=off", "-q", "--no-header", "--tb=no"]
-    started = time.monotonic()
+    started, cpu = time.monotonic(), _cpu_seconds()
     with (folder / "output.txt").open("w", encoding="utf-8") as output, output_to(output.fileno()):
-        sandbox = ForkedSandbox([word for name in names for word in (option, name)])
-        watch = _GateWatch(sandbox, stop=False, clauses=frozenset(trial.clauses), whole=whole)
+        sandbox = ForkedSandbox(_sandbox_words(trial))
+        watch = _GateWatch(
+            sandbox,
+            stop=False,
+            clauses=frozenset(trial.clauses),
+            whole=whole,
+            counts_path=COUNT_PATH if trial.kind == FAULT else SHOWN_PATH,
+        )
         try:
-            code = run_suite(words, [], [watch])
+            code = run_suite(words, files, [watch])
         finally:
             sandbox.stop()
     trouble = f"the suite broke in {watch.errors[0]}" if watch.errors else ""
     if not watch.ended and code in (ExitCode.ERROR, ExitCode.USAGE):
         trouble = trouble or f"the run ended with exit code {code}"
-    return DrawnResult(
+    result = DrawnResult(
         trial.kind,
         trial.name,
         trial.realm,
@@ -233,103 +323,58 @@ def _run(trial: DrawnTrial, folder: Path, *, whole: bool) -> DrawnResult:
         musts=watch.musts,
         requests=int(watch.first["requests"]) if watch.first else watch.requests,
         exit_code=code,
-        seconds=round(time.monotonic() - started, 2),
+        altered=watch.counts.get("altered"),
         trouble=trouble,
     )
+    if not watch.ended and not trouble:
+        _read_verdict(result, trial, folder, watch.counts)
+    if look and trial.kind == FAULT and not result.found and not trouble:
+        result.observable = observable(population.load(trial.name), trial.realm)
+    result.seconds = round(time.monotonic() - started, 2)
+    result.cpu_seconds = round(_cpu_seconds() - cpu, 2)
+    return result
 
 
-def interval(hits: int, of: int) -> tuple[float, float]:
-    """The Wilson score interval of a share, with a confidence of 95 percent."""
-    if of == 0:
-        return 0.0, 1.0
-    share, spread = hits / of, _Z**2 / of
-    middle = share + spread / 2
-    reach = _Z * math.sqrt(share * (1 - share) / of + spread / (4 * of))
-    return (middle - reach) / (1 + spread), (middle + reach) / (1 + spread)
+def _sandbox_words(trial: DrawnTrial) -> list[str]:
+    if trial.kind == FAULT:
+        return ["--fault", trial.name]
+    return ["--observed", *(word for name in trial.name.split(AND) for word in ("--variant", name))]
 
 
-def report(results: Sequence[DrawnResult], seed: int) -> str:
-    """The table of a drawn proof in Markdown, survivors first."""
-    faults = [result for result in results if result.kind == FAULT]
-    services = [result for result in results if result.kind == SERVICE]
-    lines = [f"Seed {seed}: {len(faults)} faults and {len(services)} services drawn.", ""]
-    living = sorted((r for r in faults if r.outcome != "fail"), key=lambda r: (r.outcome, r.name))
-    if living:
-        lines += ["| survivor | realm | what the gate said |", "|---|---|---|"]
-        lines += [f"| {r.name} | {r.realm} | {r.outcome} {r.trouble} {' '.join(r.musts)} |" for r in living]
-        lines.append("")
-    loud = [r for r in services if r.outcome != "pass"]
-    if loud:
-        lines += ["| service | realm | what the gate said |", "|---|---|---|"]
-        lines += [f"| {r.name} | {r.realm} | {r.outcome} {r.trouble} {' '.join(r.musts)} |" for r in loud]
-        lines.append("")
-    families: dict[str, list[DrawnResult]] = defaultdict(list)
-    for result in faults:
-        families[result.name.partition("/")[0]].append(result)
-    lines += [
-        "| family | drawn | fail | elsewhere | advisory | inconclusive | not seen | rate | 95 % |",
-        "|" + "---|" * 9,
-    ]
-    for name, members in (*sorted(families.items()), ("all", faults)):
-        ends = Counter(result.outcome for result in members)
-        low, high = interval(ends["fail"], len(members))
-        rate = 100 * ends["fail"] / len(members) if members else 0.0
-        lines.append(
-            f"| {name} | {len(members)} | {ends['fail']} | {ends['fail elsewhere']} | {ends['advisory']} |"
-            f" {ends['inconclusive'] + ends['trouble']} | {ends['not seen']} |"
-            f" {rate:.1f} % | {100 * low:.1f}-{100 * high:.1f} |"
-        )
-    return "\n".join(lines) + "\n"
+def _cpu_seconds() -> float:
+    """CPU seconds of this process and of its children that ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
-@click.command()
-@click.option("--faults", default=60, show_default=True, help="How many faults to draw.")
-@click.option("--services", default=20, show_default=True, help="How many conformant services to draw.")
-@click.option("--seed", type=int, default=None, help="Seed of the draw; fresh by default, and printed.")
-@click.option("--family", "families", multiple=True, help="Only faults of this family; may be repeated.")
-@click.option("--name", "names", multiple=True, help="This fault, in place of a draw; may be repeated.")
-@click.option("--realm", default=None, help="Judge in this realm.")
-@click.option("--jobs", default=3 * (os.cpu_count() or 1), show_default=True, help="Trials side by side.")
-@click.option("--whole", is_flag=True, help="Do not end a trial at its finding.")
-@click.option("--folder", type=click.Path(path_type=Path), default=Path("reports/drawn"), show_default=True)
-def command(  # noqa: PLR0917 - click passes them by name
-    faults: int,
-    services: int,
-    seed: int | None,
-    families: tuple[str, ...],
-    names: tuple[str, ...],
-    realm: str | None,
-    jobs: int,
-    whole: bool,
-    folder: Path,
-) -> None:
-    """Run whole gates on drawn faults and drawn conformant services; exit 1 on a false alarm."""
-    seed = seed if seed is not None else Random().randrange(10**6)  # noqa: S311 - nothing secret hangs on it
-    click.echo(f"drawn with seed {seed}")
-    trials: list[DrawnTrial] = drawn_faults(faults, seed, families) + drawn_services(services, seed)
-    if names:
-        chance = Random(seed)  # noqa: S311 - nothing secret hangs on it
-        trials = [_trial_of(population.load(name), seed, chance) for name in names]
-    if realm:
-        trials = [DrawnTrial(t.kind, t.name, realm, t.seed, t.clauses) for t in trials]
-    folder.mkdir(parents=True, exist_ok=True)
-    preload(CaseIndex())
-    make_all()
-    results: list[DrawnResult] = []
-    with (folder / f"results-{seed}.jsonl").open("w", encoding="utf-8") as file:
-        for result in DrawnProof(folder, jobs, whole=whole).results(trials):
-            results.append(result)
-            file.write(json.dumps(asdict(result)) + "\n")
-            file.flush()
-            if result.outcome not in ("fail", "pass"):
-                click.echo(
-                    f"{result.outcome}: {result.name} in {result.realm} {result.trouble} {dict(result.musts)}"
-                )
-    text = report(results, seed)
-    (folder / f"report-{seed}.md").write_text(text, "utf-8")
-    click.echo(text)
-    sys.exit(1 if any(result.outcome == "false alarm" for result in results) else 0)
+def _counts(base_url: str, path: str) -> dict[str, Any]:
+    """What a sandbox counted; empty when it does not answer, as one with a fault may not."""
+    connection = http.client.HTTPConnection(urlsplit(base_url).netloc, timeout=10)
+    try:
+        connection.request("GET", path)
+        content = json.loads(connection.getresponse().read())
+    except (OSError, http.client.HTTPException, ValueError):
+        return {}
+    finally:
+        connection.close()
+    return content if isinstance(content, dict) else {}
+
+
+def _read_verdict(result: DrawnResult, trial: DrawnTrial, folder: Path, counts: Mapping[str, Any]) -> None:
+    """Take from the run's verdict what was not judged and what passed wrongly."""
+    paths = [path for path in folder.glob("*/verdict.json") if not path.parent.is_symlink()]
+    if not paths:
+        return
+    verdict: dict[str, Any] = plain(verdict_json.read(paths[0]))
+    for entry in verdict["clauses"]:
+        cells: dict[str, dict[str, Any]] = entry["realms"]
+        cell = cells.get(trial.realm, next(iter(cells.values()), {}))
+        wanted = entry["id"] in trial.clauses if trial.kind == FAULT else entry["level"] == Level.MUST
+        if wanted and cell.get("verdict") == "inconclusive":
+            result.reasons[entry["id"]] = str(cell.get("reason", ""))[:_SHOWN]
+    if trial.kind == SERVICE and counts:
+        result.false_passes = false_passes(verdict, counts)
 
 
 if __name__ == "__main__":
-    command()
+    sys.exit("this is `registry-contracts prove --part drawn` now; see its --help")

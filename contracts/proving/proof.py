@@ -20,6 +20,7 @@ from contracts.errors import UsageError
 from contracts.evidence.record import ExitCode
 from contracts.interface.location import cases_directory, openapi_directory
 from contracts.plugin.session_finish import versions
+from contracts.proving.drawn_proof import DrawnOptions, carry_out_drawn, check_names
 from contracts.proving.matrix import Matrix, matrix
 from contracts.proving.processes import Ended, SideBySide, preload
 from contracts.proving.proof_plan import (
@@ -215,6 +216,7 @@ class ProofOptions:
         jobs: Trials side by side.
         reports: Folder of the proof.
         docs: Document that takes the tables, or None.
+        drawn: What to draw; None for nothing.
     """
 
     seeds: tuple[int, ...]
@@ -226,6 +228,7 @@ class ProofOptions:
     jobs: int
     reports: Path
     docs: Path | None
+    drawn: DrawnOptions | None = None
 
 
 def carry_out(asked: ProofOptions) -> int:
@@ -240,12 +243,26 @@ def carry_out(asked: ProofOptions) -> int:
     """
     parts = tuple(ProofPart(part) for part in asked.parts)
     proof = Proof(asked.seeds, asked.defects, asked.clauses, parts, asked.whole, asked.to_the_end)
-    chosen_defects(proof)  # a name that does not exist is said before anything is loaded
+    # A name that does not exist is said before anything is loaded.
+    if parts:
+        chosen_defects(proof)
+    if asked.drawn is not None:
+        check_names(asked.drawn)
     index = CaseIndex()
     preload(index)
+    code = _prove(asked, proof, index) if parts else ExitCode.PASS
+    if asked.drawn is not None:
+        drawn = carry_out_drawn(
+            asked.drawn, _drawn_command(asked.drawn), asked.reports, asked.jobs, asked.docs
+        )
+        code = next(one for one in (ExitCode.FAIL, ExitCode.ERROR, ExitCode.PASS) if one in (code, drawn))
+    return code
+
+
+def _prove(asked: ProofOptions, proof: Proof, index: CaseIndex) -> int:
     started, clock = datetime.now(UTC), time.monotonic()
     results = Prover(index, asked.reports, asked.jobs, _Progress()).prove(proof)
-    found = matrix(results, index.cases if ProofPart.CASES in parts else {})
+    found = matrix(results, index.cases if ProofPart.CASES in proof.parts else {})
     facts = {
         "command": _command(asked),
         "started": started.isoformat(),
@@ -281,6 +298,17 @@ def _command(asked: ProofOptions) -> str:
     words += [f"--defect {name}" for name in asked.defects] + [f"--clause {name}" for name in asked.clauses]
     words += [f"--part {part}" for part in asked.parts] if len(asked.parts) < len(ProofPart) else []
     words += ["--whole"] * asked.whole + ["--to-the-end"] * asked.to_the_end
+    return " ".join(words)
+
+
+def _drawn_command(drawn: DrawnOptions) -> str:
+    words = ["registry-contracts prove --part drawn"]
+    words += [f"--fault {name}" for name in drawn.names] + [f"--service {name}" for name in drawn.variants]
+    if len(words) == 1:
+        words += [f"--faults {drawn.faults}", f"--services {drawn.services}"]
+        words += [f"--family {name}" for name in drawn.families]
+    words += [f"--drawn-realm {drawn.realm}"] if drawn.realm else []
+    words += ["--to-the-end"] * drawn.whole + ["--smoke"] * drawn.smoke
     return " ".join(words)
 
 

@@ -21,6 +21,7 @@ class Settings:
         variants: names of variants and combinations, see ``contracts.sandbox.variants``.
         defects: names of defects, see ``contracts.sandbox.defects``.
         faults: names of faults of the population, see ``contracts.sandbox.faults``.
+        observed: count what the service shows, see ``contracts.sandbox.faults.observer``.
         weather: what stands between the service and its clients, see ``contracts.sandbox.weather``.
         weather_seed: seed of the weather's chance.
         json_limit: largest JSON body read, in bytes (silent; guards the memory).
@@ -34,6 +35,7 @@ class Settings:
     variants: tuple[str, ...] = ()
     defects: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
+    observed: bool = False
     weather: tuple[str, ...] = ()
     weather_seed: int = 1
 

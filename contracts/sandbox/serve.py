@@ -156,6 +156,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--defect", action="append", default=[], metavar="NAME", help=defect_help)
     fault_help = f"inject a fault of the population; may be repeated; '{LIST}' shows them all"
     parser.add_argument("--fault", action="append", default=[], metavar="NAME", help=fault_help)
+    parser.add_argument("--observed", action="store_true", help="count what is shown, for a proof")
     weather_help = f"put the service into bad weather; may be repeated; '{LIST}' shows them all"
     names = "NAME[,NAME...]"
     parser.add_argument("--weather", action="append", default=[], metavar=names, help=weather_help)
@@ -201,6 +202,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         variants=tuple(options.variant),
         defects=tuple(options.defect),
         faults=tuple(options.fault),
+        observed=options.observed,
         weather=tuple(options.weather),
         weather_seed=options.weather_seed,
     )
@@ -232,7 +234,7 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
 
     app: Starlette = (
         altered(settings)
-        if settings.variants or settings.defects or settings.faults
+        if settings.variants or settings.defects or settings.faults or settings.observed
         else create_app(settings)
     )
     if settings.weather:
@@ -273,6 +275,13 @@ def altered(settings: Settings) -> "Starlette":
     alteration = chosen(settings.variants)
     app = create_app(settings, alteration.habits())
     alteration.alter(app)
+    if settings.observed:
+        from starlette.middleware import Middleware  # noqa: PLC0415
+
+        from contracts.sandbox.faults.observer import Observer  # noqa: PLC0415
+
+        # Appended last: nearest to the service, where bodies are neither compressed nor cut into pieces.
+        app.user_middleware.append(Middleware(Observer))
     if settings.defects:
         from contracts.sandbox.defects import load  # noqa: PLC0415
 

@@ -19,6 +19,8 @@ from contracts.interface.operations import Operation
 _LARGEST_BODY: Final = 16 * 1024 * 1024
 #: So long does a fault wait that shows only when two requests overlap.
 _OVERLAP_SECONDS: Final = 0.03
+#: Where a sandbox with a fault says how often the fault made a difference; outside the interface.
+COUNT_PATH: Final = "/sandbox/fault"
 _ACCOUNTS: Final = {
     f"{role}@sandbox.test": (role, f"sandbox-{role}") for role in ("author", "other", "restricted", "nau")
 }
@@ -175,11 +177,16 @@ Condition = Callable[[Request, "Met"], bool]
 
 @dataclass
 class Met:
-    """How often a fault's place was met: in all, for each identifier, and by how many requests at this moment."""
+    """How often a fault's place was met: in all, for each identifier, and by how many requests at this moment.
+
+    Attributes:
+        altered: How often the fault made a difference, to the answer or to what the service was asked.
+    """
 
     total: int = 0
     by_uid: Counter[str] = field(default_factory=Counter)
     overlapped: bool = False
+    altered: int = 0
 
 
 class Injector:
@@ -211,6 +218,9 @@ class Injector:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if scope["path"] == COUNT_PATH:
+            await _send(send, answer_json(200, {"altered": self._met.altered}), scope["method"])
+            return
         raw = scope.get("raw_path", b"").decode("latin-1")
         match = self._description.match(scope["method"], raw)
         headers = tuple((name.lower(), value) for name, value in scope["headers"])
@@ -235,7 +245,7 @@ class Injector:
     async def _answer(self, request: Request, below: Below) -> Answer:
         answer: Answer | None = None
         if request.operation.id in self._operations and await self._acts(request):
-            answer = await self._inject(request, below, self._memory)
+            answer = await self._altered(request, below)
         if answer is None:
             answer = await below(request)
         self._memory.note(request, answer)
@@ -244,6 +254,24 @@ class Injector:
             if isinstance(sent, dict) and isinstance(told, dict):
                 account = _ACCOUNTS.get(str(sent.get("email")))
                 self._tokens[str(told.get("authenticationToken"))] = account[0] if account else ""
+        return answer
+
+    async def _altered(self, request: Request, below: Below) -> Answer | None:
+        """Let the fault answer, and count whether that made a difference."""
+        faithful: list[Answer] = []
+        differs = False
+
+        async def watched(changed: Request) -> Answer:
+            nonlocal differs
+            answer = await below(changed)
+            if changed == request:
+                faithful.append(answer)
+            else:
+                differs = True
+            return answer
+
+        answer = await self._inject(request, watched, self._memory)
+        self._met.altered += answer is not None and (differs or answer not in faithful)
         return answer
 
     async def _acts(self, request: Request) -> bool:

@@ -8,6 +8,7 @@ from contracts.errors import UsageError
 from contracts.sandbox.variants import (
     attachments,
     contacts,
+    demands,
     drafts,
     habits,
     http,
@@ -235,7 +236,7 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
 """Groups of variants under one name; each group obeys every clause too."""
 
 
-_MODULES = (habits, names, lists, drafts, attachments, contacts, readings, tokens, workflow, http)
+_MODULES = (habits, names, lists, drafts, attachments, contacts, readings, tokens, workflow, demands, http)
 
 ALL: dict[str, Variant] = {variant.name: variant for module in _MODULES for variant in module.VARIANTS}
 """Every variant by its name."""

@@ -9,10 +9,8 @@ import pytest
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
-from contracts.proving.drawn import drawn_services, interval
 from contracts.proving.witness import observable
 from contracts.sandbox.faults import population
-from contracts.sandbox.variants import ALL as VARIANTS
 
 
 def test_every_fault_names_operations_and_clauses_that_exist() -> None:
@@ -47,15 +45,3 @@ def test_a_fault_of_another_realm_is_not_seen_here() -> None:
 def test_an_unknown_fault_is_one_line() -> None:
     with pytest.raises(UsageError, match="unknown fault 'none'; --fault list shows them all"):
         population.load("none")
-
-
-def test_every_variant_is_in_some_drawn_service() -> None:
-    services = drawn_services(150, 1)
-    met = {name for service in services for name in service.name.split("+")}
-    assert met | {"slow"} == VARIANTS.keys()
-
-
-def test_the_interval_holds_the_share_and_narrows_with_the_number() -> None:
-    low, high = interval(98, 100)
-    lower, higher = interval(980, 1000)
-    assert low < lower < 0.98 < higher < high <= 1

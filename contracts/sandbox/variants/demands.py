@@ -1,0 +1,516 @@
+"""Variants that ask for more than the document shows, or take more: vocabularies, rights, spellings, empty lists."""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from contracts.interface.description import load_description
+from contracts.sandbox.answers import Answers, json_bytes, json_text
+from contracts.sandbox.attachments import AttachmentOperations
+from contracts.sandbox.authentication import Account, AuthenticationOperations, Identity
+from contracts.sandbox.database import DRAFT, PUBLISHED, Records, Version, new_version
+from contracts.sandbox.documents import ContactOperations, DraftOperations
+from contracts.sandbox.http_requests import (
+    BodyReader,
+    Fault,
+    Reason,
+    Refusal,
+    bad_request,
+    forbidden,
+    header_value,
+    not_found,
+    query_value,
+)
+from contracts.sandbox.record_types import (
+    CONTACT,
+    INVALID_PROPERTY,
+    MANDATORY,
+    MANDATORY_ANY_OF,
+    UNEXPECTED_TERM,
+    Expectation,
+    Faults,
+    Field,
+    Kind,
+    Path,
+    Realm,
+    RecordType,
+    Validator,
+)
+from contracts.sandbox.variants.http import Between, Rewriting
+from contracts.sandbox.variants.model import Variants
+from contracts.sandbox.workflow import Row, Submission, SubmissionCheck, WorkflowOperations
+
+VARIANTS = Variants()
+
+#: Terms that no description or settings name.
+_TERMS = frozenset({"CT-100", "CT-200", "CT-300"})
+_OWN_TERMS = ("type", "addressType", "gender", "organizationType")
+_DATA_KINDS = (Kind.TERM, Kind.LINK, Kind.REFERENCE)
+
+
+class _OwnTerms(Validator):
+    """Knows its own terms alone, in each field whose allowed values are not shown."""
+
+    def value_faults(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Faults:
+        faults = list(super().value_faults(field, value, path, expectation))
+        yield from faults
+        term = value.get("identifier") if isinstance(value, dict) else value
+        if field.name in _OWN_TERMS and expectation.kind.name == CONTACT.name and not faults:
+            yield from () if term in _TERMS else (Fault(UNEXPECTED_TERM, path),)
+
+
+VARIANTS.add(
+    "contact-terms-own",
+    "The allowed values of type, addressType, gender and organizationType are not shown: three codes of its own.",
+    parts={"validator": _OwnTerms},
+)
+
+
+class _FaultyContacts200(ContactOperations):
+    """Faulty contacts are answered with 200."""
+
+    def refuse_faults(self, document: dict[str, Any], expectation: Expectation) -> None:
+        try:
+            super().refuse_faults(document, expectation)
+        except Refusal as refusal:
+            raise Refusal(refusal.reason, refusal.message, faults=refusal.faults, status=200) from refusal
+
+
+VARIANTS.add(
+    "contact-terms-own-200",
+    "The allowed values of type, addressType, gender and organizationType, and the status of an errors array, are "
+    "not shown: three codes of its own, and 200.",
+    parts={"validator": _OwnTerms, "contacts": _FaultyContacts200},
+)
+
+
+@VARIANTS.layer("validator", "terms-closed")
+class _Closed(Validator):
+    """Further members of terms, links and references are not shown: they are refused."""
+
+    def value_faults(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Faults:
+        yield from super().value_faults(field, value, path, expectation)
+        if field.kind in _DATA_KINDS and isinstance(value, dict):
+            known = "url" if field.kind is Kind.LINK else "identifier"
+            for name in value:
+                if name != known:
+                    yield Fault(INVALID_PROPERTY, (*path, name))
+
+
+@VARIANTS.layer("validator", "any-of-as-mandatory")
+class _NoSets(Validator):
+    """What Error.MandatoryAnyOf stands for is not shown: an empty mandatory field is a missing one."""
+
+    def nothing_of_the_set(self, path: Path, field: Field, value: Any) -> Faults:
+        for fault in super().nothing_of_the_set(path, field, value):
+            yield Fault(MANDATORY if fault.code == MANDATORY_ANY_OF else fault.code, fault.path)
+
+
+@VARIANTS.layer("contacts", "refused-contacts-stay-taken")
+class _ContactsStayTaken(ContactOperations):
+    """What becomes of the identifier of a contact that was refused is not shown: it stays taken."""
+
+    def refuse_faults(self, document: dict[str, Any], expectation: Expectation) -> None:
+        try:
+            super().refuse_faults(document, expectation)
+        except Refusal:
+            if _identifier(document):
+                self._taken().add(_identifier(document))
+            raise
+
+    def new_identifier(self, records: Records, realm: Realm, document: dict[str, Any]) -> str:
+        if _identifier(document) in self._taken():
+            raise Refusal(Reason.CONFLICT, "the identifier was used before")
+        return super().new_identifier(records, realm, document)
+
+    def _taken(self) -> set[str]:
+        taken: set[str] = self.__dict__.setdefault("_taken_identifiers", set())
+        return taken
+
+
+def _identifier(document: Mapping[str, Any]) -> str:
+    header = document.get("header")
+    identifier = header.get("identifier") if isinstance(header, dict) else None
+    return identifier if isinstance(identifier, str) else ""
+
+
+@VARIANTS.layer("workflow", "refused-records-stay-taken")
+class _RecordsStayTaken(WorkflowOperations):
+    """What becomes of the identifier of a submission that was refused is not shown: it stays taken."""
+
+    def validate(self, submission: Submission, records: Records) -> None:
+        try:
+            super().validate(submission, records)
+        except Refusal:
+            if submission.creating and submission.path_identifier is not None:
+                self._taken().add((submission.realm.name, submission.path_identifier))
+            raise
+
+    def check_identifier(self, submission: Submission, records: Records) -> str:
+        identifier = super().check_identifier(submission, records)
+        if submission.creating and (submission.realm.name, identifier) in self._taken():
+            raise Row.IN_USE.refusal()
+        return identifier
+
+    def _taken(self) -> set[tuple[str, str]]:
+        taken: set[tuple[str, str]] = self.__dict__.setdefault("_taken_identifiers", set())
+        return taken
+
+
+@VARIANTS.layer("answers", "list-empty-404")
+class _NothingFound(Answers):
+    """The answer to a list without items is not shown: 404, as for anything that is not there."""
+
+    def listed(self, items: Sequence[dict[str, Any]]) -> Response:
+        return super().listed(items) if items else self.refusal(not_found("nothing was found"))
+
+
+@VARIANTS.layer("attachments", "attachments-beyond-drafts")
+class _MoreThanDrafts(AttachmentOperations):
+    """Whether a document that is only a draft takes attachments is not shown: it has to be submitted first."""
+
+    def require_right(self, records: Records, caller: Account, uid: str) -> None:
+        super().require_right(records, caller, uid)
+        realms = self.context.realms.realms
+        if all(_only_draft(records, realm, uid) for realm in realms):
+            raise Refusal(Reason.CONFLICT, "this document is a draft still")
+
+
+def _only_draft(records: Records, realm: str, uid: str) -> bool:
+    return records.version(realm, uid, PUBLISHED) is None and not records.is_locked(realm, uid)
+
+
+@VARIANTS.layer("identity", "ticket-scheme")
+class _Ticket(Identity):
+    """A token under a scheme of its own name is not shown: Ticket is taken beside Bearer."""
+
+    def caller(self, request: Request) -> Account | None:
+        scheme, _, token = (header_value(request, "authorization") or "").partition(" ")
+        return self.tokens.holder(token.strip()) if scheme == "Ticket" else super().caller(request)
+
+
+@VARIANTS.layer("workflow", "message-realm-capitals")
+class _RealmInMessage(WorkflowOperations):
+    """How a message writes the realm in the place of ${realm} is not shown: in capitals."""
+
+    def require_schema(self, request: Request, realm: Realm) -> RecordType:
+        try:
+            return super().require_schema(request, realm)
+        except Refusal:
+            raise Row.SCHEMA_UNKNOWN.refusal(realm.name.upper()) from None
+
+
+@VARIANTS.layer("answers", "errors-reversed")
+class _Reversed(Answers):
+    """The order of an errors array is not shown: the last fault comes first."""
+
+    def errors(self, faults: Sequence[Fault]) -> list[dict[str, str]]:
+        return super().errors(faults)[::-1]
+
+
+class _ExtraEverywhere(Rewriting):
+    """Every JSON object of an answer carries more, but for what clients stored."""
+
+    def applies(self, scope: Scope, start: Any) -> bool:
+        stored = ("getDraft", "getAttachment", "getAttachmentThumbnail")
+        api = str(scope["path"]).startswith("/api/") and scope.get("operation_id") not in stored
+        return super().applies(scope, start) and api
+
+    def rewritten(self, scope: Scope, status: int, body: bytes) -> tuple[int, bytes]:  # noqa: ARG002
+        return status, json_bytes(_with_more(json.loads(body))) if body else body
+
+
+def _with_more(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {"_etag": "1-a", **{name: _with_more(member) for name, member in value.items()}, "_extra": {}}
+    return [_with_more(item) for item in value] if isinstance(value, list) else value
+
+
+VARIANTS.add(
+    "extra-members-everywhere",
+    "Further members of answers are not shown: every object has some, however deep it stands.",
+    wrap=_ExtraEverywhere,
+)
+
+
+@VARIANTS.layer("contacts", "contacts-by-restricted")
+class _RestrictedContacts(ContactOperations):
+    """Whether an account without rights may create contacts is not shown: it may, as anybody with a token."""
+
+    async def create(self, request: Request) -> Response:
+        context = self.context
+        caller = context.identity.require(request)
+        realm = context.realms.of_documents(request)
+        kind = self.require_schema(request, realm)
+        body = await context.body.read_object(request)
+        with context.storage.transaction() as records:
+            self.refuse_faults(body.value, Expectation(kind, None, self.knows(records, realm)))
+            identifier = self.new_identifier(records, realm, body.value)
+            stored = self.keep(records, caller=caller, realm=realm, identifier=identifier, body=body)
+        return self._written(stored, context.habits.contact_created_status)
+
+
+@VARIANTS.layer("contacts", "contacts-shared")
+class _AuthorsShare(ContactOperations):
+    """Whether one account may update the contact of another is not shown: every author may."""
+
+    def require_right(self, records: Records, caller: Account, realm: Realm, uid: str) -> None:
+        try:
+            super().require_right(records, caller, realm, uid)
+        except Refusal as refusal:
+            if refusal.reason is not Reason.FORBIDDEN or not self.context.rights.may_create(caller):
+                raise
+
+
+@VARIANTS.layer("contacts", "contacts-have-drafts")
+class _ContactDrafts(ContactOperations):
+    """Whether the draft operations show a contact is not shown: it has a draft of the same content."""
+
+    def keep(self, records: Records, *, caller: Account, realm: Realm, identifier: str, body: Any) -> Version:
+        stored = super().keep(records, caller=caller, realm=realm, identifier=identifier, body=body)
+        moment = self.context.clock.now()
+        records.store(
+            new_version(
+                realm=realm.name,
+                identifier=identifier,
+                state=DRAFT,
+                schema=CONTACT.name,
+                owner=caller.name,
+                content=body.text,
+                moment=moment,
+            )
+        )
+        return stored
+
+
+_QUERY_UID: ContextVar[str | None] = ContextVar("_QUERY_UID", default=None)
+
+
+@VARIANTS.layer("contacts", "contact-uid-from-query")
+class _UidFromQuery(ContactOperations):
+    """The use of a uid parameter for creating a contact is not shown: one in the query names the new record."""
+
+    async def create(self, request: Request) -> Response:
+        uid = query_value(request, "uid")
+        if uid is not None and not self.context.identifiers.holds(uid):
+            raise bad_request("the uid breaks the identifier rule")
+        mark = _QUERY_UID.set(uid)
+        try:
+            return await super().create(request)
+        finally:
+            _QUERY_UID.reset(mark)
+
+    def new_identifier(self, records: Records, realm: Realm, document: dict[str, Any]) -> str:
+        uid = _QUERY_UID.get()
+        if uid is None:
+            return super().new_identifier(records, realm, document)
+        return super().new_identifier(records, realm, {**document, "header": {"identifier": uid}})
+
+
+@VARIANTS.layer("attachments", "attachments-private")
+class _PrivateFiles(AttachmentOperations):
+    """Whether one account may list the attachments of another's document is not shown: it may not."""
+
+    async def list(self, request: Request) -> Response:
+        caller = self.context.identity.require(request)
+        uid = self.context.identifiers.from_path(request)
+        with self.context.storage.transaction() as records:
+            owners = records.owners_anywhere(uid)
+        if owners and caller.name not in owners:
+            raise forbidden("this document is another account's")
+        return await super().list(request)
+
+
+@VARIANTS.layer("attachments", "uploads-not-json")
+class _NoJsonFiles(AttachmentOperations):
+    """What the Content-Type of a file leads to is not shown: one that is sent as JSON is refused."""
+
+    async def create(self, request: Request) -> Response:
+        if "json" in (header_value(request, "content-type") or ""):
+            raise Refusal(Reason.MEDIA_TYPE, "send the file in binary form")
+        return await super().create(request)
+
+
+class _NumbersLenient:
+    """Numbers of a list that are empty or negative count as not given."""
+
+    @staticmethod
+    def lenient(request: Request, prefix: str) -> Request:
+        """The request without such numbers."""
+        kept = [
+            (name, value)
+            for name, value in request.query_params.multi_items()
+            if value and not (name in (f"{prefix}top", f"{prefix}skip") and value.startswith("-"))
+        ]
+        return Request({**request.scope, "query_string": _query(kept)}, request.receive)
+
+
+def _query(pairs: Sequence[tuple[str, str]]) -> bytes:
+    return urlencode(pairs).encode()
+
+
+class _LenientDrafts(_NumbersLenient, DraftOperations):
+    async def list(self, request: Request) -> Response:
+        return await super().list(self.lenient(request, "$"))
+
+
+class _LenientAttachments(_NumbersLenient, AttachmentOperations):
+    async def list(self, request: Request) -> Response:
+        return await super().list(self.lenient(request, ""))
+
+
+VARIANTS.add(
+    "list-numbers-lenient",
+    "A negative number or an option without a value is not shown: as if it were not there.",
+    parts={"drafts": _LenientDrafts, "attachments": _LenientAttachments},
+)
+
+
+@VARIANTS.layer("drafts", "list-options-plain-too")
+class _PlainOptions(DraftOperations):
+    """Options of the draft list without the dollar sign are not shown: they are read."""
+
+    async def list(self, request: Request) -> Response:
+        names = {"top", "skip", "filter", "orderby"}
+        given = request.query_params.multi_items()
+        pairs = [(f"${name}" if name in names else name, value) for name, value in given]
+        return await super().list(Request({**request.scope, "query_string": _query(pairs)}, request.receive))
+
+
+@VARIANTS.layer("body", "content-type-optional")
+class _NoTypeNeeded(BodyReader):
+    """A JSON body without a Content-Type is not shown: it is read."""
+
+    def require_json_type(self, request: Request) -> None:
+        if header_value(request, "content-type") is not None:
+            super().require_json_type(request)
+
+
+class _Asking(Between):
+    """Base of what refuses requests before the service sees them."""
+
+    def refuses(self, scope: Scope) -> str:  # noqa: ARG002
+        """Say why a request is refused; empty when it is not."""
+        return ""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        why = self.refuses(scope)
+        if not why:
+            await super().answer(scope, receive, send)
+            return
+        # As the service would: in the shapes that its habits give.
+        refusal = scope["app"].state.service.answers.refusal(bad_request(why))
+        await refusal(scope, receive, send)
+
+
+class _AcceptNeeded(_Asking):
+    """Requests without an Accept header are refused."""
+
+    def refuses(self, scope: Scope) -> str:
+        api = str(scope["path"]).startswith("/api/")
+        given = any(name == b"accept" for name, _ in scope["headers"])
+        return "" if given or not api else "the Accept header is missing"
+
+
+VARIANTS.add(
+    "accept-needed",
+    "A request without an Accept header is not shown: it is refused.",
+    wrap=_AcceptNeeded,
+)
+
+
+class _KnownQueries(_Asking):
+    """Query parameters that an operation does not list are refused."""
+
+    def refuses(self, scope: Scope) -> str:
+        match = load_description().match(scope["method"], scope["raw_path"].decode("latin-1"))
+        if match is None:
+            return ""
+        names = Request(scope).query_params.keys()
+        unknown = sorted(names - set(match[0].query_parameters))
+        return f"the query parameter {unknown[0]} is not known" if unknown else ""
+
+
+VARIANTS.add(
+    "queries-known",
+    "A query parameter that is not listed is not shown: the request is refused.",
+    wrap=_KnownQueries,
+)
+
+
+class _MethodsHidden(Rewriting):
+    """A method that a path does not take is answered as a path that is not there."""
+
+    def applies(self, scope: Scope, start: Any) -> bool:
+        return bool(start) and start["status"] == 405 and scope["method"] != "HEAD"
+
+    def rewritten(self, scope: Scope, status: int, body: bytes) -> tuple[int, bytes]:  # noqa: ARG002
+        return 404, body
+
+
+VARIANTS.add(
+    "methods-hidden",
+    "A method that is not listed for a path is not shown: 404.",
+    wrap=_MethodsHidden,
+)
+
+
+class _OneVersion(Between):
+    """Operations are served under the prefix of the other version too."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = str(scope["raw_path"].decode("latin-1"))
+        other = (
+            path.replace("/api/v2023/", "/api/v2013/", 1)
+            if "/v2023/" in path
+            else path.replace("/api/v2013/", "/api/v2023/", 1)
+        )
+        known = load_description().match
+        if known(scope["method"], path) is None and known(scope["method"], other) is not None:
+            scope = {**scope, "raw_path": other.encode("latin-1"), "path": other}
+        await super().answer(scope, receive, send)
+
+
+VARIANTS.add(
+    "versions-alike",
+    "What an operation gives under the prefix of the other version is not shown: the same.",
+    wrap=_OneVersion,
+)
+
+
+@VARIANTS.layer("workflow", "batches-wait")
+class _BatchesWait(WorkflowOperations):
+    """How the records of a batch are published together is not shown: none is locked before the batch is complete."""
+
+    def initiate(self, submission: Submission, identifier: str, records: Records) -> None:
+        if not submission.body.get("batchId"):
+            super().initiate(submission, identifier, records)
+
+
+@VARIANTS.layer("submissions", "submission-numbers-as-text")
+class _NumberTexts(SubmissionCheck):
+    """Whether a number is read as text in a submission is not shown: it is, within the same limit."""
+
+    def text_faults(self, body: dict[str, Any], member: str) -> Any:
+        value = body.get(member)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return super().text_faults({**body, member: json_text(value)} if number else body, member)
+
+
+@VARIANTS.layer("authentication", "sign-in-email-checked")
+class _FormOfEmail(AuthenticationOperations):
+    """Status and body of a failed sign-in are not shown: an e-mail without an at sign is a malformed request."""
+
+    async def create_token(self, request: Request) -> Response:
+        await request.body()  # kept, so that it can be read again
+        body = await self.body.read_object(request)
+        email = body.value.get("email")
+        if isinstance(email, str) and email and "@" not in email:
+            raise bad_request("the e-mail is none")
+        return await super().create_token(request)
