@@ -83,8 +83,7 @@ def _announce(name: str, realms: tuple[str, ...]) -> None:
 def _lines(readiness: Readiness, in_words: str) -> Iterator[str]:
     yield f"target: {in_words}, {many(readiness.requests, 'request')} in {readiness.seconds:.1f} s"
     yield ""
-    width = min(_WIDEST_SUBJECT, max((len(each.subject) for each in readiness.diagnoses), default=0))
-    yield from (_diagnosis_line(each, width) for each in readiness.diagnoses)
+    yield from diagnosis_lines(readiness)
     yield ""
     yield from _coverage_lines(readiness)
     yield ""
@@ -96,6 +95,12 @@ _VERDICTS: Final = {
     State.SETTINGS: "not ready: the settings do not fit the target",
     State.ENVIRONMENT: "not ready: the environment stands in the way",
 }
+
+
+def diagnosis_lines(readiness: Readiness) -> Iterator[str]:
+    """The points that were looked at, a line each."""
+    width = min(_WIDEST_SUBJECT, max((len(each.subject) for each in readiness.diagnoses), default=0))
+    yield from (_diagnosis_line(each, width) for each in readiness.diagnoses)
 
 
 def _diagnosis_line(diagnosis: Diagnosis, width: int) -> str:

@@ -21,6 +21,7 @@ _EXIT_CODES: Final = {UsageError: _USAGE, EnvironmentFault: _INCONCLUSIVE}
 
 #: Command → its line in the help; the module of `contracts.cli` that holds it has its name.
 COMMANDS: Final = {
+    "init": "write the settings file of a target",
     "doctor": "look whether a target can be judged, and what its settings still lack",
     "run": "judge a target; without settings, the embedded sandbox",
     "merge": "put the reports of a run's shards together",

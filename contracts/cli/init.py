@@ -1,0 +1,190 @@
+"""`registry-contracts init`: writes the settings file of a target, by questions, by reading, or from a recording."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import click
+
+from contracts.cli import manual_options
+from contracts.cli.doctor import diagnosis_lines
+from contracts.errors import EnvironmentFault, UsageError
+from contracts.exchanges.har import read_har
+from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
+from contracts.manual.readiness import Readiness, State, examine
+from contracts.manual.recorded_settings import RecordedSettings, learn
+from contracts.manual.settings_writer import TargetSettings, default_variables, settings_path, write_settings
+from contracts.safe_text import json_text, many, plain_line
+from contracts.settings.guard import checked_base_url, refuse_production_realm
+from contracts.settings.settings_reader import load_target
+from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, DEVELOPMENT_REALMS
+
+_FOLDER: Final = Path("targets")
+
+
+@click.command()
+@click.argument("name")
+@click.option("--base-url", metavar="URL", help="The address before /api/v2013.")
+@click.option(
+    "--realm", "realms", metavar="REALM", multiple=True, help="A realm to judge; by default all four."
+)
+@click.option(
+    "--account",
+    "accounts",
+    metavar="ROLE=EMAIL_VARIABLE,PASSWORD_VARIABLE",
+    multiple=True,
+    help="Other names of an account's variables.",
+)
+@click.option(
+    "--from-har", metavar="FILE", type=click.Path(path_type=Path), help="Learn from recorded traffic."
+)
+@click.option("--keep-personal-data", is_flag=True, help="Leave names and addresses in sample documents.")
+@click.option("--no-look", is_flag=True, help="Send nothing, not even reads.")
+@click.option("--force", is_flag=True, help="Replace a settings file that is there.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+def command(
+    *,
+    name: str,
+    base_url: str | None,
+    realms: tuple[str, ...],
+    accounts: tuple[str, ...],
+    from_har: Path | None,
+    keep_personal_data: bool,
+    no_look: bool,
+    force: bool,
+    dry_run: bool,
+) -> int:
+    """Write targets/NAME.toml: the address, accounts by their variables, realms, and what a recording shows.
+
+    Asks for the address when no option, variable or recording gives it, and only at a terminal. Accounts are named by
+    variables; a password is never asked for and never written. Where the author's variables are set, the target is
+    looked at, by reading only, as `doctor` does.
+
+    Exit codes: 0 written, 2 interrupted (nothing was written), 4 usage, 6 written, but the target cannot be judged.
+
+    \b
+    Examples:
+      registry-contracts init dev.local --base-url https://registry.example.test
+      registry-contracts init dev.local --from-har session.har
+      registry-contracts init dev.local --from-har session.har --dry-run
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    path = settings_path(name, _FOLDER)
+    if path.exists() and not (force or dry_run):
+        raise UsageError(f"{path} is there already; --force replaces it, another name keeps it")
+    variables = _variables(accounts)
+    for realm in realms:
+        refuse_production_realm(realm)
+    learned = _learned(from_har, keep_personal_data=keep_personal_data)
+    manual_options.print_lines(_learned_lines(learned))
+    settings = TargetSettings(
+        name=path.stem,
+        base_url="" if learned.production else _address(base_url, learned),
+        realms=_realms(realms, learned),
+        variables=variables,
+        realm=learned.realms,
+        remarks=tuple(learned.notes),
+    )
+    if dry_run:
+        click.echo(f"{path} is not written: a dry run", err=True)
+        return manual_options.NO_FINDING
+    for written in write_settings(settings, path, replace=force):
+        click.echo(f"written: {written}")
+    if learned.production:
+        click.echo(
+            "fill in base_url: the recording is one of production, so its address was not taken", err=True
+        )
+        return manual_options.NO_FINDING
+    if no_look or not all(os.environ.get(variable) for variable in _author(variables)):
+        click.echo(
+            f"next: set {' and '.join(_author(variables))}, then registry-contracts doctor --target {path.stem}"
+        )
+        return manual_options.NO_FINDING
+    return _look(path)
+
+
+def _variables(accounts: tuple[str, ...]) -> dict[str, tuple[str, str]]:
+    named: dict[str, tuple[str, str]] = {}
+    for text in accounts:
+        role, _, names = text.partition("=")
+        email, _, password = names.partition(",")
+        if role not in ACCOUNT_ROLES or not email.isidentifier() or not password.isidentifier():
+            raise UsageError(
+                f"--account must be ROLE=EMAIL_VARIABLE,PASSWORD_VARIABLE with a role of {', '.join(ACCOUNT_ROLES)}; "
+                "it names variables, never an e-mail or a password"
+            )
+        named[role] = (email, password)
+    return named
+
+
+def _author(variables: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+    return variables.get(AUTHOR, default_variables(AUTHOR))
+
+
+def _learned(from_har: Path | None, *, keep_personal_data: bool) -> RecordedSettings:
+    if from_har is None:
+        return RecordedSettings()
+    learned = learn(read_har(from_har, str(from_har)).exchanges, keep_personal_data=keep_personal_data)
+    if not learned.requests:
+        raise UsageError(f"{from_har}: holds no request of the interface; record the registry's own traffic")
+    return learned
+
+
+def _learned_lines(learned: RecordedSettings) -> Iterator[str]:
+    if not learned.requests:
+        return
+    yield f"the recording holds {many(learned.requests, 'request')} of the interface"
+    if learned.production:
+        yield "it is one of PRODUCTION: nothing of it is sent anywhere, and its address is not taken"
+    for realm, settings in sorted(learned.realms.items()):
+        for setting, shown in settings.items():
+            text = plain_line(json_text(shown.value))
+            yield f"  realm.{realm}.{setting} = {text}  (request {shown.request})"
+    for realm, spelling in sorted(learned.spellings.items()):
+        yield f"  {realm} was sent as '{plain_line(spelling)}'; the interface document writes it in small letters"
+    if learned.list_options:
+        yield f"  options of the list of drafts in use: {plain_line(', '.join(sorted(learned.list_options)))}"
+    yield from (f"  {note}" for note in learned.notes)
+
+
+def _address(base_url: str | None, learned: RecordedSettings) -> str:
+    given = base_url or learned.base_url or os.environ.get("REGISTRY_BASE_URL")
+    if not given and sys.stdin.isatty():
+        given = str(click.prompt("Address of the target, before /api/v2013"))
+    if not given:
+        raise UsageError(
+            "no address: give --base-url, or --from-har with a recording, or set REGISTRY_BASE_URL"
+        )
+    try:
+        return checked_base_url(given.strip())
+    except ValueError as error:
+        raise UsageError(f"the address {error}") from None
+
+
+def _realms(realms: tuple[str, ...], learned: RecordedSettings) -> tuple[str, ...]:
+    unknown = [realm for realm in realms if realm not in DEVELOPMENT_REALMS]
+    if unknown:
+        raise UsageError(f"unknown realm '{unknown[0]}'; known: {', '.join(DEVELOPMENT_REALMS)}")
+    return (
+        realms
+        or tuple(realm for realm in DEVELOPMENT_REALMS if realm in learned.realms)
+        or DEVELOPMENT_REALMS
+    )
+
+
+def _look(path: Path) -> int:
+    """Look at the target that was written; it stays written when the environment stands in the way."""
+    left = Leftovers()
+    ready = load_target(str(path), os.environ, Path.cwd())
+    with open_manual_session(SessionOptions(ready=ready), left) as session:
+        readiness: Readiness = examine(session)
+    manual_options.print_lines(diagnosis_lines(readiness))
+    if readiness.state is State.ENVIRONMENT:
+        raise EnvironmentFault(f"the settings are written, but {path.stem} cannot be judged as it is")
+    click.echo(
+        f"next: registry-contracts doctor --target {path.stem}; registry-contracts run --target {path.stem}"
+    )
+    return manual_options.NO_FINDING

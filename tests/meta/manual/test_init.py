@@ -1,0 +1,196 @@
+"""`init`: writes settings that can be read, learns from recordings, and keeps no secret and no production address."""
+
+import json
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.manual.recorded_settings import without_personal_data
+from contracts.settings.settings_reader import read_target
+from tests.meta.manual.sample_traffic import CONTACT, SITE, TOKEN, entry
+from tests.meta.program import RunCommand
+
+LOCKED = {"message": "The record is locked for workflow, cannot proceed."}
+DOCUMENT = {
+    "header": {"schema": "permit", "identifier": "a-record-of-mine"},
+    "contact": {"firstName": "Ada", "address": {"en": "12 Row"}, "emails": ["ada@registry.test"]},
+    "title": {"en": "A permit"},
+}
+Archive = Callable[[Iterable[dict[str, Any]]], Path]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder that the program runs in, which has no settings yet."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("BASE_URL", "EMAIL", "PASSWORD"):
+        monkeypatch.delenv(f"REGISTRY_{name}", raising=False)
+    return tmp_path
+
+
+def recorded(method: str, path: str, status: int, answer: Any, sent: Any, realm: str) -> dict[str, Any]:
+    headers = {"Realm": realm, "Authorization": f"Bearer {TOKEN}"}
+    listed = [{"name": name, "value": value} for name, value in headers.items()]
+    return entry(method, SITE + path, status, json.dumps(answer), sent=json.dumps(sent), headers=listed)
+
+
+def recording(realm: str = "abs-dev") -> list[dict[str, Any]]:
+    """A session in which a contact and a submission are taken, and a locked record is met."""
+    submissions, submission = "/api/v2023/documents/schemas/permit", {"document": DOCUMENT}
+    return [
+        recorded("POST", "/api/v2013/documents?schema=contact", 201, {}, CONTACT, realm),
+        recorded(
+            "POST", "/api/v2013/documents?schema=other", 200, {"errors": [{"code": "c"}]}, CONTACT, realm
+        ),
+        recorded("POST", submissions, 200, {}, submission, realm),
+        recorded("PUT", f"{submissions}/a-locked-record", 400, LOCKED, submission, realm),
+        recorded("PUT", f"{submissions}/a-record-of-mine", 200, {}, submission, realm),
+    ]
+
+
+def written(here: Path, name: str = "dev") -> dict[str, Any]:
+    return tomllib.loads((here / "targets" / f"{name}.toml").read_text("utf-8"))
+
+
+def test_a_recording_gives_address_realms_and_what_the_service_took(
+    said: RunCommand, here: Path, archive: Archive
+) -> None:
+    ended = said("init", "dev", "--from-har", archive(recording()))
+    assert ended.code == 0, ended
+    settings = written(here)
+    assert (settings["base_url"], settings["realms"]) == (SITE, ["abs-dev"])
+    assert settings["realm"]["abs-dev"] == {
+        "contact_schema": "contact",
+        "country_terms": ["ca"],
+        "contact_organization": "organization-abs-dev",
+        "workflow_schema": "permit",
+        "workflow_document": "samples/dev-abs-dev-workflow.json",
+        "locked_identifier": "a-locked-record",
+        "existing_identifier": "a-record-of-mine",
+    }
+    assert "realm.abs-dev.locked_identifier" in ended.out
+
+
+def test_what_was_written_is_read_as_a_target(said: RunCommand, here: Path, archive: Archive) -> None:
+    assert said("init", "dev", "--from-har", archive(recording())).code == 0
+    known = {"REGISTRY_EMAIL": "a@b.test", "REGISTRY_PASSWORD": "p"}
+    target = read_target(here / "targets" / "dev.toml", known, "dev.toml")
+    document = target.realm_settings("abs-dev").workflow_document
+    assert document is not None
+    assert document["header"] == {"schema": "permit"}
+    assert document["title"] == DOCUMENT["title"]
+
+
+@pytest.mark.parametrize(("words", "kept"), [((), False), (("--keep-personal-data",), True)])
+def test_personal_data_is_replaced_unless_it_is_to_be_kept_and_a_token_never_stays(
+    said: RunCommand, here: Path, archive: Archive, words: tuple[str, ...], kept: bool
+) -> None:
+    ended = said("init", "dev", "--from-har", archive(recording()), *words)
+    texts = [path.read_text("utf-8") for path in (here / "targets").rglob("*.*")]
+    everything = "".join([ended.out, ended.err, *texts])
+    assert TOKEN not in everything
+    assert ("12 Row" in everything) is kept
+    assert ("ada@registry.test" in everything) is kept
+
+
+def test_production_gives_no_address_and_its_realms_nothing(
+    said: RunCommand, here: Path, archive: Archive
+) -> None:
+    ended = said("init", "dev", "--from-har", archive(recording("abs")))
+    assert ended.code == 0, ended
+    assert "PRODUCTION" in ended.out
+    assert written(here)["base_url"] == ""
+    assert "a-locked-record" not in (here / "targets" / "dev.toml").read_text("utf-8")
+
+
+def test_a_spelling_and_a_scheme_of_its_own_are_told(said: RunCommand, here: Path, archive: Archive) -> None:
+    capitals = recording("ABS-DEV")
+    for header in capitals[0]["request"]["headers"]:
+        if header["name"] == "Authorization":
+            header["value"] = f"Ticket {TOKEN}"
+    ended = said("init", "dev", "--from-har", archive(capitals), "--dry-run")
+    assert "abs-dev was sent as 'ABS-DEV'" in ended.out
+    assert "scheme 'Ticket'" in ended.out
+    assert not (here / "targets").exists()
+
+
+def test_the_target_is_looked_at_where_the_author_is_known(
+    said: RunCommand, here: Path, faithful: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = tomllib.loads(faithful.read_text("utf-8"))["base_url"]
+    monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
+    monkeypatch.setenv("REGISTRY_PASSWORD", "sandbox-author")
+    ended = said("init", "dev", "--base-url", address)
+    assert ended.code == 0, ended
+    assert "signs in" in ended.out
+    assert ended.last.startswith("next: registry-contracts doctor --target dev")
+    assert written(here)["realms"] == ["abs-dev", "bch-dev", "chm-dev", "ort-dev"]
+
+
+def test_an_environment_that_stands_in_the_way_is_told_and_the_file_stays(
+    said: RunCommand, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
+    monkeypatch.setenv("REGISTRY_PASSWORD", "sandbox-author")
+    ended = said("init", "dev", "--base-url", "http://127.0.0.1:9")
+    assert ended.code == 6
+    assert written(here)["base_url"] == "http://127.0.0.1:9"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("dev",), "no address: give --base-url"),
+        (("dev", "--base-url", "https://h.example/api/v2013"), "ends with the interface's own /api/v"),
+        (("../dev", "--base-url", "https://h.example"), "is no name for a target"),
+        (("dev", "--base-url", "https://h.example", "--realm", "abs"), "is a production realm"),
+        (("dev", "--base-url", "https://h.example", "--realm", "zz-dev"), "unknown realm 'zz-dev'"),
+        (
+            ("dev", "--base-url", "https://h.example", "--account", "author=me@h.example,pw"),
+            "names variables",
+        ),
+        (("dev", "--from-har", "nowhere.har"), "no HAR file 'nowhere.har'"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_what_cannot_be_used_is_one_line(said: RunCommand, words: tuple[str, ...], says: str) -> None:
+    ended = said("init", *words)
+    assert ended.code == 4
+    assert says in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def test_a_recording_of_another_service_is_refused(said: RunCommand, here: Path, archive: Archive) -> None:
+    ended = said("init", "dev", "--from-har", archive([entry("GET", "/elsewhere", 200, {})]))
+    assert ended.code == 4
+    assert "holds no request of the interface" in ended.err
+    assert not (here / "targets").exists()
+
+
+def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(said: RunCommand, here: Path) -> None:
+    assert said("init", "dev", "--base-url", "https://one.example").code == 0
+    assert said("init", "dev", "--base-url", "https://two.example").code == 4
+    assert written(here)["base_url"] == "https://one.example"
+    assert said("init", "dev", "--base-url", "https://two.example", "--force").code == 0
+    assert written(here)["base_url"] == "https://two.example"
+
+
+def test_texts_of_a_person_are_replaced_by_their_kind_and_nothing_else() -> None:
+    value = {
+        "phones": ["+1 604 12"],
+        "title": {"en": "Byron"},
+        "lastName": "Byron",
+        "size": 3,
+        "by": "a@b.test",
+    }
+    assert without_personal_data(value) == {
+        "phones": ["+5 555 55"],
+        "title": {"en": "Byron"},
+        "lastName": "Sample",
+        "size": 3,
+        "by": "person@example.test",
+    }
+    assert json.dumps(value).count("Byron") == 2
