@@ -17,7 +17,6 @@ from contracts.interface.description import load_description
 from contracts.safe_text import many
 from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
 
-_CONTACTS: Final = frozenset({"createContact", "updateContact"})
 _E_MAIL: Final = re.compile(r"[^@\s]+@[^@\s]+")
 #: Members whose texts tell of a person, in contact records and in documents that hold one.
 _PERSONAL: Final = frozenset(
@@ -152,7 +151,7 @@ def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, An
     """Settings that an accepted request shows."""
     operation, body = facts.operation, exchange.request_body.json
     schema = dict(facts.query).get("schema") or facts.path.get("schema")
-    if operation.id in _CONTACTS:
+    if operation.stores == "contact":
         if schema:
             yield "contact_schema", schema
         yield from _terms(body)
@@ -162,7 +161,7 @@ def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, An
             yield "workflow_schema", schema
         if isinstance(document, dict):
             yield "workflow_document", _unnamed(document)
-    if operation.method == "PUT" and operation.id != "saveDraft":
+    if operation.method == "PUT" and operation.permanent:
         identifier = facts.path.get("uid") or facts.path.get("identifier")
         if identifier:
             yield "existing_identifier", identifier
