@@ -7,21 +7,9 @@ from typing import Any, Final
 
 from contracts.checks.table import UNIVERSAL
 from contracts.interface.catalogue import Clause, Level, load_catalogue
+from contracts.interface.description import load_description
 from contracts.sandbox.faults.observer import ERRORS, REFUSAL, SUCCESS
 
-#: What a clause about reading, listing or checking cannot be about before one of these succeeded.
-_WRITES: Final = frozenset(
-    {
-        "createContact",
-        "updateContact",
-        "saveDraft",
-        "createAttachment",
-        "persistTemporaryFile",
-        "createWorkflowRecord",
-        "createWorkflowRecordWithIdentifier",
-        "updateWorkflowRecord",
-    }
-)
 #: Words in the ids of clauses about refusals that name neither a status nor a generated fault.
 _REFUSED: Final = ("-needs-token", "-absent", "-other-document", "-too-", "-non-ascii", "-forbidden-")
 _ABOUT_REFUSALS: Final = frozenset(
@@ -49,7 +37,9 @@ def needed(clause: Clause) -> tuple[str, tuple[str, ...]]:
     about_refusal = clause.faults or clause.status is not None or clause.id in _ABOUT_REFUSALS
     if about_refusal or any(word in clause.id for word in _REFUSED):
         return REFUSAL, clause.operations
-    writes = tuple(operation for operation in clause.operations if operation in _WRITES)
+    # What is read, listed or checked has to be stored first.
+    described = load_description().operations
+    writes = tuple(operation for operation in clause.operations if described[operation].stores)
     return SUCCESS, writes or clause.operations
 
 
