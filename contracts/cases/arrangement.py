@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from contracts.cases.list_pages import Record, attachments_of, ranked_integers
+from contracts.cases.list_pages import Record, attachments_of
 from contracts.cases.sample_records import Samples
 from contracts.checks import errors_array
 from contracts.checks.outcomes import Attempt, Blocked, Untested, done, usable
@@ -135,7 +135,7 @@ def _guesses(actor: Actor, sought: Attachment, created: Exchange, size: int) -> 
 
 def ids_in(record: Any, size: int) -> list[int]:
     """Numbers of a record that may be its id, the likeliest first; `size` is that of the file, in bytes."""
-    ranked = ranked_integers(record)
+    ranked = readers.ranked_integers(record)
     likely = [number for rank, number in ranked if rank < _OTHERWISE or number != size]
     return list(dict.fromkeys(likely))[:_MOST_GUESSES]
 
@@ -148,7 +148,7 @@ def names_file(record: Record, filename: str) -> bool:
 
 def lists(record: Record, attachment: Attachment) -> bool:
     """Whether a record of a list is that of an attachment: by its file's name, or by its id under an id's name."""
-    ids = [number for rank, number in ranked_integers(record) if rank < _OTHERWISE]
+    ids = [number for rank, number in readers.ranked_integers(record) if rank < _OTHERWISE]
     return names_file(record, attachment.filename) or attachment.id in ids
 
 

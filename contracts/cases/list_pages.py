@@ -159,36 +159,12 @@ class Names:
 
 def _identifiers(record: Record) -> str:
     texts = (value for value in readers.values(record) if is_valid_uid(value))
-    numbers = (str(number) for rank, number in ranked_integers(record) if rank < _NO_ID)
+    numbers = (str(number) for rank, number in readers.ranked_integers(record) if rank < _NO_ID)
     return " ".join(sorted({*texts, *numbers}))
 
 
 def _whole(record: Record) -> str:
     return json.dumps(record, sort_keys=True, ensure_ascii=False)
-
-
-def ranked_integers(record: Any) -> list[tuple[int, int]]:
-    """Whole numbers of a record with a rank each, best first.
-
-    0 stands for a member called id and for a number that is all there is, 1 for a member whose name ends so and for
-    an attachment's number in an address, 2 for any other.
-    """
-    if not isinstance(record, dict):
-        return [(0, number) for number in readers.integers(record) if not isinstance(record, list)]
-    found = []
-    for name, value in _members(record):
-        plain = name.lower().replace("_", "")
-        rank = 0 if plain in ("id", "attachmentid") else 1 if plain.endswith("id") else 2
-        rank = min(rank, 1) if isinstance(value, str) and not value.isdigit() else rank
-        found += [(rank, number) for number in readers.integers(value) if not isinstance(value, dict)]
-    return sorted(found, key=lambda pair: pair[0])
-
-
-def _members(record: Record, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    for name, value in record.items():
-        yield name, value
-        if isinstance(value, dict) and depth < _DEEPEST_FIELD:
-            yield from _members(value, depth + 1)
 
 
 def paths_to(record: Record, wanted: object, prefix: str = "") -> list[str]:

@@ -1,12 +1,14 @@
-"""Checks of the chapter on attachments: the preview image."""
+"""Checks of the chapter on attachments: the preview image, the bytes of a file, and its place in the list."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
 from contracts.checks.check import Arguments, Check, Needs, Subject
-from contracts.exchanges import images
+from contracts.exchanges import images, readers
 from contracts.exchanges.exchange import Response
 
 _PICTURES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif"})
@@ -25,6 +27,22 @@ def _no_image(response: Response) -> str | None:
     return f"{response.media_type or 'no type'}, {len(response.content)} bytes"
 
 
+def digest_of(content: bytes) -> str:
+    """The digest by which bytes are compared: SHA-256 in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _other_bytes(response: Response, *, size: int, digest: str) -> str | None:  # noqa: ARG001 - part of its wording
+    if digest_of(response.content) == digest:
+        return None
+    return f"{len(response.content)} bytes, others than were sent"
+
+
+def _not_listed(response: Response, *, filename: str, numbers: Sequence[int]) -> str | None:
+    listed = filename in response.text or not set(numbers).isdisjoint(readers.integers(response.json))
+    return None if listed else f"{len(readers.records(response) or ())} attachments without it"
+
+
 IMAGE: Final = Check(
     "image",
     "an image",
@@ -33,4 +51,16 @@ IMAGE: Final = Check(
     needs=Needs.FACTS,
     applies=_of_a_picture,
 )
-CHECKS: Final = (IMAGE,)
+SAME_BYTES: Final = Check(
+    "same-bytes",
+    "the {size} bytes that were sent",
+    _other_bytes,
+    needs=Needs.SEQUENCE,
+)
+LISTED: Final = Check(
+    "attachment-listed",
+    "a list with {filename}",
+    _not_listed,
+    needs=Needs.SEQUENCE,
+)
+CHECKS: Final = (IMAGE, SAME_BYTES, LISTED)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from inspect import Parameter, signature
 from typing import Any, Final
 
 from contracts.checks import errors_array
@@ -135,6 +136,11 @@ class Check:
     def plain(self) -> bool:
         """Whether a case claims it without arguments of its own."""
         return isinstance(self.line, str) and "{" not in self.line
+
+    def takes(self, arguments: Arguments) -> bool:
+        """Whether these are the arguments that the check compares with, by their names."""
+        given = signature(self.contradiction).parameters.values()
+        return {each.name for each in given if each.kind is Parameter.KEYWORD_ONLY} == set(arguments)
 
     def wording(self, arguments: Arguments) -> str:
         """What keeps the check, in words."""

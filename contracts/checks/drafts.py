@@ -15,8 +15,26 @@ def _another_document(response: Response, *, document: dict[str, Any]) -> str | 
     return None if readers.holds_document(response, document) else readers.difference(response, document)
 
 
+def _the_same_document(response: Response, *, document: dict[str, Any]) -> str | None:
+    there = response.success and readers.holds_document(response, document)
+    return response.quote() if there else None
+
+
 DOCUMENT: Final = Check(
     "document", "the document as it was saved", _another_document, needs=Needs.CLAIM, kept=False
+)
+GONE: Final = Check(
+    "gone",
+    "nothing there any more",
+    quoted_unless(lambda response: not response.success),
+    needs=Needs.SEQUENCE,
+)
+CONTENT_GONE: Final = Check(
+    "content-gone",
+    "not the content that was deleted",
+    _the_same_document,
+    needs=Needs.SEQUENCE,
+    kept=False,
 )
 METADATA: Final = Check(
     "metadata",
@@ -53,6 +71,11 @@ def _more(response: Response, *, items: int) -> str | None:
     return None if len(records) <= items else f"{len(records)} items: {response.quote()}"
 
 
+def _names(response: Response, *, identifier: str) -> str | None:
+    listed = readers.records(response) or ()
+    return f"it names {identifier}" if any(readers.names(record, identifier) for record in listed) else None
+
+
 LIST: Final = Check(
     "list",
     "a list",
@@ -69,4 +92,10 @@ AT_MOST: Final = Check(
     applies=_most,
     line="at_most(sent, {items})",
 )
-CHECKS: Final = (LIST, AT_MOST, DOCUMENT, METADATA)
+LIST_WITHOUT: Final = Check(
+    "list-without",
+    "a list without {identifier}",
+    _names,
+    needs=Needs.SEQUENCE,
+)
+CHECKS: Final = (LIST, AT_MOST, LIST_WITHOUT, DOCUMENT, METADATA, GONE, CONTENT_GONE)

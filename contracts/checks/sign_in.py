@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from contracts.checks import timestamps
 from contracts.checks.check import Check, Needs, on_success
+from contracts.checks.workflow import Row, tells
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response
 
@@ -51,6 +52,12 @@ def _another_format(response: Response) -> str | None:
     return None if timestamps.is_utc_with_fraction(value) else f"{value!r}"
 
 
+def _turned_away(response: Response, *, realm: str) -> str | None:
+    """The answer where it says that the token is none: 401, or the message for an anonymous user."""
+    away = response.status == 401 or tells(response, Row.ANONYMOUS, realm)
+    return response.quote() if away else None
+
+
 TOKEN_GIVEN: Final = Check(
     "token-given",
     f"{TOKEN_MEMBER}, a string that is not empty",
@@ -67,4 +74,10 @@ EXPIRATION_FORMAT: Final = Check(
     after="token-issued",
 )
 NO_TOKEN: Final = Check("no-token", "no token", _token_given, needs=Needs.FACTS)
-CHECKS: Final = (TOKEN_GIVEN, EXPIRATION_FORMAT, NO_TOKEN)
+TOKEN_TAKEN: Final = Check(
+    "token-taken",
+    "the token is taken",
+    _turned_away,
+    needs=Needs.SEQUENCE,
+)
+CHECKS: Final = (TOKEN_GIVEN, EXPIRATION_FORMAT, NO_TOKEN, TOKEN_TAKEN)

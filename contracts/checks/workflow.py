@@ -82,6 +82,10 @@ def _of_the_path(subject: Subject, clause: str) -> Arguments | None:
     return {"identifier": subject.facts.path["identifier"]}
 
 
+def _not_found(response: Response, *, realm: str) -> str | None:
+    return response.quote() if tells(response, Row.UNKNOWN, realm) else None
+
+
 MESSAGE: Final = Check("message", _in_words, _another_message, needs=Needs.FACTS, line=_line)
 IDENTIFIER: Final = Check(
     "identifier",
@@ -99,7 +103,13 @@ ANY_IDENTIFIER: Final = Check(
     clauses=("workflow-identifier-returned",),
     applies=on_taken,
 )
-CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER)
+RECORD_FOUND: Final = Check(
+    "record-found",
+    "the record is found",
+    _not_found,
+    needs=Needs.SEQUENCE,
+)
+CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER, RECORD_FOUND)
 
 _UNCONFIGURED: Final = re.compile(r"Schema not configured for the given realm\s+(?P<realm>[\w-]+)")
 _REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))

@@ -29,6 +29,9 @@ _COLOURS: Final = {
 }
 
 
+_NO_CHECK: Final = "comparing the answers with the recorded ones: the finding names no check of the table"
+
+
 @click.command()
 @click.argument("finding", shell_complete=completion.findings)
 @click.option("--finding", "chosen", metavar="ID", help="Which finding of a folder or zip with several.")
@@ -111,6 +114,7 @@ def _lines(
     if found is not None:
         yield display.labelled("expected", found.expected)
         yield display.labelled("seen then", printable(found.seen))
+        yield display.labelled("judged by", f"the check {found.check}" if found.check else _NO_CHECK)
     if telling.left_out:
         yield display.labelled(
             "left out",

@@ -71,7 +71,11 @@ class CaseEvent(OpenFormat, frozen=True, rename={"id": "case"}):
 
 
 class FindingEvent(OpenFormat, frozen=True):
-    """A contradiction as a case saw it; `rate`: how many of how many replays showed it again."""
+    """A contradiction as a case saw it; `rate`: how many of how many replays showed it again.
+
+    `check` names the check of the table that saw it, `arguments` what that compared with; empty for a comparison that
+    a case made by itself.
+    """
 
     clause: Name
     realm: Name
@@ -85,6 +89,8 @@ class FindingEvent(OpenFormat, frozen=True):
     exchanges: tuple[Name, ...]
     curl: tuple[str, ...]
     command: str
+    check: str = ""
+    arguments: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -295,7 +295,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class SeenFinding:
-    """A contradiction as one case saw it; verdicts put equal ones together."""
+    """A contradiction as one case saw it; verdicts put equal ones together.
+
+    `check` is the check of the table that saw it, and `arguments` what that compared with, where there is one.
+    """
 
     clause: str
     realm: str
@@ -310,6 +313,8 @@ class SeenFinding:
     exchanges: tuple[str, ...]
     curl: tuple[str, ...]
     command: str
+    check: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

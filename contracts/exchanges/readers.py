@@ -16,6 +16,8 @@ from contracts.safe_text import cut
 
 #: Deeper than any answer of a service in its right mind; keeps hostile nesting from costing us.
 _DEEPEST = 64
+#: How deep in a record a member may stand that names its id.
+_DEEPEST_NAMED = 3
 _NO_CONTENT = 204
 #: Characters of a value that a sentence tells.
 _SHOWN = 80
@@ -228,3 +230,27 @@ def integers(value: Any) -> Iterator[int]:
             yield int(inner)
         elif isinstance(inner, str):
             yield from map(int, _IN_ADDRESS.findall(inner))
+
+
+def ranked_integers(record: Any) -> list[tuple[int, int]]:
+    """Whole numbers of a record with a rank each, best first.
+
+    0 stands for a member called id and for a number that is all there is, 1 for a member whose name ends so and for
+    an attachment's number in an address, 2 for any other.
+    """
+    if not isinstance(record, dict):
+        return [(0, number) for number in integers(record) if not isinstance(record, list)]
+    found = []
+    for name, value in _named_members(record):
+        plain = name.lower().replace("_", "")
+        rank = 0 if plain in ("id", "attachmentid") else 1 if plain.endswith("id") else 2
+        rank = min(rank, 1) if isinstance(value, str) and not value.isdigit() else rank
+        found += [(rank, number) for number in integers(value) if not isinstance(value, dict)]
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _named_members(record: dict[str, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:
+    for name, value in record.items():
+        yield name, value
+        if isinstance(value, dict) and depth < _DEEPEST_NAMED:
+            yield from _named_members(value, depth + 1)

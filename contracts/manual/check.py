@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta
 
+from contracts.checks.sequences import site_of
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.har import read_har
@@ -30,7 +31,6 @@ from contracts.file_formats import (
     write_file,
 )
 from contracts.interface.catalogue import load_catalogue
-from contracts.manual.sequences import site_of
 from contracts.manual.traffic_findings import (
     Group,
     Side,

@@ -35,6 +35,8 @@ class Found:
 
     Attributes:
         rate: How often it came back when it was found: times and tries.
+        check: The check of the table that saw it; empty where a case compared by itself, or an older version wrote it.
+        arguments: What the check compared with.
     """
 
     id: str
@@ -44,6 +46,8 @@ class Found:
     seen: str
     rate: tuple[int, int]
     command: str = ""
+    check: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,8 @@ class RecordedFinding(OpenFormat, frozen=True):
     seen: str
     rate: tuple[Count, Count]
     reproduce: RecordedCommand = RecordedCommand()
+    check: str = ""
+    arguments: Mapping[str, Any] = {}
 
 
 def from_data(content: Any, source: str) -> Telling:
@@ -166,6 +172,8 @@ def _found(finding: RecordedFinding) -> Found:
         seen=finding.seen,
         rate=finding.rate,
         command=finding.reproduce.command,
+        check=finding.check,
+        arguments=finding.arguments,
     )
 
 

@@ -1,12 +1,11 @@
 """Sends a recorded sequence again, every request in order on fresh data, and says whether the finding comes back.
 
-Most claims word their expectation in one of a few ways (`contracts.checks.claims`); those are judged again on the new
-response. For all others the two responses are compared, ignoring identifiers, timestamps and other volatile values.
+A finding that names a check of the table is judged by it again. For all others the two responses are compared, ignoring
+identifiers, timestamps and other volatile values.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -15,8 +14,7 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from contracts.checks import errors_array
-from contracts.checks.table import Judge, Judgement
+from contracts.checks.table import TABLE, Judge, Judgement
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import UNKNOWN_BODY, Exchange, Response
@@ -31,68 +29,24 @@ from contracts.session.ledger import REMOVABLE, named, stored_by
 from contracts.session.namespace import KEPT_PREFIX
 from contracts.settings.target import ANONYMOUS, AUTHOR
 
-_PLAIN: Final[dict[str, Callable[[Response], bool]]] = {
-    "accepted (2xx)": lambda answer: answer.success,
-    "refused (4xx)": lambda answer: answer.refusal,
-    "an answer below 500, whatever was sent": lambda answer: answer.status < 500,
-    "a JSON body labelled as JSON": lambda answer: answer.json is None or "json" in answer.media_type,
-    "an errors array with at least one element": lambda answer: bool(readers.errors(answer)),
-    "refused, with at least one element in the errors array": lambda answer: bool(readers.errors(answer)),
-    "no content": lambda answer: not answer.content,
-    "an empty body or JSON": lambda answer: not answer.content.strip() or answer.json is not None,
-    "no token": lambda answer: (
-        not any(
-            isinstance(value, dict) and value.get("authenticationToken")
-            for value in readers.values(answer.json)
-        )
-    ),
-}
-_MESSAGE: Final = re.compile(r"(?P<status>[1-5]\d\d) (?P<message>['\"].*['\"])", re.DOTALL)
-_NAMED: Final = re.compile(
-    r"(?:errors with )?(?P<code>Error\.\w+) for (?P<field>[\w.]+)(?: among the errors)?"
-)
-_AT_MOST: Final = re.compile(r"(?:no more than|at most) (\d+) items")
-_IDENTIFIER: Final = re.compile(r"the identifier ([\w-]{11,128}) in the answer")
-_STATUS: Final = re.compile(r"[1-5]\d\d")
 
-
-def meets(expected: str, answer: Response) -> bool | None:
-    """Tell whether an answer is what a finding expected.
+def holds(found: Found, exchange: Exchange, translated: Callable[[str], str]) -> bool | None:
+    """Run the check that saw a finding on a new exchange.
 
     Args:
-        expected: The finding's words, with the names of the new run in them.
+        translated: Puts the names of the new run into a text of the old one.
 
     Returns:
-        None where the words do not say how to tell, or the answer can be read in two ways.
+        None where the finding names no check that can be run again, or the answer can be read in two ways.
     """
-    try:
-        return _meets(expected.strip(), answer)
-    except (readers.Ambiguous, ValueError, SyntaxError):
+    check = TABLE.get(found.check)
+    arguments = json.loads(translated(json_text(dict(found.arguments))))
+    if check is None or not check.takes(arguments):
         return None
-
-
-def _meets(expected: str, answer: Response) -> bool | None:
-    if expected in _PLAIN:
-        return _PLAIN[expected](answer)
-    if found := _MESSAGE.fullmatch(expected):
-        message = str(ast.literal_eval(found["message"]))
-        return answer.status == int(found["status"]) and readers.says(answer, message)
-    if found := _NAMED.fullmatch(expected):
-        return errors_array.reports(answer, found["field"], found["code"])
-    return _meets_short(expected, answer)
-
-
-def _meets_short(expected: str, answer: Response) -> bool | None:
-    if _STATUS.fullmatch(expected):
-        return answer.status == int(expected)
-    if found := _AT_MOST.fullmatch(expected):
-        records = readers.records(answer)
-        return records is not None and len(records) <= int(found[1])
-    if expected == "refused" or expected.endswith(" refused") or expected.startswith("refused, since"):
-        return errors_array.turned_down(answer)
-    if found := _IDENTIFIER.fullmatch(expected):
-        return readers.carries_identifier(answer, found[1])
-    return None
+    try:
+        return check.contradiction(exchange.answer, **arguments) is None
+    except readers.Ambiguous:
+        return None
 
 
 #: What is another one each time: moments, and what a service mints or counts.
@@ -464,7 +418,7 @@ def _obstacle(pair: Pair) -> str | None:
 def _decide(found: Found | None, shown: list[Pair], done: Replayed, again: Round) -> tuple[Outcome, str]:
     last = shown[-1]
     if found is not None:
-        told = meets(again.translated(found.expected), last.new.answer)
+        told = holds(found, last.new, again.translated)
         if told is not None:
             said = "is" if told else "is not"
             return (Outcome.NOT if told else Outcome.REPRODUCED), f"the answer {said} what was expected"

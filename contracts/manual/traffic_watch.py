@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import urlsplit
 
 from contracts.checks import errors_array
-from contracts.checks.outcomes import Blocked, Result, usable
+from contracts.checks.outcomes import Blocked, CheckOutcome, Result, usable
 from contracts.checks.requests import ROOT, RequestFacts, RequestFault, read_request
+from contracts.checks.sequences import (
+    SETTLE_SECONDS,
+    RecentRecords,
+    SequenceCheck,
+    Sequences,
+    SignIns,
+    Step,
+    site_of,
+)
 from contracts.checks.table import (
     TABLE,
     answer_results,
@@ -27,7 +37,6 @@ from contracts.exchanges.redaction import TrafficRedactor, redacted
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.interface.operations import ANY_REALM
-from contracts.manual.sequences import Followed, Sequences, SignIns, Step, site_of
 from contracts.manual.traffic_findings import Seen, Side, Standing, Tally, TrafficFinding
 from contracts.session.environment_faults import environment_fault
 from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
@@ -39,6 +48,8 @@ _REALM_FAULT: Final = "header.Realm:unknown-value"
 #: A mistake of these kinds in the request around its content is one whatever level the clause has that speaks of it.
 _OUTRIGHT: Final = frozenset({"header.Realm:missing", "header.Authorization:missing"})
 _LONGEST: Final = 400
+#: So many different records with the same contradiction are no accident of another client's writing.
+ENOUGH: Final = 3
 
 
 @dataclass(frozen=True)
@@ -174,8 +185,7 @@ def judge_answer(exchange: Exchange, facts: RequestFacts, mistakes: Mistakes, se
     shown.held += (clause for clause in held_of(results) if clause not in _UNSEEN)
     if setting.readable and answer.status < 500:
         for result, firm in misplaced_messages(exchange, facts):
-            standing = Standing.FAULT if firm else Standing.REMARK
-            shown.findings.append(_of_service(result, standing, setting))
+            shown.findings.append(of_service(result, setting.realm, setting.entry, firm=firm))
     return shown
 
 
@@ -212,24 +222,34 @@ def _explained(exchange: Exchange, answer: Response, facts: RequestFacts) -> boo
 
 def _finding(result: Result, setting: Setting, *, sure: bool) -> TrafficFinding:
     check = TABLE[result.check]
-    should = load_catalogue().clause(result.clause).level is Level.SHOULD
-    standing = Standing.ADVICE if should else Standing.FAULT
     firm = sure or check.universal or check.of_form
-    return _of_service(result, standing if firm else Standing.REMARK, setting)
+    return of_service(result, setting.realm, setting.entry, firm=firm)
 
 
-def _of_service(result: Result, standing: Standing, setting: Setting) -> TrafficFinding:
+def of_service(
+    result: Result, realm: str, entry: int, *, firm: bool, because_of: int | None = None
+) -> TrafficFinding:
+    """The finding that a contradicted check makes.
+
+    Args:
+        entry: Number of the exchange that shows it.
+        firm: Nothing but a broken promise explains it; else it is a remark.
+        because_of: Number of the earlier exchange that it follows from.
+    """
+    level = load_catalogue().clause(result.clause).level
+    standing = Standing.ADVICE if level is Level.SHOULD else Standing.FAULT
     return TrafficFinding(
         side=Side.ANSWER,
-        standing=standing,
+        standing=standing if firm else Standing.REMARK,
         clause=result.clause,
-        level=str(load_catalogue().clause(result.clause).level),
+        level=str(level),
         fault=None,
         operation=result.operation,
-        realm=setting.realm,
+        realm=realm,
         expected=result.expected,
         seen=result.seen[:_LONGEST_ANSWER],
-        entry=setting.entry,
+        entry=entry,
+        because_of=because_of,
     )
 
 
@@ -254,6 +274,7 @@ class Watch:
         alone: Nobody else writes to the service meanwhile.
         realms: Judge the requests of these realms only, and those that name none; empty for all.
         strict_client: What the document only advises a client to do decides the verdict as well.
+        settle_seconds: How long a change may take to show in a list.
 
     Attributes:
         tally: Everything that was found so far.
@@ -266,6 +287,7 @@ class Watch:
         alone: bool = False,
         realms: tuple[str, ...] = (),
         strict_client: bool = False,
+        settle_seconds: float = SETTLE_SECONDS,
     ) -> None:
         self._redactor = redactor
         self._realms = frozenset(realms)
@@ -273,8 +295,10 @@ class Watch:
         self._catalogue = load_catalogue()
         self._description = load_description()
         self._sign_ins = SignIns()
-        self._sequences = Sequences(self._catalogue, self._sign_ins, alone=alone)
-        self._worked: Followed[bool] = Followed()
+        self._sequences = Sequences(self._sign_ins, settle_seconds)
+        self._alone = alone
+        self._subjects: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+        self._worked: RecentRecords[bool] = RecentRecords()
         self.tally = Tally(self._catalogue, self._description)
 
     def take(self, exchange: Exchange) -> Seen:
@@ -368,11 +392,29 @@ class Watch:
             who,
             right and _final(exchange),
         )
-        contradictions, held = self._sequences.take(step)
+        contradictions, held = self._of_sequences(step)
         self.tally.judged(facts.operation.id, realm, [*shown.held, *held], shown.obstacles, exchange.fault)
         yield from request_findings(exchange, facts, mistakes, self._catalogue, realm)
         yield from shown.findings
         yield from contradictions
+
+    def _of_sequences(self, step: Step) -> tuple[list[TrafficFinding], list[str]]:
+        """What an exchange contradicts of earlier ones, and the clauses that held."""
+        findings, held = [], []
+        for due, result in self._sequences.take(step):
+            if result.outcome is CheckOutcome.HELD:
+                held.append(result.clause)
+            else:
+                findings.append(self._of_sequence(step, due, result))
+        return findings, held
+
+    def _of_sequence(self, step: Step, due: SequenceCheck, result: Result) -> TrafficFinding:
+        subjects = self._subjects[result.clause, step.operation, step.realm]
+        if len(subjects) < ENOUGH:
+            subjects.add(due.subject)
+        firm = self._alone or len(subjects) >= ENOUGH
+        realm = step.realm or ANY_REALM
+        return of_service(result, realm, step.exchange.number, firm=firm, because_of=due.because_of)
 
     def _without_secrets(self, finding: TrafficFinding) -> TrafficFinding:
         firm = finding

@@ -78,6 +78,8 @@ def write_findings(
             confirmed=finding.confirmed,
             rate=[finding.reproduced, finding.attempts],
             exchanges=list(evidence.exchanges),
+            check=evidence.check,
+            arguments=worker.redactor.value(dict(evidence.arguments)),
             curl=transcript.curls(exchanges, evidence.exchanges, worker.redactor),
             command=transcript.command(
                 target=worker.selection.target or worker.target.name,

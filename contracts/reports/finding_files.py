@@ -185,7 +185,8 @@ class FindingFile(FindingEntry, frozen=True, kw_only=True):
 
     `level`, `wording` and `source` are null where the catalogue does not have the clause. `settings` are those of the
     realm that the exchanges use, so that the finding can be sent again elsewhere. `arranged` was sent before
-    `sequence`, the minimal sequence that shows the finding.
+    `sequence`, the minimal sequence that shows the finding. `check` is the check of the table that saw it, and
+    `arguments` what that compared with; empty for a comparison that a case made by itself.
     """
 
     level: Level | None
@@ -199,6 +200,8 @@ class FindingFile(FindingEntry, frozen=True, kw_only=True):
     settings: Mapping[str, Any]
     arranged: tuple[ExchangeEntry, ...]
     sequence: tuple[ExchangeEntry, ...]
+    check: str = ""
+    arguments: Mapping[str, Any] = {}
 
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
@@ -242,6 +245,8 @@ def build(record: RunRecord, finding: Finding, clause: Clause | None) -> Finding
         settings=settings_in(run.settings, finding.realm, (*before, *shown)),
         arranged=tuple(map(exchange_entry, before)),
         sequence=tuple(map(exchange_entry, shown)),
+        check=finding.check,
+        arguments=finding.arguments,
     )
 
 

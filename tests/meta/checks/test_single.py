@@ -10,7 +10,6 @@ from contracts.checks.table import Judge, Judgement
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
-from contracts.manual.replay import meets
 from tests.meta import messages
 
 BASE = "http://127.0.0.1:1"
@@ -178,26 +177,3 @@ def test_bad_weather_is_an_obstacle_and_no_finding() -> None:
     spoilt.response, spoilt.fault = None, "the connection was refused"
     seen = Judge().judge(spoilt)
     assert (seen.findings, bool(seen.obstacles)) == ((), True)
-
-
-@pytest.mark.parametrize(
-    ("expected", "met", "missed"),
-    [
-        ("accepted (2xx)", answer(201), answer(400)),
-        ("refused (4xx)", answer(400), answer(201)),
-        ("path.uid:too-short refused", answer(200, {"errors": [{}]}), answer(201)),
-        ("an answer below 500, whatever was sent", answer(400), answer(500)),
-        ("400 'Realm is not configured.'", answer(400, {"m": "Realm is not configured"}), answer(400, {})),
-        (
-            "errors with Error.Mandatory for firstName",
-            answer(400, {"errors": [{"code": "Error.Mandatory", "property": "firstName"}]}),
-            answer(400, {"errors": []}),
-        ),
-        ("no more than 1 items", answer(200, [{}]), answer(200, [{}, {}])),
-        ("the identifier rc-test-0001 in the answer", answer(200, {"a": "rc-test-0001"}), answer(200, {})),
-        ("403", answer(403), answer(401)),
-    ],
-)
-def test_an_expectation_is_read_from_its_words(expected: str, met: Response, missed: Response) -> None:
-    assert (meets(expected, met), meets(expected, missed)) == (True, False)
-    assert meets("the draft as somebody would like it", met) is None

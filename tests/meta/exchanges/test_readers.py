@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.list_pages import ranked_integers
 from contracts.exchanges import readers
 from contracts.exchanges.readers import Ambiguous
 
@@ -182,4 +181,4 @@ def test_two_readings_have_in_common_what_did_not_change(first: Any, second: Any
     ],
 )
 def test_numbers_that_may_be_ids_come_first(record: Any, ranked: Any) -> None:
-    assert ranked_integers(record) == ranked
+    assert readers.ranked_integers(record) == ranked

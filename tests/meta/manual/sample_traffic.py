@@ -25,7 +25,7 @@ _BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 @dataclass
 class Client:
-    """Sends made-up requests one after another, each a second after the one before, and has them judged."""
+    """Sends made-up requests one after another, each ten seconds after the one before, and has them judged."""
 
     watch: Watch
     taken: list[Seen] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Client:
         exchange = Exchange(
             id=f"entry {number}",
             number=number,
-            started=_BEGAN + timedelta(seconds=number),
+            started=_BEGAN + timedelta(seconds=10 * number),
             seconds=0.01,
             method=method,
             url=SITE + path,
