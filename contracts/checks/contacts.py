@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from contracts.checks import errors_array
 from contracts.checks.check import Arguments, Check, Needs, Subject, on_taken, quoted_unless
@@ -13,9 +13,17 @@ from contracts.exchanges.exchange import Response
 def _refusal_of_content(subject: Subject, _: str) -> Arguments | None:
     """A refusal of a request whose content alone is at fault, where it holds an errors array."""
     facts = subject.facts
-    if facts is None or not facts.faults or not all(fault.in_content for fault in facts.faults):
+    array = readers.errors(subject.response) if subject.turned_down else None
+    if facts is None or not array:
         return None
-    return {} if subject.turned_down and readers.errors(subject.response) else None
+    faulty = bool(facts.faults) and all(fault.in_content for fault in facts.faults)
+    return {} if faulty or (facts.operation.family == "workflow" and _tells_of_content(array)) else None
+
+
+def _tells_of_content(array: list[Any]) -> bool:
+    """Whether an element has one of the seven codes: a submission's content is shaped by a schema that nobody shows."""
+    codes = (element.get("code") for element in array if isinstance(element, dict))
+    return any(isinstance(code, str) and code in errors_array.CODES for code in codes)
 
 
 def _odd_element(response: Response) -> str | None:

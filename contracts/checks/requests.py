@@ -22,6 +22,7 @@ from contracts.interface.catalogue import Catalogue, Clause
 from contracts.interface.description import Description, Operation, load_description
 from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, follow, is_valid_uid, parameters_of
 from contracts.safe_text import cut
+from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
 
 #: Keyword of a schema that is not met → the catalogue's word.
 _KINDS: Final = {
@@ -32,6 +33,7 @@ _KINDS: Final = {
     "propertyNames": "pattern",
     "enum": "unknown-value",
 }
+_REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
 #: Options that are numbers, though the document lists them as strings.
 _NUMBERS: Final = frozenset({"$top", "$skip", "top", "skip"})
 _JSON: Final = "application/json"
@@ -111,9 +113,14 @@ def _in_query(operation: Operation, query: Sequence[tuple[str, str]]) -> Iterato
             continue
         for validator in _validators(operation.id).get(("query", name), ()):
             yield from _of_text(validator, f"query.{name}", f"{name} is {value!r}", value)
+    listed = {name.lower(): name for name in operation.query_parameters}
     for name in given:
-        if name not in operation.query_parameters:
+        usual = listed.get(name.lower())
+        if usual is None:
             yield RequestFault("query:unknown-property", f"the query names {name!r}, which is not listed")
+        elif usual != name:
+            said = f"the query names {name!r}; the document writes {usual!r}"
+            yield RequestFault(f"query.{usual}:letter-case", said, firm=False)
 
 
 def _in_headers(
@@ -122,16 +129,33 @@ def _in_headers(
     headers = exchange.request_headers
     if operation.takes_realm:
         realm = headers.get("realm")
-        elsewhere = "Realm" in operation.query_parameters and any(name == "Realm" for name, _ in query)
+        by_query = (name for name, _ in query if name.lower() == "realm")
+        elsewhere = "Realm" in operation.query_parameters and any(by_query)
         if realm is None and not elsewhere:
             yield RequestFault("header.Realm:missing", "no realm is named")
         elif realm == "":
             yield RequestFault("header.Realm:empty", "the Realm header is empty")
         elif realm is not None:
-            for validator in _validators(operation.id).get(("header", "Realm"), ()):
-                yield from _of_text(validator, "header.Realm", f"Realm is {realm!r}", realm)
+            yield from _in_realm(operation, realm)
     if operation.protected and not headers.get("authorization", "").strip():
         yield RequestFault("header.Authorization:missing", "no token is sent")
+
+
+def _in_realm(operation: Operation, realm: str) -> Iterator[RequestFault]:
+    """A realm that is none; in another letter case, or listed for other operations, the document does not say."""
+    key, shown = "header.Realm", f"Realm is {realm!r}"
+    for validator in _validators(operation.id).get(("header", "Realm"), ()):
+        faults = list(_of_text(validator, key, shown, realm))
+        if faults and candidate_ok(validator, realm.lower()):
+            yield RequestFault(
+                f"{key}:letter-case", f"{shown}; the document writes {realm.lower()!r}", firm=False
+            )
+        elif faults and realm.lower() in _REALMS:
+            yield RequestFault(
+                f"{key}:not-listed", f"{shown}, which is listed for other operations", firm=False
+            )
+        else:
+            yield from faults
 
 
 def _of_text(
@@ -189,11 +213,20 @@ def _of_body(error: jsonschema_rs.ValidationError, whole: Any) -> Iterator[Reque
         yield RequestFault(f"{place}.{name}:missing", f"{'.'.join([*steps, name])} is missing")
     elif keyword in ("additionalProperties", "unevaluatedProperties"):
         yield RequestFault(f"{place}:unknown-property", said)
+    elif keyword == "propertyNames" and _in_other_case(error):
+        yield RequestFault(f"{place}:letter-case", said, firm=False)
     else:
         kind = _KINDS.get(keyword, "wrong-kind")
         yield RequestFault(
             f"{place}:{kind}", said, firm=_is_firm(kind, error, _at(whole, error.instance_path))
         )
+
+
+def _in_other_case(error: jsonschema_rs.ValidationError) -> bool:
+    """Whether a member's name is ruled out for its capital letters alone."""
+    inner: Any = getattr(error.kind, "error", None)
+    pattern = getattr(getattr(inner, "kind", None), "pattern", None)
+    return pattern is not None and re.search(pattern, str(inner.instance).lower(), re.ASCII) is not None
 
 
 def _is_firm(kind: str, error: jsonschema_rs.ValidationError, value: Any) -> bool:
@@ -250,6 +283,10 @@ def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
 #: Every path of the interface begins so, whatever prefix the base URL puts in front.
 ROOT = "/api/v"
 _SCHEME = "bearer"
+#: What tools write in place of a token that they blank out of a recording.
+_BLANKED = re.compile(
+    r"\W+|.*(filtered|redacted|removed|hidden|mask|sanitized|secret|\*{3}|x{5}).*", re.IGNORECASE
+)
 
 
 class Credentials(StrEnum):
@@ -327,11 +364,25 @@ def _credentials(headers: Mapping[str, str], knows: Callable[[str], bool] | None
     scheme, _, token = value.strip().partition(" ")
     if not value.strip():
         return Credentials.NONE
-    if scheme.lower() != _SCHEME or not token:
+    if scheme.lower() != _SCHEME:
+        # Whether a token is taken under another scheme, or under none, is not shown.
+        made_up = knows is not None and not knows(token or scheme)
+        return Credentials.MADE_UP if made_up else Credentials.UNKNOWN
+    if not token:
         return Credentials.MADE_UP
     if token == REDACTED or (knows is not None and knows(token)):
         return Credentials.TOKEN
     return Credentials.UNKNOWN if knows is None else Credentials.MADE_UP
+
+
+def scheme_fault(headers: Mapping[str, str]) -> RequestFault | None:
+    """The fault of an Authorization header that is not of the scheme Bearer; None for one that was blanked out."""
+    value = headers.get("authorization", "").strip()
+    scheme, _, token = value.partition(" ")
+    if not value or scheme.lower() == _SCHEME or _BLANKED.fullmatch(value):
+        return None
+    said = f"the scheme is {scheme!r}" if token else "the token stands without a scheme"
+    return RequestFault("header.Authorization:scheme", f"{said}; the document writes Bearer", firm=False)
 
 
 _NEVER_ISSUED = RequestFault("header.Authorization:unknown-value", "the token was never issued")

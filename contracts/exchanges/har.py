@@ -190,7 +190,8 @@ def _request_body(request: Mapping[str, Any], method: str, headers: Headers) -> 
     if isinstance(data, dict) and data.get("text"):
         text, comment = str(data["text"]), str(data.get("comment") or "")
         in_base64 = comment.startswith("base64") or data.get("encoding") == "base64"
-        return _body(text, in_base64=in_base64, cut=_CUT in comment, size=size)
+        body = _body(text, in_base64=in_base64, cut=_CUT in comment, size=size)
+        return body if in_base64 or _agrees(body, headers, size) else UNKNOWN_BODY
     length = headers.first("Content-Length") or ""
     if length.isdigit():
         return NO_BODY if int(length) == 0 else UNKNOWN_BODY
@@ -205,8 +206,9 @@ def _response_body(answer: Mapping[str, Any], method: str, status: int, headers:
     text = known.get("text")
     size = _whole_number(known.get("size"))
     if isinstance(text, str) and text:
-        cut = _CUT in str(known.get("comment") or "")
-        return _body(text, in_base64=known.get("encoding") == "base64", cut=cut, size=size)
+        cut, in_base64 = _CUT in str(known.get("comment") or ""), known.get("encoding") == "base64"
+        body = _body(text, in_base64=in_base64, cut=cut, size=size)
+        return body if in_base64 or _agrees(body, headers, size) else UNKNOWN_BODY
     if method == "HEAD" or status in _NO_CONTENT:
         return NO_BODY
     # Some recorders leave the text out of what they did not keep, and write a size of zero all the same.
@@ -226,6 +228,20 @@ def _body(text: str, *, in_base64: bool, cut: bool, size: int) -> Body:
     else:
         content = text.encode("utf-8", "surrogatepass")
     return Body(content, max(size, len(content)), whole=not cut)
+
+
+def _agrees(body: Body, headers: Headers, size: int) -> bool:
+    """Whether a text that is no JSON has a size that the archive tells of it.
+
+    Some recorders write binary content as one character per byte, or text in the encoding that a page had; what bytes
+    were sent cannot be told from that.
+    """
+    if not body.whole or "json" in (headers.first("Content-Type") or "").lower():
+        return True
+    packed, length = bool(headers.first("Content-Encoding")), headers.first("Content-Length") or ""
+    told = [size] if size > 0 else []
+    told += [int(length)] if length.isdigit() and not packed else []
+    return not told or len(body.content) in told
 
 
 def _whole_number(value: Any) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -40,7 +40,7 @@ from contracts.manual.traffic_findings import (
     TrafficVerdict,
     verdict_of,
 )
-from contracts.manual.traffic_watch import Watch
+from contracts.manual.traffic_watch import Watch, sites_without_credentials
 from contracts.reports.html_page import LARGEST, TRIES, Limits, inlined, template_environment, template_text
 from contracts.safe_text import encodable, many, plain_line
 
@@ -474,8 +474,13 @@ def check_archive(path: Path, shown: str, asked: Asked) -> tuple[Tally, TrafficV
     # An entry that names no host was sent to no service that could be told from another.
     entries = overlapping(each for each in archive.exchanges if urlsplit(each.url).hostname)
     unreadable = archive.unreadable + len(archive.exchanges) - len(entries)
+    lost = sites_without_credentials(entries)
     watch = Watch(
-        TrafficRedactor(), alone=asked.alone, realms=asked.realms, strict_client=asked.strict_client
+        TrafficRedactor(),
+        alone=asked.alone,
+        realms=asked.realms,
+        strict_client=asked.strict_client,
+        without_credentials=lost,
     )
     if not entries:
         raise UsageError(f"{shown}: no entry of it is a web request; export the traffic as HAR")
@@ -496,7 +501,7 @@ def check_archive(path: Path, shown: str, asked: Asked) -> tuple[Tally, TrafficV
         strict_client=asked.strict_client,
         realms=asked.realms,
         unreadable=unreadable,
-        notes=tuple(_notes(entries)),
+        notes=tuple(_notes(entries, lost)),
     )
     return watch.tally, verdict_of(watch.tally), occasion
 
@@ -513,7 +518,12 @@ def _plain(url: str) -> str:
     return f"{scheme}://{host.lower().removesuffix(_PORTS.get(scheme, '/'))}{slash}{path}"
 
 
-def _notes(entries: Sequence[Exchange]) -> Iterator[str]:
+def _notes(entries: Sequence[Exchange], lost: Collection[str]) -> Iterator[str]:
+    for site in sorted(lost):
+        yield (
+            f"no request to {site} carries Authorization, although protected operations succeed: the recording has "
+            "lost its credentials, so nothing is said about tokens"
+        )
     timeless = sum(each.ended is None for each in entries)
     if timeless:
         yield f"{timeless} of {len(entries)} exchanges have no times, so no sequence was judged by them"

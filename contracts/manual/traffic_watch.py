@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import urlsplit
 
 from contracts.checks import errors_array
 from contracts.checks.outcomes import Blocked, CheckOutcome, Result, usable
-from contracts.checks.requests import ROOT, RequestFacts, RequestFault, read_request
+from contracts.checks.requests import ROOT, RequestFacts, RequestFault, read_request, scheme_fault
 from contracts.checks.sequences import (
     SETTLE_SECONDS,
     RecentRecords,
@@ -31,6 +31,7 @@ from contracts.checks.table import (
 )
 from contracts.checks.workflow import Row, misplaced_messages, tells
 from contracts.errors import EnvironmentFault
+from contracts.exchanges import readers
 from contracts.exchanges.exchange import Body, Exchange, Response
 from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.redaction import TrafficRedactor, redacted
@@ -44,9 +45,10 @@ from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
 #: What programs send in place of a token that they do not have.
 _NO_TOKENS: Final = frozenset({"undefined", "null", "none", "nan", "[object object]", "<access_token>"})
 _NO_TOKEN_FAULT: Final = "header.Authorization:unknown-value"  # noqa: S105 - a fault's name
-_REALM_FAULT: Final = "header.Realm:unknown-value"
 #: A mistake of these kinds in the request around its content is one whatever level the clause has that speaks of it.
 _OUTRIGHT: Final = frozenset({"header.Realm:missing", "header.Authorization:missing"})
+_NO_TOKEN_SENT: Final = "header.Authorization:missing"  # noqa: S105 - a fault's name
+_UPDATE: Final = "updateContact"
 _LONGEST: Final = 400
 #: So many different records with the same contradiction are no accident of another client's writing.
 ENOUGH: Final = 3
@@ -76,11 +78,14 @@ def mistakes_of(exchange: Exchange, facts: RequestFacts) -> Mistakes:
         fault for fault in facts.faults if exchange.request_body.whole or not fault.key.startswith("body")
     ]
     if facts.realm in PRODUCTION_REALMS:
-        found = [fault for fault in found if fault.key != _REALM_FAULT]
+        found = [fault for fault in found if not fault.key.startswith("header.Realm")]
     token = (exchange.request_headers.first("Authorization") or "").strip().partition(" ")[2].strip()
     if token.lower() in _NO_TOKENS:
         said = f"the token is the word {token!r}, which no service ever gave"
         found.append(RequestFault(_NO_TOKEN_FAULT, said))
+    scheme = scheme_fault(exchange.request_headers)
+    if scheme is not None:
+        found.append(scheme)
     return Mistakes(tuple(found), unread=not exchange.request_body.whole and _takes_json(facts.operation))
 
 
@@ -155,6 +160,8 @@ class Setting:
         proven: The same token was seen to work on the same operation, realm and schema before.
         knows: Whether a text is a real secret of this traffic.
         readable: The answer's body is known.
+        right: A sign-in with an e-mail and a password that got a token before.
+        record_known: The record that the request names was seen to be taken before.
     """
 
     realm: str
@@ -162,6 +169,8 @@ class Setting:
     proven: bool
     knows: Callable[[str], bool]
     readable: bool
+    right: bool = False
+    record_known: bool = True
 
 
 def judge_answer(exchange: Exchange, facts: RequestFacts, mistakes: Mistakes, setting: Setting) -> Shown:
@@ -173,7 +182,7 @@ def judge_answer(exchange: Exchange, facts: RequestFacts, mistakes: Mistakes, se
         return shown
     results = list(universal_results(exchange, setting.knows))
     if setting.readable and not mistakes.unread and not 300 <= answer.status < 400:
-        results += _results(exchange, answer, facts, mistakes)
+        results += _results(exchange, answer, facts, mistakes, setting)
         shown.obstacles += obstacles_of(results)
     elif not setting.readable:
         shown.obstacles.append("the body of the answer is not known")
@@ -190,14 +199,15 @@ def judge_answer(exchange: Exchange, facts: RequestFacts, mistakes: Mistakes, se
 
 
 def _results(
-    exchange: Exchange, answer: Response, facts: RequestFacts, mistakes: Mistakes
+    exchange: Exchange, answer: Response, facts: RequestFacts, mistakes: Mistakes, setting: Setting
 ) -> Iterator[Result]:
     usual = replace(facts, faults=mistakes.faults)
     elsewhere = answer.status in _ABOUT_SOMETHING_ELSE
     # A refusal for something else than the content holds errors of whatever form.
     of_content = replace(usual, faults=()) if elsewhere and not _accepted(answer) else usual
-    yield from answer_results(exchange, of_content)
-    if mistakes.faults and not _explained(exchange, answer, usual):
+    yield from answer_results(exchange, of_content, right=setting.right)
+    unknown_record = not setting.record_known and answer.refusal and not readers.errors(answer)
+    if mistakes.faults and not unknown_record and not _explained(exchange, answer, usual):
         yield from fault_results(exchange, usual)
 
 
@@ -275,6 +285,7 @@ class Watch:
         realms: Judge the requests of these realms only, and those that name none; empty for all.
         strict_client: What the document only advises a client to do decides the verdict as well.
         settle_seconds: How long a change may take to show in a list.
+        without_credentials: Sites of a recording that has lost its Authorization headers.
 
     Attributes:
         tally: Everything that was found so far.
@@ -288,7 +299,9 @@ class Watch:
         realms: tuple[str, ...] = (),
         strict_client: bool = False,
         settle_seconds: float = SETTLE_SECONDS,
+        without_credentials: Collection[str] = (),
     ) -> None:
+        self._without_credentials = frozenset(without_credentials)
         self._redactor = redactor
         self._realms = frozenset(realms)
         self._strict = strict_client
@@ -375,12 +388,20 @@ class Watch:
             proven=who is not None and self._worked.get(context) is not None,
             knows=self._sign_ins.knows,
             readable=readable,
+            right=self._sign_ins.signed_in_before(exchange),
+            record_known=facts.operation.id != _UPDATE
+            or self._worked.get(_contact_key(exchange, facts)) is not None,
         )
         mistakes = mistakes_of(exchange, facts)
+        if site_of(exchange.url) in self._without_credentials:
+            kept = (fault for fault in mistakes.faults if fault.key != _NO_TOKEN_SENT)
+            mistakes = replace(mistakes, faults=tuple(kept))
         shown = Shown(obstacles=[exchange.fault]) if exchange.fault else None
         shown = shown or judge_answer(exchange, facts, mistakes, setting)
         if readable and who is not None and worked(exchange):
             self._worked.put(context, state=True)
+        if facts.operation.id == _UPDATE and readable and worked(exchange):
+            self._worked.put(_contact_key(exchange, facts), state=True)
         usable = exchange.response if exchange.fault is None and _own(exchange) else None
         right = mistakes.none and not mistakes.unread and readable and usable is not None
         step = Step(
@@ -421,6 +442,27 @@ class Watch:
         if self._strict and finding.side is Side.REQUEST and finding.standing is Standing.ADVICE:
             firm = replace(finding, standing=Standing.FAULT)
         return replace(firm, expected=self._redactor.text(firm.expected), seen=self._redactor.text(firm.seen))
+
+
+def _contact_key(exchange: Exchange, facts: RequestFacts) -> tuple[str, ...]:
+    return site_of(exchange.url), _key_realm(facts), "contact", facts.path.get("uid", "")
+
+
+def sites_without_credentials(exchanges: Iterable[Exchange]) -> frozenset[str]:
+    """The sites whose recorded requests have lost their Authorization headers.
+
+    No request there carries one, although protected operations succeed: a browser's sanitized export, or a tool that
+    takes credentials out.
+    """
+    description = load_description()
+    succeeded, with_token = set(), set()
+    for exchange in exchanges:
+        site, facts = site_of(exchange.url), read_request(exchange, description)
+        if (exchange.request_headers.first("Authorization") or "").strip():
+            with_token.add(site)
+        elif facts is not None and facts.operation.protected and worked(exchange):
+            succeeded.add(site)
+    return frozenset(succeeded - with_token)
 
 
 def _own(exchange: Exchange) -> bool:

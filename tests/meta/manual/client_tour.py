@@ -81,7 +81,7 @@ def tour(*, variants: tuple[str, ...] = (), defect: str | None = None, alone: bo
         )
     )
     with serving(app) as url, Watched(url, alone=alone) as client:
-        for part in (_drafts, _lists, _files, _contacts, _submissions, _refusals):
+        for part in (_drafts, _lists, _files, _contacts, _submissions, _refusals, _habits):
             # A broken or unusual sandbox may end a part early; what was seen until then counts.
             with suppress(requests.RequestException, AssertionError, ValueError, TypeError, LookupError):
                 part(client)
@@ -192,3 +192,21 @@ def _refusals(client: SandboxClient) -> None:
     client.drafts(role=None)
     client.post(TOKEN, json={"email": "author@sandbox.test"}, role=None, realm=None)
     client.sign_in(password="a-wrong-password")  # noqa: S106 - no account has it
+
+
+def _habits(client: SandboxClient) -> None:
+    """What real clients write otherwise than the document, which says nothing about it."""
+    body = {"document": record()}
+    for realm in ("ABS-DEV", "ort-dev"):
+        uid = new_uid()
+        client.save(uid, contact(), realm=realm)
+        client.get(draft_path(uid), realm=realm)
+        client.drafts(realm=realm)
+    client.submit("POST", new_uid(), realm="ABS-DEV")
+    client.submit("POST", new_uid(), realm=None, params={"realm": "abs-dev"})
+    client.post(f"{SCHEMAS}/absPermit/", json=body)
+    for header in (f"Ticket {client.token}", f"Token {client.token}", client.token, "[Filtered]", "***"):
+        client.get("/api/v2013/document-drafts", headers={"Authorization": header})
+        client.submit("POST", new_uid(), headers={"Authorization": header})
+    client.post_contact(contact(organization={"EN": "Engines"}))
+    client.submit("POST", new_uid(), {"document": {"title": 7}})
