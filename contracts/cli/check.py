@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from contracts.cli.options import base_url, reports, run_option, traffic_options
-from contracts.errors import UsageError, suggestion
+from contracts.cli.options import base_url, known_realms, reports, run_option, traffic_options
+from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
 from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.manual import check
@@ -64,10 +64,7 @@ def command(file: Path, reports: Path, *, as_json: bool, **further: Any) -> int:
 def _asked(
     target: str | None, base_url: str | None, realm: tuple[str, ...], *, alone: bool, strict_client: bool
 ) -> Asked:
-    known = (*WORKFLOW_REALMS, *PRODUCTION_REALMS)
-    for name in realm:
-        if name not in known:
-            raise UsageError(f"unknown realm '{name}'; {suggestion(name, known)}")
+    known_realms(realm, (*WORKFLOW_REALMS, *PRODUCTION_REALMS))
     address, target_name = base_url_of(base_url), None
     if target is not None:
         if address is not None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from contracts.cli.options import DefaultCommandGroup, reports, run_option, together
+from contracts.cli.options import DefaultCommandGroup, known_realms, reports, run_option, together
 from contracts.errors import UsageError
 from contracts.evidence import observations
 from contracts.evidence.comparison import realms_of_operations
@@ -127,6 +127,7 @@ def _load(
 ) -> _Run:
     catalogue = load_catalogue()
     clauses = [catalogue.clause(name).id for name in clause]
+    known_realms(realm)
     folder = run_folder(reports, run)
     document = observations.read(folder)
     target = str(document["target"])

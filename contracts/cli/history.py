@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from contracts.cli.options import DefaultCommandGroup
+from contracts.cli.options import DefaultCommandGroup, known_realms
 from contracts.errors import UsageError
 from contracts.history.runs import FILE_NAME, WINDOW, Entry, History, Trend, merge, read, trends, write
 from contracts.interface.catalogue import load_catalogue
@@ -44,6 +44,7 @@ def show(*, clause: str | None, file: Path, target: str | None, realms: tuple[st
     A trend reads from old to new: p pass, o observed, F fail, A advisory, D deviation, ? inconclusive, E error.
     """
     wanted = load_catalogue().clause(clause).id if clause else None
+    known_realms(realms)
     history = _read(file)
     if not history.entries:
         click.echo(f"no runs in {file} yet")

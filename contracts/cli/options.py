@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
 from contracts.cli import completion
+from contracts.errors import UsageError, suggestion
 from contracts.plugin.run_options import (
     COMPARISON,
     JUDGING,
@@ -20,6 +21,7 @@ from contracts.plugin.run_options import (
     WEBHOOK,
     RunOption,
 )
+from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Option = Callable[[Any], Any]
@@ -88,6 +90,21 @@ judging_options: Final = together(
 evidence_options: Final = together(
     run_option(REPORTS), comparison_options, run_option(PROGRESS), webhook_options
 )
+
+
+def known_realms(
+    names: Iterable[str], realms: Iterable[str] = (*DEVELOPMENT_REALMS, ANY_REALM)
+) -> tuple[str, ...]:
+    """Return realms that a person named, when all of them are known.
+
+    Raises:
+        UsageError: one is not; names the nearest, or all.
+    """
+    known = tuple(realms)
+    for name in names:
+        if name not in known:
+            raise UsageError(f"unknown realm '{name}'; {suggestion(name, known)}")
+    return tuple(names)
 
 
 class DefaultCommandGroup(click.Group):
