@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from sqlalchemy import delete
+from sqlalchemy import Row, delete
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -12,15 +12,17 @@ from contracts.sandbox.authentication import Account
 from contracts.sandbox.database import ATTACHMENTS, DRAFT, Attachment, Records
 from contracts.sandbox.defects.declaration import (
     Change,
-    Every,
     Handler,
-    When,
+    Operations,
     alter,
-    always,
+    alteration,
+    alteration_at,
+    answered,
     answers,
-    around,
     defect,
+    defects,
     edit,
+    every,
     refuse,
     replaces,
 )
@@ -30,36 +32,35 @@ from contracts.sandbox.http_requests import Reason, Refusal, bad_request, decode
 from contracts.sandbox.listing import Page
 from contracts.sandbox.service import Service
 
+_NO_OPTION = Page(None, None, None, 0)
 
-def latest(service: Service, test: Callable[[Attachment], bool]) -> Attachment | None:
+
+def _latest(service: Service, test: Callable[[Attachment], bool]) -> Attachment | None:
     """Return the latest attachment of any document that passes a test, or ``None``."""
     with service.storage.transaction() as records:
         rows = records.connection.execute(ATTACHMENTS.select().order_by(ATTACHMENTS.c.id.desc())).all()
-    every = (Attachment(**row._mapping) for row in rows)
-    return next((each for each in every if test(each)), None)
+    attachments = (Attachment(**row._mapping) for row in rows)
+    return next(filter(test, attachments), None)
 
 
-_CREATE = ["createAttachment"]
-_GET = ["getAttachment"]
+def _first(service: Service, attachment: Attachment) -> Row[Any] | None:
+    """Return the first attachment of the document to which one belongs."""
+    query = ATTACHMENTS.select().where(ATTACHMENTS.c.identifier == attachment.identifier)
+    with service.storage.transaction() as records:
+        return records.connection.execute(query.order_by(ATTACHMENTS.c.id)).first()
 
 
-def _of_chm(service: Service, request: Request) -> bool:
+@answers("attachment-refused-in-chm")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
     uid = service.identifiers.from_path(request)
     with service.storage.transaction() as records:
-        return records.version("chm-dev", uid, DRAFT) is not None
+        if records.version("chm-dev", uid, DRAFT) is not None:
+            raise bad_request("this is refused")
+    return await faithful(request)
 
 
-@defect(
-    "attachment-refused-in-chm", clause="attachment-create-accepted", operations=_CREATE, realms=["chm-dev"]
-)
-def _(service: Service) -> None:
-    """No attachment can be created for a document of chm-dev."""
-    refuse(service, _CREATE, bad_request, lambda request: _of_chm(service, request))
-
-
-@answers("attachment-text-only", clause="attachment-create-accepted", operations=_CREATE)
+@answers("attachment-text-only")
 async def _(_service: Service, faithful: Handler, request: Request) -> Response:
-    """A file is refused when its bytes are not UTF-8 text."""
     try:
         (await request.body()).decode("utf-8")
     except UnicodeDecodeError:
@@ -67,191 +68,202 @@ async def _(_service: Service, faithful: Handler, request: Request) -> Response:
     return await faithful(request)
 
 
-@replaces("attachments.add", "attachment-second-refused", clause="attachment-several", operations=_CREATE)
-def _(
-    _service: Service,
-    faithful: Callable[..., Attachment],
-    records: Records,
-    caller: Account,
-    uid: str,
-    *rest: Any,
-) -> Attachment:
-    """A document takes one attachment; a second one is refused."""
+@replaces("attachments.add", "attachment-second-refused")
+def _(_service: Service, faithful: Any, records: Records, caller: Account, uid: str, *rest: Any) -> Any:
     if records.attachments.any_of(uid):
         raise bad_request("the document has an attachment already")
     return faithful(records, caller, uid, *rest)
 
 
-@replaces("attachments.add", "attachment-second-replaces", clause="attachment-several", operations=_CREATE)
-def _(
-    _service: Service,
-    faithful: Callable[..., Attachment],
-    records: Records,
-    caller: Account,
-    uid: str,
-    *rest: Any,
-) -> Attachment:
-    """A new attachment replaces those that the document had."""
+@replaces("attachments.add", "attachment-second-replaces")
+def _(_service: Service, faithful: Any, records: Records, caller: Account, uid: str, *rest: Any) -> Any:
     records.connection.execute(delete(ATTACHMENTS).where(ATTACHMENTS.c.identifier == uid))
     return faithful(records, caller, uid, *rest)
 
 
-def _without(when: When, left_out: Callable[[list[Any]], list[Any]]) -> Change:
-    """Return the change that leaves attachments out of a list without options."""
-
-    def change(service: Service) -> None:
-        def attachments(
-            faithful: Callable[..., list[Any]], records: Records, uid: str, page: Any
-        ) -> list[Any]:
-            rows: list[Any] = faithful(records, uid, page)
-            plain = page.top is None and page.skip == 0 and page.filter is None and page.orderby is None
-            return left_out(rows) if plain and when(Request({"type": "http"})) else rows
-
-        alter(service.listing, "attachments", attachments)
-
-    return change
+Ask = Callable[[Records, str, Page], Rows]
 
 
-_LISTED: dict[str, tuple[str, When, Callable[[list[Any]], list[Any]]]] = {
-    "attachment-list-lacks-first": (
-        "The list of attachments lacks the first one.",
-        always,
-        lambda rows: rows[1:],
-    ),
-    "attachment-list-lacks-large": (
-        "The list of attachments lacks files above 64 KiB.",
-        always,
-        lambda rows: [row for row in rows if row["size"] <= 64 * 1024],
-    ),
-    "attachment-list-empty-one-in-twenty": (
-        "Every twentieth list of attachments is empty.",
-        always,
-        lambda _: [],
-    ),
-}
-for _name, (_sentence, _when, _left_out) in _LISTED.items():
+@alteration
+def _plain_list(service: Service, change: Callable[[Rows, Ask, Records, str], Rows]) -> None:
+    """Change the rows of a list of attachments without options.
 
-    def _shorter(service: Service, name: str = _name, left_out: Any = _left_out, when: When = _when) -> None:
-        _without(Every(20) if name.endswith("twenty") else when, left_out)(service)
+    Args:
+        service: the service to alter.
+        change: called with the rows, and the faithful list with its records and uid.
 
-    defect(
-        _name,
-        clause="attachment-create-listed",
-        operations=["createAttachment", "listAttachments"],
-        sentence=_sentence,
-    )(_shorter)
+    """
+
+    def attachments(faithful: Ask, records: Records, uid: str, page: Page) -> Rows:
+        rows = [*faithful(records, uid, page)]
+        return change(rows, faithful, records, uid) if page == _NO_OPTION else rows
+
+    alter(service.listing, "attachments", attachments)
 
 
-def _bytes(change: Callable[[bytes], bytes]) -> Change:
-    def alteration(service: Service) -> None:
-        async def answer(faithful: Handler, request: Request) -> Response:
-            response = await faithful(request)
-            found = service.attachments.found(request)
-            content = change(service.files.path(found.file_key).read_bytes())
-            return Response(content, response.status_code, media_type=found.content_type)
-
-        around(service, _GET, answer)
-
-    return alteration
+def _listed(change: Callable[[Rows], Rows]) -> Change:
+    return _plain_list(lambda rows, *_: change(rows))
 
 
-_CHANGED: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
-    "attachment-line-ends": (
-        "has a line feed for each carriage return and line feed",
-        lambda content: content.replace(b"\r\n", b"\n"),
-    ),
-    "attachment-high-bytes": (
-        "has a question mark for each byte above 127",
-        lambda content: bytes(each if each < 128 else 63 for each in content),
-    ),
-    "attachment-null-bytes": ("lacks its null bytes", lambda content: content.replace(b"\0", b"")),
-    "attachment-cut": ("ends after 64 KiB", lambda content: content[: 64 * 1024]),
-    "attachment-mark-dropped": (
-        "lacks a byte order mark at its beginning",
-        lambda content: content.removeprefix(b"\xef\xbb\xbf"),
-    ),
-    "attachment-last-newline-dropped": (
-        "lacks the line break at its end",
-        lambda content: content.removesuffix(b"\n"),
-    ),
-    "attachment-download-empty": ("is empty", lambda _: b""),
-}
-for _name, (_what, _change) in _CHANGED.items():
-    defect(
-        _name,
-        clause="attachment-download-same",
-        operations=_GET,
-        sentence=f"A downloaded attachment {_what}.",
-    )(_bytes(_change))
+def _with_others(alike: Callable[[str, str], bool]) -> Change:
+    """Return the change that lists the attachments of other documents too, those with an alike uid."""
+
+    def change(rows: Rows, ask: Ask, records: Records, uid: str) -> Rows:
+        identifiers = records.connection.execute(
+            ATTACHMENTS.select().with_only_columns(ATTACHMENTS.c.identifier)
+        ).scalars()
+        for other in dict.fromkeys(identifiers):
+            rows += ask(records, other, _NO_OPTION) if other != uid and alike(other, uid) else []
+        return rows
+
+    return _plain_list(change)
 
 
-_EXISTS = ["attachmentExists"]
+@replaces("listing.attachments", "attachment-list-empty-refused")
+def _(_service: Service, faithful: Ask, records: Records, uid: str, page: Page) -> Rows:
+    if not records.attachments.any_of(uid):
+        raise not_found("there are no attachments")
+    return faithful(records, uid, page)
 
 
-@defect("attachment-download-of-latest", clause="attachment-several", operations=_GET)
-def _(service: Service) -> None:
-    """Every download from a document gives the bytes of its latest attachment."""
-    _served(service, "getAttachment", lambda found, other: other.identifier == found.identifier)
+def _items(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Change:
+    return edit(lambda items: [change(item) for item in items], at=["listAttachments"])
 
 
-def _served(service: Service, operation: str, test: Callable[[Attachment, Attachment], bool]) -> None:
-    """Serve the latest attachment that passes ``test`` beside the one that was found."""
+def _content(change: Callable[[bytes], bytes]) -> Change:
+    """Return the change of the bytes of a download."""
+
+    async def answer(service: Service, faithful: Handler, request: Request) -> Response:
+        response = await faithful(request)
+        attachment = service.attachments.found(request)
+        content = change(service.files.path(attachment.file_key).read_bytes())
+        return Response(content, response.status_code, media_type=attachment.content_type)
+
+    return answered(answer)
+
+
+def _thumbnail(make: Callable[[bytes], Response]) -> Change:
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
+        return make(bytes((await faithful(request)).body))
+
+    return answered(answer)
+
+
+def _without_extension(request: Request) -> bool:
+    return "." not in request.path_params["filename"].replace("%2E", ".")
+
+
+defects(
+    {
+        "attachment-list-lacks-first": _listed(lambda rows: rows[1:]),
+        "attachment-list-lacks-large": _listed(
+            lambda rows: [row for row in rows if row["size"] <= 64 * 1024]
+        ),
+        "attachment-list-empty-one-in-twenty": every(
+            20, lambda rare: _listed(lambda rows: [] if rare() else rows)
+        ),
+        "attachment-list-of-all-documents": _with_others(lambda _other, _uid: True),
+        "attachment-list-of-alike-documents": _with_others(lambda other, uid: other[:11] == uid[:11]),
+        "attachment-listed-without-id": _items(
+            lambda item: {name: value for name, value in item.items() if name not in {"id", "size"}}
+        ),
+        "attachment-listed-with-wrong-id": _items(lambda item: {**item, "id": item["id"] + 1_000_000}),
+        "attachment-line-ends": _content(lambda content: content.replace(b"\r\n", b"\n")),
+        "attachment-high-bytes": _content(
+            lambda content: bytes(byte if byte < 128 else 63 for byte in content)
+        ),
+        "attachment-null-bytes": _content(lambda content: content.replace(b"\0", b"")),
+        "attachment-cut": _content(lambda content: content[: 64 * 1024]),
+        "attachment-mark-dropped": _content(lambda content: content.removeprefix(b"\xef\xbb\xbf")),
+        "attachment-last-newline-dropped": _content(lambda content: content.removesuffix(b"\n")),
+        "attachment-download-empty": _content(lambda _: b""),
+        "attachment-never-exists": refuse(not_found),
+        "attachment-needs-extension": refuse(bad_request, _without_extension),
+        "thumbnail-not-found": refuse(not_found),
+        "thumbnail-json": _thumbnail(lambda _: JSONResponse({"thumbnail": "pending"})),
+        "thumbnail-text": _thumbnail(lambda _: Response("no preview yet", media_type="image/png")),
+        "thumbnail-empty": _thumbnail(lambda _: Response(b"", media_type="image/png")),
+        "thumbnail-page": _thumbnail(
+            lambda _: Response("<html><img src='.'></html>", media_type="text/html")
+        ),
+        "thumbnail-mislabelled": _thumbnail(lambda image: Response(image, media_type="application/json")),
+    }
+)
+
+
+@alteration_at
+def _instead(
+    service: Service, operations: Operations, other: Callable[[Service, Attachment], Attachment | None]
+) -> None:
+    """Serve another attachment in place of the one that was found, if ``other`` gives one."""
 
     def found(faithful: Callable[[Request], Attachment], request: Request) -> Attachment:
         asked: Attachment = faithful(request)
-        if request.scope["operation_id"] != operation:
-            return asked
-        return latest(service, lambda other: test(asked, other)) or asked
+        meant = request.scope["operation_id"] in operations
+        return (other(service, asked) if meant else None) or asked
 
     alter(service.attachments, "found", found)
 
 
-@defect("attachment-never-exists", clause="attachment-exists-present", operations=_EXISTS)
-def _(service: Service) -> None:
-    """The exists check finds no attachment."""
-    refuse(service, _EXISTS, not_found)
+def _latest_of_document(service: Service, asked: Attachment) -> Attachment | None:
+    return _latest(service, lambda attachment: attachment.identifier == asked.identifier)
 
 
-@answers("attachment-exists-only-first", clause="attachment-exists-present", operations=_EXISTS)
+def _first_of_document(service: Service, asked: Attachment) -> Attachment | None:
+    first = _first(service, asked)
+    return None if first is None else Attachment(**first._mapping)
+
+
+@answers("attachment-exists-only-first")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
-    """The exists check finds only the first attachment of a document."""
-    found = service.attachments.found(request)
-    with service.storage.transaction() as records:
-        query = ATTACHMENTS.select().where(ATTACHMENTS.c.identifier == found.identifier)
-        first = records.connection.execute(query.order_by(ATTACHMENTS.c.id)).first()
-    if first is not None and first.id != found.id:
+    asked = service.attachments.found(request)
+    first = _first(service, asked)
+    if first is not None and first.id != asked.id:
         raise not_found("there is no such attachment of this document")
     return await faithful(request)
+
+
+@replaces("thumbnails.draw", "thumbnail-same-for-all")
+def _(service: Service, *_: object) -> bytes:
+    return service.thumbnails.tile("picture.png")
+
+
+@defect("thumbnail-of-first-drawn")
+def _(service: Service) -> None:
+    drawn: dict[str, bytes] = {}
+
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
+        response = await faithful(request)
+        image = drawn.setdefault(request.path_params["uid"], bytes(response.body))
+        return Response(image, media_type="image/png")
+
+    answered(answer)(service, ("getAttachmentThumbnail",))
 
 
 Finds = Callable[[Attachment, Request], bool]
 
 
-def _found_by(operation: str, test: Finds, asked: Callable[[str], bool]) -> Change:
+def _found_by(test: Finds, asked: Callable[[str], bool] = str.isdecimal) -> Change:
     """Return the change that finds an attachment in another way when the faithful one finds none.
 
     Args:
-        operation: the operation it is asked by.
         test: tells whether an attachment will do for a request.
         asked: tells of the attachment identifier in the path whether it is meant.
 
     """
 
-    def change(service: Service) -> None:
-        async def answer(faithful: Handler, request: Request) -> Response:
-            if not asked(request.path_params["attachmentId"]) or _there(service, request):
-                return await faithful(request)
-            service.identifiers.from_path(request)
-            other = latest(service, lambda each: test(each, request))
-            if other is None:
-                return await faithful(request)
-            params = {**request.path_params, "attachmentId": str(other.id), "uid": other.identifier}
-            params["filename"] = other.filename
-            return await faithful(Request({**request.scope, "path_params": params}, request.receive))
+    async def answer(service: Service, faithful: Handler, request: Request) -> Response:
+        if not asked(request.path_params["attachmentId"]) or _there(service, request):
+            return await faithful(request)
+        service.identifiers.from_path(request)
+        other = _latest(service, lambda attachment: test(attachment, request))
+        if other is None:
+            return await faithful(request)
+        params = {**request.path_params, "attachmentId": str(other.id), "uid": other.identifier}
+        params["filename"] = other.filename
+        return await faithful(Request({**request.scope, "path_params": params}, request.receive))
 
-        around(service, [operation], answer)
-
-    return change
+    return answered(answer)
 
 
 def _there(service: Service, request: Request) -> bool:
@@ -278,204 +290,27 @@ def _number_before_tail(attachment: Attachment, request: Request) -> bool:
     return _same_document(attachment, request) and str(attachment.id) == digits
 
 
-def _finds(
-    operation: str, name: str, clause: str, what: str, test: Finds, asked: Callable[[str], bool]
-) -> None:
-    defect(
-        f"attachment-{name}",
-        clause=f"attachment-{clause}",
-        operations=[operation],
-        sentence=f"{operation} finds a file for {what} where it should find none.",
-    )(_found_by(operation, test, asked))
-
-
-_OTHERS_NUMBER = "the number of another document's file"
-_A_WORD = "a word in place of a number"
-for _operation, _word in (
-    ("attachmentExists", "exists"),
-    ("getAttachment", "get"),
-    ("getAttachmentThumbnail", "thumbnail"),
-):
-    _where = "in" if _word == "exists" else "from"
-    _numbers = str.isdecimal
-    _finds(_operation, f"{_word}-any-number", f"{_word}-absent", "a number", _same_document, _numbers)
-    _finds(
-        _operation,
-        f"{_word}-{_where}-other-document",
-        f"{_word}-other-document",
-        _OTHERS_NUMBER,
-        _same_number,
-        _numbers,
-    )
-    _clause = "id-thumbnail" if _word == "thumbnail" else "id-integer"
-    _finds(_operation, f"{_word}-by-word", _clause, _A_WORD, _same_document, str.isalpha)
-
-_finds(
-    "getAttachment",
-    "get-by-number-and-tail",
-    "id-integer",
-    "its number with letters or a fraction after it",
-    _number_before_tail,
-    lambda text: not text.isdecimal(),
+_READS = ("exists", "get", "thumbnail")
+defects(
+    {
+        "attachment-download-of-latest": _instead(_latest_of_document),
+        "thumbnail-of-first": _instead(_first_of_document),
+        **{f"attachment-{read}-any-number": _found_by(_same_document) for read in _READS},
+        **{f"attachment-{read}-by-word": _found_by(_same_document, str.isalpha) for read in _READS},
+        "attachment-exists-in-other-document": _found_by(_same_number),
+        "attachment-get-from-other-document": _found_by(_same_number),
+        "attachment-thumbnail-from-other-document": _found_by(_same_number),
+        "attachment-get-by-number-and-tail": _found_by(
+            _number_before_tail, lambda text: not text.isdecimal()
+        ),
+    }
 )
 
 
-_LIST = ["listAttachments"]
-_THUMBNAIL = ["getAttachmentThumbnail"]
-_NO_OPTION = Page(None, None, None, 0)
-
-
-@defect("attachment-list-of-all-documents", clause="attachment-list-own-only", operations=_LIST)
-def _(service: Service) -> None:
-    """The list of a document's attachments goes on with those of all other documents."""
-    _with_others(service, lambda _other, _uid: True)
-
-
-@defect("attachment-list-of-alike-documents", clause="attachment-list-own-only", operations=_LIST)
-def _(service: Service) -> None:
-    """The list of attachments holds those of documents whose uid shares the first eleven characters."""
-    _with_others(service, lambda other, uid: other[:11] == uid[:11])
-
-
-def _with_others(service: Service, alike: Callable[[str, str], bool]) -> None:
-    def attachments(faithful: Callable[..., Rows], records: Records, uid: str, page: Page) -> Rows:
-        rows: Rows = [*faithful(records, uid, page)]
-        if page == _NO_OPTION:
-            every = records.connection.execute(
-                ATTACHMENTS.select().with_only_columns(ATTACHMENTS.c.identifier)
-            )
-            for other in dict.fromkeys(every.scalars()):
-                rows += faithful(records, other, page) if other != uid and alike(other, uid) else []
-        return rows
-
-    alter(service.listing, "attachments", attachments)
-
-
-@replaces(
-    "listing.attachments", "attachment-list-empty-refused", clause="attachment-list-empty", operations=_LIST
-)
-def _(_service: Service, faithful: Callable[..., Rows], records: Records, uid: str, page: Page) -> Rows:
-    """The list of a document without attachments is refused with 404."""
-    if not records.attachments.any_of(uid):
-        raise not_found("there are no attachments")
-    rows: Rows = faithful(records, uid, page)
-    return rows
-
-
-def _of_items(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Service], None]:
-    return lambda service: edit(service, _LIST, lambda items: [change(item) for item in items])
-
-
-_IDENTIFIERS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
-    "attachment-listed-without-id": (
-        "carries no number",
-        lambda item: {name: value for name, value in item.items() if name not in {"id", "size"}},
-    ),
-    "attachment-listed-with-wrong-id": (
-        "carries a number by which nothing is found",
-        lambda item: {**item, "id": item["id"] + 1_000_000},
-    ),
-}
-for _name, (_what, _item) in _IDENTIFIERS.items():
-    defect(
-        _name,
-        clause="attachment-listed-identifier",
-        operations=["createAttachment", "listAttachments"],
-        sentence=f"A listed attachment {_what}.",
-    )(_of_items(_item))
-
-
-@defect(
-    "attachment-needs-extension", clause="attachment-name-without-extension", operations=["createAttachment"]
-)
-def _(service: Service) -> None:
-    """A file name without an extension is refused."""
-    refuse(
-        service,
-        ["createAttachment"],
-        bad_request,
-        lambda request: "." not in request.path_params["filename"].replace("%2E", "."),
-    )
-
-
-@defect("thumbnail-not-found", clause="attachment-thumbnail-image", operations=_THUMBNAIL)
-def _(service: Service) -> None:
-    """No thumbnail is found, not even of a picture."""
-    refuse(service, _THUMBNAIL, not_found)
-
-
-def _answered(make: Callable[[bytes], Response]) -> Callable[[Service], None]:
-    def change(service: Service) -> None:
-        async def answer(faithful: Handler, request: Request) -> Response:
-            return make(bytes((await faithful(request)).body))
-
-        around(service, _THUMBNAIL, answer)
-
-    return change
-
-
-_PREVIEWS: dict[str, tuple[str, Callable[[bytes], Response]]] = {
-    "thumbnail-json": ("a JSON object", lambda _: JSONResponse({"thumbnail": "pending"})),
-    "thumbnail-text": (
-        "a text labelled as PNG",
-        lambda _: Response("no preview yet", media_type="image/png"),
-    ),
-    "thumbnail-empty": ("nothing, labelled as PNG", lambda _: Response(b"", media_type="image/png")),
-    "thumbnail-page": (
-        "a page that shows the picture",
-        lambda _: Response("<html><img src='.'></html>", media_type="text/html"),
-    ),
-    "thumbnail-mislabelled": (
-        "a picture labelled as JSON",
-        lambda image: Response(image, media_type="application/json"),
-    ),
-}
-for _name, (_what, _make) in _PREVIEWS.items():
-    defect(
-        _name,
-        clause="attachment-thumbnail-image",
-        operations=_THUMBNAIL,
-        sentence=f"The thumbnail of a picture is {_what}.",
-    )(_answered(_make))
-
-
-@defect("thumbnail-same-for-all", clause="attachment-thumbnail-own", operations=_THUMBNAIL)
-def _(service: Service) -> None:
-    """All pictures have the same plain thumbnail."""
-    alter(
-        service.thumbnails, "draw", lambda _faithful, _path, _filename: service.thumbnails.tile("picture.png")
-    )
-
-
-@replaces("attachments.found", "thumbnail-of-first", clause="attachment-thumbnail-own", operations=_THUMBNAIL)
-def _(service: Service, faithful: Callable[[Request], Attachment], request: Request) -> Attachment:
-    """The thumbnail of every attachment shows the first one of the document."""
-    asked: Attachment = faithful(request)
-    if request.scope["operation_id"] not in _THUMBNAIL:
-        return asked
-    query = ATTACHMENTS.select().where(ATTACHMENTS.c.identifier == asked.identifier)
-    with service.storage.transaction() as records:
-        first = records.connection.execute(query.order_by(ATTACHMENTS.c.id)).first()
-    return asked if first is None else Attachment(**first._mapping)
-
-
-@defect("thumbnail-of-first-drawn", clause="attachment-thumbnail-own", operations=_THUMBNAIL)
-def _(service: Service) -> None:
-    """The thumbnails of all attachments of one document are the one that was asked for first."""
-    drawn: dict[str, bytes] = {}
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        response = await faithful(request)
-        image = drawn.setdefault(request.path_params["uid"], bytes(response.body))
-        return Response(image, media_type="image/png")
-
-    around(service, _THUMBNAIL, answer)
-
-
-_PERSIST = ["persistTemporaryFile"]
 Receive = Callable[[AsyncIterator[bytes], int | None], Any]
 
 
+@alteration
 def _receive(service: Service, change: Callable[[int], int | None], *, announced: bool = False) -> None:
     """Let uploads be read under another limit.
 
@@ -495,21 +330,8 @@ def _receive(service: Service, change: Callable[[int], int | None], *, announced
         alter(service.attachments, "refuse_announced_size", lambda *_: None)
 
 
-@defect("attachment-size-unlimited", clause="attachment-size-above", operations=_CREATE)
-def _(service: Service) -> None:
-    """A file above the limit is accepted."""
-    _receive(service, lambda _: None, announced=True)
-
-
-@defect("attachment-size-announced-only", clause="attachment-size-above", operations=_CREATE)
-def _(service: Service) -> None:
-    """A file above the limit is accepted when its length was not announced."""
-    _receive(service, lambda _: None)
-
-
-@answers("attachment-size-above-kept", clause="attachment-size-above", operations=_CREATE)
+@answers("attachment-size-above-kept")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
-    """A file above the limit causes an error, yet the attachment appears with no bytes."""
     try:
         return await faithful(request)
     except Refusal as refusal:
@@ -522,10 +344,8 @@ async def _(service: Service, faithful: Handler, request: Request) -> Response:
         raise
 
 
-@defect("attachment-size-above-cut", clause="attachment-size-above", operations=_CREATE)
+@defect("attachment-size-above-cut")
 def _(service: Service) -> None:
-    """A file above the limit is accepted and cut at the limit."""
-
     async def receive(faithful: Receive, pieces: AsyncIterator[bytes], limit: int | None) -> StoredFile:
         stored: StoredFile = await faithful(pieces if limit is None else _cut(pieces, limit), limit)
         return stored
@@ -541,32 +361,18 @@ async def _cut(pieces: AsyncIterator[bytes], limit: int) -> AsyncIterator[bytes]
         left -= min(left, len(piece))
 
 
-@defect("attachment-size-half", clause="attachment-size-within", operations=_CREATE)
-def _(service: Service) -> None:
-    """A file above half the limit is refused."""
-    _receive(service, lambda limit: limit // 2)
-
-
-@answers("attachment-size-within-cut", clause="attachment-size-within", operations=["getAttachment"])
+@answers("attachment-size-within-cut")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
-    """The download of a file above half the limit gives the first half of its bytes."""
     response = await faithful(request)
-    found = service.attachments.found(request)
-    if found.size <= service.settings.size_limit // 2:
+    attachment = service.attachments.found(request)
+    if attachment.size <= service.settings.size_limit // 2:
         return response
-    content = service.files.path(found.file_key).read_bytes()[: found.size // 2]
-    return Response(content, media_type=found.content_type)
+    content = service.files.path(attachment.file_key).read_bytes()[: attachment.size // 2]
+    return Response(content, media_type=attachment.content_type)
 
 
-@defect("attachment-size-at-limit-refused", clause="attachment-size-at-limit", operations=_CREATE)
+@defect("persisted-not-listed")
 def _(service: Service) -> None:
-    """A file of exactly the limit is refused."""
-    _receive(service, lambda limit: limit - 1)
-
-
-@defect("persisted-not-listed", clause="attachment-persist-listed", operations=_PERSIST)
-def _(service: Service) -> None:
-    """A temporary file that was persisted is not in the list of attachments."""
     persisted: set[int] = set()
 
     def add(
@@ -589,9 +395,8 @@ def _(service: Service) -> None:
     alter(service.listing, "attachments", attachments)
 
 
-@answers("persisted-nowhere", clause="attachment-persist-listed", operations=_PERSIST)
+@answers("persisted-nowhere")
 async def _(service: Service, _faithful: Handler, request: Request) -> Response:
-    """Persisting a temporary file succeeds, and no attachment appears."""
     _temporary(service, request)
     return JSONResponse({"id": 1_000_000}, 201)
 
@@ -606,25 +411,18 @@ def _temporary(service: Service, request: Request) -> None:
             raise Refusal(Reason.NOT_FOUND, "there is no unused temporary file of this id")
 
 
-@answers(
-    "persisted-empty",
-    clause="attachment-persist-downloads",
-    operations=["persistTemporaryFile", "getAttachment"],
-    at=["getAttachment"],
-)
+@answers("persisted-empty", "getAttachment")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
-    """The download of a temporary file that was persisted is empty."""
     response = await faithful(request)
-    found = service.attachments.found(request)
-    return Response(media_type=found.content_type) if found.filename.startswith("temporary-") else response
+    attachment = service.attachments.found(request)
+    persisted = attachment.filename.startswith("temporary-")
+    return Response(media_type=attachment.content_type) if persisted else response
 
 
-def _made_up(
-    service: Service, test: Callable[[str], bool], *, refused: bool = False, real: bool = True
-) -> None:
-    """Make an empty attachment of an unknown temporary file whose id passes ``test``."""
+def _made_up(test: Callable[[str], bool], *, refused: bool = False, real: bool = True) -> Change:
+    """Return the change that makes an empty attachment of an unknown temporary file whose id passes ``test``."""
 
-    async def answer(faithful: Handler, request: Request) -> Response:
+    async def answer(service: Service, faithful: Handler, request: Request) -> Response:
         try:
             return await faithful(request)
         except Refusal as refusal:
@@ -640,32 +438,22 @@ def _made_up(
                 raise
             return JSONResponse({"id": 1_000_000}, 201)
 
-    around(service, _PERSIST, answer)
+    return answered(answer)
 
 
 def _safe(file_id: str) -> bool:
     return file_id.replace("-", "").replace("_", "").replace(".", "").isalnum() and file_id.isascii()
 
 
-@defect("persisted-unknown", clause="attachment-persist-unknown", operations=_PERSIST)
-def _(service: Service) -> None:
-    """Persisting a temporary file that was never uploaded succeeds, with an empty attachment."""
-    _made_up(service, _safe)
-
-
-@defect("persisted-unknown-without-effect", clause="attachment-persist-unknown", operations=_PERSIST)
-def _(service: Service) -> None:
-    """Persisting a temporary file that was never uploaded succeeds, and no attachment appears."""
-    _made_up(service, _safe, real=False)
-
-
-@defect("persisted-unknown-though-refused", clause="attachment-persist-unknown", operations=_PERSIST)
-def _(service: Service) -> None:
-    """Persisting a temporary file that was never uploaded is refused, yet an empty attachment appears."""
-    _made_up(service, _safe, refused=True)
-
-
-@defect("persisted-unsafe-id", clause="attachment-temporary-characters", operations=_PERSIST)
-def _(service: Service) -> None:
-    """A temporary file identifier with characters that are not safe in a URL is accepted."""
-    _made_up(service, lambda file_id: not _safe(file_id) and bool(file_id))
+defects(
+    {
+        "attachment-size-unlimited": _receive(lambda _: None, announced=True),
+        "attachment-size-announced-only": _receive(lambda _: None),
+        "attachment-size-half": _receive(lambda limit: limit // 2),
+        "attachment-size-at-limit-refused": _receive(lambda limit: limit - 1),
+        "persisted-unknown": _made_up(_safe),
+        "persisted-unknown-without-effect": _made_up(_safe, real=False),
+        "persisted-unknown-though-refused": _made_up(_safe, refused=True),
+        "persisted-unsafe-id": _made_up(lambda file_id: not _safe(file_id) and bool(file_id)),
+    }
+)

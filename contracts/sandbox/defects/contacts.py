@@ -1,18 +1,21 @@
 """Defects of contacts: good ones refused, faulty ones accepted, mandatory fields, kinds, bodies and schemas."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from contracts.sandbox.defects.declaration import (
-    CONTACTS,
     Change,
     Handler,
     alter,
-    around,
+    alteration,
+    answered,
+    answers,
     defect,
+    defects,
     edit_refusal,
     in_realm,
     json_of,
@@ -36,7 +39,9 @@ from contracts.sandbox.record_types import (
 )
 from contracts.sandbox.service import Service
 
+Document = dict[str, Any]
 Meant = Callable[[Expectation], bool]
+Validate = Callable[[Document, Expectation], list[Fault]]
 
 
 def of_contact(expectation: Expectation) -> bool:
@@ -44,124 +49,120 @@ def of_contact(expectation: Expectation) -> bool:
     return expectation.kind.name == CONTACT.name
 
 
-def creating(expectation: Expectation) -> bool:
+def _creating(expectation: Expectation) -> bool:
     """Tell whether a contact is validated that is to be created: its path names no identifier."""
     return of_contact(expectation) and expectation.identifier is None
 
 
-def updating(expectation: Expectation) -> bool:
-    """Tell whether a contact is validated that is to be updated."""
+def _updating(expectation: Expectation) -> bool:
     return of_contact(expectation) and expectation.identifier is not None
 
 
-def extra_faults(service: Service, more: Callable[[dict[str, Any], Expectation], Iterable[Fault]]) -> None:
-    """Add faults to those that are found in a document."""
-
-    def faults(
-        faithful: Callable[..., list[Fault]], document: dict[str, Any], expectation: Expectation
-    ) -> list[Fault]:
-        return [*faithful(document, expectation), *more(document, expectation)]
-
-    alter(service.validator, "faults", faults)
-
-
-def change_faults(
-    service: Service, change: Callable[[Fault], Fault | None], meant: Meant = of_contact
+@alteration
+def validate_otherwise(
+    service: Service, instead: Callable[[Validate, Document, Expectation], list[Fault]]
 ) -> None:
-    """Change each fault that is found in a contact; ``None`` overlooks it."""
-
-    def faults(
-        faithful: Callable[..., list[Fault]], document: dict[str, Any], expectation: Expectation
-    ) -> list[Fault]:
-        found: list[Fault] = faithful(document, expectation)
-        if not meant(expectation):
-            return found
-        changed = (change(fault) for fault in found)
-        return [fault for fault in changed if fault is not None]
-
-    alter(service.validator, "faults", faults)
+    """Find the faults of a document in another way; ``instead`` is given the faithful one too."""
+    alter(service.validator, "faults", instead)
 
 
-def overlook(test: Callable[[Fault], bool], meant: Meant = of_contact) -> Callable[[Service], None]:
-    """Return the change that overlooks the faults for which ``test`` holds."""
-    return lambda service: change_faults(service, lambda fault: None if test(fault) else fault, meant)
+def _invalid_where(code: str, test: Callable[[RecordType, str, Any], bool], meant: Meant) -> Change:
+    """Return the change that adds a fault for each member of a document that passes a test."""
+
+    def faults(faithful: Validate, document: Document, expectation: Expectation) -> list[Fault]:
+        kind = expectation.kind
+        names = [name for name, value in document.items() if meant(expectation) and test(kind, name, value)]
+        return [*faithful(document, expectation), *(Fault(code, (name,)) for name in names)]
+
+    return validate_otherwise(faults)
 
 
-def overlook_value(field: str, test: Callable[[Any], bool], meant: Meant) -> Callable[[Service], None]:
-    """Return the change that finds no fault in a field whose given value passes ``test``."""
-
-    def change(service: Service) -> None:
-        def field_faults(
-            faithful: Callable[..., Iterable[Fault]],
-            row: Field,
-            value: Any,
-            given: bool,
-            expectation: Expectation,
-        ) -> Iterable[Fault]:
-            if row.name == field and given and meant(expectation) and test(value):
-                return ()
-            return faithful(row, value, given, expectation)
-
-        alter(service.validator, "field_faults", field_faults)
-
-    return change
-
-
-_CREATE = ["createContact"]
-_UPDATE = ["updateContact"]
-
-
-def _needs(field: str, meant: Callable[[Expectation], bool]) -> Callable[[Service], None]:
-    def faults(document: dict[str, Any], expectation: Expectation) -> list[Fault]:
+def _needs(field: str, meant: Meant) -> Change:
+    def faults(faithful: Validate, document: Document, expectation: Expectation) -> list[Fault]:
         missing = meant(expectation) and field not in document
-        return [Fault(MANDATORY, (field,))] if missing else []
+        return [*faithful(document, expectation), *([Fault(MANDATORY, (field,))] if missing else [])]
 
-    return lambda service: extra_faults(service, faults)
-
-
-defect(
-    "contact-create-needs-prefix",
-    clause="contact-create-accepted",
-    operations=_CREATE,
-    sentence="A new contact is refused without the optional field prefix.",
-)(_needs("prefix", creating))
-defect(
-    "contact-update-needs-phones",
-    clause="contact-update-accepted",
-    operations=_UPDATE,
-    sentence="An update of a contact is refused without the optional field phones.",
-)(_needs("phones", updating))
+    return validate_otherwise(faults)
 
 
-@defect(
-    "contact-create-refused-in-chm", clause="contact-create-accepted", operations=_CREATE, realms=["chm-dev"]
-)
-def _(service: Service) -> None:
-    """No contact can be created in chm-dev: each is refused for its type."""
+def _unknown_field(field: str, meant: Meant) -> Change:
+    return _invalid_where(INVALID_PROPERTY, lambda _, name, value: name == field and value is not None, meant)
 
-    def invalid(_: str) -> Refusal:
-        return Refusal(
-            Reason.INVALID_CONTENT, "The contact is not valid.", faults=[Fault(MANDATORY, ("type",))]
-        )
 
-    async def answer(faithful: Handler, request: Request) -> Response:
+def _one_item(field: str, meant: Meant) -> Change:
+    return _invalid_where(
+        INVALID_TYPE,
+        lambda _, name, value: name == field and isinstance(value, list) and len(value) > 1,
+        meant,
+    )
+
+
+def _localised(kind: RecordType, name: str, value: object) -> bool:
+    field = kind.field(name)
+    return field is not None and field.kind is Kind.LSTRING and isinstance(value, dict) and len(value) > 1
+
+
+def _at_most_twenty(faithful: Validate, document: Document, expectation: Expectation) -> list[Fault]:
+    listed = [name for name in document if expectation.kind.field(name)]
+    more = [Fault(INVALID_PROPERTY, (name,)) for name in listed[20:]] if _creating(expectation) else []
+    return [*faithful(document, expectation), *more]
+
+
+def change_faults(change: Callable[[Fault], Fault | None], meant: Meant = of_contact) -> Change:
+    """Return the change of each fault that is found in a contact; ``None`` overlooks it."""
+
+    def faults(faithful: Validate, document: Document, expectation: Expectation) -> list[Fault]:
+        faults = faithful(document, expectation)
+        if not meant(expectation):
+            return faults
+        return [fault for fault in map(change, faults) if fault is not None]
+
+    return validate_otherwise(faults)
+
+
+def _overlook(test: Callable[[Fault], bool], meant: Meant = of_contact) -> Change:
+    """Return the change that overlooks the faults for which ``test`` holds."""
+    return change_faults(lambda fault: None if test(fault) else fault, meant)
+
+
+@alteration
+def _overlook_null(service: Service, field: str) -> None:
+    """Find no fault in a field that is given as null."""
+
+    def field_faults(
+        faithful: Callable[..., Iterable[Fault]],
+        row: Field,
+        value: Any,
+        given: bool,
+        expectation: Expectation,
+    ) -> Iterable[Fault]:
+        null = row.name == field and given and value is None and of_contact(expectation)
+        return () if null else faithful(row, value, given, expectation)
+
+    alter(service.validator, "field_faults", field_faults)
+
+
+def _after_checks(gone: Callable[[str], bool]) -> Change:
+    async def answer(service: Service, faithful: Handler, request: Request) -> Response:
         response = await faithful(request)
-        if in_realm("chm-dev")(request):
-            raise invalid("")
+        if gone(service.identifiers.from_path(request)):
+            raise not_found("there is no contact of this uid in the realm")
         return response
 
-    around(service, _CREATE, answer)
+    return answered(answer)
 
 
-@defect("contact-update-not-found", clause="contact-update-accepted", operations=_UPDATE)
+@answers("contact-create-refused-in-chm")
+async def _(_service: Service, faithful: Handler, request: Request) -> Response:
+    response = await faithful(request)
+    if in_realm("chm-dev")(request):
+        faults = [Fault(MANDATORY, ("type",))]
+        raise Refusal(Reason.INVALID_CONTENT, "The contact is not valid.", faults=faults)
+    return response
+
+
+@defect("contact-update-works-once")
 def _(service: Service) -> None:
-    """No contact is found for an update."""
-    _after_checks(service, lambda _: True)
-
-
-@defect("contact-update-works-once", clause="contact-update-accepted", operations=_UPDATE)
-def _(service: Service) -> None:
-    """A contact can be updated once; a second update does not find it."""
     updated: set[str] = set()
 
     def again(uid: str) -> bool:
@@ -169,217 +170,18 @@ def _(service: Service) -> None:
         updated.add(uid)
         return seen
 
-    _after_checks(service, again)
+    _after_checks(again)(service, ("updateContact",))
 
 
-def _after_checks(service: Service, gone: Callable[[str], bool]) -> None:
-    async def answer(faithful: Handler, request: Request) -> Response:
-        response = await faithful(request)
-        if gone(service.identifiers.from_path(request)):
-            raise not_found("there is no contact of this uid in the realm")
-        return response
-
-    around(service, _UPDATE, answer)
-
-
-def _unknown_field(field: str, meant: Callable[[Expectation], bool]) -> Callable[[Service], None]:
-    def faults(document: dict[str, Any], expectation: Expectation) -> list[Fault]:
-        given = meant(expectation) and document.get(field) is not None
-        return [Fault(INVALID_PROPERTY, (field,))] if given else []
-
-    return lambda service: extra_faults(service, faults)
-
-
-for _field in ("middleName", "addressType"):
-    defect(
-        f"contact-create-without-{_field.lower()}",
-        clause="contact-create-full",
-        operations=_CREATE,
-        sentence=f"A new contact that holds the optional field {_field} is refused.",
-    )(_unknown_field(_field, creating))
-for _field in ("header", "government"):
-    defect(
-        f"contact-update-without-{_field}",
-        clause="contact-update-full",
-        operations=_UPDATE,
-        sentence=f"An update of a contact that holds the optional field {_field} is refused.",
-    )(_unknown_field(_field, updating))
-
-
-@defect("contact-at-most-twenty-fields", clause="contact-create-full", operations=_CREATE)
-def _(service: Service) -> None:
-    """A new contact may hold no more than twenty of the documented fields."""
-
-    def faults(document: dict[str, Any], expectation: Expectation) -> list[Fault]:
-        listed = [name for name in document if expectation.kind.field(name)]
-        return [Fault(INVALID_PROPERTY, (name,)) for name in listed[20:]] if creating(expectation) else []
-
-    extra_faults(service, faults)
-
-
-def _one_language(field: str | None) -> Callable[[Service], None]:
-    def faults(document: dict[str, Any], expectation: Expectation) -> list[Fault]:
-        if expectation.kind.name != "contact":
-            return []
-        return [
-            Fault(INVALID_TYPE, (name,))
-            for name, value in document.items()
-            if field in {None, name} and _localised(expectation.kind, name, value) and len(value) > 1
-        ]
-
-    return lambda service: extra_faults(service, faults)
-
-
-def _localised(kind: RecordType, name: str, value: object) -> bool:
-    field = kind.field(name)
-    return field is not None and field.kind.value == "lstring" and isinstance(value, dict)
-
-
-defect(
-    "contact-one-language",
-    clause="contact-several-languages",
-    operations=CONTACTS,
-    sentence="A localised field of a contact is refused when it carries more than one language.",
-)(_one_language(None))
-defect(
-    "contact-one-language-of-relevant-information",
-    clause="contact-several-languages",
-    operations=CONTACTS,
-    sentence="The field relevantInformation alone is refused when it carries more than one language.",
-)(_one_language("relevantInformation"))
-
-
-def _one_item(field: str, meant: Callable[[Expectation], bool]) -> Callable[[Service], None]:
-    def faults(document: dict[str, Any], expectation: Expectation) -> list[Fault]:
-        value = document.get(field)
-        many = meant(expectation) and isinstance(value, list) and len(value) > 1
-        return [Fault(INVALID_TYPE, (field,))] if many else []
-
-    return lambda service: extra_faults(service, faults)
-
-
-for _field, _operations, _meant in (
-    ("emails", _CREATE, creating),
-    ("phones", _UPDATE, updating),
-    ("websites", _CREATE, creating),
-    ("relevantDocuments", _UPDATE, updating),
-):
-    defect(
-        f"contact-one-item-of-{_field.lower()}",
-        clause="contact-several-items",
-        operations=_operations,
-        sentence=f"{_operations[0]} refuses a contact with more than one item in {_field}.",
-    )(_one_item(_field, _meant))
-
-
-_ENTRANCES: tuple[tuple[str, str, Meant], ...] = (
-    ("create", "createContact", creating),
-    ("update", "updateContact", updating),
-)
-
-
-def _any_kind(field: str, meant: Meant) -> Change:
-    """Return the change that overlooks every wrong kind in a field, inner ones too."""
-    return overlook(lambda fault: fault.code == INVALID_TYPE and fault.path[0] == field, meant)
-
-
-def _any_inner_kind(field: str, meant: Meant) -> Change:
-    """Return the change that overlooks wrong kinds inside a field, but not of the field itself."""
-    return overlook(
-        lambda fault: fault.code == INVALID_TYPE and fault.path[0] == field and len(fault.path) > 1, meant
+def _kind_of(field: str, *, inside: bool = False) -> Callable[[Fault], bool]:
+    """Return the test for a value of a wrong kind in a field; ``inside``: but not of the field itself."""
+    return lambda fault: (
+        fault.code == INVALID_TYPE and fault.path[0] == field and (len(fault.path) > 1 or not inside)
     )
 
 
-for _row in CONTACT.fields:
-    # A header that is no object would stop the creation, so that field is let through on update alone.
-    for _word, _operation, _kind_meant in _ENTRANCES[1:] if _row.kind is Kind.HEADER else _ENTRANCES:
-        defect(
-            f"contact-{_word}-{kebab(_row.name)}-of-any-kind",
-            clause=f"contact-kind-{kebab(_row.name)}",
-            operations=[_operation],
-            sentence=f"{_operation} accepts values of any kind for {_row.name}.",
-        )(_any_kind(_row.name, _kind_meant))
-
-_INNER = (
-    ("organization", 1, "texts"),
-    ("relevantInformation", 0, "texts"),
-    ("country", 0, "identifier"),
-    ("gender", 1, "identifier"),
-    ("contactOrganization", 0, "identifier"),
-    ("emails", 1, "items"),
-    ("phones", 1, "items"),
-    ("websites", 0, "items and their url"),
-    ("relevantDocuments", 1, "items and their url"),
-    ("header", 1, "members"),
-)
-for _field, _entrance, _inside in _INNER:
-    _word, _operation, _kind_meant = _ENTRANCES[_entrance]
-    defect(
-        f"contact-{_word}-{kebab(_field)}-inside-of-any-kind",
-        clause=f"contact-kind-{kebab(_field)}",
-        operations=[_operation],
-        sentence=f"{_operation} does not look at the kind of the {_inside} of {_field}.",
-    )(_any_inner_kind(_field, _kind_meant))
-
-
-def _lacks(fault: Fault, *fields: str) -> bool:
-    return fault.code == MANDATORY and len(fault.path) > 1 and fault.path[0] in fields
-
-
-for _name, _clause, _fields in (
-    ("contact-country-without-identifier", "contact-country-without-identifier", ("country",)),
-    (
-        "contact-reference-without-identifier",
-        "contact-organization-without-identifier",
-        ("contactOrganization",),
-    ),
-    ("contact-gender-without-identifier", "contact-optional-term-without-identifier", ("gender",)),
-    (
-        "contact-organization-type-without-identifier",
-        "contact-optional-term-without-identifier",
-        ("organizationType",),
-    ),
-    ("contact-website-without-url", "contact-link-without-url", ("websites",)),
-    ("contact-document-without-url", "contact-link-without-url", ("relevantDocuments",)),
-):
-    defect(
-        _name,
-        clause=_clause,
-        operations=CONTACTS,
-        sentence=f"A contact is accepted whose {_fields[0]} lacks the member it has to carry.",
-    )(overlook(lambda fault, fields=_fields: _lacks(fault, *fields)))  # type: ignore[misc]
-
-for _word, _operation, _kind_meant in _ENTRANCES:
-    defect(
-        f"contact-{_word}-any-language-key",
-        clause="contact-language-key-invalid",
-        operations=[_operation],
-        sentence=f"{_operation} accepts localised fields keyed by any text.",
-    )(overlook(lambda fault: fault.code == UNSPECIFIED_LOCALE and fault.path[0] != "header", _kind_meant))
-
-defect(
-    "contact-any-language-key-of-address",
-    clause="contact-language-key-invalid",
-    operations=CONTACTS,
-    sentence="The field address alone may be keyed by any text.",
-)(overlook(lambda fault: fault.code == UNSPECIFIED_LOCALE and fault.path[0] == "address"))
-
-defect(
-    "contact-any-country",
-    clause="contact-country-unexpected",
-    operations=CONTACTS,
-    sentence="A country that is no known term is accepted.",
-)(overlook(lambda fault: fault.code == UNEXPECTED_TERM))
-
-defect(
-    "contact-any-property",
-    clause="contact-unknown-property",
-    operations=CONTACTS,
-    sentence="A contact may hold fields that the table does not have.",
-)(overlook(lambda fault: fault.code == INVALID_PROPERTY))
-
-
-_FIELDS = tuple(field.name for field in CONTACT.fields if field.mandatory)
+def _lacks_member(field: str) -> Callable[[Fault], bool]:
+    return lambda fault: fault.code == MANDATORY and len(fault.path) > 1 and fault.path[0] == field
 
 
 def _is_missing(fault: Fault, field: str) -> bool:
@@ -387,212 +189,200 @@ def _is_missing(fault: Fault, field: str) -> bool:
 
 
 def _not_required(field: str, meant: Meant) -> Change:
-    return overlook(lambda fault: _is_missing(fault, field), meant)
+    return _overlook(lambda fault: _is_missing(fault, field), meant)
 
 
-def _reported(field: str, told: Fault, meant: Meant) -> Change:
+def _reported(field: str, instead: Fault, meant: Meant) -> Change:
     """Return the change that reports the absence of a field as another fault."""
-    return lambda service: change_faults(
-        service, lambda fault: told if _is_missing(fault, field) else fault, meant
-    )
+    return change_faults(lambda fault: instead if _is_missing(fault, field) else fault, meant)
 
 
-for _field in _FIELDS:
-    for _word, _operation, _mandatory_meant in _ENTRANCES:
-        defect(
-            f"contact-{_word}-without-{kebab(_field)}",
-            clause=f"contact-mandatory-{kebab(_field)}",
-            operations=[_operation],
-            sentence=f"{_operation} accepts a contact without {_field}.",
-        )(_not_required(_field, _mandatory_meant))
+def _other_faults(change: Callable[[Refusal], list[Fault]], *realms: str) -> Change:
+    """Return the change of the faults of a refusal, in some realms or in all."""
 
-_REPORTS = (
-    ("firstName", "as-invalid-value", Fault(INVALID_VALUE, ("firstName",)), _ENTRANCES[0]),
-    ("lastName", "under-its-title", Fault(MANDATORY, ("Last Name",)), _ENTRANCES[1]),
-    ("organization", "as-any-of", Fault(MANDATORY_ANY_OF, ("organization",)), _ENTRANCES[0]),
-    ("country", "under-another-field", Fault(MANDATORY, ("government",)), _ENTRANCES[1]),
-    ("emails", "in-lower-case", Fault("error.mandatory", ("emails",)), _ENTRANCES[0]),
-    ("type", "without-prefix", Fault("Mandatory", ("type",)), _ENTRANCES[1]),
-    ("contactOrganization", "in-lower-case", Fault(MANDATORY, ("contactorganization",)), _ENTRANCES[0]),
-)
-for _field, _how, _told, (_word, _operation, _mandatory_meant) in _REPORTS:
-    defect(
-        f"contact-{_word}-{kebab(_field)}-reported-{_how}",
-        clause=f"contact-mandatory-{kebab(_field)}",
-        operations=[_operation],
-        sentence=f"{_operation} reports a missing {_field} with {_told.code} and the property {_told.path[0]}.",
-    )(_reported(_field, _told, _mandatory_meant))
-
-
-def _silent_in(realm: str, field: str) -> Change:
-    """Return the change that leaves the absence of a field out of the errors of one realm."""
-
-    def without(refusal: Refusal) -> Refusal:
-        other = [fault for fault in refusal.faults if not _is_missing(fault, field)]
-        if len(other) == len(refusal.faults):
+    def otherwise(refusal: Refusal) -> Refusal:
+        faults = change(refusal)
+        if faults == [*refusal.faults]:
             return refusal
-        faults = other or [Fault(INVALID_VALUE, (field,))]
-        return Refusal(refusal.reason, refusal.message, faults=faults)
+        return Refusal(refusal.reason, refusal.message, faults=faults, status=refusal.status)
 
-    return lambda service: edit_refusal(service, CONTACTS, without, in_realm(realm))
-
-
-for _field, _realm in (("type", "bch-dev"), ("emails", "chm-dev")):
-    defect(
-        f"contact-{_field}-not-named-in-{_realm[:3]}",
-        clause=f"contact-mandatory-{_field}",
-        operations=CONTACTS,
-        realms=[_realm],
-        sentence=f"In {_realm} a missing {_field} is reported as an invalid value.",
-    )(_silent_in(_realm, _field))
+    return edit_refusal(otherwise, in_realm(*realms)) if realms else edit_refusal(otherwise)
 
 
-for _word, _operation, _mandatory_meant in _ENTRANCES:
-    defect(
-        f"contact-{_word}-empty-record",
-        clause="contact-empty-record",
-        operations=[_operation],
-        sentence=f"{_operation} accepts an empty object as a contact.",
-    )(
-        lambda service, operation=_operation: _empty_accepted(service, operation)  # type: ignore[misc]
-    )
+def _not_named(field: str, refusal: Refusal) -> list[Fault]:
+    other = [fault for fault in refusal.faults if not _is_missing(fault, field)]
+    return other or [Fault(INVALID_VALUE, (field,)) for _ in refusal.faults[:1]]
 
 
-def _all_missing(refusal: Refusal) -> bool:
+_MANDATORY_FIELDS = tuple(field.name for field in CONTACT.fields if field.mandatory)
+
+
+def _without_code(refusal: Refusal) -> list[Fault]:
     missing = {fault.path[0] for fault in refusal.faults if fault.code == MANDATORY}
-    return missing == set(_FIELDS) and len(refusal.faults) == len(_FIELDS)
+    empty = missing == set(_MANDATORY_FIELDS) and len(refusal.faults) == len(_MANDATORY_FIELDS)
+    return [Fault(INVALID_VALUE, ("document",))] if empty else [*refusal.faults]
 
 
-def _empty_accepted(service: Service, operation: str) -> None:
-    """Accept a contact that lacks every mandatory field."""
-    meant = next(test for _, name, test in _ENTRANCES if name == operation)
-
-    def faults(faithful: Any, document: dict[str, Any], expectation: Expectation) -> Any:
-        return [] if not document and meant(expectation) else faithful(document, expectation)
-
-    alter(service.validator, "faults", faults)
+def _first_missing_only(refusal: Refusal) -> list[Fault]:
+    missing = [fault for fault in refusal.faults if fault.code == MANDATORY]
+    return [fault for fault in refusal.faults if fault not in missing[1:]]
 
 
-@defect("contact-empty-record-without-code", clause="contact-empty-record", operations=CONTACTS)
-def _(service: Service) -> None:
-    """An empty object is refused as a contact, with one element of the code Error.InvalidValue."""
+def _first_name_missing_too(refusal: Refusal) -> list[Fault]:
+    if not any(_is_missing(fault, "lastName") for fault in refusal.faults):
+        return [*refusal.faults]
+    return [*dict.fromkeys((*refusal.faults, Fault(MANDATORY, ("firstName",))))]
 
-    def one(refusal: Refusal) -> Refusal:
-        told = [Fault(INVALID_VALUE, ("document",))]
-        return (
-            Refusal(Reason.INVALID_CONTENT, refusal.message, faults=told)
-            if _all_missing(refusal)
-            else refusal
+
+def _empty_accepted(meant: Meant) -> Change:
+    return validate_otherwise(
+        lambda faithful, document, expectation: (
+            [] if not document and meant(expectation) else faithful(document, expectation)
         )
-
-    edit_refusal(service, CONTACTS, one)
-
-
-@defect("contact-first-missing-only", clause="contact-all-missing-named", operations=CONTACTS)
-def _(service: Service) -> None:
-    """Of several missing fields only the first is named."""
-
-    def first(refusal: Refusal) -> Refusal:
-        missing = [fault for fault in refusal.faults if fault.code == MANDATORY]
-        kept = [fault for fault in refusal.faults if fault not in missing[1:]]
-        return Refusal(refusal.reason, refusal.message, faults=kept, status=refusal.status)
-
-    edit_refusal(service, CONTACTS, first)
+    )
 
 
-@defect("contact-present-field-named-missing", clause="errors-code-mandatory", operations=CONTACTS)
-def _(service: Service) -> None:
-    """When lastName is missing, firstName is named as missing too, although it is there."""
-
-    def also(refusal: Refusal) -> Refusal:
-        if not any(_is_missing(fault, "lastName") for fault in refusal.faults):
-            return refusal
-        faults = dict.fromkeys((*refusal.faults, Fault(MANDATORY, ("firstName",))))
-        return Refusal(refusal.reason, refusal.message, faults=list(faults), status=refusal.status)
-
-    edit_refusal(service, CONTACTS, also)
-
-
-_BODIES: dict[str, tuple[str, bytes]] = {
-    "contact-create-array": ("createContact", b"["),
-    "contact-create-string": ("createContact", b'"'),
-    "contact-update-null": ("updateContact", b"n"),
-    "contact-update-array": ("updateContact", b"["),
-    "contact-create-absent-body": ("createContact", b""),
-    "contact-update-absent-body": ("updateContact", b""),
-}
-
-
-def _taken(operation: str, first: bytes) -> Callable[[Service], None]:
+def _taken(first: bytes) -> Change:
     """Return the change that takes a body for a contact by its first byte; nothing: an absent body."""
 
-    def change(service: Service) -> None:
-        async def answer(faithful: Handler, request: Request) -> Response:
-            raw = (await request.body()).strip()
-            try:
-                return await faithful(request)
-            except Refusal:
-                if raw[:1] != first:
-                    raise
-                return JSONResponse({"identifier": service.identifiers.mint()}, 201)
+    async def answer(service: Service, faithful: Handler, request: Request) -> Response:
+        raw = (await request.body()).strip()
+        try:
+            return await faithful(request)
+        except Refusal:
+            if raw[:1] != first:
+                raise
+            return JSONResponse({"identifier": service.identifiers.mint()}, 201)
 
-        around(service, [operation], answer)
-
-    return change
+    return answered(answer)
 
 
-for _name, (_operation, _first) in _BODIES.items():
-    _what = {b"[": "an array", b'"': "a string", b"n": "null", b"": "no body"}[_first]
-    defect(
-        _name,
-        clause="contact-body-kind",
-        operations=[_operation],
-        sentence=f"{_operation} answers success when {_what} is sent for a contact.",
-    )(_taken(_operation, _first))
-
-
-for _field in ("firstName", "country"):
-    defect(
-        f"contact-null-{_field.lower()}",
-        clause="contact-mandatory-null",
-        operations=CONTACTS,
-        sentence=f"A contact is accepted whose {_field} is null.",
-    )(overlook_value(_field, lambda value: value is None, of_contact))
-
-
-def _schema(service: Service, test: Callable[[str | None], bool]) -> None:
+@alteration
+def _schema(service: Service, test: Callable[[Service, str | None], bool]) -> None:
     """Take a request for a contact when its schema parameter passes ``test``."""
 
     def require_schema(faithful: Callable[..., RecordType], request: Request, realm: Realm) -> RecordType:
         name = query_value(request, "schema")
-        return CONTACT if test(name) else faithful(request, realm)
+        return CONTACT if test(service, name) else faithful(request, realm)
 
     alter(service.contacts, "require_schema", require_schema)
 
 
-@defect("contact-schema-not-needed", clause="contact-schema-missing", operations=CONTACTS)
-def _(service: Service) -> None:
-    """A contact request needs no schema in its query."""
-    _schema(service, lambda name: not name)
+def _of_no_realm(service: Service, name: str | None) -> bool:
+    return bool(name) and not any(name in realm.types for realm in service.realms.realms.values())
 
 
-@defect("contact-schema-of-any-name", clause="contact-schema-unknown", operations=CONTACTS)
-def _(service: Service) -> None:
-    """A contact request may name any schema that no realm has configured."""
-    known: set[Any] = {name for realm in service.realms.realms.values() for name in realm.types}
-    _schema(service, lambda name: bool(name) and name not in known)
-
-
-@defect(
-    "contact-refused-identifier-taken",
-    clause="contact-refused-frees-identifier",
-    operations=["createContact"],
+_ENTRANCES: dict[str, Meant] = {"create": _creating, "update": _updating}
+_INNER = (
+    *(("update", "organization"), ("create", "relevant-information"), ("create", "country")),
+    *(("update", "gender"), ("create", "contact-organization"), ("update", "emails"), ("update", "phones")),
+    *(("create", "websites"), ("update", "relevant-documents"), ("update", "header")),
 )
+_FIELDS = {kebab(field.name): field for field in CONTACT.fields}
+defects(
+    {
+        "contact-create-needs-prefix": _needs("prefix", _creating),
+        "contact-update-needs-phones": _needs("phones", _updating),
+        "contact-update-not-found": _after_checks(lambda _: True),
+        "contact-create-without-middlename": _unknown_field("middleName", _creating),
+        "contact-create-without-addresstype": _unknown_field("addressType", _creating),
+        "contact-update-without-header": _unknown_field("header", _updating),
+        "contact-update-without-government": _unknown_field("government", _updating),
+        "contact-at-most-twenty-fields": validate_otherwise(_at_most_twenty),
+        "contact-one-language": _invalid_where(INVALID_TYPE, _localised, of_contact),
+        "contact-one-language-of-relevant-information": _invalid_where(
+            INVALID_TYPE,
+            lambda kind, name, value: name == "relevantInformation" and _localised(kind, name, value),
+            of_contact,
+        ),
+        "contact-one-item-of-emails": _one_item("emails", _creating),
+        "contact-one-item-of-phones": _one_item("phones", _updating),
+        "contact-one-item-of-websites": _one_item("websites", _creating),
+        "contact-one-item-of-relevantdocuments": _one_item("relevantDocuments", _updating),
+        **{
+            f"contact-{entrance}-{name}-of-any-kind": _overlook(_kind_of(field.name), meant)
+            for name, field in _FIELDS.items()
+            for entrance, meant in _ENTRANCES.items()
+            # A header that is no object would stop the creation, so that field is let through on update alone.
+            if entrance == "update" or field.kind is not Kind.HEADER
+        },
+        **{
+            f"contact-{entrance}-{name}-inside-of-any-kind": _overlook(
+                _kind_of(_FIELDS[name].name, inside=True), _ENTRANCES[entrance]
+            )
+            for entrance, name in _INNER
+        },
+        "contact-country-without-identifier": _overlook(_lacks_member("country")),
+        "contact-reference-without-identifier": _overlook(_lacks_member("contactOrganization")),
+        "contact-gender-without-identifier": _overlook(_lacks_member("gender")),
+        "contact-organization-type-without-identifier": _overlook(_lacks_member("organizationType")),
+        "contact-website-without-url": _overlook(_lacks_member("websites")),
+        "contact-document-without-url": _overlook(_lacks_member("relevantDocuments")),
+        **{
+            f"contact-{entrance}-any-language-key": _overlook(
+                lambda fault: fault.code == UNSPECIFIED_LOCALE and fault.path[0] != "header", meant
+            )
+            for entrance, meant in _ENTRANCES.items()
+        },
+        "contact-any-language-key-of-address": _overlook(
+            lambda fault: fault.code == UNSPECIFIED_LOCALE and fault.path[0] == "address"
+        ),
+        "contact-any-country": _overlook(lambda fault: fault.code == UNEXPECTED_TERM),
+        "contact-any-property": _overlook(lambda fault: fault.code == INVALID_PROPERTY),
+        **{
+            f"contact-{entrance}-without-{kebab(name)}": _not_required(name, meant)
+            for name in _MANDATORY_FIELDS
+            for entrance, meant in _ENTRANCES.items()
+        },
+        "contact-create-first-name-reported-as-invalid-value": _reported(
+            "firstName", Fault(INVALID_VALUE, ("firstName",)), _creating
+        ),
+        "contact-update-last-name-reported-under-its-title": _reported(
+            "lastName", Fault(MANDATORY, ("Last Name",)), _updating
+        ),
+        "contact-create-organization-reported-as-any-of": _reported(
+            "organization", Fault(MANDATORY_ANY_OF, ("organization",)), _creating
+        ),
+        "contact-update-country-reported-under-another-field": _reported(
+            "country", Fault(MANDATORY, ("government",)), _updating
+        ),
+        "contact-create-emails-reported-in-lower-case": _reported(
+            "emails", Fault("error.mandatory", ("emails",)), _creating
+        ),
+        "contact-update-type-reported-without-prefix": _reported(
+            "type", Fault("Mandatory", ("type",)), _updating
+        ),
+        "contact-create-contact-organization-reported-in-lower-case": _reported(
+            "contactOrganization", Fault(MANDATORY, ("contactorganization",)), _creating
+        ),
+        "contact-type-not-named-in-bch": _other_faults(partial(_not_named, "type"), "bch-dev"),
+        "contact-emails-not-named-in-chm": _other_faults(partial(_not_named, "emails"), "chm-dev"),
+        **{
+            f"contact-{entrance}-empty-record": _empty_accepted(meant)
+            for entrance, meant in _ENTRANCES.items()
+        },
+        "contact-empty-record-without-code": _other_faults(_without_code),
+        "contact-first-missing-only": _other_faults(_first_missing_only),
+        "contact-present-field-named-missing": _other_faults(_first_name_missing_too),
+        "contact-create-array": _taken(b"["),
+        "contact-create-string": _taken(b'"'),
+        "contact-update-null": _taken(b"n"),
+        "contact-update-array": _taken(b"["),
+        "contact-create-absent-body": _taken(b""),
+        "contact-update-absent-body": _taken(b""),
+        "contact-null-firstname": _overlook_null("firstName"),
+        "contact-null-country": _overlook_null("country"),
+        "contact-schema-not-needed": _schema(lambda _, name: not name),
+        "contact-schema-of-any-name": _schema(_of_no_realm),
+    }
+)
+
+
+@defect("contact-refused-identifier-taken")
 def _(service: Service) -> None:
-    """The identifier in the header of a contact that was refused for its content stays taken."""
     used: set[str] = set()
 
-    async def answer(faithful: Handler, request: Request) -> Response:
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
         identifier = _in_header(await json_of(request))
         if identifier in used:
             raise Refusal(Reason.CONFLICT, "a record of this identifier exists in the realm")
@@ -603,7 +393,7 @@ def _(service: Service) -> None:
                 used.add(identifier)
             raise
 
-    around(service, ["createContact"], answer)
+    answered(answer)(service, ("createContact",))
 
 
 def _in_header(document: Any) -> str | None:

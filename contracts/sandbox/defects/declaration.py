@@ -1,15 +1,20 @@
-"""How a defect is declared, how it alters a service, and the clauses that no defect breaks."""
+"""How a defect is declared, how it alters a service, and the clauses that no defect breaks.
+
+What a defect is called, which clause it breaks, where, and what the altered sandbox does stands in ``defects.toml``;
+the modules of the clause families declare under each name how it alters a service.
+"""
 
 import difflib
 import functools
-import inspect
 import json
+import tomllib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -19,11 +24,105 @@ from contracts.sandbox.app import OPERATIONS
 from contracts.sandbox.http_requests import Refusal, header_value
 from contracts.sandbox.service import Service
 
+Operations = tuple[str, ...]
+Change = Callable[[Service, Operations], None]
 Handler = Callable[[Request], Awaitable[Response]]
-Around = Callable[[Handler, Request], Awaitable[Response]]
+Answer = Callable[[Service, Handler, Request], Awaitable[Response]]
 When = Callable[[Request], bool]
+_P = ParamSpec("_P")
 
-_PLACES = {operation: place.split(".") for operation, _, _, place in OPERATIONS}
+
+@dataclass(frozen=True)
+class Defect:
+    """One way in which a sandbox breaks exactly one clause and keeps all others (design 1).
+
+    Attributes:
+        name: stable name, kebab-case.
+        clause: id of the clause it breaks.
+        operations: operation ids on which the break shows.
+        sentence: what the altered sandbox does, in one line.
+        apply: alters one attribute of a faithful service, before its first request.
+        realms: the only realms in which the break shows; empty when it shows in every realm of the clause.
+
+    """
+
+    name: str
+    clause: str
+    operations: Operations
+    sentence: str
+    apply: Callable[[Service], None]
+    realms: tuple[str, ...] = ()
+
+
+_CATALOGUE: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    name: (clause, row)
+    for clause, rows in tomllib.loads(Path(__file__).with_name("defects.toml").read_text("utf-8")).items()
+    for name, row in rows.items()
+}
+_DECLARED: dict[str, Defect] = {}
+
+
+def defects(changes: Mapping[str, Change]) -> None:
+    """Declare defects of ``defects.toml``, which has the clause, the operations and a sentence of each.
+
+    Args:
+        changes: by the name of the defect, how it alters a service; it is given the operations of the defect too.
+
+    Raises:
+        SuiteError: a name is taken, or not in ``defects.toml``.
+
+    """
+    for name, change in changes.items():
+        if name in _DECLARED or name not in _CATALOGUE:
+            raise SuiteError(f"the defect {name!r} must stand once in defects.toml and once in the modules")
+        clause, row = _CATALOGUE[name]
+        on, realms = tuple(row["on"]), tuple(row.get("in", ()))
+        _DECLARED[name] = Defect(name, clause, on, row["does"], _applying(change, on), realms)
+
+
+def _applying(change: Change, operations: Operations) -> Callable[[Service], None]:
+    return lambda service: change(service, operations)
+
+
+def defect(name: str) -> Callable[[Callable[[Service], None]], None]:
+    """Declare the decorated change of a service as the defect of that name."""
+    return lambda change: defects({name: lambda service, operations: change(service)})  # noqa: ARG005
+
+
+def answers(name: str, *at: str) -> Callable[[Answer], None]:
+    """Declare the decorated answer as the defect of that name.
+
+    Args:
+        name: name of the defect.
+        at: ids of the operations it answers, where they are others than those on which the break shows.
+
+    """
+    return lambda answer: defects({name: answered(answer, at)})
+
+
+def replaces(method: str, name: str) -> Callable[[Callable[..., Any]], None]:
+    """Declare the decorated function, which replaces a method such as ``identity.require``, as the defect."""
+    return lambda instead: defects({name: replaced(method, instead)})
+
+
+def alteration(function: Callable[Concatenate[Service, _P], None]) -> Callable[_P, Change]:
+    """Let a function that alters a service be called without the service, and return the change that it makes."""
+
+    @functools.wraps(function)
+    def change(*arguments: _P.args, **named: _P.kwargs) -> Change:
+        return lambda service, operations: function(service, *arguments, **named)  # noqa: ARG005
+
+    return change
+
+
+def alteration_at(function: Callable[Concatenate[Service, Operations, _P], None]) -> Callable[_P, Change]:
+    """Do the same for a function that needs the operations of the defect, after the service."""
+
+    @functools.wraps(function)
+    def change(*arguments: _P.args, **named: _P.kwargs) -> Change:
+        return lambda service, operations: function(service, operations, *arguments, **named)
+
+    return change
 
 
 def alter(part: object, method: str, instead: Callable[..., Any]) -> None:
@@ -44,11 +143,25 @@ def alter(part: object, method: str, instead: Callable[..., Any]) -> None:
     setattr(part, method, altered)
 
 
-def around(service: Service, operations: Iterable[str], answer: Around) -> None:
-    """Let ``answer`` answer the requests of some operations; it is given the faithful handler too."""
-    for operation in operations:
+@alteration
+def replaced(service: Service, method: str, instead: Callable[..., Any]) -> None:
+    """Replace a method, such as ``identity.require``.
+
+    ``instead`` is given the service, the faithful method and its arguments.
+    """
+    part, _, attribute = method.rpartition(".")
+    alter(attrgetter(part)(service), attribute, partial(instead, service))
+
+
+_PLACES = {operation: place.split(".") for operation, _, _, place in OPERATIONS}
+
+
+@alteration_at
+def answered(service: Service, operations: Operations, answer: Answer, at: Iterable[str] = ()) -> None:
+    """Let ``answer`` answer the requests of the defect's operations, or of those in ``at``."""
+    for operation in at or operations:
         part, method = _PLACES[operation]
-        alter(getattr(service, part), method, answer)
+        alter(getattr(service, part), method, partial(answer, service))
 
 
 def always(_: Request) -> bool:
@@ -79,77 +192,80 @@ class Every:
         return self.calls % self.number == 0
 
 
-def refuse(
-    service: Service, operations: Iterable[str], refusal: Callable[[str], Refusal], when: When = always
-) -> None:
+@alteration_at
+def every(service: Service, operations: Operations, number: int, make: Callable[[Every], Change]) -> None:
+    """Apply the change that ``make`` gives for a count of its own: true at each n-th call."""
+    make(Every(number))(service, operations)
+
+
+def _success(body: Any, status: int) -> Response:
+    """Return a success in JSON; body ``None`` is no body."""
+    return Response(status_code=status) if body is None else JSONResponse(body, status)
+
+
+def refuse(refusal: Callable[[str], Refusal], when: When = always) -> Change:
     """Refuse the requests that ``when`` means, before anything else is looked at."""
 
-    async def answer(faithful: Handler, request: Request) -> Response:
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
         if when(request):
             raise refusal("this is refused")
         return await faithful(request)
 
-    around(service, operations, answer)
+    return answered(answer)
 
 
-def pretend(
-    service: Service, operations: Iterable[str], body: Any, status: int = 200, when: When = always
-) -> None:
+def pretend(body: Any, status: int = 200, when: When = always) -> Change:
     """Answer the requests that ``when`` means with success and do nothing; body ``None`` is no body."""
 
-    async def answer(faithful: Handler, request: Request) -> Response:
-        if when(request):
-            return Response(status_code=status) if body is None else JSONResponse(body, status)
-        return await faithful(request)
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
+        return _success(body, status) if when(request) else await faithful(request)
 
-    around(service, operations, answer)
+    return answered(answer)
 
 
-def forgive(
-    service: Service, operations: Iterable[str], body: Any, status: int = 200, when: When = always
-) -> None:
+def forgive(body: Any, status: int = 200, when: When = always) -> Change:
     """Answer with success where the faithful handler refuses; body ``None`` is no body."""
 
-    async def answer(faithful: Handler, request: Request) -> Response:
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
         try:
             return await faithful(request)
         except Refusal:
             if not when(request):
                 raise
-            return Response(status_code=status) if body is None else JSONResponse(body, status)
+            return _success(body, status)
 
-    around(service, operations, answer)
+    return answered(answer)
 
 
-def edit(
-    service: Service, operations: Iterable[str], change: Callable[[Any], Any], when: When = always
-) -> None:
-    """Change the JSON value that a successful answer carries."""
+def edit(change: Callable[[Any], Any], when: When = always, at: Iterable[str] = ()) -> Change:
+    """Change the JSON value that a successful answer carries; ``at``: of operations other than the defect's."""
+    return edit_for_request(lambda value, _request: change(value), when, at)
 
-    async def answer(faithful: Handler, request: Request) -> Response:
+
+def edit_for_request(
+    change: Callable[[Any, Request], Any], when: When = always, at: Iterable[str] = ()
+) -> Change:
+    """Change the JSON value that a successful answer carries; ``change`` is given the request too."""
+
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
         response = await faithful(request)
         if not when(request) or not response.body:
             return response
-        return JSONResponse(change(json.loads(bytes(response.body))), response.status_code)
+        return JSONResponse(change(json.loads(bytes(response.body)), request), response.status_code)
 
-    around(service, operations, answer)
+    return answered(answer, at)
 
 
-def edit_refusal(
-    service: Service,
-    operations: Iterable[str],
-    change: Callable[[Refusal], Refusal],
-    when: When = always,
-) -> None:
+def edit_refusal(change: Callable[[Refusal], Refusal], when: When = always) -> Change:
     """Change the refusals of some operations."""
 
-    async def answer(faithful: Handler, request: Request) -> Response:
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
         try:
             return await faithful(request)
         except Refusal as refusal:
             raise (change(refusal) if when(request) else refusal) from None
 
-    around(service, operations, answer)
+    return answered(answer)
 
 
 async def json_of(request: Request) -> Any:
@@ -160,129 +276,16 @@ async def json_of(request: Request) -> Any:
         return None
 
 
-Change = Callable[[Service], None]
-Answer = Callable[[Service, Handler, Request], Awaitable[Response]]
-_Method = TypeVar("_Method", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True)
-class Defect:
-    """One way in which a sandbox breaks exactly one clause and keeps all others (design 1).
-
-    Attributes:
-        name: stable name, kebab-case.
-        clause: id of the clause it breaks.
-        operations: operation ids on which the break shows.
-        sentence: what the altered sandbox does, in one line.
-        apply: alters one attribute of a faithful service, before its first request.
-        realms: the only realms in which the break shows; empty when it shows in every realm of the clause.
-
-    """
-
-    name: str
-    clause: str
-    operations: tuple[str, ...]
-    sentence: str
-    apply: Change
-    realms: tuple[str, ...] = ()
-
-
-_DECLARED: dict[str, Defect] = {}
-
-
-def defect(
-    name: str,
-    *,
-    clause: str,
-    operations: Iterable[str],
-    realms: Iterable[str] = (),
-    sentence: str | None = None,
-) -> Callable[[Change], Change]:
-    """Declare the decorated change of a service as a defect.
-
-    Args:
-        name: its name, kebab-case.
-        clause: id of the clause it breaks.
-        operations: operation ids on which the break shows.
-        realms: the only realms in which it shows; empty for all.
-        sentence: what the altered sandbox does; by default the docstring of the change.
-
-    Returns:
-        The decorator; it gives the change back as it was.
+def declared() -> tuple[Defect, ...]:
+    """Return all defects, in the order of their names.
 
     Raises:
-        SuiteError: the name is taken.
+        SuiteError: a defect of ``defects.toml`` was not declared.
 
     """
-
-    def declare(change: Change) -> Change:
-        if name in _DECLARED:
-            raise SuiteError(f"the defect {name!r} is declared twice; give one of them another name")
-        told = sentence or inspect.cleandoc(change.__doc__ or "")
-        _DECLARED[name] = Defect(name, clause, tuple(operations), told, change, tuple(realms))
-        return change
-
-    return declare
-
-
-def answers(
-    name: str,
-    *,
-    clause: str,
-    operations: Iterable[str],
-    realms: Iterable[str] = (),
-    at: Iterable[str] | None = None,
-) -> Callable[[Answer], Answer]:
-    """Declare the decorated answer as a defect: it is given the service, the faithful handler and the request.
-
-    Args:
-        at: the operations it answers, where they are others than those on which the break shows; the other
-            arguments are those of ``defect``, and the docstring is the sentence.
-
-    """
-    operations = tuple(operations)
-
-    def declare(answer: Answer) -> Answer:
-        def change(service: Service) -> None:
-            around(service, operations if at is None else at, partial(answer, service))
-
-        sentence = inspect.getdoc(answer)
-        defect(name, clause=clause, operations=operations, realms=realms, sentence=sentence)(change)
-        return answer
-
-    return declare
-
-
-def replaces(
-    method: str,
-    name: str,
-    *,
-    clause: str,
-    operations: Iterable[str],
-    realms: Iterable[str] = (),
-) -> Callable[[_Method], _Method]:
-    """Declare the decorated function as a defect: it is given the service, the faithful method and its arguments.
-
-    Args:
-        method: what it replaces, such as ``identity.require``; the other arguments are those of ``defect``,
-            and the docstring is the sentence.
-
-    """
-    part, _, attribute = method.rpartition(".")
-
-    def declare(instead: _Method) -> _Method:
-        def change(service: Service) -> None:
-            alter(attrgetter(part)(service), attribute, partial(instead, service))
-
-        sentence = inspect.getdoc(instead)
-        defect(name, clause=clause, operations=operations, realms=realms, sentence=sentence)(change)
-        return instead
-
-    return declare
-
-
-def declared() -> tuple[Defect, ...]:
-    """Return all defects declared so far, in the order of their names."""
+    missing = _CATALOGUE.keys() - _DECLARED.keys()
+    if missing:
+        raise SuiteError(f"no module declares the defects {', '.join(sorted(missing))}")
     return tuple(_DECLARED[name] for name in sorted(_DECLARED))
 
 

@@ -13,7 +13,6 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from contracts.sandbox.defects.declaration import (
     ATTACHING,
     CREATE,
-    CREATE_WITH,
     JSON_BODIES,
     LIST_ATTACHMENTS,
     READING_ATTACHMENTS,
@@ -22,11 +21,14 @@ from contracts.sandbox.defects.declaration import (
     Change,
     Every,
     Handler,
+    Operations,
     alter,
+    alteration_at,
+    answered,
     answers,
-    around,
-    defect,
-    edit,
+    defects,
+    edit_for_request,
+    every,
     json_of,
     kebab,
     refuse,
@@ -62,80 +64,70 @@ def _first_value(text: str) -> str:
     return text.lstrip()[:end]
 
 
-_MENDS: dict[str, tuple[str, Mend]] = {
-    "trailing-comma": (
-        "with a comma before a closing bracket",
-        lambda text: re.sub(r",\s*([}\]])", r"\1", text),
-    ),
-    "comments": ("with comments", lambda text: _WITHOUT_COMMENTS.sub("", text)),
-    "apostrophes": ("with apostrophes for quotation marks", lambda text: text.replace("'", '"')),
-    "cut-short": ("that is cut short", _closed),
-    "more-after-end": ("with more after its end", _first_value),
-    "bare-keys": (
-        "with keys without quotation marks",
-        lambda text: re.sub(r"([{,]\s*)([A-Za-z]\w*)\s*:", r'\1"\2":', text),
-    ),
+_MENDS: dict[str, Mend] = {
+    "trailing-comma": lambda text: re.sub(r",\s*([}\]])", r"\1", text),
+    "comments": lambda text: _WITHOUT_COMMENTS.sub("", text),
+    "apostrophes": lambda text: text.replace("'", '"'),
+    "cut-short": _closed,
+    "more-after-end": _first_value,
+    "bare-keys": lambda text: re.sub(r"([{,]\s*)([A-Za-z]\w*)\s*:", r'\1"\2":', text),
 }
 
 
-def _mended(operation: str, mend: Mend) -> Change:
-    """Return the change that mends malformed bodies of one operation before they are refused."""
-
-    def change(service: Service) -> None:
-        faithful_reader = BodyReader(service.body.limit)
-
-        async def read(faithful: Callable[[Request], Any], request: Request) -> JsonBody:
-            raw = await request.body()
-            try:
-                body: JsonBody = await faithful(request)
-            except Refusal:
-                if request.scope["operation_id"] != operation or _well_formed(raw):
-                    raise
-                return faithful_reader.parse(mend(raw.decode("utf-8", "replace")).encode())
-            return body
-
-        alter(service.body, "read", read)
-
-    return change
-
-
-def _well_formed(raw: bytes) -> bool:
+def malformed(raw: bytes) -> bool:
+    """Tell whether a body is there and is not well-formed JSON."""
     try:
         json.loads(raw)
     except (ValueError, RecursionError):
-        return not raw
-    return True
+        return bool(raw)
+    return False
 
 
-for _operation, _how, _name in (
-    ("saveDraft", "trailing-comma", "draft-with-trailing-comma"),
-    ("saveDraft", "cut-short", "draft-cut-short"),
-    ("saveDraft", "more-after-end", "draft-with-more-after-end"),
-    ("createContact", "apostrophes", "contact-with-apostrophes"),
-    ("createContact", "trailing-comma", "contact-with-trailing-comma"),
-    ("updateContact", "comments", "contact-with-comments"),
-    ("updateContact", "cut-short", "contact-update-cut-short"),
-    (CREATE, "cut-short", "submission-cut-short"),
-    (CREATE_WITH, "more-after-end", "submission-with-more-after-end"),
-    (UPDATE, "bare-keys", "submission-with-bare-keys"),
-    (UPDATE, "trailing-comma", "submission-with-trailing-comma"),
-):
-    defect(
-        f"malformed-{_name}",
-        clause="malformed-json-refused",
-        operations=[_operation],
-        sentence=f"{_operation} accepts a body {_MENDS[_how][0]}.",
-    )(_mended(_operation, _MENDS[_how][1]))
+@alteration_at
+def _mended(service: Service, operations: Operations, mend: Mend) -> None:
+    """Mend malformed bodies before they are refused."""
+    faithful_reader = BodyReader(service.body.limit)
+
+    async def read(faithful: Callable[[Request], Any], request: Request) -> JsonBody:
+        raw = await request.body()
+        try:
+            body: JsonBody = await faithful(request)
+        except Refusal:
+            if request.scope["operation_id"] not in operations or not malformed(raw):
+                raise
+            return faithful_reader.parse(mend(raw.decode("utf-8", "replace")).encode())
+        return body
+
+    alter(service.body, "read", read)
 
 
-@answers("malformed-draft-refused-yet-stored", clause="malformed-json-refused", operations=["saveDraft"])
+defects(
+    {
+        f"malformed-{record}-{'' if mend == 'cut-short' else 'with-'}{mend}": _mended(_MENDS[mend])
+        for record, mend in (
+            ("draft", "trailing-comma"),
+            ("draft", "cut-short"),
+            ("draft", "more-after-end"),
+            ("contact", "apostrophes"),
+            ("contact", "trailing-comma"),
+            ("contact", "comments"),
+            ("contact-update", "cut-short"),
+            ("submission", "cut-short"),
+            ("submission", "more-after-end"),
+            ("submission", "bare-keys"),
+            ("submission", "trailing-comma"),
+        )
+    }
+)
+
+
+@answers("malformed-draft-refused-yet-stored")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
-    """A draft that is not well formed is refused, yet an empty draft is stored under its uid."""
     raw = await request.body()
     try:
         return await faithful(request)
     except Refusal:
-        if not _well_formed(raw) and (caller := service.identity.caller(request)) is not None:
+        if malformed(raw) and (caller := service.identity.caller(request)) is not None:
             uid, realm = service.identifiers.from_path(request), service.realms.of_documents(request)
             schema = service.realms.schema(request, realm).name
             with service.storage.transaction() as records:
@@ -143,49 +135,29 @@ async def _(service: Service, faithful: Handler, request: Request) -> Response:
         raise
 
 
-@answers("malformed-draft-ignored", clause="malformed-json-refused", operations=["saveDraft"])
+@answers("malformed-draft-ignored")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
-    """A draft that is not well formed is answered with success and not stored."""
     raw = await request.body()
     try:
         return await faithful(request)
     except Refusal:
-        if _well_formed(raw) or service.identity.caller(request) is None:
+        if not malformed(raw) or service.identity.caller(request) is None:
             raise
         return JSONResponse({"identifier": service.identifiers.from_path(request)})
 
 
-def _relabelled(operation: str, label: str) -> Change:
-    def change(service: Service) -> None:
-        async def answer(faithful: Handler, request: Request) -> Response:
-            response = await faithful(request)
-            if response.body:
-                response.headers["Content-Type"] = label
-            return response
+def _labelled(label: str) -> Change:
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
+        response = await faithful(request)
+        if response.body:
+            response.headers["Content-Type"] = label
+        return response
 
-        around(service, [operation], answer)
-
-    return change
+    return answered(answer)
 
 
-for _operation, _label in (
-    ("getDraft", "text/plain"),
-    ("listDrafts", "text/html"),
-    ("createToken", "text/plain"),
-    ("listAttachments", "application/octet-stream"),
-    (CREATE, "text/plain"),
-):
-    defect(
-        f"json-as-{_label.partition('/')[2]}-by-{kebab(_operation)}",
-        clause="json-labelled-json",
-        operations=[_operation],
-        sentence=f"The JSON that {_operation} answers is labelled {_label}.",
-    )(_relabelled(_operation, _label))
-
-
-@answers("refusal-labelled-text", clause="json-labelled-json", operations=["createContact"])
+@answers("refusal-labelled-text")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
-    """The errors of a faulty contact come as JSON labelled text/plain."""
     try:
         return await faithful(request)
     except Refusal as refusal:
@@ -194,9 +166,8 @@ async def _(service: Service, faithful: Handler, request: Request) -> Response:
         return response
 
 
-@answers("refusal-in-plain-text", clause="json-bodies", operations=["getDraft"])
+@answers("refusal-in-plain-text")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
-    """A draft that is not there is refused with a line of plain text."""
     try:
         return await faithful(request)
     except Refusal as refusal:
@@ -204,21 +175,13 @@ async def _(service: Service, faithful: Handler, request: Request) -> Response:
         return PlainTextResponse(refusal.message, response.status_code)
 
 
-@answers("saved-in-plain-text", clause="json-bodies", operations=["saveDraft"])
+@answers("saved-in-plain-text")
 async def _(_service: Service, faithful: Handler, request: Request) -> Response:
-    """The answer to a saved draft is the plain word saved."""
     return PlainTextResponse("saved", (await faithful(request)).status_code)
-
-
-_WITHOUT_BODY = ("getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listDrafts", *READING_ATTACHMENTS)
 
 
 def _media_type(_: str) -> Refusal:
     return Refusal(Reason.MEDIA_TYPE, "the Content-Type cannot be used")
-
-
-def _refusing(operation: str, when: Callable[[Request], bool]) -> Change:
-    return lambda service: refuse(service, [operation], _media_type, when)
 
 
 def _typed(request: Request) -> bool:
@@ -233,56 +196,39 @@ def _with_charset(request: Request) -> bool:
     return "charset" in (header_value(request, "content-type") or "").lower()
 
 
-for _operation in _WITHOUT_BODY:
-    defect(
-        f"content-type-refused-by-{kebab(_operation)}",
-        clause="content-type-without-body",
-        operations=[_operation],
-        sentence=f"{_operation} is refused when it carries a Content-Type header.",
-    )(_refusing(_operation, _typed))
-
-for _operation in (*LIST_ATTACHMENTS, *ATTACHING):
-    defect(
-        f"content-type-needed-by-{kebab(_operation)}",
-        clause="content-type-not-needed",
-        operations=[_operation],
-        sentence=f"{_operation} is refused without a Content-Type header.",
-    )(_refusing(_operation, _untyped))
-
-for _operation in JSON_BODIES:
-    defect(
-        f"charset-refused-by-{kebab(_operation)}",
-        clause="content-type-charset",
-        operations=[_operation],
-        sentence=f"{_operation} refuses a Content-Type with the parameter charset.",
-    )(_refusing(_operation, _with_charset))
+def _gone(_: str) -> Refusal:
+    return not_found("there is nothing at this path")
 
 
-def _gone(operation: str) -> Change:
-    return lambda service: refuse(service, [operation], lambda _: not_found("there is nothing at this path"))
-
-
-for _operation, _clause in (
-    ("listAttachments", "version-2013-paths"),
-    ("getDraftInfo", "version-2013-paths"),
-    (CREATE, "version-2023-paths"),
-    (UPDATE, "version-2023-paths"),
-):
-    defect(
-        f"path-of-{kebab(_operation)}-gone",
-        clause=_clause,
-        operations=[_operation],
-        sentence=f"There is nothing at the path and method of {_operation}.",
-    )(_gone(_operation))
+_WITHOUT_BODY = ("getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listDrafts", *READING_ATTACHMENTS)
+_TYPE_NOT_NEEDED = (*LIST_ATTACHMENTS, *ATTACHING)
+defects(
+    {
+        "json-as-plain-by-get-draft": _labelled("text/plain"),
+        "json-as-html-by-list-drafts": _labelled("text/html"),
+        "json-as-plain-by-create-token": _labelled("text/plain"),
+        "json-as-octet-stream-by-list-attachments": _labelled("application/octet-stream"),
+        "json-as-plain-by-create-workflow-record": _labelled("text/plain"),
+        **{f"content-type-refused-by-{kebab(name)}": refuse(_media_type, _typed) for name in _WITHOUT_BODY},
+        **{
+            f"content-type-needed-by-{kebab(name)}": refuse(_media_type, _untyped)
+            for name in _TYPE_NOT_NEEDED
+        },
+        **{f"charset-refused-by-{kebab(name)}": refuse(_media_type, _with_charset) for name in JSON_BODIES},
+        **{
+            f"path-of-{kebab(name)}-gone": refuse(_gone)
+            for name in ("listAttachments", "getDraftInfo", CREATE, UPDATE)
+        },
+    }
+)
 
 
 def _token(request: Request) -> str:
     return (header_value(request, "authorization") or "").partition(" ")[2]
 
 
-@answers("password-in-refusal", clause="no-secret-echoed", operations=["createToken"])
+@answers("password-in-refusal")
 async def _(_service: Service, faithful: Handler, request: Request) -> Response:
-    """The refusal of a wrong password repeats the password."""
     value = await json_of(request)
     try:
         return await faithful(request)
@@ -293,95 +239,56 @@ async def _(_service: Service, faithful: Handler, request: Request) -> Response:
         raise
 
 
-@answers("password-in-answer", clause="no-secret-echoed", operations=["createToken"])
+@answers("password-in-answer")
 async def _(_service: Service, faithful: Handler, request: Request) -> Response:
-    """The answer to signing in repeats the password beside the token."""
     value = await json_of(request)
     response = await faithful(request)
     body: dict[str, Any] = json.loads(bytes(response.body))
     return JSONResponse({**body, "account": value}, response.status_code)
 
 
-@defect("token-in-info", clause="no-secret-echoed", operations=["getDraftInfo"])
-def _(service: Service) -> None:
-    """The info of a draft repeats the token of the request."""
-    asked: list[Request] = []
-
-    def remember(request: Request) -> bool:
-        asked[:] = [request]
-        return True
-
-    edit(service, ["getDraftInfo"], lambda body: {**body, "session": _token(asked[0])}, remember)
+async def _in_refusals(_service: Service, faithful: Handler, request: Request) -> Response:
+    try:
+        return await faithful(request)
+    except Refusal as refusal:
+        if not _token(request):
+            raise
+        message = f"{refusal.message} (authorization: {header_value(request, 'authorization')})"
+        raise Refusal(refusal.reason, message, faults=refusal.faults, status=refusal.status) from None
 
 
-def _in_refusals(service: Service, operation: str) -> None:
-    async def answer(faithful: Handler, request: Request) -> Response:
-        try:
-            return await faithful(request)
-        except Refusal as refusal:
-            if not _token(request):
-                raise
-            message = f"{refusal.message} (authorization: {header_value(request, 'authorization')})"
-            raise Refusal(refusal.reason, message, faults=refusal.faults, status=refusal.status) from None
-
-    around(service, [operation], answer)
-
-
-@defect("token-in-refusal-of-draft", clause="no-secret-echoed", operations=["getDraft"])
-def _(service: Service) -> None:
-    """The refusal of a draft that cannot be read repeats the Authorization header."""
-    _in_refusals(service, "getDraft")
-
-
-@defect("token-in-refusal-of-contact", clause="no-secret-echoed", operations=["createContact"])
-def _(service: Service) -> None:
-    """The refusal of a faulty contact repeats the Authorization header in its message."""
-    _in_refusals(service, "createContact")
-
-
-@answers("token-in-header", clause="no-secret-echoed", operations=["listDrafts"])
+@answers("token-in-header")
 async def _(_service: Service, faithful: Handler, request: Request) -> Response:
-    """A header of the list of drafts repeats the token of the request."""
     response = await faithful(request)
     response.headers["X-Session"] = _token(request)
     return response
 
 
-@defect("token-in-submission-answer", clause="no-secret-echoed", operations=[UPDATE])
-def _(service: Service) -> None:
-    """The answer to an accepted update repeats all headers of the request."""
-    asked: list[Request] = []
-
-    def remember(request: Request) -> bool:
-        asked[:] = [request]
-        return True
-
-    edit(service, [UPDATE], lambda body: {**body, "request": dict(asked[0].headers)}, remember)
+defects(
+    {
+        "token-in-info": edit_for_request(lambda body, request: {**body, "session": _token(request)}),
+        "token-in-submission-answer": edit_for_request(
+            lambda body, request: {**body, "request": dict(request.headers)}
+        ),
+        "token-in-refusal-of-draft": answered(_in_refusals),
+        "token-in-refusal-of-contact": answered(_in_refusals),
+    }
+)
 
 
 Test = Callable[[Request], Awaitable[bool]]
 
 
-async def _body(request: Request, test: Callable[[bytes], bool]) -> bool:
-    return test(await request.body())
-
-
-def raw(test: Callable[[bytes], bool]) -> Test:
+def _raw(test: Callable[[bytes], bool]) -> Test:
     """Return the test of a request by the bytes of its body."""
-    return lambda request: _body(request, test)
+
+    async def meant(request: Request) -> bool:
+        return test(await request.body())
+
+    return meant
 
 
-def malformed(raw: bytes) -> bool:
-    """Tell whether a body is there and is not well-formed JSON."""
-    try:
-        json.loads(raw)
-    except (ValueError, RecursionError):
-        return bool(raw)
-    return False
-
-
-def not_utf8(raw: bytes) -> bool:
-    """Tell whether a body is not UTF-8."""
+def _not_utf8(raw: bytes) -> bool:
     try:
         raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -389,35 +296,28 @@ def not_utf8(raw: bytes) -> bool:
     return False
 
 
-def deep(raw: bytes) -> bool:
+def _deep(raw: bytes) -> bool:
     """Tell whether a body opens more than 200 brackets."""
     return raw.count(b"[") + raw.count(b"{") > 200
 
 
-def half_pair(raw: bytes) -> bool:
+def _half_pair(raw: bytes) -> bool:
     """Tell whether a body holds half of a surrogate pair."""
-    return re.search(rb"\\u[dD][89a-fA-F]", raw) is not None and b"\\u" in raw and not _paired(raw)
-
-
-def _paired(raw: bytes) -> bool:
+    if re.search(rb"\\u[dD][89a-fA-F]", raw) is None:
+        return False
     try:
         json.dumps(json.loads(raw), ensure_ascii=False).encode("utf-8")
     except ValueError:
-        return False
-    return True
+        return True
+    return False
 
 
-def null_character(raw: bytes) -> bool:
-    """Tell whether a body holds a null character, escaped or not."""
-    return b"\\u0000" in raw or b"\0" in raw
-
-
-def no_object(raw: bytes) -> bool:
+def _no_object(raw: bytes) -> bool:
     """Tell whether a body is there and begins like something else than an object."""
     return raw.strip()[:1] not in {b"{", b""}
 
 
-def query(name: str, test: Callable[[str], bool]) -> Test:
+def _query(name: str, test: Callable[[str], bool]) -> Test:
     """Return the test of a request by one of its query parameters; an absent one counts as empty."""
 
     async def meant(request: Request) -> bool:
@@ -426,7 +326,7 @@ def query(name: str, test: Callable[[str], bool]) -> Test:
     return meant
 
 
-def segment(name: str, test: Callable[[str], bool]) -> Test:
+def _segment(name: str, test: Callable[[str], bool]) -> Test:
     """Return the test of a request by one of its path parameters, as it came over the wire."""
 
     async def meant(request: Request) -> bool:
@@ -435,7 +335,7 @@ def segment(name: str, test: Callable[[str], bool]) -> Test:
     return meant
 
 
-def header(name: str, test: Callable[[str | None], bool]) -> Test:
+def _header(name: str, test: Callable[[str | None], bool]) -> Test:
     """Return the test of a request by one of its headers."""
 
     async def meant(request: Request) -> bool:
@@ -444,138 +344,32 @@ def header(name: str, test: Callable[[str | None], bool]) -> Test:
     return meant
 
 
-FOREVER = 3600.0
-"""Seconds for which a request hangs: longer than any client waits."""
-
-
-_REALMS = frozenset({"abs-dev", "bch-dev", "chm-dev", "ort-dev"})
-
-
-_FAILURES: dict[str, tuple[str, str, Test]] = {
-    "fails-on-malformed-sign-in": ("createToken", "a body that is not well formed", raw(malformed)),
-    "fails-on-malformed-contact": ("updateContact", "a body that is not well formed", raw(malformed)),
-    "fails-on-deep-draft": ("saveDraft", "a body nested more than 200 levels deep", raw(deep)),
-    "fails-on-deep-submission": (CREATE, "a body nested more than 200 levels deep", raw(deep)),
-    "fails-on-half-pair": ("createContact", "a body with half of a surrogate pair", raw(half_pair)),
-    "fails-on-half-pair-in-update": (UPDATE, "a body with half of a surrogate pair", raw(half_pair)),
-    "fails-on-half-pair-in-draft": ("saveDraft", "a body with half of a surrogate pair", raw(half_pair)),
-    "fails-on-other-encoding": ("createToken", "a body that is not UTF-8", raw(not_utf8)),
-    "fails-on-null-character": ("saveDraft", "a null character in a text", raw(null_character)),
-    "fails-on-array-submission": (CREATE_WITH, "a body that is no object", raw(no_object)),
-    "fails-on-array-draft": ("saveDraft", "a body that is no object", raw(no_object)),
-    "fails-on-absent-contact": ("createContact", "an absent body", raw(lambda raw: not raw)),
-    "fails-on-other-content-type": (
-        UPDATE,
-        "a content type other than JSON",
-        header("content-type", lambda kind: "json" not in (kind or "json")),
-    ),
-    "fails-on-huge-top": (
-        "listDrafts",
-        "a $top of nineteen or more digits",
-        query("$top", lambda text: len(text) > 18 and text.isdecimal()),
-    ),
-    "fails-on-negative-skip": (
-        "listDrafts",
-        "a negative $skip",
-        query("$skip", lambda text: text.startswith("-")),
-    ),
-    "fails-on-malformed-filter": (
-        "listDrafts",
-        "a $filter with an odd number of apostrophes",
-        query("$filter", lambda text: text.count("'") % 2 == 1),
-    ),
-    "fails-on-word-for-top": (
-        "listAttachments",
-        "a top that is a word",
-        query("top", lambda text: bool(text) and not re.fullmatch(r"-?[0-9]+", text)),
-    ),
-    "fails-on-word-for-attachment-id": (
-        "getAttachmentThumbnail",
-        "an attachment identifier that is a word",
-        segment("attachmentId", str.isalpha),
-    ),
-    "fails-on-odd-encoding-in-uid": (
-        "getDraft",
-        "a uid that is not UTF-8 when its percent-encoding is undone",
-        segment("uid", lambda text: not_utf8(unquote_to_bytes(text))),
-    ),
-    "fails-on-apostrophe-in-uid": (
-        "saveDraft",
-        "an apostrophe in a uid",
-        segment("uid", lambda text: b"'" in unquote_to_bytes(text)),
-    ),
-    "fails-on-unknown-realm": (
-        "saveDraft",
-        "an unknown realm",
-        header("realm", lambda name: name is not None and name not in _REALMS),
-    ),
-    "fails-on-broken-authorization": (
-        "getDraftInfo",
-        "an Authorization header of one word",
-        header("authorization", lambda text: text is not None and " " not in text),
-    ),
-}
-_LONG_UID = ("a uid of more than 255 characters", segment("uid", lambda text: len(text) > 255))
-_HUGE_ID = (
-    "an attachment identifier of nineteen or more digits",
-    segment("attachmentId", lambda text: len(text) > 18 and text.isdecimal()),
-)
-for _operation in (*READING_DRAFTS, "deleteDraft", *LIST_ATTACHMENTS):
-    _FAILURES[f"fails-on-long-uid-in-{kebab(_operation)}"] = (_operation, *_LONG_UID)
-for _operation in READING_ATTACHMENTS:
-    _FAILURES[f"fails-on-huge-id-in-{kebab(_operation)}"] = (_operation, *_HUGE_ID)
-
-
 def _broken() -> Response:
     return JSONResponse({"statusCode": 500, "message": "internal error"}, 500)
 
 
-def _failing(operation: str, test: Test) -> Change:
-    def change(service: Service) -> None:
-        async def answer(faithful: Handler, request: Request) -> Response:
-            return _broken() if await test(request) else await faithful(request)
+def _fails(test: Test) -> Change:
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
+        return _broken() if await test(request) else await faithful(request)
 
-        around(service, [operation], answer)
-
-    return change
+    return answered(answer)
 
 
-for _name, (_operation, _what, _test) in _FAILURES.items():
-    defect(
-        _name,
-        clause="no-server-error",
-        operations=[_operation],
-        sentence=f"{_operation} answers 500 to {_what}.",
-    )(_failing(_operation, _test))
-
-
-@answers("fails-on-absent-draft", clause="no-server-error", operations=["deleteDraft"])
-async def _(service: Service, faithful: Handler, request: Request) -> Response:
-    """Deleting a draft that does not exist answers 500."""
-    try:
+def _hangs(test: Test) -> Change:
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
+        if await test(request):
+            await asyncio.sleep(FOREVER)
         return await faithful(request)
-    except Refusal as refusal:
-        if service.answers.refusal(refusal).status_code != 404:
-            raise
-        return _broken()
+
+    return answered(answer)
 
 
-@defect("fails-one-in-twenty", clause="no-server-error", operations=["getDraft"])
-def _(service: Service) -> None:
-    """Every twentieth read of a draft answers 500."""
-    rare = Every(20)
-
-    async def answer(faithful: Handler, request: Request) -> Response:
-        return _broken() if rare() else await faithful(request)
-
-    around(service, ["getDraft"], answer)
-
-
-@answers("thumbnail-of-text-fails", clause="no-server-error", operations=["getAttachmentThumbnail"])
-async def _(service: Service, faithful: Handler, request: Request) -> Response:
-    """The thumbnail of a file that is no picture answers 500."""
-    found = service.attachments.found(request)
-    return await faithful(request) if found.content_type.startswith("image/") else _broken()
+FOREVER = 3600.0
+"""Seconds for which a request hangs: longer than any client waits."""
+_REALMS = frozenset({"abs-dev", "bch-dev", "chm-dev", "ort-dev"})
+_LONG_UID = _segment("uid", lambda text: len(text) > 255)
+_LONG_NUMBER: Callable[[str], bool] = lambda text: len(text) > 18 and text.isdecimal()  # noqa: E731
+_UID_READERS = (*READING_DRAFTS, "deleteDraft", *LIST_ATTACHMENTS)
 
 
 async def _unknown_account(request: Request) -> bool:
@@ -584,27 +378,70 @@ async def _unknown_account(request: Request) -> bool:
     return isinstance(email, str) and bool(email) and not email.endswith("@sandbox.test")
 
 
-def _hanging(operation: str, test: Test) -> Change:
-    def change(service: Service) -> None:
-        async def answer(faithful: Handler, request: Request) -> Response:
-            if await test(request):
-                await asyncio.sleep(FOREVER)
-            return await faithful(request)
+def _read_rarely(rare: Every) -> Change:
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
+        return _broken() if rare() else await faithful(request)
 
-        around(service, [operation], answer)
-
-    return change
+    return answered(answer)
 
 
-defect(
-    "hangs-on-deep-draft",
-    clause="answers-in-time",
-    operations=["saveDraft"],
-    sentence="saveDraft never answers a body nested more than 200 levels deep.",
-)(_hanging("saveDraft", raw(deep)))
-defect(
-    "hangs-on-unknown-account",
-    clause="answers-in-time",
-    operations=["createToken"],
-    sentence="createToken never answers an e-mail that belongs to no account.",
-)(_hanging("createToken", _unknown_account))
+defects(
+    {
+        "fails-on-malformed-sign-in": _fails(_raw(malformed)),
+        "fails-on-malformed-contact": _fails(_raw(malformed)),
+        "fails-on-deep-draft": _fails(_raw(_deep)),
+        "fails-on-deep-submission": _fails(_raw(_deep)),
+        "fails-on-half-pair": _fails(_raw(_half_pair)),
+        "fails-on-half-pair-in-update": _fails(_raw(_half_pair)),
+        "fails-on-half-pair-in-draft": _fails(_raw(_half_pair)),
+        "fails-on-other-encoding": _fails(_raw(_not_utf8)),
+        "fails-on-null-character": _fails(_raw(lambda raw: b"\\u0000" in raw or b"\0" in raw)),
+        "fails-on-array-submission": _fails(_raw(_no_object)),
+        "fails-on-array-draft": _fails(_raw(_no_object)),
+        "fails-on-absent-contact": _fails(_raw(lambda raw: not raw)),
+        "fails-on-other-content-type": _fails(
+            _header("content-type", lambda kind: "json" not in (kind or "json"))
+        ),
+        "fails-on-huge-top": _fails(_query("$top", _LONG_NUMBER)),
+        "fails-on-negative-skip": _fails(_query("$skip", lambda text: text.startswith("-"))),
+        "fails-on-malformed-filter": _fails(_query("$filter", lambda text: text.count("'") % 2 == 1)),
+        "fails-on-word-for-top": _fails(
+            _query("top", lambda text: bool(text) and not re.fullmatch(r"-?[0-9]+", text))
+        ),
+        "fails-on-word-for-attachment-id": _fails(_segment("attachmentId", str.isalpha)),
+        "fails-on-odd-encoding-in-uid": _fails(
+            _segment("uid", lambda text: _not_utf8(unquote_to_bytes(text)))
+        ),
+        "fails-on-apostrophe-in-uid": _fails(_segment("uid", lambda text: b"'" in unquote_to_bytes(text))),
+        "fails-on-unknown-realm": _fails(
+            _header("realm", lambda name: name is not None and name not in _REALMS)
+        ),
+        "fails-on-broken-authorization": _fails(
+            _header("authorization", lambda text: text is not None and " " not in text)
+        ),
+        **{f"fails-on-long-uid-in-{kebab(name)}": _fails(_LONG_UID) for name in _UID_READERS},
+        **{
+            f"fails-on-huge-id-in-{kebab(name)}": _fails(_segment("attachmentId", _LONG_NUMBER))
+            for name in READING_ATTACHMENTS
+        },
+        "fails-one-in-twenty": every(20, _read_rarely),
+        "hangs-on-deep-draft": _hangs(_raw(_deep)),
+        "hangs-on-unknown-account": _hangs(_unknown_account),
+    }
+)
+
+
+@answers("fails-on-absent-draft")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    try:
+        return await faithful(request)
+    except Refusal as refusal:
+        if service.answers.refusal(refusal).status_code != 404:
+            raise
+        return _broken()
+
+
+@answers("thumbnail-of-text-fails")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    attachment = service.attachments.found(request)
+    return await faithful(request) if attachment.content_type.startswith("image/") else _broken()

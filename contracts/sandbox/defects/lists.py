@@ -1,7 +1,7 @@
 """Defects of the list of drafts, and of filters, orders and paging in both lists."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -17,11 +17,12 @@ from contracts.sandbox.defects.declaration import (
     Handler,
     When,
     alter,
-    always,
+    alteration,
+    answered,
     answers,
-    around,
-    defect,
+    defects,
     edit,
+    every,
     in_realm,
     pretend,
     refuse,
@@ -37,7 +38,8 @@ Ask = Callable[[Page], Rows]
 Choose = Callable[[Ask, Page], Rows]
 
 
-def choose_rows(service: Service, which: str, choose: Choose, collection: bool | None = None) -> None:
+@alteration
+def _choose_rows(service: Service, which: str, choose: Choose, collection: bool | None = None) -> None:
     """Let ``choose`` give the rows of a page.
 
     Args:
@@ -62,244 +64,163 @@ def query_of(request: Request) -> dict[str, str]:
     return dict(parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True))
 
 
-def with_query(request: Request, query: dict[str, str]) -> Request:
-    """Return the request with other query parameters."""
+def _with_query(request: Request, query: dict[str, str]) -> Request:
     return Request({**request.scope, "query_string": urlencode(query).encode()}, request.receive)
 
 
-def without_faulty(
-    service: Service, operation: str, names: Iterable[str], faulty: Callable[[str], bool] = lambda _: True
-) -> None:
-    """Answer a refused list as if the named options had not been given, where their values are faulty."""
-    meant = frozenset(names)
+def _without_faulty(option: str, faulty: Callable[[str], bool] = lambda _: True) -> Change:
+    """Answer a refused list as if an option had not been given, where its value is faulty."""
 
-    async def answer(faithful: Handler, request: Request) -> Response:
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
         try:
             return await faithful(request)
         except Refusal:
             query = query_of(request)
-            kept = {name: value for name, value in query.items() if name not in meant or not faulty(value)}
-            if kept == query:
+            if option not in query or not faulty(query.pop(option)):
                 raise
-            return await faithful(with_query(request, kept))
+            return await faithful(_with_query(request, query))
 
-    around(service, [operation], answer)
-
-
-_LIST = ["listDrafts"]
+    return answered(answer)
 
 
 def _asks(collection: str | None) -> When:
     return lambda request: query_of(request).get("collection") == collection
 
 
-def _rows(service: Service, when: When, change: Callable[[list[Any], Request], list[Any]]) -> None:
-    """Change the items of the answers that ``when`` means and that are asked for without any other option."""
-
-    def plain(request: Request) -> bool:
-        return when(request) and not query_of(request).keys() - {"collection"}
-
-    asked: list[Request] = []
-
-    def meant(request: Request) -> bool:
-        asked[:] = [request]
-        return plain(request)
-
-    edit(service, _LIST, lambda items: change(items, asked[0]), meant)
+def _both(*tests: When) -> When:
+    return lambda request: all(test(request) for test in tests)
 
 
-@defect("list-needs-collection", clause="list-answers", operations=_LIST)
-def _(service: Service) -> None:
-    """Listing drafts without a collection is refused."""
-    refuse(service, _LIST, bad_request, _asks(None))
+def _without_query(request: Request) -> bool:
+    return not query_of(request)
 
 
-@defect("list-refused-without-options-in-bch", clause="list-answers", operations=_LIST, realms=["bch-dev"])
-def _(service: Service) -> None:
-    """In bch-dev listing drafts without any option is refused."""
-    refuse(
-        service, _LIST, bad_request, lambda request: in_realm("bch-dev")(request) and not query_of(request)
-    )
+def _plain(request: Request) -> bool:
+    return not query_of(request).keys() - {"collection"}
 
 
-@defect("list-gives-a-count", clause="list-answers", operations=_LIST)
-def _(service: Service) -> None:
-    """Without any option the list of drafts is just their number, in an object."""
-    edit(service, _LIST, lambda items: {"count": len(items)}, lambda request: not query_of(request))
+def _no_items(rare: Every) -> Change:
+    return edit(lambda _items: [], lambda request: _asks("mydrafts")(request) and rare() and _plain(request))
 
 
-@defect("list-my-refused", clause="list-my-answers", operations=_LIST)
-def _(service: Service) -> None:
-    """The collection my is refused as unknown."""
-    refuse(service, _LIST, bad_request, _asks("my"))
+@alteration
+def _lacking_newest(service: Service, when: When) -> None:
+    """Leave the newest draft of the caller out, on whatever page; a filter finds it."""
+    asking: list[str | None] = [None]
+
+    def owner(faithful: Callable[..., str | None], request: Request, caller: Account) -> str | None:
+        asking[0] = caller.name if when(request) else None
+        return faithful(request, caller)
+
+    def drafts(
+        faithful: Callable[..., Rows], records: Records, realm: str, owner: str | None, page: Page
+    ) -> Rows:
+        if asking[0] is None or page.filter is not None:
+            return faithful(records, realm, owner, page)
+        rows = faithful(records, realm, owner, replace(page, top=None, skip=0))
+        mine = [row for row in rows if row["owner"] == asking[0]]
+        newest = max(mine, key=lambda row: (row["createdOn"], row["identifier"]), default=None)
+        left = [row for row in rows if row is not newest][page.skip :]
+        return left[: page.top]
+
+    alter(service.drafts, "collection_owner", owner)
+    alter(service.listing, "drafts", drafts)
 
 
-@defect("list-my-without-body", clause="list-my-has-mine", operations=_LIST)
-def _(service: Service) -> None:
-    """The collection my answers with success and no body."""
-    pretend(service, _LIST, None, 204, _asks("my"))
+@alteration
+def _of_all_accounts(service: Service, when: When) -> None:
+    """Take no notice of whose drafts the requests ask for that ``when`` means."""
+
+    def owner(faithful: Callable[..., str | None], request: Request, caller: Account) -> str | None:
+        asked = faithful(request, caller)
+        return None if when(request) else asked
+
+    alter(service.drafts, "collection_owner", owner)
 
 
-def _lacking(when: When) -> Change:
-    """Return the change that leaves the newest draft of the caller out, on whatever page; a filter finds it."""
-
-    def change(service: Service) -> None:
-        asking: list[str | None] = [None]
-
-        def owner(faithful: Callable[..., str | None], request: Request, caller: Account) -> str | None:
-            asking[0] = caller.name if when(request) else None
-            found: str | None = faithful(request, caller)
-            return found
-
-        def drafts(
-            faithful: Callable[..., Rows], records: Records, realm: str, owner: str | None, page: Page
-        ) -> Rows:
-            if asking[0] is None or page.filter is not None:
-                rows: Rows = faithful(records, realm, owner, page)
-                return rows
-            rows = faithful(records, realm, owner, replace(page, top=None, skip=0))
-            mine = [row for row in rows if row["owner"] == asking[0]]
-            newest = max(mine, key=lambda row: (row["createdOn"], row["identifier"]), default=None)
-            left = [row for row in rows if row is not newest][page.skip :]
-            return left[: page.top]
-
-        alter(service.drafts, "collection_owner", owner)
-        alter(service.listing, "drafts", drafts)
-
-    return change
-
-
-_LACKS = "lacks the newest draft of the caller."
-for _name, _asked, _sentence in (
-    ("mydrafts", "mydrafts", "The collection mydrafts"),
-    ("my", "my", "The collection my"),
-    ("plain", None, "Without a collection the list"),
-):
-    defect(
-        f"list-{_name}-lacks-newest",
-        clause=f"list-{_name}-has-mine",
-        operations=_LIST,
-        sentence=f"{_sentence} {_LACKS}",
-    )(_lacking(_asks(_asked)))
-
-defect(
-    "list-mydrafts-lacks-newest-in-chm",
-    clause="list-mydrafts-has-mine",
-    operations=_LIST,
-    realms=["chm-dev"],
-    sentence=f"In chm-dev the collection mydrafts {_LACKS}",
-)(_lacking(lambda request: _asks("mydrafts")(request) and in_realm("chm-dev")(request)))
-
-
-@defect("list-mydrafts-empty-one-in-twenty", clause="list-mydrafts-has-mine", operations=_LIST)
-def _(service: Service) -> None:
-    """Every twentieth list of the collection mydrafts is empty."""
-    rare = Every(20)
-    _rows(service, lambda request: _asks("mydrafts")(request) and rare(), lambda _items, _request: [])
-
-
-def _of_everybody(collection: str, *, realm: str | None = None) -> Change:
-    def change(service: Service) -> None:
-        def owner(faithful: Callable[..., str | None], request: Request, caller: Account) -> str | None:
-            found: str | None = faithful(request, caller)
-            meant = _asks(collection)(request) and (realm is None or in_realm(realm)(request))
-            return None if meant else found
-
-        alter(service.drafts, "collection_owner", owner)
-
-    return change
-
-
-for _collection, _realm in (("my", None), ("my", "bch-dev"), ("mydrafts", None)):
-    _which = f"he collection {_collection} holds the drafts of all accounts."
-    defect(
-        f"list-{_collection}-of-everybody" + ("" if _realm is None else f"-in-{_realm[:3]}"),
-        clause=f"list-{_collection}-without-others",
-        operations=_LIST,
-        realms=() if _realm is None else (_realm,),
-        sentence=f"T{_which}" if _realm is None else f"In {_realm} t{_which}",
-    )(_of_everybody(_collection, realm=_realm))
-
-
-@replaces(
-    "drafts.collection_owner", "list-any-collection", clause="list-collection-unknown", operations=_LIST
-)
+@replaces("drafts.collection_owner", "list-any-collection")
 def _(
     _service: Service, faithful: Callable[..., str | None], request: Request, caller: Account
 ) -> str | None:
-    """A collection that is neither my nor mydrafts is ignored."""
     asked = query_of(request).get("collection")
     return None if asked is not None and asked not in COLLECTIONS else faithful(request, caller)
 
 
-@defect("list-updated-twice", clause="list-saved-twice", operations=_LIST)
-def _(service: Service) -> None:
-    """A draft that was saved again is listed twice."""
+def removed_drafts(service: Service) -> dict[tuple[str, str], Version]:
+    """Return the drafts that were deleted and not saved again, by realm and uid; it fills as requests come."""
+    removed: dict[tuple[str, str], Version] = {}
 
-    def doubled(items: list[Any], _request: Request) -> list[Any]:
-        return items + [item for item in items if item["createdOn"] != item["updatedOn"]]
-
-    _rows(service, always, doubled)
-
-
-def _haunted(collection: bool | None) -> Change:
-    """Return the change that goes on listing deleted drafts; only with, or only without, a collection."""
-
-    def change(service: Service) -> None:
-        gone: dict[tuple[str, str], dict[str, Any]] = {}
-        service.storage.records = _remembering(gone)
-
-        def drafts(
-            faithful: Callable[..., Rows], records: Records, realm: str, owner: str | None, page: Page
-        ) -> Rows:
-            rows: Rows = faithful(records, realm, owner, page)
-            if page.skip or page.filter is not None or collection not in {None, owner is not None}:
-                return rows
-            ghosts = [
-                each for each in gone.values() if each["realm"] == realm and owner in {None, each["owner"]}
-            ]
-            return (rows + ghosts)[: page.top]
-
-        alter(service.listing, "drafts", drafts)
-
-    return change
-
-
-def _remembering(gone: dict[tuple[str, str], dict[str, Any]]) -> type[Records]:
     class Remembering(Records):
-        """Remembers what it removes, as the list shows it."""
+        """Remembers what it removes."""
 
         def remove_draft(self, realm: str, identifier: str) -> None:
             before = self.version(realm, identifier, DRAFT)
             if before is not None:
-                gone[realm, identifier] = _row(before)
+                removed[realm, identifier] = before
             super().remove_draft(realm, identifier)
 
         def store(self, version: Version) -> Version:
-            gone.pop((version.realm, version.identifier), None)
+            removed.pop((version.realm, version.identifier), None)
             return super().store(version)
 
-    return Remembering
+    service.storage.records = Remembering
+    return removed
 
 
-def _row(version: Version) -> dict[str, Any]:
-    return {
-        "identifier": version.identifier,
-        "schema": version.schema,
-        "realm": version.realm,
-        "owner": version.owner,
-        "createdOn": version.created_on,
-        "updatedOn": version.updated_on,
-        "size": version.size,
+@alteration
+def _deleted_listed(service: Service, collection: bool | None) -> None:
+    """Go on listing deleted drafts; only with, or only without, a collection."""
+    removed = removed_drafts(service)
+
+    def drafts(
+        faithful: Callable[..., Rows], records: Records, realm: str, owner: str | None, page: Page
+    ) -> Rows:
+        rows: Rows = faithful(records, realm, owner, page)
+        if page.skip or page.filter is not None or collection not in {None, owner is not None}:
+            return rows
+        deleted = [
+            {name: getattr(draft, attribute) for name, attribute in _LISTED.items()}
+            for draft in removed.values()
+            if draft.realm == realm and owner in {None, draft.owner}
+        ]
+        return (rows + deleted)[: page.top]
+
+    alter(service.listing, "drafts", drafts)
+
+
+_LISTED = {
+    **{name: name for name in ("identifier", "schema", "realm", "owner")},
+    "createdOn": "created_on",
+    "updatedOn": "updated_on",
+    "size": "size",
+}
+
+
+defects(
+    {
+        "list-needs-collection": refuse(bad_request, _asks(None)),
+        "list-refused-without-options-in-bch": refuse(
+            bad_request, _both(in_realm("bch-dev"), _without_query)
+        ),
+        "list-gives-a-count": edit(lambda items: {"count": len(items)}, _without_query),
+        "list-my-refused": refuse(bad_request, _asks("my")),
+        "list-my-without-body": pretend(None, 204, _asks("my")),
+        "list-mydrafts-lacks-newest": _lacking_newest(_asks("mydrafts")),
+        "list-mydrafts-lacks-newest-in-chm": _lacking_newest(_both(_asks("mydrafts"), in_realm("chm-dev"))),
+        "list-my-lacks-newest": _lacking_newest(_asks("my")),
+        "list-plain-lacks-newest": _lacking_newest(_asks(None)),
+        "list-mydrafts-empty-one-in-twenty": every(20, _no_items),
+        "list-my-of-everybody": _of_all_accounts(_asks("my")),
+        "list-my-of-everybody-in-bch": _of_all_accounts(_both(_asks("my"), in_realm("bch-dev"))),
+        "list-mydrafts-of-everybody": _of_all_accounts(_asks("mydrafts")),
+        "list-updated-twice": edit(
+            lambda items: items + [item for item in items if item["createdOn"] != item["updatedOn"]], _plain
+        ),
+        "list-holds-deleted": _deleted_listed(None),
+        "list-collection-holds-deleted": _deleted_listed(True),
+        "list-plain-holds-deleted": _deleted_listed(False),
     }
-
-
-for _name, _with, _sentence in (
-    ("list-holds-deleted", None, "Deleted drafts are still listed."),
-    ("list-collection-holds-deleted", True, "Deleted drafts are still listed in the collections."),
-    ("list-plain-holds-deleted", False, "Deleted drafts are still listed when no collection is asked for."),
-):
-    defect(_name, clause="list-deleted-gone", operations=_LIST, sentence=_sentence)(_haunted(_with))
+)
 
 
 def _filter_ignored(ask: Ask, page: Page) -> Rows:
@@ -318,11 +239,7 @@ def _order_ignored(ask: Ask, page: Page) -> Rows:
     if page.orderby is None or page.top is not None:
         return ask(page)
     ask(page)
-    return sorted(ask(page), key=_by_creation)
-
-
-def _by_creation(row: dict[str, object]) -> str:
-    return f"{row['createdOn']}{row['identifier']}"
+    return sorted(ask(page), key=lambda row: f"{row['createdOn']}{row['identifier']}")
 
 
 def _falls(page: Page) -> bool:
@@ -358,129 +275,6 @@ def _filter_after_page(ask: Ask, page: Page) -> Rows:
 
 def _filter_without_page(ask: Ask, page: Page) -> Rows:
     return ask(replace(page, top=None) if page.filter is not None else page)
-
-
-_BOTH: dict[str, tuple[str, str, Choose]] = {
-    "filter-ignored": ("filter", "A filter has no effect.", _filter_ignored),
-    "filter-loses-match": ("filter", "A filter loses the first item that matches.", _match_lost),
-    "order-ignored": ("orderby", "An order has no effect.", _order_ignored),
-    "rising-falls": ("orderby", "Items come in falling order when a rising one is asked for.", _rising_falls),
-    "order-after-page": (
-        "orderby-with-page",
-        "An order applies to the items of a page after they were chosen.",
-        _order_after_page,
-    ),
-}
-_DRAFTS: dict[str, tuple[str, str, Choose]] = {
-    "falling-rises": (
-        "orderby-falling",
-        "Items come in rising order when a falling one is asked for.",
-        _falling_rises,
-    ),
-    "filter-after-page": (
-        "filter-with-top",
-        "$top is applied before $filter, so that matches beyond the page are lost.",
-        _filter_after_page,
-    ),
-    "filter-without-top": (
-        "filter-with-top",
-        "$top has no effect together with $filter.",
-        _filter_without_page,
-    ),
-}
-
-
-def _of(which: str, choose: Choose) -> Change:
-    return lambda service: choose_rows(service, which, choose)
-
-
-for _name, (_clause, _sentence, _choose) in {**_BOTH, **_DRAFTS}.items():
-    defect(
-        f"list-{_name}",
-        clause=f"list-{_clause}",
-        operations=["listDrafts"],
-        sentence=f"In the list of drafts: {_sentence}",
-    )(_of("drafts", _choose))
-
-for _name, (_clause, _sentence, _choose) in _BOTH.items():
-    defect(
-        f"attachment-list-{_name}",
-        clause=f"attachment-list-{_clause}",
-        operations=["listAttachments"],
-        sentence=f"In the list of attachments: {_sentence}",
-    )(_of("attachments", _choose))
-
-defect(
-    "attachment-list-falling-rises",
-    clause="attachment-list-orderby",
-    operations=["listAttachments"],
-    sentence="In the list of attachments items come in rising order when a falling one is asked for.",
-)(_of("attachments", _falling_rises))
-
-
-def _refusing(meant: Callable[[str], bool]) -> Choose:
-    def choose(ask: Ask, page: Page) -> Rows:
-        if page.filter is not None and meant(page.filter):
-            raise bad_request("the filter cannot be read")
-        return ask(page)
-
-    return choose
-
-
-_TEXTS: dict[str, tuple[str, Callable[[str], bool]]] = {
-    "apostrophe": ("an apostrophe, which is doubled in it", lambda text: "''" in text),
-    "ampersand": ("an ampersand", lambda text: "&" in text),
-    "other-script": ("characters beyond ASCII", lambda text: not text.isascii()),
-}
-for _name, (_what, _meant) in _TEXTS.items():
-    defect(
-        f"list-filter-refuses-{_name}",
-        clause="list-filter",
-        operations=["listDrafts"],
-        sentence=f"A $filter is refused when its text holds {_what}.",
-    )(_of("drafts", _refusing(_meant)))
-
-
-@defect("list-filter-ignored-without-collection", clause="list-filter", operations=["listDrafts"])
-def _(service: Service) -> None:
-    """Without a collection a $filter has no effect."""
-    choose_rows(service, "drafts", _filter_ignored, collection=False)
-
-
-def _no_number(text: str) -> bool:
-    return re.fullmatch(r"-?[0-9]+", text) is None
-
-
-def _ignoring(operation: str, *names: str, faulty: Callable[[str], bool] = lambda _: True) -> Change:
-    return lambda service: without_faulty(service, operation, names, faulty)
-
-
-_MALFORMED = (
-    ("list-malformed-filter-ignored", "list-filter-malformed", "listDrafts", ("$filter",)),
-    ("list-malformed-order-ignored", "list-orderby-malformed", "listDrafts", ("$orderby",)),
-    ("attachment-list-malformed-filter-ignored", "attachment-list-malformed", "listAttachments", ("filter",)),
-    ("attachment-list-malformed-order-ignored", "attachment-list-malformed", "listAttachments", ("orderby",)),
-)
-for _name, _clause, _operation, _names in _MALFORMED:
-    defect(
-        _name,
-        clause=_clause,
-        operations=[_operation],
-        sentence=f"{_operation} ignores a {_names[0]} that is no OData expression.",
-    )(_ignoring(_operation, *_names))
-
-_NUMBERS = (
-    ("list-top-no-number-ignored", "list-number-malformed", "listDrafts", ("$top",)),
-    ("list-skip-no-number-ignored", "list-number-malformed", "listDrafts", ("$skip",)),
-    ("attachment-list-top-no-number-ignored", "attachment-list-malformed", "listAttachments", ("top",)),
-)
-for _name, _clause, _operation, _names in _NUMBERS:
-    defect(
-        _name,
-        clause=_clause,
-        operations=[_operation],
-        sentence=f"{_operation} ignores a {_names[0]} that is no number.",
-    )(_ignoring(_operation, *_names, faulty=_no_number))
 
 
 def _first(page: Page) -> bool:
@@ -565,77 +359,6 @@ def _zero_is_all(ask: Ask, page: Page) -> Rows:
     return ask(replace(page, top=None) if page.top == 0 else page)
 
 
-_PAGING: dict[str, tuple[str, str, Choose]] = {
-    "top-ignored": ("top", "The first page holds all items, whatever top says.", _top_ignored),
-    "top-one-more": ("top", "The first page holds one item more than top says.", _top_one_more),
-    "top-at-least-five": ("top", "A top from one to four gives up to five items.", _top_at_least_five),
-    "skip-ignored": ("skip", "skip without top leaves nothing out.", _skip_ignored),
-    "skip-one-less": ("skip", "skip without top leaves out one item less.", _skip_one_less),
-    "skip-one-more": ("skip", "skip without top leaves out one item more.", _skip_one_more),
-    "skip-beyond-last-item": (
-        "skip-beyond",
-        "A skip beyond the end gives the last item.",
-        _last_row_beyond,
-    ),
-    "skip-beyond-refused": ("skip-beyond", "A skip beyond the end is refused.", _refused_beyond),
-    "edge-repeated": ("pages-cover", "A page begins with the last item of the page before.", _edge_repeated),
-    "edge-lost": ("pages-cover", "The item that follows a page is on no page.", _edge_lost),
-    "order-turns": ("pages-cover", "From the second page on items are taken in falling order.", _order_turns),
-    "top-zero-is-all": ("top-zero", "A top of zero gives all items.", _zero_is_all),
-}
-
-_ONE_BY_ONE: dict[str, tuple[str, str, Choose]] = {
-    "skip-counts-pages": (
-        "list-top-and-skip",
-        "With $top, $skip counts pages in place of items.",
-        _skip_counts_pages,
-    ),
-    "top-before-skip": (
-        "list-top-and-skip",
-        "$top is applied before $skip, so that the window is shorter than it says.",
-        _top_before_skip,
-    ),
-}
-
-
-for _name, (_clause, _sentence, _choose) in _PAGING.items():
-    defect(
-        f"list-{_name}",
-        clause=f"list-{_clause}",
-        operations=["listDrafts"],
-        sentence=f"In the list of drafts: {_sentence}",
-    )(_of("drafts", _choose))
-    defect(
-        f"attachment-list-{_name}",
-        clause=f"attachment-list-{_clause}",
-        operations=["listAttachments"],
-        sentence=f"In the list of attachments: {_sentence}",
-    )(_of("attachments", _choose))
-
-for _name, (_clause, _sentence, _choose) in _ONE_BY_ONE.items():
-    defect(f"list-{_name}", clause=_clause, operations=["listDrafts"], sentence=_sentence)(
-        _of("drafts", _choose)
-    )
-
-
-@defect("list-collection-top-ignored", clause="list-collection-with-top", operations=["listDrafts"])
-def _(service: Service) -> None:
-    """$top has no effect together with a collection."""
-    choose_rows(service, "drafts", lambda ask, page: ask(replace(page, top=None)), collection=True)
-
-
-@defect("list-collection-skip-ignored", clause="list-collection-with-skip", operations=["listDrafts"])
-def _(service: Service) -> None:
-    """$skip has no effect together with a collection."""
-    choose_rows(service, "drafts", lambda ask, page: ask(replace(page, skip=0)), collection=True)
-
-
-@defect("list-collection-after-page", clause="list-collection-with-skip", operations=["listDrafts"])
-def _(service: Service) -> None:
-    """$skip together with a collection leaves out twice as many items."""
-    choose_rows(service, "drafts", lambda ask, page: ask(replace(page, skip=2 * page.skip)), collection=True)
-
-
 def _ample_refused(ask: Ask, page: Page) -> Rows:
     everything = len(ask(replace(page, top=None, skip=0)))
     if page.top is not None and page.top > everything + page.skip and page.filter is None:
@@ -643,22 +366,85 @@ def _ample_refused(ask: Ask, page: Page) -> Rows:
     return ask(page)
 
 
-@defect("list-top-ample-refused", clause="list-top-ample", operations=["listDrafts"])
-def _(service: Service) -> None:
-    """Without a collection, a $top larger than the number of drafts is refused."""
-    choose_rows(service, "drafts", _ample_refused, collection=False)
+def _refuses_filter(test: Callable[[str], bool]) -> Change:
+    def choose(ask: Ask, page: Page) -> Rows:
+        if page.filter is not None and test(page.filter):
+            raise bad_request("the filter cannot be read")
+        return ask(page)
+
+    return _of_drafts(choose)
 
 
-@defect("list-collection-top-ample-refused", clause="list-top-ample", operations=["listDrafts"])
-def _(service: Service) -> None:
-    """Together with a collection, a $top larger than the number of its drafts is refused."""
-    choose_rows(service, "drafts", _ample_refused, collection=True)
+def _of_drafts(choose: Choose, collection: bool | None = None) -> Change:
+    return _choose_rows("drafts", choose, collection)
 
 
-@answers("list-skip-zero-is-one", clause="list-skip-zero", operations=["listDrafts"])
+def _no_number(text: str) -> bool:
+    return re.fullmatch(r"-?[0-9]+", text) is None
+
+
+_IN_BOTH_LISTS: dict[str, Choose] = {
+    "filter-ignored": _filter_ignored,
+    "filter-loses-match": _match_lost,
+    "order-ignored": _order_ignored,
+    "rising-falls": _rising_falls,
+    "falling-rises": _falling_rises,
+    "order-after-page": _order_after_page,
+    "top-ignored": _top_ignored,
+    "top-one-more": _top_one_more,
+    "top-at-least-five": _top_at_least_five,
+    "skip-ignored": _skip_ignored,
+    "skip-one-less": _skip_one_less,
+    "skip-one-more": _skip_one_more,
+    "skip-beyond-last-item": _last_row_beyond,
+    "skip-beyond-refused": _refused_beyond,
+    "edge-repeated": _edge_repeated,
+    "edge-lost": _edge_lost,
+    "order-turns": _order_turns,
+    "top-zero-is-all": _zero_is_all,
+}
+defects({f"list-{name}": _of_drafts(choose) for name, choose in _IN_BOTH_LISTS.items()})
+defects(
+    {
+        f"attachment-list-{name}": _choose_rows("attachments", choose)
+        for name, choose in _IN_BOTH_LISTS.items()
+    }
+)
+defects(
+    {
+        "list-filter-after-page": _of_drafts(_filter_after_page),
+        "list-filter-without-top": _of_drafts(_filter_without_page),
+        "list-filter-ignored-without-collection": _of_drafts(_filter_ignored, collection=False),
+        "list-filter-refuses-apostrophe": _refuses_filter(lambda text: "''" in text),
+        "list-filter-refuses-ampersand": _refuses_filter(lambda text: "&" in text),
+        "list-filter-refuses-other-script": _refuses_filter(lambda text: not text.isascii()),
+        "list-malformed-filter-ignored": _without_faulty("$filter"),
+        "list-malformed-order-ignored": _without_faulty("$orderby"),
+        "list-top-no-number-ignored": _without_faulty("$top", _no_number),
+        "list-skip-no-number-ignored": _without_faulty("$skip", _no_number),
+        "attachment-list-malformed-filter-ignored": _without_faulty("filter"),
+        "attachment-list-malformed-order-ignored": _without_faulty("orderby"),
+        "attachment-list-top-no-number-ignored": _without_faulty("top", _no_number),
+        "list-skip-counts-pages": _of_drafts(_skip_counts_pages),
+        "list-top-before-skip": _of_drafts(_top_before_skip),
+        "list-collection-top-ignored": _of_drafts(
+            lambda ask, page: ask(replace(page, top=None)), collection=True
+        ),
+        "list-collection-skip-ignored": _of_drafts(
+            lambda ask, page: ask(replace(page, skip=0)), collection=True
+        ),
+        "list-collection-after-page": _of_drafts(
+            lambda ask, page: ask(replace(page, skip=2 * page.skip)), collection=True
+        ),
+        "list-top-ample-refused": _of_drafts(_ample_refused, collection=False),
+        "list-collection-top-ample-refused": _of_drafts(_ample_refused, collection=True),
+    }
+)
+
+
+@answers("list-skip-zero-is-one")
 async def _(_service: Service, faithful: Handler, request: Request) -> Response:
-    """A $skip of zero leaves out one item, as if items were counted from one."""
     query = query_of(request)
     if query.get("$skip") == "0" and "$top" not in query:
-        return await faithful(with_query(request, {**query, "$skip": "1"}))
+        return await faithful(_with_query(request, {**query, "$skip": "1"}))
     return await faithful(request)

@@ -8,13 +8,14 @@ from starlette.requests import Request
 from contracts.sandbox.database import Records
 from contracts.sandbox.defects.declaration import (
     ATTACHING,
-    CREATE,
-    CREATE_WITH,
     READING_ATTACHMENTS,
     UPDATE,
-    WORKFLOW,
+    Change,
+    Operations,
     alter,
-    defect,
+    alteration,
+    alteration_at,
+    defects,
     edit_refusal,
     in_realm,
     kebab,
@@ -27,201 +28,124 @@ from contracts.sandbox.record_types import Realm
 from contracts.sandbox.service import Service
 from contracts.sandbox.workflow import Row
 
-_QUERY_ONLY = "abs-dev"
+_FIRST = "abs-dev"
 
 
 def _unknown(_: str) -> Refusal:
     return bad_request("the realm is not configured")
 
 
-def _closed(operation: str, realm: str, refusal: Callable[[str], Refusal]) -> Callable[[Service], None]:
-    return lambda service: refuse(service, [operation], refusal, in_realm(realm))
-
-
-for _operation, _realm in (
-    ("createContact", "bch-dev"),
-    ("updateContact", "abs-dev"),
-    ("saveDraft", "bch-dev"),
-    ("draftExists", "chm-dev"),
-    ("deleteDraft", "chm-dev"),
-    ("listDrafts", "abs-dev"),
-):
-    defect(
-        f"realm-{_realm[:3]}-not-for-{kebab(_operation)}",
-        clause="realm-document-realms",
-        operations=[_operation],
-        realms=[_realm],
-        sentence=f"{_operation} does not know the realm {_realm}.",
-    )(_closed(_operation, _realm, _unknown))
-
-
 def _row_unknown(_: str) -> Refusal:
     return Row.REALM_UNKNOWN.refusal()
 
 
-for _operation, _realm in ((CREATE, "ort-dev"), (CREATE_WITH, "chm-dev"), (UPDATE, "ort-dev")):
-    defect(
-        f"realm-{_realm[:3]}-not-for-{kebab(_operation)}",
-        clause="realm-workflow-realms",
-        operations=[_operation],
-        realms=[_realm],
-        sentence=f"{_operation} does not know the realm {_realm} when the header names it.",
-    )(_closed(_operation, _realm, _row_unknown))
-
-
-def _given(service: Service, change: Callable[[Request, str | None], str | None]) -> None:
-    """Let ``change`` say which realm a workflow request names, from the request and the faithful answer."""
-    alter(service.realms, "given", lambda faithful, request: change(request, faithful(request)))
-
-
-def _from_header(request: Request) -> bool:
+def has_realm_header(request: Request) -> bool:
+    """Tell whether a request has a Realm header that is not empty."""
     return bool(header_value(request, "realm"))
 
 
-@defect("realm-query-ignored", clause="realm-query", operations=WORKFLOW)
-def _(service: Service) -> None:
-    """A realm in the query does not count; only the header does."""
-    _given(
-        service, lambda request, found: found if _from_header(request) or not _known(service, found) else None
-    )
-
-
-@defect("realm-query-ignored-on-update", clause="realm-query", operations=[UPDATE])
-def _(service: Service) -> None:
-    """A realm in the query does not count for an update."""
-    _given(
-        service,
-        lambda request, found: (
-            found
-            if _from_header(request) or request.scope["operation_id"] != UPDATE or not _known(service, found)
-            else None
-        ),
-    )
-
-
-@defect(
-    "realm-query-only-abs",
-    clause="realm-query",
-    operations=WORKFLOW,
-    realms=["bch-dev", "chm-dev", "ort-dev"],
-)
-def _(service: Service) -> None:
-    """A realm in the query counts only when it is abs-dev."""
-    _given(
-        service,
-        lambda request, found: (
-            found if _from_header(request) or found == _QUERY_ONLY or not _known(service, found) else None
-        ),
-    )
-
-
-def _known(service: Service, realm: str | None) -> bool:
-    return realm in service.realms.realms
-
-
-def _query_unknown(service: Service, request: Request) -> bool:
-    return not _from_header(request) and not _known(service, query_value(request, "Realm") or None)
-
-
-@defect("realm-query-unknown-status", clause="realm-query-unknown", operations=WORKFLOW)
-def _(service: Service) -> None:
-    """An unknown realm in the query is refused with 404 in place of 400."""
-    _refused_otherwise(service, lambda found: Refusal(Reason.STATED, found.message, status=404))
-
-
-@defect("realm-query-unknown-message", clause="realm-query-unknown", operations=WORKFLOW)
-def _(service: Service) -> None:
-    """An unknown realm in the query is refused with the message for a missing one."""
-    _refused_otherwise(service, lambda _: Row.REALM_MISSING.refusal())
-
-
-def _refused_otherwise(service: Service, change: Callable[[Refusal], Refusal]) -> None:
-    def otherwise(refusal: Refusal) -> Refusal:
-        return change(refusal) if refusal.message == Row.REALM_UNKNOWN.value[1] else refusal
-
-    edit_refusal(service, WORKFLOW, otherwise, lambda request: not _from_header(request))
-
-
-@defect("realm-query-unknown-taken-for-first", clause="realm-query-unknown", operations=WORKFLOW)
-def _(service: Service) -> None:
-    """An unknown realm in the query is taken for abs-dev."""
-    _given(
-        service,
-        lambda request, found: (
-            _QUERY_ONLY if found is not None and _query_unknown(service, request) else found
-        ),
-    )
-
-
-for _operation in (*ATTACHING, "listAttachments", *READING_ATTACHMENTS):
-
-    def _needs_realm(service: Service, operation: str = _operation) -> None:
-        refuse(service, [operation], bad_request, lambda request: not _from_header(request))
-
-    defect(
-        f"realm-needed-by-{kebab(_operation)}",
-        clause="realm-attachments-without",
-        operations=[_operation],
-        sentence=f"{_operation} is refused without a Realm header.",
-    )(_needs_realm)
-
-
-@defect("realm-empty-taken-for-first", clause="realm-empty", operations=WORKFLOW)
-def _(service: Service) -> None:
-    """An empty Realm header is taken for abs-dev."""
-    _given(service, lambda request, found: found or (_QUERY_ONLY if _empty(request) else None))
-
-
-@defect("realm-empty-status", clause="realm-empty", operations=WORKFLOW)
-def _(service: Service) -> None:
-    """An empty Realm header is refused with 404 in place of 400."""
-    edit_refusal(
-        service,
-        WORKFLOW,
-        lambda found: Refusal(Reason.STATED, found.message, status=404) if _realm_row(found) else found,
-        _empty,
-    )
+def _without_header(request: Request) -> bool:
+    return not has_realm_header(request)
 
 
 def _empty(request: Request) -> bool:
     return header_value(request, "realm") == ""
 
 
-def _realm_row(refusal: Refusal) -> bool:
-    return refusal.message in {Row.REALM_MISSING.value[1], Row.REALM_UNKNOWN.value[1]}
+def _known(service: Service, realm: str | None) -> bool:
+    return realm in service.realms.realms
 
 
-def _unknown_is_abs(operation: str) -> Callable[[Service], None]:
-    """Return the change that takes an unknown realm of one operation for abs-dev."""
-
-    def change(service: Service) -> None:
-        def of_documents(faithful: Callable[[Request], Realm], request: Request) -> Realm:
-            name = header_value(request, "realm")
-            if request.scope["operation_id"] == operation and name and not _known(service, name):
-                return service.realms.realms[_QUERY_ONLY]
-            return faithful(request)
-
-        alter(service.realms, "of_documents", of_documents)
-
-    return change
+@alteration
+def realm_given(service: Service, change: Callable[[Service, Request, str | None], str | None]) -> None:
+    """Let ``change`` say which realm a workflow request names, from the request and the faithful answer."""
+    alter(service.realms, "given", lambda faithful, request: change(service, request, faithful(request)))
 
 
-for _operation, _clause, _realms in (
-    # A record of another realm names an organization that abs-dev does not know, and is refused there all the same.
-    ("createContact", "realm-unknown-contact", [_QUERY_ONLY]),
-    ("updateContact", "realm-unknown-contact", [_QUERY_ONLY]),
-    ("saveDraft", "realm-unknown-draft-save", []),
-):
-    defect(
-        f"realm-unknown-taken-by-{kebab(_operation)}",
-        clause=_clause,
-        operations=[_operation],
-        realms=_realms,
-        sentence=f"{_operation} takes an unknown realm for abs-dev.",
-    )(_unknown_is_abs(_operation))
+def _query_ignored(meant: Callable[[Request, str | None], bool]) -> Change:
+    """Return the change that takes no notice of a known realm in the query of the requests that are meant."""
+    return realm_given(
+        lambda service, request, realm: (
+            None if _without_header(request) and _known(service, realm) and meant(request, realm) else realm
+        )
+    )
 
 
-@replaces("listing.drafts", "realm-lists-mixed", clause="realm-lists-apart", operations=["listDrafts"])
+def _unknown_in_query_is_first(service: Service, request: Request, realm: str | None) -> str | None:
+    unknown = _without_header(request) and not _known(service, query_value(request, "Realm") or None)
+    return _FIRST if realm is not None and unknown else realm
+
+
+def _of_rows(change: Callable[[Refusal], Refusal], *rows: Row) -> Callable[[Refusal], Refusal]:
+    """Return the change of a refusal that is one of some rows of the workflow table."""
+    messages = {row.value[1] for row in rows}
+    return lambda refusal: change(refusal) if refusal.message in messages else refusal
+
+
+def _not_found(refusal: Refusal) -> Refusal:
+    return Refusal(Reason.STATED, refusal.message, status=404)
+
+
+@alteration_at
+def _unknown_is_first(service: Service, operations: Operations) -> None:
+    """Take an unknown realm of the defect's operation for abs-dev."""
+
+    def of_documents(faithful: Callable[[Request], Realm], request: Request) -> Realm:
+        name = header_value(request, "realm")
+        if request.scope["operation_id"] in operations and name and not _known(service, name):
+            return service.realms.realms[_FIRST]
+        return faithful(request)
+
+    alter(service.realms, "of_documents", of_documents)
+
+
+defects(
+    {
+        **{
+            f"realm-{realm}-not-for-{operation}": refuse(_unknown, in_realm(f"{realm}-dev"))
+            for realm, operation in (
+                ("bch", "create-contact"),
+                ("abs", "update-contact"),
+                ("bch", "save-draft"),
+                ("chm", "draft-exists"),
+                ("chm", "delete-draft"),
+                ("abs", "list-drafts"),
+            )
+        },
+        "realm-ort-not-for-create-workflow-record": refuse(_row_unknown, in_realm("ort-dev")),
+        "realm-chm-not-for-create-workflow-record-with-identifier": refuse(_row_unknown, in_realm("chm-dev")),
+        "realm-ort-not-for-update-workflow-record": refuse(_row_unknown, in_realm("ort-dev")),
+        "realm-query-ignored": _query_ignored(lambda _request, _realm: True),
+        "realm-query-ignored-on-update": _query_ignored(
+            lambda request, _: request.scope["operation_id"] == UPDATE
+        ),
+        "realm-query-only-abs": _query_ignored(lambda _, realm: realm != _FIRST),
+        "realm-query-unknown-status": edit_refusal(
+            _of_rows(_not_found, Row.REALM_UNKNOWN), when=_without_header
+        ),
+        "realm-query-unknown-message": edit_refusal(
+            _of_rows(lambda _: Row.REALM_MISSING.refusal(), Row.REALM_UNKNOWN), when=_without_header
+        ),
+        "realm-query-unknown-taken-for-first": realm_given(_unknown_in_query_is_first),
+        **{
+            f"realm-needed-by-{kebab(operation)}": refuse(bad_request, _without_header)
+            for operation in (*ATTACHING, "listAttachments", *READING_ATTACHMENTS)
+        },
+        "realm-empty-taken-for-first": realm_given(
+            lambda _, request, realm: realm or (_FIRST if _empty(request) else None)
+        ),
+        "realm-empty-status": edit_refusal(
+            _of_rows(_not_found, Row.REALM_MISSING, Row.REALM_UNKNOWN), when=_empty
+        ),
+        # A record of another realm names an organization that abs-dev does not know, and is refused there all the same.
+        "realm-unknown-taken-by-create-contact": _unknown_is_first(),
+        "realm-unknown-taken-by-update-contact": _unknown_is_first(),
+        "realm-unknown-taken-by-save-draft": _unknown_is_first(),
+    }
+)
+
+
+@replaces("listing.drafts", "realm-lists-mixed")
 def _(
     service: Service,
     faithful: Callable[..., list[dict[str, Any]]],
@@ -230,7 +154,6 @@ def _(
     owner: str | None,
     page: Page,
 ) -> list[dict[str, Any]]:
-    """The list of drafts of one realm goes on with the drafts of the others."""
     if page.filter is not None or page.orderby is not None:
         return faithful(records, realm, owner, page)
     rows = [*faithful(records, realm, owner, Page(None, None, None, 0))]

@@ -1,7 +1,7 @@
 """Defects of submissions: their bodies, schemas and identifiers, their answers, and what they store or leave."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -10,19 +10,18 @@ from starlette.responses import JSONResponse, Response
 from contracts.sandbox.answers import json_text
 from contracts.sandbox.database import VERSIONS, Records
 from contracts.sandbox.defects.declaration import (
-    CREATE,
     CREATE_WITH,
-    UPDATE,
-    WORKFLOW,
     Change,
     Every,
     Handler,
-    When,
+    Operations,
     alter,
-    always,
-    around,
-    defect,
+    alteration,
+    alteration_at,
+    answered,
+    defects,
     edit,
+    every,
     in_realm,
     replaces,
 )
@@ -34,6 +33,7 @@ from contracts.sandbox.defects.workflow_table import (
     identifier_of,
     operation_of,
     run_instead,
+    with_document,
 )
 from contracts.sandbox.http_requests import Fault, Reason, Refusal, bad_request, decoded_segment
 from contracts.sandbox.record_types import INVALID_TYPE, INVALID_VALUE, MANDATORY, Realm, RecordType
@@ -41,47 +41,35 @@ from contracts.sandbox.service import Service
 from contracts.sandbox.workflow import Row, Submission
 
 Test = Callable[[Submission], bool]
+_SHAPE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 
 
-_CREATING = (CREATE, CREATE_WITH)
-
-
-def _let_through(test: Callable[[Any], bool], meant: Test) -> Change:
-    """Return the change that carries out submissions whose member document passes ``test``."""
-
-    def change(service: Service) -> None:
-        def run(faithful: Run, submission: Submission, records: Records) -> str:
-            if not meant(submission) or not test(submission.body.get("document", ...)):
-                return faithful(submission, records)
-            identifier = service.workflow.check_identifier(submission, records)
-            service.workflow.create_securities(submission, identifier, records)
-            return carry_out(service, submission, identifier, records)
-
-        run_instead(service, run)
-
-    return change
-
-
-def _accepted(
-    name: str,
-    clause: str,
-    what: str,
-    test: Callable[[Any], bool],
-    operations: tuple[str, ...] = WORKFLOW,
-    realm: str | None = None,
+@alteration_at
+def _running_at(
+    service: Service, operations: Operations, instead: Callable[[Service, Run, Submission, Records], str]
 ) -> None:
-    """Declare the defect that accepts documents that pass a test; an absent document is the ellipsis."""
+    """Run the steps of the submissions of the defect's operations in another way."""
 
-    def meant(submission: Submission) -> bool:
-        return operation_of(submission) in operations and realm in {None, submission.realm.name}
+    def run(faithful: Run, submission: Submission, records: Records) -> str:
+        if operation_of(submission) not in operations:
+            return faithful(submission, records)
+        return instead(service, faithful, submission, records)
 
-    defect(
-        f"workflow-{name}",
-        clause=f"workflow-{clause}",
-        operations=operations,
-        realms=() if realm is None else (realm,),
-        sentence=f"A document {what} is accepted.",
-    )(_let_through(test, meant))
+    run_instead(service, run)
+
+
+def _accepted(test: Callable[[Any], bool], realm: str | None = None) -> Change:
+    """Return the change that carries out submissions whose document passes a test; an absent one is the ellipsis."""
+
+    def run(service: Service, faithful: Run, submission: Submission, records: Records) -> str:
+        here = realm in {None, submission.realm.name}
+        if not here or not test(submission.body.get("document", ...)):
+            return faithful(submission, records)
+        identifier = service.workflow.check_identifier(submission, records)
+        service.workflow.create_securities(submission, identifier, records)
+        return carry_out(service, submission, identifier, records)
+
+    return _running_at(run)
 
 
 def _absent(document: Any) -> bool:
@@ -92,80 +80,25 @@ def _object(document: Any) -> bool:
     return isinstance(document, dict)
 
 
-_accepted("document-not-needed", "document-missing", "that is absent", _absent)
-_accepted(
-    "document-not-needed-on-update", "document-missing", "that is absent, on update,", _absent, (UPDATE,)
-)
-_accepted("document-array", "document-kind", "that is an array", lambda document: isinstance(document, list))
-_accepted(
-    "document-string",
-    "document-kind",
-    "that is a string, on create,",
-    lambda document: isinstance(document, str),
-    _CREATING,
-)
-_accepted("document-empty", "document-validated", "without any field", lambda document: document == {})
-_accepted(
-    "document-not-validated-on-update",
-    "document-validated",
-    "of any content, on update,",
-    _object,
-    (UPDATE,),
-)
-_accepted(
-    "document-not-validated-in-ort",
-    "document-validated",
-    "of any content, in ort-dev,",
-    _object,
-    realm="ort-dev",
-)
-
-
-def _taken(operation: str, first: bytes) -> Change:
+def _taken(first: bytes) -> Change:
     """Return the change that answers success to a body by its first byte; nothing: an absent body."""
 
-    def change(service: Service) -> None:
-        async def answer(faithful: Handler, request: Request) -> Response:
-            raw = (await request.body()).strip()
-            try:
-                return await faithful(request)
-            except Refusal as refusal:
-                stated = refusal.message in {row.value[1] for row in Row} or refusal.status is not None
-                if raw[:1] != first or stated:
-                    raise
-                identifier = request.path_params.get("identifier", service.identifiers.mint())
-                return JSONResponse({"identifier": identifier}, 201)
+    async def answer(service: Service, faithful: Handler, request: Request) -> Response:
+        raw = (await request.body()).strip()
+        try:
+            return await faithful(request)
+        except Refusal as refusal:
+            stated = refusal.message in {row.value[1] for row in Row} or refusal.status is not None
+            if raw[:1] != first or stated:
+                raise
+            identifier = request.path_params.get("identifier", service.identifiers.mint())
+            return JSONResponse({"identifier": identifier}, 201)
 
-        around(service, [operation], answer)
-
-    return change
+    return answered(answer)
 
 
-for _name, _operation, _first, _what in (
-    ("workflow-body-array", CREATE, b"[", "an array"),
-    ("workflow-body-null", UPDATE, b"n", "null"),
-    ("workflow-body-absent", CREATE_WITH, b"", "no body"),
-):
-    defect(
-        _name,
-        clause="workflow-body-kind",
-        operations=[_operation],
-        sentence=f"{_operation} answers success when {_what} is sent.",
-    )(_taken(_operation, _first))
-
-
-_SHAPE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
-_BOTH = (CREATE_WITH, UPDATE)
-
-
-@replaces(
-    "workflow.require_schema",
-    "workflow-schema-of-another-realm",
-    clause="workflow-schema-of-another-realm",
-    operations=WORKFLOW,
-)
+@replaces("workflow.require_schema", "workflow-schema-of-another-realm")
 def _(service: Service, faithful: Callable[..., RecordType], request: Request, realm: Realm) -> RecordType:
-    """The schemas of all realms are configured in every realm."""
     name = request.path_params["schema"]
     for other in service.realms.realms.values():
         if name in other.types:
@@ -173,14 +106,8 @@ def _(service: Service, faithful: Callable[..., RecordType], request: Request, r
     return faithful(request, realm)
 
 
-@replaces(
-    "workflow.require_schema",
-    "workflow-schema-message-of-its-realm",
-    clause="workflow-schema-of-another-realm",
-    operations=WORKFLOW,
-)
+@replaces("workflow.require_schema", "workflow-schema-message-of-its-realm")
 def _(service: Service, faithful: Callable[..., RecordType], request: Request, realm: Realm) -> RecordType:
-    """The refusal of another realm's schema names the realm the schema belongs to."""
     name = request.path_params["schema"]
     for other in service.realms.realms.values():
         if name in other.types and name not in realm.types:
@@ -188,76 +115,46 @@ def _(service: Service, faithful: Callable[..., RecordType], request: Request, r
     return faithful(request, realm)
 
 
-def _identifier(judge: Callable[[str, bool], bool], operations: Iterable[str] = _BOTH) -> Change:
-    """Return the change of the rule for identifiers of submissions.
+@alteration_at
+def _identifier(service: Service, operations: Operations, judge: Callable[[str, bool], bool]) -> None:
+    """Judge the identifiers in the paths of submissions in another way.
 
     Args:
-        judge: tells of a text, and of whether the rule holds for it, whether it is an identifier.
+        service: the service to alter.
         operations: where.
+        judge: tells of a text, and of whether the rule holds for it, whether it is an identifier.
 
     """
-    meant = frozenset(operations)
 
-    def change(service: Service) -> None:
-        def from_path(faithful: Callable[..., str], request: Request, name: str = "uid") -> str:
-            text = decoded_segment(request.path_params[name])
-            if text is None or name != "identifier" or request.scope["operation_id"] not in meant:
-                return faithful(request, name)
-            if not judge(text, service.identifiers.holds(text)):
-                raise bad_request("identifier is not well formed")
-            return text
+    def from_path(faithful: Callable[..., str], request: Request, name: str = "uid") -> str:
+        text = decoded_segment(request.path_params[name])
+        if text is None or name != "identifier" or request.scope["operation_id"] not in operations:
+            return faithful(request, name)
+        if not judge(text, service.identifiers.holds(text)):
+            raise bad_request("identifier is not well formed")
+        return text
 
-        alter(service.identifiers, "from_path", from_path)
-
-    return change
+    alter(service.identifiers, "from_path", from_path)
 
 
-def _shaped(text: str, *lengths: int) -> bool:
-    return len(text) in lengths and _SHAPE.fullmatch(text) is not None
+def _refused_length(length: int) -> Change:
+    return _identifier(lambda text, holds: holds and len(text) != length)
+
+
+def _accepted_length(length: int) -> Change:
+    return _identifier(lambda text, holds: holds or (len(text) == length and _shaped(text)))
+
+
+def _shaped(text: str) -> bool:
+    return _SHAPE.fullmatch(text) is not None
 
 
 def _dotted(text: str) -> bool:
-    return "." in text and _shaped(text.replace(".", "x"), *range(11, 129))
+    return "." in text and 11 <= len(text) <= 128 and _shaped(text.replace(".", "x"))
 
 
-for _name, _clause, _judge, _sentence in (
-    (
-        "refuses-eleven",
-        "edges",
-        lambda text, holds: holds and len(text) != 11,
-        "of 11 characters is refused.",
-    ),
-    ("refuses-128", "edges", lambda text, holds: holds and len(text) != 128, "of 128 characters is refused."),
-    (
-        "accepts-ten",
-        "too-short",
-        lambda text, holds: holds or _shaped(text, 10),
-        "of 10 characters is accepted.",
-    ),
-    (
-        "accepts-129",
-        "too-long",
-        lambda text, holds: holds or _shaped(text, 129),
-        "of 129 characters is accepted.",
-    ),
-    ("accepts-dot", "characters", lambda text, holds: holds or _dotted(text), "may hold a dot."),
-):
-    defect(
-        f"workflow-identifier-{_name}",
-        clause=f"workflow-identifier-{_clause}",
-        operations=[CREATE_WITH],
-        sentence=f"An identifier {_sentence}",
-    )(_identifier(_judge, [CREATE_WITH]))
-
-
-@replaces(
-    "workflow.run",
-    "workflow-identifier-letter-case-ignored",
-    clause="workflow-identifier-case-sensitive",
-    operations=[CREATE_WITH],
-)
+@replaces("workflow.run", "workflow-identifier-letter-case-ignored")
 def _(_service: Service, faithful: Run, submission: Submission, records: Records) -> str:
-    """An identifier is in use when one is that differs only in letter case."""
     identifier = submission.path_identifier
     if submission.creating and identifier is not None:
         query = VERSIONS.select().with_only_columns(VERSIONS.c.identifier)
@@ -268,251 +165,140 @@ def _(_service: Service, faithful: Run, submission: Submission, records: Records
     return faithful(submission, records)
 
 
-def _on(*operations: str) -> Test:
-    return lambda submission: operation_of(submission) in operations
+@alteration_at
+def _faults(
+    service: Service, operations: Operations, change: Callable[[list[Fault], Submission], list[Fault]]
+) -> None:
+    """Change the faults that are found in the submissions of the defect's operations."""
 
-
-def _faults(service: Service, meant: Test, change: Callable[[list[Fault], Submission], list[Fault]]) -> None:
     def faults(faithful: Callable[..., list[Fault]], submission: Submission, records: Records) -> list[Fault]:
-        found: list[Fault] = faithful(submission, records)
-        return change(found, submission) if meant(submission) else found
+        faults = faithful(submission, records)
+        return change(faults, submission) if operation_of(submission) in operations else faults
 
     alter(service.submissions, "faults", faults)
 
 
-def _limit(member: str, judge: Callable[[str], bool], meant: Test) -> Change:
+def _overlong(member: str, judge: Callable[[str], bool]) -> Change:
     """Return the change that judges the length of a text in another way: ``judge`` tells what is refused."""
 
-    def change(found: list[Fault], submission: Submission) -> list[Fault]:
-        kept = [fault for fault in found if fault != Fault(INVALID_VALUE, (member,))]
+    def change(faults: list[Fault], submission: Submission) -> list[Fault]:
+        kept = [fault for fault in faults if fault != Fault(INVALID_VALUE, (member,))]
         text = submission.body.get(member)
         return [*kept, Fault(INVALID_VALUE, (member,))] if isinstance(text, str) and judge(text) else kept
 
-    return lambda service: _faults(service, meant, change)
+    return _faults(change)
 
 
-for _name, _clause, _limit_judge, _operations, _what in (
-    ("batch-99", "longest", lambda text: len(text) > 99, WORKFLOW, "of 100 characters is refused"),
-    (
-        "batch-99-on-update",
-        "longest",
-        lambda text: len(text) > 99,
-        (UPDATE,),
-        "of 100 characters is refused on update",
-    ),
-    ("batch-101", "too-long", lambda text: len(text) > 101, WORKFLOW, "of 101 characters is accepted"),
-    (
-        "batch-101-on-update",
-        "too-long",
-        lambda text: len(text) > 101,
-        (UPDATE,),
-        "of 101 characters is accepted on update",
-    ),
-    (
-        "batch-not-limited-far-above",
-        "too-long",
-        lambda text: 100 < len(text) < 1000,
-        WORKFLOW,
-        "of 1000 or more characters is accepted, although one of 101 is refused",
-    ),
-    ("batch-bytes", "characters", lambda text: len(text.encode()) > 100, _CREATING, "is measured in bytes"),
-    ("info-1001", "too-long", lambda text: len(text) > 1001, WORKFLOW, "of 1001 characters is accepted"),
-    (
-        "info-1001-on-create",
-        "too-long",
-        lambda text: len(text) > 1001,
-        (CREATE,),
-        "of 1001 characters is accepted without an identifier in the path",
-    ),
-    (
-        "info-not-limited-far-above",
-        "too-long",
-        lambda text: 1000 < len(text) < 5000,
-        WORKFLOW,
-        "of 5000 or more characters is accepted, although one of 1001 is refused",
-    ),
-    ("info-999", "longest", lambda text: len(text) > 999, _CREATING, "of 1000 characters is refused"),
-    ("info-bytes", "longest", lambda text: len(text.encode()) > 1000, _CREATING, "is measured in bytes"),
-):
-    _word = _name.partition("-")[0]
-    _member = {"batch": "batchId", "info": "additionalInfo"}[_word]
-    defect(
-        f"workflow-{_name}",
-        clause=f"workflow-{_word}-{_clause}",
-        operations=_operations,
-        sentence=f"A text in {_member} {_what}.",
-    )(_limit(_member, _limit_judge, _on(*_operations)))
+def _limit(member: str, limit: int) -> Change:
+    return _overlong(member, lambda text: len(text) > limit)
 
 
 def _any_kind(member: str) -> Change:
-    def change(found: list[Fault], _: Submission) -> list[Fault]:
-        return [fault for fault in found if fault != Fault(INVALID_TYPE, (member,))]
-
-    return lambda service: _faults(service, _on(*WORKFLOW), change)
+    return _faults(lambda faults, _: [fault for fault in faults if fault != Fault(INVALID_TYPE, (member,))])
 
 
-for _member, _word in (("batchId", "batch"), ("additionalInfo", "info")):
-    defect(
-        f"workflow-{_word}-of-any-kind",
-        clause=f"workflow-{_word}-kind",
-        operations=WORKFLOW,
-        sentence=f"A {_member} of any kind is accepted.",
-    )(_any_kind(_member))
-
-
-@defect("workflow-batch-refused-yet-taken", clause="workflow-batch-too-long", operations=[CREATE_WITH])
-def _(service: Service) -> None:
-    """A batchId of more than 100 characters is refused, yet the identifier is in use from then on."""
-    _refused_yet_taken(service, "batchId")
-
-
-@defect("workflow-info-refused-yet-taken", clause="workflow-info-too-long", operations=[CREATE_WITH])
-def _(service: Service) -> None:
-    """An additionalInfo of more than 1000 characters is refused, yet the identifier is in use from then on."""
-    _refused_yet_taken(service, "additionalInfo")
-
-
-def _refused_yet_taken(service: Service, member: str) -> None:
-    used: set[tuple[str, str | None]] = set()
-
-    def run(faithful: Run, submission: Submission, records: Records) -> str:
-        place = (submission.realm.name, submission.path_identifier)
-        if _on(CREATE_WITH)(submission):
-            if place in used:
-                raise Row.IN_USE.refusal()
-            if service.submissions.faults(submission, records) == [Fault(INVALID_VALUE, (member,))]:
-                used.add(place)
-        return faithful(submission, records)
-
-    run_instead(service, run)
-
-
-def _invalid(*fields: str) -> Refusal:
-    faults = [Fault(MANDATORY, (field,)) for field in fields]
+def _invalid(field: str) -> Refusal:
+    faults = [Fault(MANDATORY, (field,))]
     return Refusal(Reason.INVALID_CONTENT, "The submission is not valid.", faults=faults)
 
 
-def _refusing(operation: str, test: Test, field: str) -> Change:
-    """Return the change that refuses good submissions of an operation for a field they do not need."""
+def _refused_for(field: str, test: Test) -> Change:
+    """Return the change that refuses good submissions that pass a test, for a field they do not need."""
 
-    def change(service: Service) -> None:
-        def run(faithful: Run, submission: Submission, records: Records) -> str:
-            identifier = faithful(submission, records)
-            if operation_of(submission) == operation and test(submission):
-                raise _invalid(field)
-            return identifier
+    def run(_service: Service, faithful: Run, submission: Submission, records: Records) -> str:
+        identifier = faithful(submission, records)
+        if test(submission):
+            raise _invalid(field)
+        return identifier
 
-        run_instead(service, run)
-
-    return change
+    return _running_at(run)
 
 
-def _lacks(member: str) -> Test:
-    return lambda submission: member not in submission.body
+def _needs_batch() -> Change:
+    return _refused_for("batchId", lambda submission: "batchId" not in submission.body)
 
 
-def _in(realm: str) -> Test:
-    return lambda submission: submission.realm.name == realm
+def _refused_in(realm: str) -> Change:
+    return _refused_for("title", lambda submission: submission.realm.name == realm)
 
 
-def _refuses(operation: str, word: str, what: str) -> None:
-    """Declare the defects of an operation that needs a batchId."""
-    defect(
-        f"workflow-{word}-needs-batch",
-        clause=f"workflow-{word}-accepted",
-        operations=[operation],
-        sentence=f"{what} is refused without batchId.",
-    )(_refusing(operation, _lacks("batchId"), "batchId"))
-
-
-_refuses(CREATE, "create", "A submission without an identifier in the path")
-_refuses(CREATE_WITH, "create-with-identifier", "A submission with an identifier in the path")
-_refuses(UPDATE, "update", "An update")
-
-for _operation, _word, _realm, _which in (
-    (CREATE, "create", "ort-dev", "without"),
-    (CREATE_WITH, "create-with-identifier", "bch-dev", "with"),
-):
-    defect(
-        f"workflow-{_word}-refused-in-{_realm[:3]}",
-        clause=f"workflow-{_word}-accepted",
-        operations=[_operation],
-        realms=[_realm],
-        sentence=f"In {_realm} every submission {_which} an identifier in the path is refused for its title.",
-    )(_refusing(_operation, _in(_realm), "title"))
-
-
-def _answer(operation: str, change: Callable[[dict[str, Any]], Any], when: When = always) -> Change:
-    return lambda service: edit(service, [operation], change, when)
-
-
-def _without(body: dict[str, Any]) -> dict[str, Any]:
+def _without_identifier(body: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in body.items() if name != "identifier"}
 
 
-_OTHER = "0123456789abcdef01234567"
-_WITHOUT_PATH = "The answer to a submission without an identifier in the path carries"
-for _name, _clause, _operation, _edit, _sentence in (
-    ("missing", "returned", CREATE, _without, f"{_WITHOUT_PATH} none."),
-    ("empty", "returned", CREATE, lambda body: {**body, "identifier": ""}, f"{_WITHOUT_PATH} an empty one."),
-    (
-        "changed-on-create",
-        "kept",
-        CREATE_WITH,
-        lambda body: {**body, "identifier": _OTHER},
-        "The answer to a submission with an identifier in the path carries another one.",
-    ),
-    ("missing-on-update", "kept", UPDATE, _without, "The answer to an update does not carry the identifier."),
-    (
-        "in-lower-case",
-        "kept",
-        CREATE_WITH,
-        lambda body: {**body, "identifier": body["identifier"].swapcase()},
-        "The answer to a submission carries its identifier in the other letter case.",
-    ),
-):
-    defect(
-        f"workflow-identifier-{_name}",
-        clause=f"workflow-identifier-{_clause}",
-        operations=[_operation],
-        sentence=_sentence,
-    )(_answer(_operation, _edit))
-
-defect(
-    "workflow-identifier-missing-in-chm",
-    clause="workflow-identifier-kept",
-    operations=[CREATE_WITH],
-    realms=["chm-dev"],
-    sentence="In chm-dev the answer to a submission does not carry its identifier.",
-)(_answer(CREATE_WITH, _without, in_realm("chm-dev")))
+def _answered_identifier(change: Callable[[str], str]) -> Change:
+    return edit(lambda body: {**body, "identifier": change(body["identifier"])})
 
 
-@defect("workflow-same-identifier-for-all", clause="workflow-distinct-identifiers", operations=[CREATE])
-def _(service: Service) -> None:
-    """All submissions without an identifier in the path get the same one in their answers."""
+_BATCH, _INFO = "batchId", "additionalInfo"
+defects(
+    {
+        "workflow-document-not-needed": _accepted(_absent),
+        "workflow-document-not-needed-on-update": _accepted(_absent),
+        "workflow-document-array": _accepted(lambda document: isinstance(document, list)),
+        "workflow-document-string": _accepted(lambda document: isinstance(document, str)),
+        "workflow-document-empty": _accepted(lambda document: document == {}),
+        "workflow-document-not-validated-on-update": _accepted(_object),
+        "workflow-document-not-validated-in-ort": _accepted(_object, "ort-dev"),
+        "workflow-body-array": _taken(b"["),
+        "workflow-body-null": _taken(b"n"),
+        "workflow-body-absent": _taken(b""),
+        "workflow-identifier-refuses-eleven": _refused_length(11),
+        "workflow-identifier-refuses-128": _refused_length(128),
+        "workflow-identifier-accepts-ten": _accepted_length(10),
+        "workflow-identifier-accepts-129": _accepted_length(129),
+        "workflow-identifier-accepts-dot": _identifier(lambda text, holds: holds or _dotted(text)),
+        "workflow-batch-99": _limit(_BATCH, 99),
+        "workflow-batch-99-on-update": _limit(_BATCH, 99),
+        "workflow-batch-101": _limit(_BATCH, 101),
+        "workflow-batch-101-on-update": _limit(_BATCH, 101),
+        "workflow-batch-not-limited-far-above": _overlong(_BATCH, lambda text: 100 < len(text) < 1000),
+        "workflow-batch-bytes": _overlong(_BATCH, lambda text: len(text.encode()) > 100),
+        "workflow-batch-of-any-kind": _any_kind(_BATCH),
+        "workflow-info-999": _limit(_INFO, 999),
+        "workflow-info-1001": _limit(_INFO, 1001),
+        "workflow-info-1001-on-create": _limit(_INFO, 1001),
+        "workflow-info-not-limited-far-above": _overlong(_INFO, lambda text: 1000 < len(text) < 5000),
+        "workflow-info-bytes": _overlong(_INFO, lambda text: len(text.encode()) > 1000),
+        "workflow-info-of-any-kind": _any_kind(_INFO),
+        "workflow-create-needs-batch": _needs_batch(),
+        "workflow-create-with-identifier-needs-batch": _needs_batch(),
+        "workflow-update-needs-batch": _needs_batch(),
+        "workflow-create-refused-in-ort": _refused_in("ort-dev"),
+        "workflow-create-with-identifier-refused-in-bch": _refused_in("bch-dev"),
+        "workflow-identifier-missing": edit(_without_identifier),
+        "workflow-identifier-missing-on-update": edit(_without_identifier),
+        "workflow-identifier-missing-in-chm": edit(_without_identifier, in_realm("chm-dev")),
+        "workflow-identifier-empty": _answered_identifier(lambda _: ""),
+        "workflow-identifier-changed-on-create": _answered_identifier(lambda _: "0123456789abcdef01234567"),
+        "workflow-identifier-in-lower-case": _answered_identifier(str.swapcase),
+    }
+)
+
+
+Place = tuple[str, str | None]
+
+
+def _place(submission: Submission) -> Place:
+    return submission.realm.name, submission.path_identifier
+
+
+@alteration
+def _same_identifier(service: Service) -> None:
+    """Answer the identifier of the first submission to all."""
     first: list[str] = []
 
-    def same(body: dict[str, Any]) -> dict[str, Any]:
-        first.append(body["identifier"])
-        return {**body, "identifier": first[0]}
+    def same(identifier: str) -> str:
+        first.append(identifier)
+        return first[0]
 
-    edit(service, [CREATE], same)
-
-
-@defect("workflow-create-twice", clause="workflow-created-exists", operations=[CREATE_WITH])
-def _(service: Service) -> None:
-    """Creating under an identifier again is accepted when it was submitted before."""
-    _remembering(service, creating=True)
+    _answered_identifier(same)(service, ("createWorkflowRecord",))
 
 
-@defect("workflow-created-unknown", clause="workflow-created-known", operations=[UPDATE])
-def _(service: Service) -> None:
-    """Updating a record that was submitted before is refused because it does not exist."""
-    _remembering(service, creating=False)
-
-
+@alteration
 def _remembering(service: Service, *, creating: bool) -> None:
-    submitted: set[tuple[str, str | None]] = set()
+    """Forget on create, or on update, that a record was submitted before."""
+    submitted: set[Place] = set()
 
     def run(faithful: Run, submission: Submission, records: Records) -> str:
         identifier = identifier_of(service, submission)
@@ -531,26 +317,9 @@ def _remembering(service: Service, *, creating: bool) -> None:
     run_instead(service, run)
 
 
-@defect("workflow-batch-used-once", clause="workflow-batch-shared", operations=[CREATE, CREATE_WITH])
-def _(service: Service) -> None:
-    """A batchId that an earlier submission carried is refused."""
-    used: set[str] = set()
-
-    def run(faithful: Run, submission: Submission, records: Records) -> str:
-        done = faithful(submission, records)
-        batch = submission.body.get("batchId")
-        if submission.creating and isinstance(batch, str):
-            if batch in used:
-                raise _invalid("batchId")
-            used.add(batch)
-        return done
-
-    run_instead(service, run)
-
-
-@defect("workflow-batch-of-two", clause="workflow-batch-shared", operations=[CREATE, CREATE_WITH])
-def _(service: Service) -> None:
-    """A batch takes two records; a third one is refused."""
+@alteration
+def _batch_limited(service: Service, limit: int) -> None:
+    """Refuse a record when its batch holds as many as the limit already."""
     taken: dict[str, int] = {}
 
     def run(faithful: Run, submission: Submission, records: Records) -> str:
@@ -558,82 +327,49 @@ def _(service: Service) -> None:
         batch = submission.body.get("batchId")
         if submission.creating and isinstance(batch, str):
             taken[batch] = taken.get(batch, 0) + 1
-            if taken[batch] > 2:
+            if taken[batch] > limit:
                 raise _invalid("batchId")
         return done
 
     run_instead(service, run)
 
 
-def _draft(
-    service: Service, instead: Callable[[Callable[..., None], Submission, str, Records], None]
-) -> None:
-    alter(service.workflow, "save_draft", instead)
+Save = Callable[[Submission, str, Records], None]
 
 
-@defect("workflow-draft-not-saved", clause="workflow-draft-saved", operations=[CREATE_WITH])
-def _(service: Service) -> None:
-    """An accepted submission leaves no draft; the record exists only by its lock."""
-    _draft(service, lambda *_: None)
-
-
-@defect("workflow-draft-not-saved-at-times", clause="workflow-draft-saved", operations=[CREATE_WITH])
-def _(service: Service) -> None:
-    """Every second accepted submission leaves no draft."""
-    second = Every(2)
-
-    def instead(
-        faithful: Callable[..., None], submission: Submission, identifier: str, records: Records
-    ) -> None:
+def _not_saved_at_times(second: Every) -> Change:
+    def remove(faithful: Save, submission: Submission, identifier: str, records: Records) -> None:
         faithful(submission, identifier, records)
         if operation_of(submission) == CREATE_WITH and second():
             records.remove_draft(submission.realm.name, identifier)
 
-    _draft(service, instead)
+    return _saving(remove)
 
 
-@replaces(
-    "workflow.save_draft",
-    "workflow-draft-without-country",
-    clause="workflow-draft-saved",
-    operations=[CREATE_WITH],
-)
-def _(
-    _service: Service,
-    faithful: Callable[..., None],
-    submission: Submission,
-    identifier: str,
-    records: Records,
-) -> None:
-    """The draft of an accepted submission lacks the country of the document."""
+@alteration
+def _saving(service: Service, instead: Callable[[Save, Submission, str, Records], None]) -> None:
+    """Save the draft of a submission in another way; ``instead`` is given the faithful one too."""
+    alter(service.workflow, "save_draft", instead)
+
+
+def _without_country(faithful: Save, submission: Submission, identifier: str, records: Records) -> None:
     document = submission.body["document"]
     less = {name: value for name, value in document.items() if name != "country"}
-    body = {**submission.body, "document": less}
-    faithful(
-        Submission(
-            submission.caller,
-            submission.realm,
-            submission.kind,
-            submission.path_identifier,
-            body,
-            submission.creating,
-        ),
-        identifier,
-        records,
-    )
+    faithful(with_document(submission, less), identifier, records)
 
 
+@alteration_at
 def _after_refusal(
-    service: Service, operation: str, then: Callable[[Submission, str, Records], None]
+    service: Service, operations: Operations, then: Callable[[Service, Submission, str, Records], None]
 ) -> None:
-    """Do more when a submission of an operation was refused for its content alone."""
+    """Do more when a submission was refused for its content alone."""
     refused: list[tuple[Submission, str]] = []
 
     def run(faithful: Run, submission: Submission, records: Records) -> str:
         identifier = identifier_of(service, submission)
         may = submission.caller.may_write and allowed(service, submission, records)
         meant = (
-            operation_of(submission) == operation
+            operation_of(submission) in operations
             and may
             and bool(service.submissions.document_faults(submission, records))
         )
@@ -641,20 +377,20 @@ def _after_refusal(
             refused.append((submission, identifier))
         return faithful(submission, records)
 
-    async def answer(faithful: Handler, request: Request) -> Response:
+    async def answer(service: Service, faithful: Handler, request: Request) -> Response:
         try:
             return await faithful(request)
         finally:
             while refused:
                 submission, identifier = refused.pop()
                 with service.storage.transaction() as records:
-                    then(submission, identifier, records)
+                    then(service, submission, identifier, records)
 
     run_instead(service, run)
-    around(service, [operation], answer)
+    answered(answer)(service, operations)
 
 
-def _saved(service: Service, submission: Submission, identifier: str, records: Records) -> None:
+def _save(service: Service, submission: Submission, identifier: str, records: Records) -> None:
     service.drafts.keep(
         records,
         caller=submission.caller,
@@ -665,96 +401,91 @@ def _saved(service: Service, submission: Submission, identifier: str, records: R
     )
 
 
-@defect(
-    "workflow-save-before-validation",
-    clause="workflow-order-validation-before-save",
-    operations=[CREATE_WITH],
-)
-def _(service: Service) -> None:
-    """The draft is saved before the document is validated, and stays when the document is refused."""
-    left: set[tuple[str, str]] = set()
+@alteration_at
+def _saved_before_validation(service: Service, operations: Operations) -> None:
+    """Save the draft of a refused submission, and take its identifier for free all the same."""
+    left: set[Place] = set()
 
     def run(faithful: Run, submission: Submission, records: Records) -> str:
         identifier = submission.path_identifier
-        if submission.creating and identifier is not None and (submission.realm.name, identifier) in left:
+        if submission.creating and identifier is not None and _place(submission) in left:
             # Only the draft is left over; the identifier is as free as it should be.
             records.remove_draft(submission.realm.name, identifier)
         return faithful(submission, records)
 
-    def save(submission: Submission, identifier: str, records: Records) -> None:
+    def save(service: Service, submission: Submission, identifier: str, records: Records) -> None:
         left.add((submission.realm.name, identifier))
-        _saved(service, submission, identifier, records)
+        _save(service, submission, identifier, records)
 
-    _after_refusal(service, CREATE_WITH, save)
+    _after_refusal(save)(service, operations)
     run_instead(service, run)
 
 
-@defect(
-    "workflow-save-before-validation-on-update",
-    clause="workflow-refused-update-keeps-draft",
-    operations=[UPDATE],
-)
-def _(service: Service) -> None:
-    """An update that is refused for its content is written over the draft all the same."""
-    _after_refusal(service, UPDATE, lambda *found: _saved(service, *found))
-
-
-@defect(
-    "workflow-refused-identifier-taken", clause="workflow-refused-frees-identifier", operations=[CREATE_WITH]
-)
-def _(service: Service) -> None:
-    """An identifier stays in use when its submission was refused for its content."""
-    used: set[tuple[str, str]] = set()
-    _reserved(service, used)
-    _after_refusal(
-        service, CREATE_WITH, lambda found, identifier, _: used.add((found.realm.name, identifier))
-    )
-
-
-def _reserved(service: Service, used: set[tuple[str, str]]) -> None:
-    """Take identifiers for used when a second submission names them."""
+@alteration_at
+def _taken_after_refusal(service: Service, operations: Operations, row: Row) -> None:
+    """Refuse with a row of the table what names an identifier whose submission was refused for its content."""
+    used: set[Place] = set()
 
     def run(faithful: Run, submission: Submission, records: Records) -> str:
         if submission.creating and (submission.realm.name, identifier_of(service, submission)) in used:
-            raise Row.IN_USE.refusal()
+            raise row.refusal()
         return faithful(submission, records)
+
+    def take(_service: Service, submission: Submission, identifier: str, _records: Records) -> None:
+        used.add((submission.realm.name, identifier))
 
     run_instead(service, run)
+    _after_refusal(take)(service, operations)
 
 
-@defect(
-    "workflow-locked-before-content", clause="workflow-refused-frees-identifier", operations=[CREATE_WITH]
-)
-def _(service: Service) -> None:
-    """The workflow begins before the document is validated, so that a refused identifier is locked."""
-    used: set[tuple[str, str]] = set()
-
-    def locked_by_now(faithful: Run, submission: Submission, records: Records) -> str:
-        if submission.creating and (submission.realm.name, identifier_of(service, submission)) in used:
-            raise Row.LOCKED.refusal()
-        return faithful(submission, records)
-
-    run_instead(service, locked_by_now)
-    _after_refusal(
-        service, CREATE_WITH, lambda found, identifier, _: used.add((found.realm.name, identifier))
-    )
-
-
-@defect(
-    "workflow-rights-after-save", clause="workflow-rights-refusal-stores-nothing", operations=[CREATE_WITH]
-)
-def _(service: Service) -> None:
-    """An account that may not create is refused, yet the identifier it named is in use from then on."""
-    used: set[tuple[str, str]] = set()
+@alteration
+def _rights_after_save(service: Service) -> None:
+    """Take an identifier for used when an account without rights named it first."""
+    used: set[Place] = set()
 
     def run(faithful: Run, submission: Submission, records: Records) -> str:
-        identifier = submission.path_identifier
-        if submission.creating and identifier is not None:
-            place = (submission.realm.name, identifier)
+        if operation_of(submission) == CREATE_WITH:
             if not submission.caller.may_write:
-                used.add(place)
-            elif place in used:
+                used.add(_place(submission))
+            elif _place(submission) in used:
                 raise Row.IN_USE.refusal()
         return faithful(submission, records)
 
     run_instead(service, run)
+
+
+@alteration
+def _refused_yet_taken(service: Service, member: str) -> None:
+    """Refuse an identifier from the second submission on when the first one was refused for one member."""
+    used: set[Place] = set()
+
+    def run(faithful: Run, submission: Submission, records: Records) -> str:
+        if operation_of(submission) == CREATE_WITH:
+            if _place(submission) in used:
+                raise Row.IN_USE.refusal()
+            if service.submissions.faults(submission, records) == [Fault(INVALID_VALUE, (member,))]:
+                used.add(_place(submission))
+        return faithful(submission, records)
+
+    run_instead(service, run)
+
+
+defects(
+    {
+        "workflow-batch-refused-yet-taken": _refused_yet_taken(_BATCH),
+        "workflow-info-refused-yet-taken": _refused_yet_taken(_INFO),
+        "workflow-rights-after-save": _rights_after_save(),
+        "workflow-same-identifier-for-all": _same_identifier(),
+        "workflow-create-twice": _remembering(creating=True),
+        "workflow-created-unknown": _remembering(creating=False),
+        "workflow-batch-used-once": _batch_limited(1),
+        "workflow-batch-of-two": _batch_limited(2),
+        "workflow-draft-not-saved": _saving(lambda *_: None),
+        "workflow-draft-not-saved-at-times": every(2, _not_saved_at_times),
+        "workflow-draft-without-country": _saving(_without_country),
+        "workflow-save-before-validation": _saved_before_validation(),
+        "workflow-save-before-validation-on-update": _after_refusal(_save),
+        "workflow-refused-identifier-taken": _taken_after_refusal(Row.IN_USE),
+        "workflow-locked-before-content": _taken_after_refusal(Row.LOCKED),
+    }
+)
