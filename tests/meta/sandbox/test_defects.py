@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import UsageError
+from contracts.errors import SuiteError, UsageError
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.sandbox.app import OPERATIONS, create_app
 from contracts.sandbox.defects import ALL, UNBREAKABLE, Defect, load
+from contracts.sandbox.defects.declaration import defects, refuse
 from contracts.sandbox.habits import Settings
+from contracts.sandbox.http_requests import bad_request
 from contracts.sandbox.serve import altered
 
 CATALOGUE = load_catalogue()
@@ -72,20 +74,18 @@ def test_what_cannot_be_tested_is_not_broken() -> None:
     assert [defect.name for defect in ALL if CATALOGUE.clause(defect.clause).untested] == []
 
 
-def test_names_are_unique_and_kebab_case() -> None:
-    names = [defect.name for defect in ALL]
-    assert len(set(names)) == len(names)
-    assert [name for name in names if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)] == []
-
-
-def test_a_sentence_is_one_line() -> None:
+def test_names_and_sentences_tell_defects_apart() -> None:
+    described = {(defect.clause, defect.operations, defect.sentence) for defect in ALL}
+    assert len(described) == len({defect.name for defect in ALL}) == len(ALL)
     for defect in ALL:
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", defect.name)
         assert re.fullmatch(r"\S[^\n]{10,}\.", defect.sentence), defect.name
 
 
-def test_sentences_tell_defects_of_a_clause_apart() -> None:
-    described = [(defect.clause, defect.operations, defect.sentence) for defect in ALL]
-    assert len(set(described)) == len(described)
+def test_a_defect_is_declared_once_and_under_a_name_of_the_table() -> None:
+    for name in ("uid-accepts-ten", "uid-accepts-nothing-known"):
+        with pytest.raises(SuiteError, match=f"{name!r} must stand once"):
+            defects({name: refuse(bad_request)})
 
 
 def test_a_defect_stays_within_its_clause() -> None:

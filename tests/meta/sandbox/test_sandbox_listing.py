@@ -31,10 +31,6 @@ def own(uid: str) -> str:
     return f"startswith(identifier,'{uid}')"
 
 
-def test_drafts_come_in_the_order_of_their_creation(caller: Any, family: list[str], uid: str) -> None:
-    assert listed(caller(), _filter=own(uid)) == family
-
-
 @pytest.mark.parametrize("collection", ["my", "mydrafts"])
 def test_a_collection_holds_only_the_callers_drafts(
     caller: Any, family: list[str], uid: str, collection: str
@@ -44,30 +40,10 @@ def test_a_collection_holds_only_the_callers_drafts(
     assert listed(caller("nau"), _filter=own(uid), collection=collection) == []
 
 
-@pytest.mark.parametrize("collection", ["", "MY", "mine", "my,mydrafts"])
-def test_an_unknown_collection_is_refused(caller: Any, collection: str) -> None:
-    assert caller().get(DRAFTS, params={"collection": collection}).status_code == 400
-
-
-def test_a_list_shows_one_realm(caller: Any, family: list[str], uid: str) -> None:
-    assert family
-    assert listed(caller(realm="chm-dev"), _filter=own(uid)) == []
-
-
 def test_a_list_holds_no_published_versions(caller: Any) -> None:
     names = listed(caller(), _filter="startswith(identifier,'sandbox-')")
     assert "sandbox-existing-abs-dev" not in names
     assert {"sandbox-published-abs-dev", "sandbox-foreign-abs-dev", "sandbox-locked-abs-dev"} <= set(names)
-
-
-@pytest.mark.parametrize(
-    ("page", "wanted"), [((2, 0), slice(0, 2)), ((3, 5), slice(5, 7)), ((0, 0), slice(0, 0))]
-)
-def test_top_and_skip_cut_a_page(
-    caller: Any, family: list[str], uid: str, page: tuple[int, int], wanted: slice
-) -> None:
-    top, skip = page
-    assert listed(caller(), _filter=own(uid), _top=top, _skip=skip) == family[wanted]
 
 
 def test_pages_neither_repeat_nor_lose_even_when_the_order_leaves_items_equal(

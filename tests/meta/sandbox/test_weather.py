@@ -1,29 +1,35 @@
-"""Each weather as a plain client meets it."""
+"""Each weather as a plain client meets it; its names and figures on the command line, and the page that shows it."""
 
+import random
 import time
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
+from contracts.errors import UsageError
+from contracts.sandbox.app import create_app
+from contracts.sandbox.habits import Settings
+from contracts.sandbox.serve import USAGE_ERROR, main
+from contracts.sandbox.weather import ALL, chosen_weather
+from contracts.sandbox.weather.kinds import with_current_table
+from tests.meta.samples import draft_path
 from tests.meta.sandbox_client import eventually
 
 DRAFTS = "/api/v2013/document-drafts"
+PAGE = Path(__file__).parents[3] / "docs" / "weather.md"
 REFUSAL = "401 json"
 
 
-def test_latency_takes_its_time(client_in: Callable[..., Any]) -> None:
-    client, before = client_in("latency:seconds=0.2"), time.monotonic()
-    assert client.seen(3) == {REFUSAL: 3}
-    assert time.monotonic() - before >= 0.6
-
-
-def test_jitter_takes_long_now_and_then(client_in: Callable[..., Any]) -> None:
-    client, before = client_in("jitter:seconds=0:share=1:longest=0.3"), time.monotonic()
+@pytest.mark.parametrize(
+    ("weather", "seconds"), [("latency:seconds=0.2", 0.4), ("jitter:seconds=0:share=1:longest=0.2", 0.4)]
+)
+def test_answers_come_late(client_in: Callable[..., Any], weather: str, seconds: float) -> None:
+    client, before = client_in(weather), time.monotonic()
     assert client.seen(2) == {REFUSAL: 2}
-    assert time.monotonic() - before >= 0.6
+    assert time.monotonic() - before >= seconds
 
 
 def test_a_sporadic_503_says_when_to_come_again_and_nothing_was_done(client_in: Callable[..., Any]) -> None:
@@ -57,7 +63,7 @@ def test_a_lost_route_is_a_page_with_404(client_in: Callable[..., Any]) -> None:
 
 
 def test_maintenance_is_a_page_with_200_for_a_while(client_in: Callable[..., Any]) -> None:
-    client = client_in("maintenance:from_request=3:seconds=3")
+    client = client_in("maintenance:from_request=3:seconds=1.5")
     assert client.seen(4) == {REFUSAL: 2, "200 html": 2}
     assert eventually(lambda: client.list().status_code == 401)
 
@@ -75,22 +81,21 @@ def test_a_write_whose_connection_was_reset_may_have_happened(
     client = client_in(f"resets:share=0.5:after={after}", seed=_seed_of("no", "yes", "no"))
     client.sign_in_again()
     assert client.came_of(lambda: client.save("test-resets-0001")) == "reset"
-    assert client.get("/api/v2013/documents/test-resets-0001/versions/draft").status_code == there
+    assert client.get(draft_path("test-resets-0001")).status_code == there
 
 
 def _seed_of(*wanted: str) -> int:
-    """A seed of resets that strikes as wanted; a strike draws once more, for before or after."""
-    import random  # noqa: PLC0415 - the same source of chance as the sandbox's
+    """Return a seed of resets that strikes as wanted; a strike draws once more, for before or after."""
 
     def strikes(seed: int) -> list[str]:
         chance = random.Random(f"{seed} resets")  # noqa: S311
-        found = []
+        course = []
         for _ in wanted:
             struck = chance.random() < 0.5
-            found.append("yes" if struck else "no")
+            course.append("yes" if struck else "no")
             if struck:
                 chance.random()
-        return found
+        return course
 
     return next(seed for seed in range(1, 1000) if strikes(seed) == list(wanted))
 
@@ -120,20 +125,20 @@ def test_an_outage_midway_is_for_good(client_in: Callable[..., Any]) -> None:
 
 
 def test_an_outage_of_some_seconds_ends_on_the_same_port(client_in: Callable[..., Any]) -> None:
-    client = client_in("outage-ten-seconds:from_request=2:seconds=3")
+    client = client_in("outage-ten-seconds:from_request=2:seconds=1.5")
     assert client.seen(3) == {REFUSAL: 1, "reset": 1, "refused": 1}
     assert eventually(lambda: client.came_of(client.list) == REFUSAL)
 
 
 def test_a_restart_forgets_tokens_and_keeps_data(client_in: Callable[..., Any]) -> None:
-    client = client_in("restart:every=4:seconds=3")
+    client = client_in("restart:every=4:seconds=1.5")
     client.sign_in_again()
     assert client.save("test-restart-0001").ok
     assert client.list().status_code == 200
     assert client.seen(2) == {"reset": 1, "refused": 1}
     assert eventually(lambda: client.came_of(client.list) == REFUSAL)
     client.sign_in_again()
-    assert client.get("/api/v2013/documents/test-restart-0001/versions/draft").ok
+    assert client.get(draft_path("test-restart-0001")).ok
 
 
 def test_a_restart_may_keep_tokens(client_in: Callable[..., Any]) -> None:
@@ -152,7 +157,7 @@ def test_short_tokens_die_as_they_say(client_in: Callable[..., Any]) -> None:
 def test_one_operation_hangs_and_no_other(client_in: Callable[..., Any]) -> None:
     client = client_in("hanging-operation:operation=listDrafts")
     assert client.seen(1, timeout=0.3) == {"silence": 1}
-    assert client.get("/api/v2013/documents/nobody-00001/versions/draft").status_code == 401
+    assert client.get(draft_path("nobody-00001")).status_code == 401
     assert client.get("/docs").ok
 
 
@@ -175,4 +180,54 @@ def test_the_service_itself_is_untouched(client_in: Callable[..., Any]) -> None:
     client = client_in("latency:seconds=0")
     client.sign_in_again()
     assert client.save("test-weather-0001").ok
-    assert isinstance(client.list().json(), requests.Response | list | dict)
+    assert "test-weather-0001" in client.list().text
+
+
+def test_names_come_one_by_one_or_with_commas() -> None:
+    chosen = chosen_weather(["latency,resets:share=0.5", "restart"]).weathers
+    assert [weather.name for weather, _ in chosen] == ["latency", "resets", "restart"]
+    assert chosen[1][1] == {"share": 0.5, "after": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("resett", "did you mean 'resets'"),
+        ("fog", "--weather list shows them all"),
+        ("resets:shares=1", "has no figure 'shares'; it has: share, after"),
+        ("resets:share=much", "must be a number of 0 or more, not 'much'"),
+        ("resets:share=-1", "must be a number of 0 or more"),
+        ("resets:share", "must be a number of 0 or more, not ''"),
+    ],
+)
+def test_what_cannot_be_used_is_a_usage_error(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        chosen_weather([text])
+
+
+def test_a_word_that_a_figure_does_not_know_is_said_before_anything_starts() -> None:
+    with pytest.raises(UsageError, match="an outage is known as refused, gateway, silent, not 'loud'"):
+        chosen_weather(["outage-midway:as=loud"]).lay_over(create_app(Settings()), 1)
+
+
+def test_the_program_says_so_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--weather", "fog", "--port", "0"]) == USAGE_ERROR
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_list_shows_every_weather_and_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--weather", "list"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"  {name}\n" in shown for name in ALL)
+    assert "share=0.02:after=0.5" in shown
+
+
+def test_every_weather_has_one_sentence() -> None:
+    for weather in ALL.values():
+        assert weather.sentence.endswith(".")
+        assert ". " not in weather.sentence
+
+
+def test_the_page_shows_the_weathers_as_they_are() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert with_current_table(text) == text, "run: python -m contracts.sandbox.weather.kinds docs/weather.md"

@@ -1,4 +1,4 @@
-"""Bad input of any kind gets a 4xx answer in JSON from the sandbox, never a 5xx, and changes nothing."""
+"""Bad requests of any kind get a 4xx answer in JSON from the sandbox, never a 5xx, and change nothing."""
 
 import http.client
 import json
@@ -8,12 +8,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.meta.samples import TOKEN, draft_path, record
+from tests.meta.sandbox_client import SandboxClient
+
 JSON = "application/json"
 DRAFT = "/api/v2013/documents/hostile-draft-1/versions/draft"
 SAVE = DRAFT + "?schema=contact"
 CONTACT = "/api/v2013/documents?schema=contact"
 WORKFLOW = "/api/v2023/documents/schemas/absPermit"
-TOKEN_PATH = "/api/v2013/authentication/token"
 
 DEEP = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
 BODIES = {
@@ -50,7 +52,7 @@ BODIES = {
     "null": b"null",
 }
 JSON_OPERATIONS = [
-    ("POST", TOKEN_PATH),
+    ("POST", TOKEN),
     ("POST", CONTACT),
     ("PUT", SAVE),
     ("POST", WORKFLOW),
@@ -120,47 +122,111 @@ NO_HTTP = {
 }
 
 
-def send(
-    client: Any, method: str, target: str, body: bytes = b"", **headers: str
-) -> http.client.HTTPResponse:
-    """Send a request exactly as it is given, and check that it is refused in JSON."""
+# As they go over the wire, percent-encoded where they must be.
+NO_UIDS = {
+    "ten": "abcdefghij",
+    "129": "a" * 129,
+    "newline": "abcdefghijk%0A",
+    "space": "abcdefghijk%20",
+    "plus": "abcdefghijk+",
+    "dot": "abcdef.ghijk",
+    "tilde": "abcdef~ghijk",
+    "letter beyond ASCII": "abcdefghijk%C3%A9",
+    "digit beyond ASCII": "abcdefghijk%D9%A3",
+    "bracket of the misread pattern": "abcdefghijk%5D",
+    "caret of the misread pattern": "abcdefghijk%5E",
+    "backslash": "abcdefghijk%5C",
+    "slash": "abcdefghijk%2Fabcdefghijk",
+    "encoded twice": "abcdefghijk%252D",
+    "NUL": "abcdefghijk%00",
+    "not UTF-8": "abcdefghijk%FF",
+    "broken escape": "abcdefghijk%2",
+    "bytes instead of characters": "%C3%A9%C3%A9%C3%A9%C3%A9%C3%A9%C3%A9",
+    "path step": "..%2F..%2F..%2Fabcdefghijk",
+}
+UIDS = {
+    "eleven": "Abcdefghij1",
+    "128": "a" * 128,
+    "digits": "12345678901",
+    "hyphens": "-----------",
+    "underscores": "___________",
+    "encoded letter": "%61bcdefghij1",
+}
+
+
+def exchange(
+    client: SandboxClient, method: str, target: str, body: bytes = b"", **headers: str
+) -> tuple[http.client.HTTPResponse, bytes]:
+    """Send a request exactly as it is given; return the response and its body."""
     connection = http.client.HTTPConnection(urlsplit(client.base).netloc, timeout=20)
     usual = {"Authorization": f"Bearer {client.token}", "Realm": "abs-dev", "Content-Type": JSON}
     connection.putrequest(method, target)
     for name, value in {**usual, "Content-Length": str(len(body)), **headers}.items():
         connection.putheader(name, value)
     connection.endheaders(body)
-    answer = connection.getresponse()
-    text = answer.read()
+    response = connection.getresponse()
+    content = response.read()
     connection.close()
-    assert 400 <= answer.status < 500, text
-    assert answer.headers["Content-Type"] == JSON
-    assert json.loads(text)["message"]
-    return answer
+    return response, content
+
+
+def refused(client: SandboxClient, method: str, target: str, body: bytes = b"", **headers: str) -> Any:
+    """Send a request exactly as it is given, and check that it is refused in JSON."""
+    response, content = exchange(client, method, target, body, **headers)
+    assert 400 <= response.status < 500, content
+    assert response.headers["Content-Type"] == JSON
+    assert json.loads(content)["message"]
+    return response
 
 
 @pytest.mark.parametrize(("method", "path"), JSON_OPERATIONS, ids=[path for _, path in JSON_OPERATIONS])
 @pytest.mark.parametrize("body", BODIES.values(), ids=list(BODIES))
-def test_a_body_that_is_no_json_object_is_refused(caller: Any, body: bytes, method: str, path: str) -> None:
-    assert send(caller(), method, path, body).status == 400
-    assert caller().get(DRAFT).status_code == 404
+def test_a_body_that_is_no_json_object_is_refused(
+    faithful: SandboxClient, body: bytes, method: str, path: str
+) -> None:
+    assert refused(faithful, method, path, body).status == 400
+    assert faithful.get(DRAFT).status_code == 404
 
 
 @pytest.mark.parametrize(("method", "target"), TARGETS, ids=[f"{m} {t[:60]}" for m, t in TARGETS])
-def test_a_target_that_leads_nowhere_is_refused(caller: Any, method: str, target: str) -> None:
-    answer = send(caller(), method, target)
-    assert answer.status in {400, 404, 405}
-    assert (answer.status == 405) == ("Allow" in answer.headers)
+def test_a_target_that_leads_nowhere_is_refused(faithful: SandboxClient, method: str, target: str) -> None:
+    response = refused(faithful, method, target)
+    assert response.status in {400, 404, 405}
+    assert (response.status == 405) == ("Allow" in response.headers)
 
 
 @pytest.mark.parametrize("headers", HEADERS, ids=[str(headers)[:50] for headers in HEADERS])
-def test_odd_headers_are_refused(caller: Any, headers: dict[str, str]) -> None:
-    send(caller(), "PUT", SAVE, b"{}", **headers)
+def test_odd_headers_are_refused(faithful: SandboxClient, headers: dict[str, str]) -> None:
+    refused(faithful, "PUT", SAVE, b"{}", **headers)
+
+
+@pytest.mark.parametrize("uid", NO_UIDS.values(), ids=list(NO_UIDS))
+def test_what_breaks_the_identifier_rule_is_refused(faithful: SandboxClient, uid: str) -> None:
+    targets = [
+        f"/api/v2013/documents/{uid}/versions/draft",
+        f"/api/v2013/documents/{uid}/attachments/1/a.txt",
+    ]
+    assert [refused(faithful, "GET", target).status for target in targets] == [400, 400]
+    assert refused(faithful, "POST", f"{WORKFLOW}/{uid}", b"{}").status == 400
+
+
+@pytest.mark.parametrize("uid", UIDS.values(), ids=list(UIDS))
+def test_what_keeps_the_identifier_rule_is_looked_for(faithful: SandboxClient, uid: str) -> None:
+    assert (
+        refused(faithful, "GET", f"/api/v2013/documents/{uid}/versions/draft/info", Realm="chm-dev").status
+        == 404
+    )
+
+
+def test_percent_encoding_names_the_same_document(faithful: SandboxClient, uid: str) -> None:
+    encoded = draft_path(uid).replace("-", "%2D") + "?schema=contact"
+    assert exchange(faithful, "PUT", encoded, b"{}")[0].status == 201
+    assert faithful.get(draft_path(uid)).status_code == 200
 
 
 @pytest.mark.parametrize("sent", NO_HTTP.values(), ids=list(NO_HTTP))
-def test_what_is_no_http_is_refused_in_json_too(caller: Any, sent: bytes) -> None:
-    address = urlsplit(caller(None).base)
+def test_what_is_no_http_is_refused_in_json_too(faithful: SandboxClient, sent: bytes) -> None:
+    address = urlsplit(faithful.base)
     received = b""
     with socket.create_connection((address.hostname, address.port), timeout=20) as connection:
         connection.sendall(sent)
@@ -172,19 +238,17 @@ def test_what_is_no_http_is_refused_in_json_too(caller: Any, sent: bytes) -> Non
     assert json.loads(body)["statusCode"] == 400
 
 
-def test_a_body_of_odd_but_good_json_is_taken(caller: Any, uid: str) -> None:
+def test_a_body_of_odd_but_good_json_is_taken(faithful: SandboxClient, uid: str) -> None:
     body = (
         b' {"\\u0000": "\\ud83d\\ude00", "x": ' + b"[" * 150 + b"]" * 150 + b', "y": ' + b"9" * 400 + b"} \n"
     )
-    path = f"/api/v2013/documents/{uid}/versions/draft"
-    answer = caller().put(
-        path + "?schema=contact", data=body, headers={"Content-Type": "APPLICATION/JSON;charset=UTF-8"}
-    )
-    assert answer.status_code == 201
-    assert caller().get(path).content == body
+    headers = {"Content-Type": "APPLICATION/JSON;charset=UTF-8"}
+    response = faithful.put(draft_path(uid, "?schema=contact"), data=body, headers=headers)
+    assert response.status_code == 201
+    assert faithful.get(draft_path(uid)).content == body
 
 
-def test_a_submission_may_hold_odd_but_good_json(caller: Any, permit: dict[str, Any], uid: str) -> None:
-    permit["title"] = {"en": "\x00 😀 " + "x" * 100_000}
-    assert caller().post(f"{WORKFLOW}/{uid}", json={"document": permit}).status_code == 201
-    assert caller().get(f"/api/v2013/documents/{uid}/versions/draft").json() == permit
+def test_a_submission_may_hold_odd_but_good_json(faithful: SandboxClient, uid: str) -> None:
+    document = record(title={"en": "\x00 😀 " + "x" * 100_000})
+    assert faithful.submit("POST", uid, {"document": document}).status_code == 201
+    assert faithful.get(draft_path(uid)).json() == document
