@@ -28,9 +28,9 @@ def pytest_configure() -> None:
 
 
 @pytest.fixture(scope="session")
-def sandbox() -> Iterator[RunningSandbox]:
+def sandbox(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
     """Serve one sandbox for all tests of the session."""
-    with running() as started:
+    with running(library_launcher, tmp_path_factory.mktemp("sandbox") / "out") as started:
         yield started
 
 
@@ -59,10 +59,17 @@ def caller(sandbox_url: str, sandbox_tokens: dict[str, str]) -> Iterator[Callabl
 
 
 @pytest.fixture
-def start_sandbox() -> Iterator[Callable[..., RunningSandbox]]:
+def start_sandbox(
+    library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., RunningSandbox]]:
     """Return a starter of further sandboxes; each is stopped at the end of the test."""
     with ExitStack() as started:
-        yield lambda *options: started.enter_context(running(*options))
+
+        def start(*options: str) -> RunningSandbox:
+            out = tmp_path_factory.mktemp("sandbox") / "out"
+            return started.enter_context(running(library_launcher, out, *options))
+
+        yield start
 
 
 @pytest.fixture

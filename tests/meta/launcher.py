@@ -1,14 +1,20 @@
-"""Starts runs by forking: what every run has to import stands ready, so that a run costs tenths of a second.
+"""Forks processes: what they would have to import stands ready, so that each costs hundredths of a second.
 
-Reads one order a line on stdin (JSON: words, program, cwd, env, out, err) and answers one line, the exit code.
+Takes orders from a socket, one a message in JSON (kind, words, cwd, env), with the descriptors that become the
+process's output and errors, or with the listening socket of a sandbox as well. Answers with `["started", pid]`, and
+with `["ended", pid, code]` for each process when it is over. Ends, with all it started, when the socket is closed.
+
 Given a checkout, it loads that one's library and cases too; without, the library comes from each order's folder.
 """
 
 import json
 import os
+import select
 import signal
+import socket
 import sys
 import tempfile
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -25,26 +31,55 @@ THIRD_PARTY = (
     "click",
 )
 LONGEST_SECONDS = 600
+LONGEST_MESSAGE = 1 << 17
 
 
-def main(words: list[str]) -> None:
-    """Serve orders until stdin ends."""
+def main(descriptor: str, *checkouts: str) -> None:
+    """Carry out orders until the socket is closed at its other end."""
     for name in THIRD_PARTY:
         import_module(name)
     # Only here are plugins imported before pytest could rewrite their assertions, which they have none of.
     AssertionRewritingHook._warn_already_imported = lambda *_: None  # type: ignore[method-assign]
-    for checkout in words:
+    for checkout in checkouts:
         sys.path.insert(0, checkout)
         _load_library()
-    for line in sys.stdin:
-        order = json.loads(line)
-        sys.stdout.flush()
-        child = os.fork()
-        if child == 0:
-            _run(order)
-        _, status = os.waitpid(child, 0)
-        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
-        sys.stdout.flush()
+    running: set[int] = set()
+    orders = socket.socket(fileno=int(descriptor))
+    woken, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    signal.set_wakeup_fd(wakes)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    while True:
+        ready, _, _ = select.select([orders.fileno(), woken], [], [])
+        if woken in ready:
+            os.read(woken, 4096)
+            _reap(running, orders)
+            continue
+        message, descriptors, _, _ = socket.recv_fds(orders, LONGEST_MESSAGE, 3)
+        if not message:
+            break
+        process = os.fork()
+        if process == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for each in (orders.detach(), woken, wakes):
+                os.close(each)
+            _run(json.loads(message), descriptors)
+        running.add(process)
+        for each in descriptors:
+            os.close(each)
+        orders.send(json.dumps(["started", process]).encode())
+    for process in running:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
+def _reap(running: set[int], orders: socket.socket) -> None:
+    for process in list(running):
+        ended, status = os.waitpid(process, os.WNOHANG)
+        if ended:
+            running.discard(process)
+            orders.send(json.dumps(["ended", process, os.waitstatus_to_exitcode(status)]).encode())
 
 
 def _load_library() -> None:
@@ -53,29 +88,50 @@ def _load_library() -> None:
     from contracts.proving.processes import preload  # noqa: PLC0415 - only where the library is to be loaded
 
     preload(object())
-    for command in ("run", "gate", "program"):
+    for command in ("run", "gate", "sweep", "program"):
         import_module(f"contracts.cli.{command}")
 
 
-def _run(order: dict[str, Any]) -> None:
+def _run(order: dict[str, Any], descriptors: list[int]) -> None:
     """Become the process that was ordered; ends by SystemExit, so that everything at exit takes place."""
     os.setsid()
-    signal.alarm(LONGEST_SECONDS)
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["env"])
     tempfile.tempdir = None  # what was found for the process that it was forked from
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    for descriptor, name in ((1, "out"), (2, "err")):
-        os.dup2(os.open(order[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), descriptor)
+    out, err, *listening = descriptors
+    os.dup2(out, 1)
+    os.dup2(err, 2)
+    if listening:
+        serve_on = import_module("contracts.sandbox.serve").serve_on
+        sys.exit(serve_on(order["words"], socket.socket(fileno=listening[0])))
+    signal.alarm(LONGEST_SECONDS)
     sys.path[:] = [order["cwd"], *sys.path[1:]]
     sys.argv = ["registry-contracts", *order["words"]]
-    if order["program"]:
+    if order["forks_sandbox"]:
+        _fork_sandbox()
+    if order["kind"] == "program":
         import_module("registry_contracts").main()
     # Planted plugins import the suite's before pytest could rewrite them, in workers as well.
     ignored = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     sys.exit(import_module("pytest").main([*order["words"], *ignored]))
 
 
+def _fork_sandbox() -> None:
+    """Let this process's run have its embedded sandbox as a fork, which is ready at once."""
+    from contracts.proving.processes import ForkedSandbox  # noqa: PLC0415 - only where the library is loaded
+
+    class Embedded(ForkedSandbox):
+        def __init__(self, size_limit: int, arguments: tuple[str, ...]) -> None:
+            self.size_limit = size_limit
+            super().__init__(arguments)
+
+        def __enter__(self) -> "Embedded":
+            return self
+
+    import_module("contracts.plugin.controller").EmbeddedSandbox = Embedded
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

@@ -2,10 +2,13 @@
 
 import json
 import os
+import select
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -41,17 +44,61 @@ def clean_environment(**more: str) -> dict[str, str]:
 
 
 CHECKOUT = Path(__file__).parents[2]
+#: Seconds that a test waits for a process; only a test that fails waits so long.
+PATIENCE = 300.0
+
+
+class Launched:
+    """A process that a launcher forked; `subprocess.Popen` as far as tests need it.
+
+    Args:
+        out: Where it writes its output; its errors go beside it.
+    """
+
+    def __init__(self, launcher: "Launcher", pid: int, out: Path) -> None:
+        self._launcher = launcher
+        self.pid = pid
+        self._out = out
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None while the process goes on."""
+        return self._launcher.code_of(self.pid, 0.0)
+
+    def wait(self, timeout: float = PATIENCE) -> int:
+        """Return the exit code once there is one.
+
+        Raises:
+            TimeoutError: not within so many seconds.
+        """
+        code = self._launcher.code_of(self.pid, timeout)
+        if code is None:
+            raise TimeoutError(f"process {self.pid} goes on after {timeout:g} s")
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to the process alone."""
+        os.kill(self.pid, number)
+
+    def communicate(self) -> Ended:
+        """Wait for the end; return the exit code and what was written."""
+        return Ended(self.wait(), *(path.read_text("utf-8") for path in outputs(self._out)))
+
+
+def outputs(out: Path) -> tuple[Path, Path]:
+    """Return the files of a process's output and errors."""
+    return out, out.with_suffix(".err")
 
 
 class Launcher:
-    """Starts commands by forking a process that has loaded what they import.
+    """Starts processes by forking one that has loaded what they import.
 
     Args:
-        process: A process of `launcher.py`.
+        orders: The socket of a process of `launcher.py`.
     """
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self._process = process
+    def __init__(self, orders: socket.socket) -> None:
+        self._orders = orders
+        self._codes: dict[int, int] = {}
 
     @classmethod
     @contextmanager
@@ -61,14 +108,12 @@ class Launcher:
         Args:
             checkout: Whose library and cases are loaded too; otherwise they come from each command's folder.
         """
-        words = [sys.executable, str(Path(__file__).with_name("launcher.py"))]
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        words = [sys.executable, str(Path(__file__).with_name("launcher.py")), str(theirs.fileno())]
         words += [str(checkout)] if checkout else []
-        with subprocess.Popen(
-            words, env=clean_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        ) as process:
-            yield cls(process)
-            assert process.stdin is not None
-            process.stdin.close()
+        with subprocess.Popen(words, env=clean_environment(), pass_fds=[theirs.fileno()]), ours:
+            theirs.close()
+            yield cls(ours)
 
     def run(
         self,
@@ -79,22 +124,69 @@ class Launcher:
         *,
         program: bool = True,
     ) -> Ended:
-        """Run a command to its end.
+        """Run a command to its end, its embedded sandbox being a fork as well; arguments as for `start`."""
+        return self.start(words, folder, environment, out, program=program, forks_sandbox=True).communicate()
+
+    def start(
+        self,
+        words: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        out: Path,
+        *,
+        program: bool = True,
+        forks_sandbox: bool = False,
+    ) -> Launched:
+        """Start a command in a session of its own.
 
         Args:
             folder: The folder it runs in.
             environment: All its variables.
             out: Where to keep what it writes; its errors go beside it.
             program: `registry-contracts`; otherwise pytest.
+            forks_sandbox: Its embedded sandbox is a fork as well, which does not outlive a Ctrl-C to the session.
         """
-        err = out.with_suffix(".err")
-        order = {"words": list(words), "program": program, "cwd": str(folder), "env": dict(environment)}
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps({**order, "out": str(out), "err": str(err)}) + "\n")
-        self._process.stdin.flush()
-        code = int(self._process.stdout.readline())
-        return Ended(code, out.read_text("utf-8"), err.read_text("utf-8"))
+        order: dict[str, Any] = {"kind": "program" if program else "pytest", "forks_sandbox": forks_sandbox}
+        order |= {"words": list(words), "cwd": str(folder), "env": dict(environment)}
+        return self._start(order, out)
+
+    def sandbox(self, options: Sequence[str], listener: socket.socket, out: Path) -> Launched:
+        """Start a sandbox that serves on a socket; requests wait there until it is ready.
+
+        Args:
+            options: Of `registry-contracts sandbox`.
+            out: Where to keep what it writes; its errors go beside it.
+        """
+        order = {"kind": "sandbox", "words": list(options), "cwd": str(CHECKOUT), "env": dict(os.environ)}
+        return self._start(order, out, listener.fileno())
+
+    def _start(self, order: dict[str, Any], out: Path, *more: int) -> Launched:
+        with ExitStack() as opened:
+            files = [opened.enter_context(path.open("wb")) for path in outputs(out)]
+            descriptors = [*(file.fileno() for file in files), *more]
+            socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
+        while (process := self._receive(PATIENCE)) is None:
+            pass
+        return Launched(self, process, out)
+
+    def code_of(self, process: int, timeout: float) -> int | None:
+        """Return the exit code of a process, or None when it has none within so many seconds."""
+        end = time.monotonic() + timeout
+        while process not in self._codes:
+            left = max(0.0, end - time.monotonic())
+            if not select.select([self._orders], [], [], left)[0]:
+                return None
+            self._receive(PATIENCE)
+        return self._codes[process]
+
+    def _receive(self, timeout: float) -> int | None:
+        """Take in one message; return the process that it says was started."""
+        self._orders.settimeout(timeout)
+        what, process, *code = json.loads(self._orders.recv(1024))
+        if what == "started":
+            return int(process)
+        self._codes[process] = code[0]
+        return None
 
 
 @dataclass

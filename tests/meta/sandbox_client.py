@@ -1,8 +1,7 @@
 """The one client of a sandbox for tests, and sandboxes to send requests to: a process, or a thread of this process."""
 
+import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 import uuid
@@ -14,6 +13,7 @@ from typing import Any
 
 import requests
 
+from tests.meta.program import Launched, Launcher
 from tests.meta.samples import (
     CONTACT_SCHEMA,
     DOCUMENTS,
@@ -27,14 +27,13 @@ from tests.meta.samples import (
 
 #: Seconds that a test waits for an answer, or for a state to come.
 TIME_LIMIT = 20.0
-READY = "sandbox ready at "
 
 
 @dataclass
 class RunningSandbox:
     """A sandbox in a process of its own."""
 
-    process: subprocess.Popen[str]
+    process: Launched
     url: str
 
     def kilobytes(self, figure: str) -> int:
@@ -44,23 +43,25 @@ class RunningSandbox:
 
     def stop(self) -> int:
         """End the process with SIGTERM and return its exit code."""
-        self.process.terminate()
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
         return self.process.wait(TIME_LIMIT)
 
 
 @contextmanager
-def running(*options: str) -> Iterator[RunningSandbox]:
-    """Run a sandbox in a process of its own."""
-    command = [sys.executable, "-m", "contracts.sandbox", "--port", "0", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith(READY), line
-        started = RunningSandbox(process, line.removeprefix(READY).strip())
-        try:
-            yield started
-        finally:
-            started.stop()
+def running(launcher: Launcher, out: Path, *options: str) -> Iterator[RunningSandbox]:
+    """Run a sandbox in a process of its own.
+
+    Args:
+        out: Where to keep what it writes.
+    """
+    with socket.create_server(("127.0.0.1", 0), backlog=512) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        started = RunningSandbox(launcher.sandbox(options, listener, out), url)
+    try:
+        yield started
+    finally:
+        started.stop()
 
 
 @contextmanager

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,9 +13,9 @@ from contracts.exchanges.redaction import TrafficRedactor
 from contracts.manual.traffic_watch import Watch
 from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
 from tests.meta.manual.sample_traffic import Client
-from tests.meta.program import RunCommand
+from tests.meta.program import Launcher, RunCommand
+from tests.meta.sandbox_client import running
 
-READY = "sandbox ready at "
 #: What the broken sandbox does wrong.
 DEFECTS = ("uid-accepts-ten", "list-top-one-more", "contact-create-without-first-name")
 
@@ -32,36 +30,28 @@ def said(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> RunCommand
 
 
 @contextmanager
-def served(folder: Path, *options: str) -> Iterator[Path]:
+def served(launcher: Launcher, folder: Path, *options: str) -> Iterator[Path]:
     """Serve a sandbox, and give the settings file that aims at it."""
-    command = [sys.executable, "-m", "contracts.sandbox", "--port", "0", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith(READY), line
-        try:
-            shutil.copytree(SANDBOX_SETTINGS.parent / "samples", folder / "samples")
-            text = SANDBOX_SETTINGS.read_text(encoding="utf-8")
-            path = folder / f"{folder.name}.toml"
-            path.write_text(text.replace("http://127.0.0.1:8080", line.removeprefix(READY).strip()), "utf-8")
-            yield path
-        finally:
-            process.terminate()
-            process.wait(20)
-
-
-@pytest.fixture(scope="session")
-def faithful(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Return the settings file of a sandbox that keeps every clause."""
-    with served(tmp_path_factory.mktemp("faithful")) as path:
+    with running(launcher, folder / "out", *options) as sandbox:
+        shutil.copytree(SANDBOX_SETTINGS.parent / "samples", folder / "samples")
+        text = SANDBOX_SETTINGS.read_text(encoding="utf-8")
+        path = folder / f"{folder.name}.toml"
+        path.write_text(text.replace("http://127.0.0.1:8080", sandbox.url), "utf-8")
         yield path
 
 
 @pytest.fixture(scope="session")
-def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def faithful(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return the settings file of a sandbox that keeps every clause."""
+    with served(library_launcher, tmp_path_factory.mktemp("faithful")) as path:
+        yield path
+
+
+@pytest.fixture(scope="session")
+def broken(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return the settings file of a sandbox with `DEFECTS`."""
     options = [word for name in DEFECTS for word in ("--defect", name)]
-    with served(tmp_path_factory.mktemp("broken"), *options) as path:
+    with served(library_launcher, tmp_path_factory.mktemp("broken"), *options) as path:
         yield path
 
 

@@ -22,6 +22,7 @@ from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import altered
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, sandbox_target
 from contracts.settings.target import Target
+from tests.meta.program import Launcher
 from tests.meta.sandbox_client import running, serving
 
 PATIENCE = 60.0
@@ -127,9 +128,9 @@ class Listening:
 
 
 @pytest.fixture(scope="session")
-def sandbox_url() -> Iterator[str]:
+def sandbox_url(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a sandbox for the page alone: what is saved by hand would be in the way of other tests."""
-    with running() as started:
+    with running(library_launcher, tmp_path_factory.mktemp("page") / "out") as started:
         yield started.url
 
 

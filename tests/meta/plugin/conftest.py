@@ -3,8 +3,6 @@
 import asyncio
 import json
 import shutil
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.meta.program import Launcher, clean_environment
+from tests.meta.program import Launched, Launcher, clean_environment
 
 CHECKOUT = Path(__file__).parents[3]
 PLANTED = Path(__file__).parent / "planted"
-PATIENCE = 120.0
 
 
 @dataclass
@@ -80,26 +77,18 @@ class Runner:
         self._launcher = launcher
         self.environment: dict[str, str] = {}
 
-    def start(self, *words: str) -> "subprocess.Popen[str]":
-        """Start bare pytest in a fresh process, for tests that interfere with it; `end` waits for it."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "pytest", *self._words(words, None)],
-            cwd=self.checkout,
-            env=self._env(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+    def start(self, *words: str) -> Launched:
+        """Start bare pytest, for tests that interfere with it; `end` waits for it."""
+        given = self._words(words, None)
+        return self._launcher.start(given, self.checkout, self._env(), self.scratch / "out", program=False)
 
     def enough(self) -> None:
         """Let the planted case that waits go on to its end."""
         (self.private_parent / "enough").touch()
 
-    def end(self, process: "subprocess.Popen[str]") -> Ended:
+    def end(self, process: Launched) -> Ended:
         """Wait for the end of a run that was started."""
-        out, err = process.communicate(timeout=PATIENCE)
-        return Ended(process.returncode, out, err, self.reports)
+        return Ended(*process.communicate(), self.reports)
 
     def __call__(self, *words: str, reports: Path | None = None, program: bool = False) -> Ended:
         """Run to the end; `program` for the command instead of bare pytest."""
@@ -109,22 +98,9 @@ class Runner:
 
     def sweep(self, *words: str) -> Ended:
         """Run `registry-contracts sweep` to its end."""
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                "from contracts.cli import main; main()",
-                "sweep",
-                *self._words(words, None)[2:],
-            ],
-            cwd=self.checkout,
-            env=self._env(),
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-        return Ended(done.returncode, done.stdout, done.stderr, self.reports)
+        given = ["sweep", *self._words(words, None, program=True)]
+        out = self.scratch / "sweep"
+        return Ended(*self._launcher.run(given, self.checkout, self._env(), out), self.reports)
 
     def _words(self, words: tuple[str, ...], reports: Path | None, *, program: bool = False) -> list[str]:
         plain = [] if program else ["-p", "no:cacheprovider"]
