@@ -30,7 +30,7 @@ def pytest_configure() -> None:
 @pytest.fixture(scope="session")
 def sandbox(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
     """Serve one sandbox for all tests of the session."""
-    with running(library_launcher, tmp_path_factory.mktemp("sandbox") / "out") as started:
+    with running(library_launcher, tmp_path_factory.mktemp("sandbox")) as started:
         yield started
 
 
@@ -66,7 +66,7 @@ def start_sandbox(
     with ExitStack() as started:
 
         def start(*options: str) -> RunningSandbox:
-            out = tmp_path_factory.mktemp("sandbox") / "out"
+            out = tmp_path_factory.mktemp("sandbox")
             return started.enter_context(running(library_launcher, out, *options))
 
         yield start

@@ -130,7 +130,8 @@ def _fork_sandbox() -> None:
         def __enter__(self) -> "Embedded":
             return self
 
-    import_module("contracts.plugin.controller").EmbeddedSandbox = Embedded
+    controller: Any = import_module("contracts.plugin.controller")
+    controller.EmbeddedSandbox = Embedded
 
 
 if __name__ == "__main__":

@@ -148,23 +148,24 @@ class Launcher:
         """
         order: dict[str, Any] = {"kind": "program" if program else "pytest", "forks_sandbox": forks_sandbox}
         order |= {"words": list(words), "cwd": str(folder), "env": dict(environment)}
-        return self._start(order, out)
+        with ExitStack() as opened:
+            files = [opened.enter_context(path.open("wb")) for path in outputs(out)]
+            return self._order(order, [file.fileno() for file in files], out)
 
-    def sandbox(self, options: Sequence[str], listener: socket.socket, out: Path) -> Launched:
-        """Start a sandbox that serves on a socket; requests wait there until it is ready.
+    def sandbox(self, options: Sequence[str], listener: socket.socket, out: int, folder: Path) -> Launched:
+        """Start a sandbox that serves on a socket.
 
         Args:
             options: Of `registry-contracts sandbox`.
-            out: Where to keep what it writes; its errors go beside it.
+            out: The descriptor it writes to when it is ready.
+            folder: Where its errors go.
         """
         order = {"kind": "sandbox", "words": list(options), "cwd": str(CHECKOUT), "env": dict(os.environ)}
-        return self._start(order, out, listener.fileno())
+        with (folder / "sandbox.err").open("wb") as errors:
+            return self._order(order, [out, errors.fileno(), listener.fileno()], folder / "sandbox.err")
 
-    def _start(self, order: dict[str, Any], out: Path, *more: int) -> Launched:
-        with ExitStack() as opened:
-            files = [opened.enter_context(path.open("wb")) for path in outputs(out)]
-            descriptors = [*(file.fileno() for file in files), *more]
-            socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
+    def _order(self, order: Mapping[str, Any], descriptors: Sequence[int], out: Path) -> Launched:
+        socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
         while (process := self._receive(PATIENCE)) is None:
             pass
         return Launched(self, process, out)

@@ -1,12 +1,13 @@
 """The one client of a sandbox for tests, and sandboxes to send requests to: a process, or a thread of this process."""
 
+import os
 import signal
 import socket
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from tests.meta.samples import (
 
 #: Seconds that a test waits for an answer, or for a state to come.
 TIME_LIMIT = 20.0
+READY = "sandbox ready at "
 
 
 @dataclass
@@ -49,19 +51,22 @@ class RunningSandbox:
 
 
 @contextmanager
-def running(launcher: Launcher, out: Path, *options: str) -> Iterator[RunningSandbox]:
+def running(launcher: Launcher, folder: Path, *options: str) -> Iterator[RunningSandbox]:
     """Run a sandbox in a process of its own.
 
     Args:
-        out: Where to keep what it writes.
+        folder: Where its errors go.
     """
-    with socket.create_server(("127.0.0.1", 0), backlog=512) as listener:
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        started = RunningSandbox(launcher.sandbox(options, listener, out), url)
-    try:
+    with ExitStack() as opened:
+        read, write = os.pipe()
+        output = opened.enter_context(os.fdopen(read, encoding="utf-8"))
+        with os.fdopen(write, "wb"), socket.create_server(("127.0.0.1", 0), backlog=512) as listener:
+            process = launcher.sandbox(options, listener, write, folder)
+        line = output.readline()
+        assert line.startswith(READY), (line, process.communicate())
+        started = RunningSandbox(process, line.removeprefix(READY).strip())
+        opened.callback(started.stop)
         yield started
-    finally:
-        started.stop()
 
 
 @contextmanager

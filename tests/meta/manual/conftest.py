@@ -32,7 +32,7 @@ def said(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> RunCommand
 @contextmanager
 def served(launcher: Launcher, folder: Path, *options: str) -> Iterator[Path]:
     """Serve a sandbox, and give the settings file that aims at it."""
-    with running(launcher, folder / "out", *options) as sandbox:
+    with running(launcher, folder, *options) as sandbox:
         shutil.copytree(SANDBOX_SETTINGS.parent / "samples", folder / "samples")
         text = SANDBOX_SETTINGS.read_text(encoding="utf-8")
         path = folder / f"{folder.name}.toml"

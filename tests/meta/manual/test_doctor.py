@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.meta.manual.conftest import served
-from tests.meta.program import RunCommand
+from tests.meta.program import Launcher, RunCommand
 
 
 class _WantsCapitals(BaseHTTPRequestHandler):
@@ -95,8 +95,10 @@ def test_writing_leaves_no_draft_and_permanent_records_are_announced(
     assert {each["what"] for each in content["left"]} == {"attachment", "contact", "submission"}
 
 
-def test_a_contradiction_that_reading_shows_is_named(said: RunCommand, tmp_path: Path) -> None:
-    with served(tmp_path, "--defect", "list-top-one-more") as target:
+def test_a_contradiction_that_reading_shows_is_named(
+    said: RunCommand, library_launcher: Launcher, tmp_path: Path
+) -> None:
+    with served(library_launcher, tmp_path, "--defect", "list-top-one-more") as target:
         content = looked(said, "--target", target)
     assert "contradicts list-top" in texts(content, "listDrafts in abs-dev")
 

@@ -130,7 +130,7 @@ class Listening:
 @pytest.fixture(scope="session")
 def sandbox_url(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a sandbox for the page alone: what is saved by hand would be in the way of other tests."""
-    with running(library_launcher, tmp_path_factory.mktemp("page") / "out") as started:
+    with running(library_launcher, tmp_path_factory.mktemp("page")) as started:
         yield started.url
 
 
