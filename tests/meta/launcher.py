@@ -109,7 +109,7 @@ def _run(order: dict[str, Any], descriptors: list[int]) -> None:
     signal.alarm(LONGEST_SECONDS)
     sys.path[:] = [order["cwd"], *sys.path[1:]]
     sys.argv = ["registry-contracts", *order["words"]]
-    if order["forks_sandbox"]:
+    if order["forks_sandbox"] and "contracts.plugin.controller" in sys.modules:
         _fork_sandbox()
     if order["kind"] == "program":
         import_module("registry_contracts").main()
