@@ -352,9 +352,6 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
     return "" if answer.success else f"was answered {answer.quote()}"
 
 
-READS = operations_with(needs="draft", safe=True)
-
-
 def works_for_ordinary_uid(actor: Actor, arrange: Arrangement, uid: str | None = None) -> None:
     """See that a draft can be saved, read and deleted under an ordinary uid; what follows is about special ones.
 
@@ -372,7 +369,10 @@ def works_for_ordinary_uid(actor: Actor, arrange: Arrangement, uid: str | None =
 
 def _live(actor: Actor, arrange: Arrangement, uid: str | None) -> bool:
     draft = arrange.draft(actor, uid)
-    answers = {name: done(actor.send(name, path={"uid": draft.uid})) for name in READS}
+    answers = {
+        name: done(actor.send(name, path={"uid": draft.uid}))
+        for name in operations_with(needs="draft", safe=True)
+    }
     if not readers.holds_document(answers["getDraft"], draft.document):
         raise Blocked("getDraft", "does not give the document that was saved")
     done(actor.send("deleteDraft", path={"uid": draft.uid}))

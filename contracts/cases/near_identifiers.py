@@ -35,7 +35,6 @@ from contracts.session.namespace import Namespace
 _SHORT, _LONG, _CHARACTER = "uid-too-short", "uid-too-long", "uid-forbidden-characters"
 _MISREAD, _WIDE, _NEWLINE = "uid-misread-range", "uid-non-ascii", "uid-trailing-newline"
 MISS_CLAUSES: Final = (_SHORT, _LONG, _CHARACTER, _MISREAD, _WIDE, _NEWLINE)
-_READS: Final = operations_with(needs="draft", safe=True)
 _ALLOWED: Final = string.ascii_letters + string.digits + "-_"
 
 
@@ -139,7 +138,7 @@ class NearMisses:
         uid = miss.of(request.path["uid"])
         self._fresh.claim(uid)
         sent = requests.send(requests.at(request, uid), self._actor)
-        control = self._control if self._operation in _READS else None
+        control = self._control if self._operation in operations_with(needs="draft", safe=True) else None
         each_refused(self._judging(miss.clause), [sent], control)
         self.refused = self.refused or sent
 
@@ -166,7 +165,7 @@ class NearMisses:
         """A request on something that is there; for a length, under the identifier that is nearest to it."""
         if self._usual is None:
             self._usual = self._ordinary.request(self._operation)
-        if self._operation in _READS:
+        if self._operation in operations_with(needs="draft", safe=True):
             return requests.at(self._usual, self._uid_near(miss))
         if miss.length:
             return requests.at(self._usual, self._fresh.uid(UID_SHORTEST))

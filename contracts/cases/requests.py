@@ -144,12 +144,6 @@ _MAKERS: Final = {
 }
 
 
-FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "contact": operations_with(family="contact"),
-    "draft": operations_with(family="draft"),
-    "attachment": operations_with(family="attachment", stores=None),
-}
-WORKFLOW: Final = operations_with(family="workflow")
 #: Note of an exchange: it was about something that is not there.
 MADE_UP: Final = "made up"
 _COLLECTION: Final = re.compile(r"(/api/v20\d\d)/[^/?]+")
@@ -159,6 +153,11 @@ UNKNOWN_REALM: Final = "no-such-realm"
 ELSEWHERE: Final[Mapping[str, str]] = {"abs-dev": "bch-dev", "bch-dev": "chm-dev", "chm-dev": "abs-dev"}
 #: What an upload sends.
 CONTENT: Final = b"a note\n"
+
+
+def family(name: str) -> tuple[str, ...]:
+    """Return the operations of a family that cases send; of attachments those that store nothing."""
+    return operations_with(family=name, stores=None) if name == "attachment" else operations_with(family=name)
 
 
 def _looks_for_something(name: str) -> bool:
@@ -250,7 +249,7 @@ class OrdinaryRequests:
             return replace(request, operation=operation)
         request = self.request(operation)
         record = request.body
-        if operation in WORKFLOW:
+        if operation in family("workflow"):
             return replace(request, body={"document": _spoilt(record["document"])})
         return replace(request, body=_spoilt(record)) if operation == "createContact" else request
 

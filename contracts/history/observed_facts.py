@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, NamedTuple
 from msgspec import Meta
 
 from contracts.file_formats import Format, Name
-from contracts.interface.description import load_description, operations_with
+from contracts.interface.description import load_description
 
 #: The name of a fact that has none of its own.
 SEEN: Final = "seen"
@@ -224,7 +224,6 @@ _SUCCESS_BODY: Final[Mapping[str, str]] = MappingProxyType(
         "listAttachments": "attachment-fields",
         "createAttachment": "attachment-create-answer",
         "persistTemporaryFile": "attachment-persist-answer",
-        **dict.fromkeys(operations_with(family="workflow"), "workflow-answer"),
     }
 )
 #: Family → the silent clause about a refusal.
@@ -249,6 +248,8 @@ def success_status_clause(operation: str) -> str:
 
 def success_clause(operation: str) -> str:
     """Return the id of the silent clause about the body that an accepted request is answered with."""
+    if load_description().operations[operation].family == "workflow":
+        return "workflow-answer"
     return _SUCCESS_BODY.get(operation, success_status_clause(operation))
 
 

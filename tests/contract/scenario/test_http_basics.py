@@ -4,7 +4,7 @@ from functools import partial
 
 from contracts.cases import Actor, Claims, Credentials, OrdinaryRequests, comparison, contract, requests
 
-DOCUMENTS = (*requests.FAMILIES["draft"], *requests.FAMILIES["attachment"])
+DOCUMENTS = (*requests.family("draft"), *requests.family("attachment"))
 BODIES = ("createContact", "updateContact", "saveDraft")
 WITHOUT_BODY = (
     "getDraft",
@@ -46,7 +46,7 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(
         claim("json-bodies", operation).meets("empty-or-json", asked[operation])
     for operation in ("draftExists", "attachmentExists"):
         claim("head-without-body", operation).meets("no-content", asked[operation])
-    realms = [partial(judge, operation) for operation in requests.FAMILIES["draft"]]
+    realms = [partial(judge, operation) for operation in requests.family("draft")]
     headers = [partial(judge_header, operation) for operation in WITHOUT_BODY]
     # Last, as it ends the case where one operation is not served, which says nothing about the others.
     served = partial(
@@ -59,20 +59,18 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(
     comparison.each_judged([*headers, *realms, served])
 
 
-@contract(
-    "version-2013-paths", "realm-document-realms", "json-bodies", operations=requests.FAMILIES["contact"]
-)
+@contract("version-2013-paths", "realm-document-realms", "json-bodies", operations=requests.family("contact"))
 def test_ordinary_requests_for_contacts_are_served(ordinary: OrdinaryRequests, claim: Claims) -> None:
     """Contact operations stand under /api/v2013, in every realm that has documents, and answer in JSON."""
-    asked = ordinary.once_each(requests.FAMILIES["contact"])
+    asked = ordinary.once_each(requests.family("contact"))
 
     def judge(operation: str) -> None:
         again = partial(ordinary.harmless, operation)
         comparison.realm_taken(claim("realm-document-realms", operation), asked[operation], again)
 
-    for operation in requests.FAMILIES["contact"]:
+    for operation in requests.family("contact"):
         claim("json-bodies", operation).meets("empty-or-json", asked[operation])
-    realms = [partial(judge, operation) for operation in requests.FAMILIES["contact"]]
+    realms = [partial(judge, operation) for operation in requests.family("contact")]
     served = partial(
         comparison.families_served,
         partial(claim, "version-2013-paths"),
@@ -84,24 +82,29 @@ def test_ordinary_requests_for_contacts_are_served(ordinary: OrdinaryRequests, c
 
 
 def _families(*names: str) -> dict[str, tuple[str, ...]]:
-    return {name: requests.FAMILIES[name] for name in names}
+    return {name: requests.family(name) for name in names}
 
 
-@contract("version-2023-paths", "realm-workflow-realms", "json-bodies", operations=requests.WORKFLOW)
+@contract(
+    "version-2023-paths", "realm-workflow-realms", "json-bodies", operations=requests.family("workflow")
+)
 def test_ordinary_submissions_are_served(ordinary: OrdinaryRequests, claim: Claims) -> None:
     """Workflow operations stand under /api/v2023 at the same base address, in every realm, and answer in JSON."""
-    asked = ordinary.once_each(requests.WORKFLOW)
+    asked = ordinary.once_each(requests.family("workflow"))
 
     def judge(operation: str) -> None:
         again = partial(ordinary.harmless, operation)
         comparison.realm_taken(claim("realm-workflow-realms", operation), asked[operation], again)
 
     comparison.families_served(
-        partial(claim, "version-2023-paths"), asked, {"workflow": requests.WORKFLOW}, ordinary.nowhere
+        partial(claim, "version-2023-paths"),
+        asked,
+        {"workflow": requests.family("workflow")},
+        ordinary.nowhere,
     )
-    for operation in requests.WORKFLOW:
+    for operation in requests.family("workflow"):
         claim("json-bodies", operation).meets("empty-or-json", asked[operation])
-    comparison.each_judged(partial(judge, operation) for operation in requests.WORKFLOW)
+    comparison.each_judged(partial(judge, operation) for operation in requests.family("workflow"))
 
 
 @contract("version-2013-paths", "json-bodies", "content-type-charset", operations=("createToken",))
@@ -138,7 +141,7 @@ def test_header_names_of_a_list_are_read_in_any_letter_case(
     )
 
 
-@contract("content-type-charset", "header-letter-case", operations=requests.WORKFLOW)
+@contract("content-type-charset", "header-letter-case", operations=requests.family("workflow"))
 def test_submissions_are_read_with_a_charset_and_other_letter_case(
     author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:

@@ -24,7 +24,7 @@ UNKNOWN = {"Realm": requests.UNKNOWN_REALM}
 WITHOUT = {"missing": None, "empty": ""}
 
 
-@contract("realm-empty", operations=requests.WORKFLOW)
+@contract("realm-empty", operations=requests.family("workflow"))
 def test_an_empty_realm_header_is_refused(
     author: Actor, ordinary: OrdinaryRequests, claim: Claims, operation: str
 ) -> None:

@@ -15,7 +15,7 @@ ATTACHMENTS = (
 )
 
 
-@contract("realm-query", "realm-query-unknown", operations=requests.WORKFLOW)
+@contract("realm-query", "realm-query-unknown", operations=requests.family("workflow"))
 def test_the_realm_may_stand_in_the_query(
     author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
