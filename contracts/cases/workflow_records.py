@@ -150,8 +150,19 @@ class WorkflowRecords(RecordLookup):
         self._replays = replays
 
     def subject(self, operation: str) -> str:
-        """An identifier that a request of this operation fits: a fresh one, or for updates a standing record."""
+        """An identifier that a request of this operation fits: a fresh one, or for updates a standing record.
+
+        The service has taken a valid submission before, where it takes any: it may look at its first ones alone.
+        """
+        self._arrange.once("a submission before", self._submit_before)
         return self.standing() if operation == UPDATE else self._fresh.uid()
+
+    def _submit_before(self) -> bool:
+        try:
+            self._arrange.submission(self._author)
+        except (Blocked, Untested):
+            return False  # where it can be tried, other cases judge it
+        return True
 
     def unused(self) -> str:
         """An identifier under which no record exists."""
@@ -181,7 +192,7 @@ class WorkflowRecords(RecordLookup):
         """A faulty document sent to where only its content can be refused; the note `identifier` says where."""
         if operation == UPDATE:
             return self.faulty_update()
-        identifier = self._fresh.uid()
+        identifier = self.subject(operation)
         faulty = self._samples.faulty_submission(identifier)
         exchange = submit(operation, self._author, self._samples, identifier, faulty)
         exchange.notes["identifier"] = identifier

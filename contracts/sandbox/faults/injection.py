@@ -164,7 +164,9 @@ class Memory:
             self.saved.pop(key, None)
             self.deleted[request.uid] = None
         elif name.startswith("createWorkflow"):
-            self.submitted[request.realm] = request
+            self.submitted.setdefault(
+                request.realm, request
+            )  # the fault may let bad ones through from then on
         elif name in ("listDrafts", "listAttachments"):
             for item in items_of(answer.json) or ():
                 self.items[name][json.dumps(item, sort_keys=True)] = item

@@ -31,7 +31,9 @@ def table(scripted: Any, run: Any) -> Any:
 
     def make(rule: Any) -> RowRequests:
         author, samples = scripted(rule), Samples(RealmSettings(), "abs-dev")
-        arrange: Any = SimpleNamespace(once=run.once, disturbed=lambda _: False, draft=None)
+        arrange: Any = SimpleNamespace(
+            once=run.once, disturbed=lambda _: False, draft=None, submission=lambda _: "rc-test-submitted"
+        )
         records = WorkflowRecords(author, arrange, samples, run.namespace)
         return RowRequests(author, records, arrange, samples, run.namespace)
 
