@@ -1,0 +1,136 @@
+"""Calls on different documents that are under way at the same time, and claims that none takes from another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, TypeVar
+
+from contracts.cases.drafts import save, without_header
+from contracts.cases.sample_records import Samples
+from contracts.checks.claims import Claims
+from contracts.checks.outcomes import done, usable
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Exchange
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+T = TypeVar("T")
+
+CLAUSES: Final = (
+    "draft-save-creates",
+    "draft-save-updates",
+    "draft-get-content",
+    "draft-info-present",
+    "draft-exists-present",
+    "draft-delete-removes",
+    "draft-delete-content-gone",
+    "draft-save-spares-others",
+    "draft-delete-spares-others",
+)
+
+
+def at_once(call: Callable[[T], Exchange], arguments: Sequence[T]) -> list[Exchange]:
+    """Make a call with each argument, all of them under way together.
+
+    Raises:
+        EnvironmentFault: a call had no answer.
+    """
+    with ThreadPoolExecutor(len(arguments)) as pool:
+        return list(pool.map(call, arguments))
+
+
+class OverlappingDrafts:
+    """Drafts of several documents whose calls overlap: two of each owner's.
+
+    Args:
+        owners: Who saves, reads and deletes; each two drafts.
+    """
+
+    def __init__(self, owners: Sequence[Actor], samples: Samples, fresh: Namespace, claim: Claims) -> None:
+        self._owner = {fresh.uid(): owner for _ in range(2) for owner in owners}
+        self._samples = samples
+        self._claim = claim
+
+        half = len(self._owner) // 2
+        self._changed, self._left = list(self._owner)[:half], list(self._owner)[half:]
+
+    def keep_their_contents(self) -> None:
+        """Claim that drafts saved together are there, and that saving half of them again leaves the others alone.
+
+        Raises:
+            Contradiction: a must was contradicted.
+            Blocked: a call was answered with a server error.
+        """
+        everyone = [*self._changed, *self._left]
+        for sent in at_once(lambda uid: self._save(uid, "first"), everyone):
+            self._claim("draft-save-creates").accepted(sent)
+        updated = at_once(lambda uid: self._save(uid, "later"), self._changed)
+        for sent in updated:
+            self._claim("draft-save-updates", "saveDraft").accepted(sent)
+        for uid, read in zip(everyone, self._ask("getDraft", everyone), strict=True):
+            self._claim_content(uid, read, updated)
+        for found in self._ask("draftExists", everyone):
+            self._claim("draft-exists-present").accepted(found)
+        for info in self._ask("getDraftInfo", everyone):
+            told = usable(info).success and bool(info.answer.json)
+            self._claim("draft-info-present").holds(
+                told, info, expected="some metadata", seen=info.answer.quote()
+            )
+
+    def _claim_content(self, uid: str, read: Exchange, updated: Sequence[Exchange]) -> None:
+        first, later = self._document(uid, "first"), self._document(uid, "later")
+        if uid in self._left:
+            there = readers.holds_document(usable(read), first)
+            self._claim("draft-save-spares-others").holds(
+                there, *updated, read, expected=f"the draft {uid} as it was", seen=read.answer.quote()
+            )
+            return
+        self._claim("draft-save-updates", "getDraft").holds(
+            not readers.holds_document(usable(read), first),
+            *updated,
+            read,
+            expected="the later content",
+            seen="the content from before",
+        )
+        self._claim("draft-get-content").shows(read, later)
+
+    def are_deleted_alone(self) -> None:
+        """Claim that of drafts that are there, those deleted together are gone and the others stay.
+
+        Raises:
+            Contradiction: a must was contradicted.
+            Blocked: a deletion was refused.
+        """
+        deleted = at_once(lambda uid: self._owner[uid].send("deleteDraft", path={"uid": uid}), self._changed)
+        for sent in deleted:
+            done(sent)
+        for uid, read in zip(self._changed, self._ask("getDraft", self._changed), strict=True):
+            given = readers.holds_document(usable(read), self._document(uid, "later"))
+            self._claim("draft-delete-content-gone", "getDraft").holds(
+                not given, *deleted, read, expected="nothing of it", seen=read.answer.quote()
+            )
+        for found in self._ask("draftExists", self._changed):
+            self._claim("draft-delete-removes", "draftExists").holds(
+                not usable(found).success,
+                *deleted,
+                found,
+                expected="no draft any more",
+                seen=found.answer.quote(),
+            )
+        for uid, read in zip(self._left, self._ask("getDraft", self._left), strict=True):
+            there = readers.holds_document(usable(read), self._document(uid, "first"))
+            self._claim("draft-delete-spares-others").holds(
+                there, *deleted, read, expected=f"the draft {uid} as it was", seen=read.answer.quote()
+            )
+
+    def _ask(self, operation: str, uids: Sequence[str]) -> list[Exchange]:
+        return at_once(lambda uid: self._owner[uid].send(operation, path={"uid": uid}), uids)
+
+    def _save(self, uid: str, word: str) -> Exchange:
+        document = self._samples.short_draft(uid, middleName=f"{word} of {uid}")
+        return save(self._owner[uid], self._samples, uid, document)
+
+    def _document(self, uid: str, word: str) -> dict[str, Any]:
+        """What a save stored, header aside."""
+        return without_header(self._samples.short_draft(uid, middleName=f"{word} of {uid}"))
