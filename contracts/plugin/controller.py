@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -33,31 +34,62 @@ from contracts.plugin.session_finish import (
 from contracts.plugin.worker import MAIN, WORKER, Worker
 from contracts.session.draft_cleanup import Sweeper
 from contracts.session.private_folder import remove_abandoned_private_folders
+from contracts.session.session import Session
 from contracts.session.tokens import Token
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
-from contracts.settings.target import AUTHOR
+from contracts.settings.target import AUTHOR, Target
 
 #: How long the look at the target may take, in seconds.
 LONGEST_LOOK_SECONDS = 8.0
 
 
-def preflight(worker: Worker) -> str | None:
+#: Name of the sessions that look whether a target has started.
+_WAITING = "waiting"
+#: Between two tries at a target that is just starting.
+_PAUSE_SECONDS = 1.0
+
+
+def preflight(worker: Worker, wait_seconds: float = 0.0) -> str | None:
     """Sign in with every account, so that the workers share the tokens, and return what makes judging impossible.
 
     The author comes first: when the environment is down, no other account is tried.
+
+    Args:
+        wait_seconds: How long to wait for a target whose gateway answers in its place.
 
     Returns:
         One sentence when the environment is down or the author's credentials are refused; None otherwise. An
         answer that breaks the contract of signing in is no obstacle: its own cases find it.
     """
-    with worker.time_limit(LONGEST_LOOK_SECONDS):
-        author = worker.tokens.token(AUTHOR)
+    author = _sign_in(worker)
+    if author.gateway and not worker.target.is_sandbox and _wait_for(worker.target, wait_seconds):
+        author = _sign_in(worker)
     # An embedded sandbox that answers may be one with a defect, which its cases are there to find.
     if author.environment and (author.status is None or not worker.target.is_sandbox):
         return f"{worker.target.base_url} cannot be judged: {author.refusal}; is the service up and the base URL right?"
     for role in worker.target.accounts:
         worker.tokens.token(role)
     return None if author.value or worker.target.is_sandbox else _refused(author, worker)
+
+
+def _sign_in(session: Session) -> Token:
+    with session.time_limit(LONGEST_LOOK_SECONDS):
+        return session.tokens.token(AUTHOR)
+
+
+def _wait_for(target: Target, seconds: float) -> bool:
+    """Wait until a target answers for itself; each try is a session of its own, so that none of them counts as a fault.
+
+    Returns:
+        Whether it does.
+    """
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(_PAUSE_SECONDS)
+        with Session(target, _WAITING) as session:
+            if not _sign_in(session).gateway:
+                return True
+    return False
 
 
 def _refused(author: Token, worker: Worker) -> str | None:
@@ -164,7 +196,7 @@ def pytest_collection(session: pytest.Session) -> None:
     if PLAN not in config.stash:
         return
     try:
-        obstacle = preflight(config.stash[WORKER])
+        obstacle = preflight(config.stash[WORKER], float(config.getoption("--wait")))
     except SuiteError as error:
         note_trouble(config.stash[WORKER], "looking at the target", str(error))
         pytest.exit("the suite broke", returncode=ExitCode.ERROR)

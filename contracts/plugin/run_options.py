@@ -83,8 +83,16 @@ REPORT_URL: Final = RunOption(
     "report-url", "URL", "Where people find the report, for the webhook; or REGISTRY_REPORT_URL."
 )
 
+WAIT: Final = RunOption(
+    "wait",
+    "SECONDS",
+    "How long to wait for a target whose gateway answers for it, since it is just starting; 30 by default.",
+    default="30",
+    integer=True,
+)
+
 #: By topic, in the order of the help.
-JUDGING: Final = (TARGET, REALM, CONSUMER, DEVIATIONS)
+JUDGING: Final = (TARGET, REALM, CONSUMER, DEVIATIONS, WAIT)
 SELECTION: Final = (PROFILE, CLAUSE, OPERATION, SEED, SHARD)
 COMPARISON: Final = (DRIFT, BASELINE, HISTORY)
 WEBHOOK: Final = (NOTIFY, REPORT_URL)

@@ -22,7 +22,7 @@ from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Exchange, Headers
 from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
 from contracts.interface.description import Description, load_description
-from contracts.session.environment_faults import Breaker
+from contracts.session.environment_faults import GATEWAY_STATUSES, Breaker
 from contracts.session.ledger import Entry, Ledger, named, outcome
 from contracts.session.limits import Pace, RequestBudget, ResidueBudget
 from contracts.session.namespace import Namespace, new_run_token
@@ -330,10 +330,13 @@ class Session:
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         url = self.description.operations["createToken"].url(self.target.base_url)
         request = HttpRequest("createToken", "POST", url, headers, body)
+        exchange = None
         try:
-            return token_of(self.send(request, RequestContext(SIGNING_IN, 1, ANY_REALM, role)).answer)
+            exchange = self.send(request, RequestContext(SIGNING_IN, 1, ANY_REALM, role))
+            return token_of(exchange.answer)
         except EnvironmentFault as fault:
-            return Token(refusal=str(fault))
+            gateway = exchange is not None and exchange.status in GATEWAY_STATUSES
+            return Token(refusal=str(fault), gateway=gateway)
 
     def _record_fault(self, fault: str, exchange: Exchange) -> None:
         self.faults[fault] += 1

@@ -31,6 +31,7 @@ class Token:
         issued: When it was asked for, ISO 8601.
         status: The status of the answer; None when there was none.
         ahead: Seconds by which the service's clock is ahead of ours.
+        gateway: Whether something answered in the place of the service.
     """
 
     value: str = field(default="", repr=False)
@@ -39,6 +40,7 @@ class Token:
     issued: str = ""
     status: int | None = None
     ahead: float = 0.0
+    gateway: bool = False
 
     @property
     def ending(self) -> bool:

@@ -96,6 +96,17 @@ def test_a_target_that_refuses_connections_ends_with_6_soon(
     assert ended.verdict["environment"]["requests"] == 4
 
 
+@pytest.mark.parametrize(("wait", "code"), [("0", 6), ("20", 5)])
+def test_a_target_that_is_just_starting_is_waited_for(
+    run: Any, faulty: Callable[..., Any], wait: str, code: int
+) -> None:
+    unavailable: Any = (503, [], b"")
+    starting = iter([unavailable] * 6)
+    service = faulty(lambda *_: next(starting, None))
+    ended = run("-k", "no_case_of_this_name", f"--target={service.target}", f"--wait={wait}")
+    assert ended.code == code, ended.said
+
+
 def test_a_wrong_password_ends_with_6_and_is_not_shown(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty()
     run.environment["SANDBOX_AUTHOR_PASSWORD"] = "wrong-and-still-secret"
