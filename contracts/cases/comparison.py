@@ -11,11 +11,11 @@ from functools import partial
 from math import log
 from typing import Any, Final
 
-from contracts.cases import sign_in
 from contracts.cases.list_pages import Lister, Page
 from contracts.cases.requests import ELSEWHERE, MADE_UP, UNKNOWN_REALM
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, usable
+from contracts.checks.sign_in import token_in
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
@@ -336,7 +336,7 @@ def lifetime(seconds: float, first: Exchange, second: Exchange) -> dict[str, int
         seconds: From the first answer to the expiration it names; more than 0.
         first, second: Two sign-ins. When both give one token, it may be of any age: nothing is told then.
     """
-    tokens = [sign_in.token_in(exchange.answer) for exchange in (first, second)]
+    tokens = [token_in(exchange.answer) for exchange in (first, second)]
     if tokens[0] == tokens[1] or seconds <= 0:
         return {"seconds": None}
     return {"seconds": min(LIFETIMES, key=lambda usual: abs(log(usual / seconds)))}

@@ -198,7 +198,7 @@ def at_rest(lister: Lister, *parts: Options, own: Lister | None = None, at_least
 
 def no_more_than(claim: Claim, page: Page, top: int) -> None:
     """Claim that a list holds at most `top` items."""
-    claim.holds(0 <= page.size <= top, page.exchange, expected=f"no more than {top} items", seen=page.told)
+    claim.at_most(page.exchange, top)
 
 
 def empty(claim: Claim, page: Page) -> None:

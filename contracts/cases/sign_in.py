@@ -12,8 +12,8 @@ from contracts.cases.arrangement import Arrangement
 from contracts.cases.requests import Request, send
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, done, usable
-from contracts.exchanges import readers
-from contracts.exchanges.exchange import Exchange, Response
+from contracts.checks.sign_in import EXPIRATION_MEMBER, token_in, without_secrets
+from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import load_description, operations_with
 from contracts.session.actor import Actor
 from contracts.settings.target import Target
@@ -98,16 +98,8 @@ def half(token: str) -> str:
     return token[: len(token) // 2]
 
 
-TOKEN_MEMBER: Final = "authenticationToken"  # noqa: S105 - a name, no secret
-EXPIRATION_MEMBER: Final = "expiration"
 #: Credentials are lacking, or are none (RFC 9110, 15.5.2).
 _UNAUTHENTICATED: Final = 401
-
-
-def token_in(answer: Response) -> str | None:
-    """The token of a sign-in answer, where the document says it stands; None when there is none."""
-    value = answer.json.get(TOKEN_MEMBER) if answer.success and isinstance(answer.json, dict) else None
-    return value if isinstance(value, str) and value else None
 
 
 def token_of(actor: Actor, body: Mapping[str, Any]) -> str:
@@ -151,12 +143,7 @@ def gives_token(claim: Claim, exchange: Exchange, other_ways: Iterable[Callable[
         raise Blocked(
             "createToken", "gives a token only to requests with more headers than the document lists"
         )
-    claim.holds(
-        given,
-        exchange,
-        expected=f"{TOKEN_MEMBER}, a string that is not empty",
-        seen=_without_secrets(exchange.answer),
-    )
+    claim.meets("token-given", exchange)
 
 
 def needs_no_more(claim: Claim, exchange: Exchange, with_more: Callable[[], Exchange]) -> None:
@@ -173,34 +160,14 @@ def needs_no_more(claim: Claim, exchange: Exchange, with_more: Callable[[], Exch
         given,
         exchange,
         expected="a token without Realm and Authorization",
-        seen=_without_secrets(exchange.answer),
+        seen=without_secrets(exchange.answer),
     )
 
 
 def no_token_from(claim: Claim, exchanges: Iterable[Exchange]) -> None:
     """Claim that none of these requests yields a token, whatever their status: it is not shown."""
     for exchange in exchanges:
-        tokens = list(_tokens(usable(exchange)))
-        claim.holds(not tokens, exchange, expected="no token", seen=f"{exchange.answer.status} with a token")
-
-
-def _tokens(answer: Response) -> Iterable[str]:
-    """Every text that stands under the name of a token, however deep, whatever the status."""
-    for value in readers.values(answer.json):
-        found = value.get(TOKEN_MEMBER) if isinstance(value, dict) else None
-        if isinstance(found, str) and found:
-            yield found
-
-
-def _without_secrets(answer: Response) -> str:
-    kinds = (
-        {name: type(value).__name__ for name, value in answer.json.items()} if _is_object(answer) else None
-    )
-    return f"{answer.status} with members {kinds}" if kinds is not None else answer.quote()
-
-
-def _is_object(answer: Response) -> bool:
-    return isinstance(answer.json, dict) and TOKEN_MEMBER in answer.json
+        claim.meets("no-token", exchange)
 
 
 def opens(claim: Claim, tries: Iterable[Callable[..., Exchange]]) -> None:

@@ -5,7 +5,8 @@ A clause without a reached assertion can never pass, so cases assert only throug
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from contracts.checks.check import Check, no_page
@@ -49,17 +50,22 @@ class Claim:
         role = exchanges[-1].role if exchanges else ""
         self._contradicted(contradicted(self._clause.id, self._operation, expected, seen, shown, role))
 
-    def meets(self, check: str, exchange: Exchange, **arguments: Any) -> None:
+    def meets(
+        self, check: str, exchange: Exchange, *, because_of: Sequence[Exchange] = (), **arguments: Any
+    ) -> None:
         """The answer keeps a check of the table.
 
         Args:
             check: Its id.
+            because_of: Earlier exchanges for which it has to, in order; they are shown with a finding.
             arguments: What it compares with.
 
         Raises:
             SuiteError: the table holds no such check.
         """
-        self._judge(check_named(check), exchange, **arguments)
+        result = check_named(check).judge(self._clause, self._operation, exchange, arguments)
+        earlier = tuple(each.id for each in because_of)
+        self._register(replace(result, exchanges=(*earlier, *result.exchanges)))
 
     def accepted(self, exchange: Exchange) -> None:
         """The request was taken: 2xx, or a redirect where a download may redirect (design 4.2)."""

@@ -577,7 +577,6 @@ class RecordTracker:
                     identifier,
                     before,
                     expected,
-                    {"realm": step.realm},
                 )
         if step.operation == _CREATE and step.taken and not step.exchange.overlapped:
             self._created.put(key, step.exchange.number)

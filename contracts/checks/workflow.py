@@ -82,10 +82,6 @@ def _of_the_path(subject: Subject, clause: str) -> Arguments | None:
     return {"identifier": subject.facts.path["identifier"]}
 
 
-def _not_found(response: Response, *, realm: str) -> str | None:
-    return response.quote() if tells(response, Row.UNKNOWN, realm) else None
-
-
 MESSAGE: Final = Check("message", _in_words, _another_message, needs=Needs.FACTS, line=_line)
 IDENTIFIER: Final = Check(
     "identifier",
@@ -105,11 +101,29 @@ ANY_IDENTIFIER: Final = Check(
 )
 RECORD_FOUND: Final = Check(
     "record-found",
-    "the record is found",
-    _not_found,
+    "an update finds the record that was created before",
+    quoted_unless(lambda response: not tells(response, Row.UNKNOWN)),
     needs=Needs.SEQUENCE,
 )
-CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER, RECORD_FOUND)
+IN_USE: Final = Check(
+    "identifier-in-use",
+    "refused, since the identifier is in use",
+    quoted_unless(lambda response: response.refusal and not readers.errors(response)),
+    needs=Needs.SEQUENCE,
+)
+FREE: Final = Check(
+    "identifier-free",
+    "no record under the identifier of a refused submission",
+    quoted_unless(lambda response: tells(response, Row.UNKNOWN)),
+    needs=Needs.SEQUENCE,
+)
+NOT_IN_USE: Final = Check(
+    "identifier-not-in-use",
+    "an identifier that is not in use",
+    quoted_unless(lambda response: not (tells(response, Row.TAKEN) or tells(response, Row.LOCKED))),
+    needs=Needs.SEQUENCE,
+)
+CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER, RECORD_FOUND, IN_USE, FREE, NOT_IN_USE)
 
 _UNCONFIGURED: Final = re.compile(r"Schema not configured for the given realm\s+(?P<realm>[\w-]+)")
 _REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))

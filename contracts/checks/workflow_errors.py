@@ -8,7 +8,6 @@ from contracts.checks import errors_array
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, usable
 from contracts.checks.workflow import Row, tells, tells_exactly
-from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 
 
@@ -87,44 +86,19 @@ def claim_in_use(claim: Claim, created: Exchange, again: Exchange) -> None:
 
     A submission may lock its record at once, and which refusal comes first then is not shown; both are fine.
     """
-    answer = usable(again)
-    claim.holds(
-        answer.refusal and not readers.errors(answer),
-        created,
-        again,
-        expected="refused, since the identifier is in use",
-        seen=answer.quote(),
-    )
+    claim.meets("identifier-in-use", again, because_of=(created,))
 
 
 def claim_known(claim: Claim, created: Exchange, update: Exchange) -> None:
     """Claim that an update of a record just created is not refused as of one that does not exist."""
-    claim.holds(
-        not told(update, Row.UNKNOWN),
-        created,
-        update,
-        expected="an update finds the record that was just created",
-        seen=update.answer.quote(),
-    )
+    claim.meets("record-found", update, because_of=(created,))
 
 
 def claim_free(claim: Claim, refused: Exchange, found: Exchange) -> None:
     """Claim that nothing stands under the identifier of a refused submission."""
-    claim.holds(
-        told(found, Row.UNKNOWN),
-        refused,
-        found,
-        expected="no record under the identifier of a refused submission",
-        seen=f"an update answers {found.answer.quote()}",
-    )
+    claim.meets("identifier-free", found, because_of=(refused,))
 
 
 def claim_not_taken(claim: Claim, submitted: Exchange, found: Exchange) -> None:
     """Claim that creating under an identifier is not refused because it is in use."""
-    claim.holds(
-        not told(found, Row.TAKEN, Row.LOCKED),
-        submitted,
-        found,
-        expected="an identifier that is not in use",
-        seen=found.answer.quote(),
-    )
+    claim.meets("identifier-not-in-use", found, because_of=(submitted,))

@@ -139,7 +139,12 @@ class Keeper:
         self._say = say
         self._started = datetime.now(UTC)
         redactor = TrafficRedactor(secrets_of(target))
-        self._watch = Watch(redactor, alone=alone, strict_client=strict_client)
+        self._watch = Watch(
+            redactor,
+            alone=alone,
+            strict_client=strict_client,
+            settle_seconds=target.pace.settle_seconds,
+        )
         self._told: Counter[object] = Counter()
         self._open = ExitStack()
         self.feed = Feed()

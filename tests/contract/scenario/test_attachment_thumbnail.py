@@ -25,10 +25,7 @@ def test_the_thumbnail_of_a_picture_is_an_image(
     seen = attachments.preview(arrange, author, picture)
     answer = usable(seen)
     claim("attachment-thumbnail-image").accepted(seen)
-    told = (
-        f"{answer.status} {answer.media_type}, {len(answer.content)} bytes, beginning {answer.content[:12]!r}"
-    )
-    claim("attachment-thumbnail-image").holds(images.is_image(answer), seen, expected="an image", seen=told)
+    claim("attachment-thumbnail-image").meets("image", seen)
     observe("attachment-success-status", "getAttachmentThumbnail", answer.status)
 
 

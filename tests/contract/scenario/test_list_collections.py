@@ -24,7 +24,7 @@ def test_drafts_are_listed(author: Actor, claim: Claims, observe: Observer) -> N
     """Listing drafts without any option succeeds and gives a list."""
     page = drafts_of(author).page()
     claim("list-answers").accepted(page.exchange)
-    claim("list-answers").holds(page.size >= 0, page.exchange, expected="a list", seen=page.told)
+    claim("list-answers").meets("list", page.exchange)
     observe("list-success-status", "listDrafts", page.exchange.answer.status)
 
 
@@ -40,7 +40,7 @@ def test_the_collection_my_is_a_list(author: Actor, claim: Claims) -> None:
     """The collection my is an allowed value and gives a list."""
     page = drafts_of(author, "my").page()
     claim("list-my-answers").accepted(page.exchange)
-    claim("list-my-answers").holds(page.size >= 0, page.exchange, expected="a list", seen=page.told)
+    claim("list-my-answers").meets("list", page.exchange)
 
 
 @contract(operations=["listDrafts"])

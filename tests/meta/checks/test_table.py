@@ -22,6 +22,7 @@ PIXEL = bytes.fromhex(
     "47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b"
 )
 UNKNOWN = "A document with the identifier does not exist, please provide correct 'identifier' to update."
+TAKEN = "A document with the identifier exists, please use a different 'identifier'."
 ANONYMOUS = "Authorization required, user is anonymous."
 NAMED = {"errors": [{"code": "Error.Mandatory", "property": "firstName"}]}
 
@@ -89,7 +90,10 @@ TWINS = {
     ),
     "identifier": Twins(answer(200, {"a": UID}), answer(200, {"a": f"{UID}-2"}), {"identifier": UID}),
     "any-identifier": Twins(answer(200, {"a": UID}), answer(200, {"a": "short"})),
-    "record-found": Twins(answer(400, {"m": "locked"}), answer(400, {"m": UNKNOWN}), {"realm": "abs-dev"}),
+    "record-found": Twins(answer(400, {"m": "locked"}), answer(400, {"m": UNKNOWN})),
+    "identifier-in-use": Twins(answer(400, {"m": TAKEN}), answer(400, NAMED)),
+    "identifier-free": Twins(answer(400, {"m": UNKNOWN}), answer(200, {})),
+    "identifier-not-in-use": Twins(answer(201, {}), answer(400, {"m": TAKEN})),
     "taken": Twins(answer(201), answer(200, NAMED)),
     "accepted": Twins(answer(201), answer(400)),
     "refused": Twins(answer(404), answer(200)),

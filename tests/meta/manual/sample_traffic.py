@@ -25,11 +25,13 @@ _BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 @dataclass
 class Client:
-    """Sends made-up requests one after another, each ten seconds after the one before, and has them judged."""
+    """Sends made-up requests one after another, each some seconds after the one before, and has them judged."""
 
     watch: Watch
     taken: list[Seen] = field(default_factory=list)
     token: str = TOKEN
+    seconds_apart: float = 10.0
+    clock: datetime = _BEGAN
 
     def __call__(
         self,
@@ -45,13 +47,14 @@ class Client:
     ) -> tuple[TrafficFinding, ...]:
         """Pass one exchange, and return what it shows; `sent` and `answer` are bytes, a Body, or data for JSON."""
         number = len(self.taken) + 1
+        self.clock += timedelta(seconds=self.seconds_apart)
         usual = {"Authorization": f"Bearer {self.token}", "Realm": realm, "Content-Type": "application/json"}
         given = usual | {name.replace("_", "-"): value for name, value in headers.items()}
         response = Response(status, "", Headers({"Content-Type": "application/json"}), _body(answer))
         exchange = Exchange(
             id=f"entry {number}",
             number=number,
-            started=_BEGAN + timedelta(seconds=10 * number),
+            started=self.clock,
             seconds=0.01,
             method=method,
             url=SITE + path,

@@ -6,9 +6,10 @@ import pytest
 
 from contracts.exchanges.exchange import UNKNOWN_BODY
 from contracts.manual.traffic_findings import Side, Standing, TrafficFinding, verdict_of
-from tests.meta.manual.sample_traffic import CONTACT, Client
+from tests.meta.manual.sample_traffic import CONTACT, TOKEN, Client
 
 CREATE = "/api/v2013/documents?schema=contact"
+SUBMIT = "/api/v2023/documents/schemas/absPermit/an-identifier-01"
 DRAFT = "/api/v2013/documents/any-identifier/versions/draft"
 
 
@@ -75,3 +76,28 @@ def test_traffic_elsewhere_is_counted_and_not_judged(client: Client) -> None:
     assert client.watch.tally.hosts == {"registry.test": 1}
     assert client.watch.tally.preflights == 1
     assert verdict_of(client.watch.tally).word == "nothing tested"
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "changes", "fault"),
+    [
+        (DRAFT, None, {"realm": "ABS-DEV"}, "header.Realm:letter-case"),
+        (DRAFT, None, {"realm": "ort-dev"}, "header.Realm:not-listed"),
+        (DRAFT, None, {"Authorization": f"Ticket {TOKEN}"}, "header.Authorization:scheme"),
+        (DRAFT, None, {"Authorization": TOKEN}, "header.Authorization:scheme"),
+        (f"{SUBMIT}?realm=abs-dev", {"document": {}}, {"realm": None}, "query.Realm:letter-case"),
+        (CREATE, {**CONTACT, "organization": {"EN": "Engines"}}, {}, "body.organization:letter-case"),
+    ],
+)
+@pytest.mark.parametrize("status", [200, 400])
+def test_a_habit_of_real_clients_is_a_remark_on_the_client_whatever_is_answered(
+    client: Client, path: str, sent: Any, changes: dict[str, Any], fault: str, status: int
+) -> None:
+    answer = {"identifier": "an-identifier-01", "title": "x"}
+    found = client("POST" if sent else "GET", path, status, answer, sent=sent, **changes)
+    assert {each.fault: each.standing for each in found} == {fault: Standing.REMARK}
+
+
+@pytest.mark.parametrize("value", ["[Filtered]", "***", "<redacted>", "Bearer ***"])
+def test_a_token_that_was_blanked_out_is_no_mistake(client: Client, value: str) -> None:
+    assert client("GET", DRAFT, 200, {"title": "x"}, Authorization=value) == ()

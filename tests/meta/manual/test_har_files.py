@@ -113,3 +113,43 @@ def test_an_archive_that_cannot_be_read_is_one_clear_line(tmp_path: Path, conten
     with pytest.raises(UsageError, match=says) as told:
         check_archive(path, "odd.har", Asked())
     assert "\n" not in str(told.value)
+
+
+def anonymous(*parts: Any, **more: Any) -> dict[str, Any]:
+    return entry(*parts, **more, headers=[{"name": "realm", "value": "abs-dev"}])
+
+
+def test_an_archive_that_lost_its_credentials_says_nothing_about_tokens(archive: Archive) -> None:
+    """A browser's sanitized export holds no Authorization, although everything succeeded."""
+    lost = [anonymous("GET", LIST, 200, "[]"), anonymous("PUT", DRAFT, 201, sent="{}", at=1)]
+    tally, verdict, occasion = check_archive(archive(lost), "x", Asked())
+    assert (verdict.word, tally.groups) == ("pass", [])
+    assert "lost its credentials" in " ".join(occasion.notes)
+
+
+def test_one_request_without_a_token_among_others_is_still_told(archive: Archive) -> None:
+    some = [entry("GET", LIST, 200, "[]"), anonymous("GET", LIST, 200, "[]", at=1)]
+    tally, _, occasion = check_archive(archive(some), "x", Asked())
+    assert {group.first.clause for group in tally.groups} == {"list-needs-token"}
+    assert occasion.notes == ()
+
+
+def test_an_archive_in_which_every_request_without_a_token_is_refused_is_judged(archive: Archive) -> None:
+    tally, _, occasion = check_archive(archive([anonymous("GET", LIST, 401, "{}")]), "x", Asked())
+    assert (tally.held["list-needs-token"], occasion.notes) == (1, ())
+
+
+def test_text_that_is_one_character_per_byte_is_not_taken_for_the_bytes(archive: Archive) -> None:
+    """Mitmproxy writes binary uploads so; sizes tell that the text is not what was sent."""
+    sent = bytes(range(256))
+    files = f"{SITE}/api/v2013/documents/a-document-of-mine/attachments"
+    put = entry("POST", f"{files}/b.bin", 201, '{"id": 7}', sent=sent.decode("latin-1"))
+    put["request"]["postData"]["mimeType"] = "application/octet-stream"
+    assert put["request"]["bodySize"] == len(sent)
+    got = entry("GET", f"{files}/7/b.bin", 200, base64.b64encode(sent).decode(), at=20)
+    got["response"]["content"]["encoding"] = "base64"
+    read = read_har(archive([put, got]), "x")
+    assert not read.exchanges[0].request_body.whole
+    assert read.exchanges[1].answer.content == sent
+    tally, _, _ = check_archive(archive([put, got]), "x", Asked())
+    assert "attachment-download-same" not in tally.contradicted

@@ -145,3 +145,23 @@ def test_a_draft_of_another_account_in_a_personal_list_is_told(alone: Client) ->
     assert broken(alone("GET", f"{LIST}?collection=my", 200, listed)) == {
         "list-my-without-others": Standing.FAULT
     }
+
+
+def test_a_list_is_given_time_to_settle(alone: Client) -> None:
+    files = "/api/v2013/documents/a-document-of-mine/attachments"
+    alone("POST", f"{files}/map.png", 201, {"id": 7}, sent=b"bytes", realm=None)
+    alone.seconds_apart = 0
+    assert alone("GET", files, 200, [], realm=None) == ()
+    alone.seconds_apart = 60
+    assert broken(alone("GET", files, 200, [], realm=None)) == {"attachment-create-listed": Standing.FAULT}
+
+
+def test_the_number_of_an_upload_counts_only_where_its_answer_names_it(alone: Client) -> None:
+    files = "/api/v2013/documents/a-document-of-mine/attachments"
+    alone(
+        "POST", f"{files}/map.png", 201, {"size": 5, "self": f"{files}/12/map.png"}, sent=b"bytes", realm=None
+    )
+    assert alone("HEAD", f"{files}/5/map.png", 404, realm=None) == ()
+    assert broken(alone("HEAD", f"{files}/12/map.png", 404, realm=None)) == {
+        "attachment-exists-present": Standing.FAULT
+    }

@@ -115,3 +115,35 @@ def test_a_token_that_is_echoed_is_held_against_it_and_told_nowhere(client: Clie
 def test_a_redirect_is_not_judged(client: Client) -> None:
     assert client("GET", DRAFTS, 302, b"", Authorization=None)[0].side is Side.REQUEST
     assert broken(client("GET", DRAFTS, 302, b"", Authorization=None)) == {}
+
+
+@pytest.mark.parametrize("element", [{"code": "Error.Mandatory"}, {"code": "Error.Mandatory", "property": 7}])
+def test_error_elements_of_submissions_are_held_to_their_shape(client: Client, element: Any) -> None:
+    """What is at fault in a submission nobody can tell here, but its codes say that it is the content."""
+    refused = {"errors": [{"code": "Error.Mandatory", "property": "title"}, element]}
+    found = client("PUT", SUBMIT, 400, refused, sent={"document": {}})
+    assert broken(found) == {"errors-element-shape": Standing.FAULT}
+    assert client("PUT", SUBMIT, 400, {"errors": [{"message": "no"}]}, sent={"document": {}}) == ()
+
+
+def test_a_sign_in_that_is_answered_without_a_token_counts_only_for_credentials_that_are_right(
+    client: Client,
+) -> None:
+    """A service may refuse a sign-in with 200 as well: how is not shown."""
+    credentials = {"email": "ada@registry.test", "password": "a-secret-of-ada"}
+    signed = {"authenticationToken": TOKEN, "expiration": "2026-11-21T13:00:00.000Z"}
+    seen = []
+    for answer in ({"error": "no"}, signed, {"error": "no"}):
+        found = client("POST", SIGN_IN, 200, answer, sent=credentials, realm=None, Authorization=None)
+        seen.append(broken(found))
+    assert seen == [{}, {}, {"token-issued": Standing.FAULT}]
+
+
+def test_a_refused_update_says_nothing_about_its_fault_where_the_contact_may_not_be_there(
+    client: Client,
+) -> None:
+    update = "/api/v2013/documents/a-contact-of-mine?schema=contact"
+    refused = ("PUT", update, 400, {"message": "no"})
+    assert broken(client(*refused, sent=NAMELESS)) == {}
+    assert client("PUT", update, 200, {"identifier": "a-contact-of-mine"}, sent=CONTACT) == ()
+    assert broken(client(*refused, sent=NAMELESS)) == {"contact-mandatory-first-name": Standing.FAULT}
