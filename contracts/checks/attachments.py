@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
-from contracts.checks.check import Arguments, Check, Needs, Subject
+from contracts.checks.check import Arguments, Check, Subject
 from contracts.exchanges import images, readers
 from contracts.exchanges.exchange import Response
 
@@ -48,19 +48,16 @@ IMAGE: Final = Check(
     "an image",
     _no_image,
     clauses=("attachment-thumbnail-image",),
-    needs=Needs.FACTS,
     applies=_of_a_picture,
 )
 SAME_BYTES: Final = Check(
     "same-bytes",
     "the {size} bytes that were sent",
     _other_bytes,
-    needs=Needs.SEQUENCE,
 )
 LISTED: Final = Check(
     "attachment-listed",
     "a list with {filename}",
     _not_listed,
-    needs=Needs.SEQUENCE,
 )
 CHECKS: Final = (IMAGE, SAME_BYTES, LISTED)

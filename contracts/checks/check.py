@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 from inspect import Parameter, signature
 from typing import Any, Final
@@ -24,16 +23,6 @@ from contracts.session.environment_faults import page_words
 Arguments = Mapping[str, Any]
 #: For a check that compares with nothing but the answer.
 NONE: Final[Arguments] = {}
-
-
-class Needs(StrEnum):
-    """What a check has to know."""
-
-    EXCHANGE = "one exchange"
-    FACTS = "the request's facts"
-    CLAIM = "what a case arranged"
-    CONTROL = "a control"
-    SEQUENCE = "a sequence"
 
 
 class Subject:
@@ -109,7 +98,6 @@ class Check:
         contradiction: Takes the answer and the arguments; returns what was seen there in words where the check is
             contradicted, and None where it holds. May raise `Ambiguous`.
         clauses: What it judges wherever an exchange shows it; empty when cases alone say which clause it is about.
-        needs: What it has to know.
         applies: The arguments, where a single exchange shows the check of a clause; None where it does not.
         after: A clause whose contradiction, or obstacle, leaves nothing to say for this one.
         line: How a case claims it of `sent`, behind `claim(...).`; a template, or a function, of the arguments.
@@ -123,7 +111,6 @@ class Check:
     expected: str | Callable[..., str]
     contradiction: Callable[..., str | None]
     clauses: tuple[str, ...] = ()
-    needs: Needs = Needs.EXCHANGE
     applies: Applies = only_claimed
     after: str = ""
     line: str | Callable[..., str] = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from contracts.checks import errors_array
-from contracts.checks.check import Arguments, Check, Needs, Subject, on_taken, quoted_unless
+from contracts.checks.check import Arguments, Check, Subject, on_taken, quoted_unless
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response
 
@@ -45,14 +45,12 @@ ERRORS_ARRAY: Final = Check(
     "an errors array with at least one element",
     quoted_unless(lambda response: bool(readers.errors(response))),
     clauses=("errors-array",),
-    needs=Needs.FACTS,
     line="content_refused(sent)",
 )
 ERROR_NAMED: Final = Check(
     "error-named",
     "{code} for {field} among the errors",
     _not_named,
-    needs=Needs.FACTS,
     line='reports(sent, "{code}", "{field}")',
 )
 ELEMENT_SHAPE: Final = Check(
@@ -60,7 +58,6 @@ ELEMENT_SHAPE: Final = Check(
     "objects with a string code and a string property",
     _odd_element,
     clauses=("errors-element-shape",),
-    needs=Needs.FACTS,
     applies=_refusal_of_content,
     of_form=True,
 )
@@ -69,7 +66,6 @@ ELEMENT_CODES: Final = Check(
     "one of the seven documented codes",
     _strange_codes,
     clauses=("errors-code-known",),
-    needs=Needs.FACTS,
     applies=_refusal_of_content,
     after="errors-element-shape",
     of_form=True,

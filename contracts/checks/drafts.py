@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from contracts.checks.check import Arguments, Check, Needs, Subject, on_success, quoted_unless
+from contracts.checks.check import Arguments, Check, Subject, on_success, quoted_unless
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response
 
@@ -20,20 +20,16 @@ def _the_same_document(response: Response, *, document: dict[str, Any]) -> str |
     return response.quote() if there else None
 
 
-DOCUMENT: Final = Check(
-    "document", "the document as it was saved", _another_document, needs=Needs.CLAIM, kept=False
-)
+DOCUMENT: Final = Check("document", "the document as it was saved", _another_document, kept=False)
 GONE: Final = Check(
     "gone",
     "nothing there any more",
     quoted_unless(lambda response: not response.success),
-    needs=Needs.SEQUENCE,
 )
 CONTENT_GONE: Final = Check(
     "content-gone",
     "not the content that was deleted",
     _the_same_document,
-    needs=Needs.SEQUENCE,
     kept=False,
 )
 METADATA: Final = Check(
@@ -88,7 +84,6 @@ AT_MOST: Final = Check(
     "at most {items} items",
     _more,
     clauses=tuple(_OPTIONS),
-    needs=Needs.FACTS,
     applies=_most,
     line="at_most(sent, {items})",
 )
@@ -96,6 +91,5 @@ LIST_WITHOUT: Final = Check(
     "list-without",
     "a list without {identifier}",
     _names,
-    needs=Needs.SEQUENCE,
 )
 CHECKS: Final = (LIST, AT_MOST, LIST_WITHOUT, DOCUMENT, METADATA, GONE, CONTENT_GONE)

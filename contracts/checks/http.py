@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from contracts.checks import errors_array
-from contracts.checks.check import Arguments, Check, Needs, Subject, quoted_unless
+from contracts.checks.check import Arguments, Check, Subject, quoted_unless
 from contracts.checks.requests import all_faults
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
@@ -120,7 +120,6 @@ ACCEPTANCE: Final = Check(
     "accepted",
     "accepted (2xx)",
     quoted_unless(lambda response: response.success),
-    needs=Needs.CLAIM,
     line="accepted(sent)",
 )
 TAKEN: Final = Check(
@@ -128,7 +127,6 @@ TAKEN: Final = Check(
     "accepted (2xx)",
     quoted_unless(lambda response: response.success and not errors_array.turned_down(response)),
     clauses=tuple(dict.fromkeys(clause for clause, _ in ACCEPTED.values())),
-    needs=Needs.CLAIM,
     applies=_right_request,
     line="accepted(sent)",
 )
@@ -136,17 +134,15 @@ REFUSED: Final = Check(
     "refused",
     "refused (4xx)",
     quoted_unless(lambda response: response.refusal),
-    needs=Needs.CLAIM,
     line="refused(sent)",
 )
 TURNED_DOWN: Final = Check(
     "turned-down",
     "refused",
     quoted_unless(lambda response: response.refusal or bool(readers.errors(response))),
-    needs=Needs.FACTS,
     line="turned_down(sent)",
 )
-STATUS: Final = Check("status", "{status}", _with_status, needs=Needs.CLAIM)
+STATUS: Final = Check("status", "{status}", _with_status)
 NO_CONTENT: Final = Check(
     "no-content",
     "no content",
@@ -182,7 +178,6 @@ UNIVERSAL: Final = (
         _echo,
         clauses=("no-secret-echoed",),
         universal=True,
-        needs=Needs.FACTS,
         applies=_secret_of_the_request,
         any_status=True,
         kept=False,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from contracts.checks import timestamps
-from contracts.checks.check import Arguments, Check, Needs, Subject
+from contracts.checks.check import Arguments, Check, Subject
 from contracts.checks.workflow import Row, tells
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response
@@ -79,11 +79,10 @@ EXPIRATION_FORMAT: Final = Check(
     applies=_where_a_token_is_due,
     after="token-issued",
 )
-NO_TOKEN: Final = Check("no-token", "no token", _token_given, needs=Needs.FACTS)
+NO_TOKEN: Final = Check("no-token", "no token", _token_given)
 TOKEN_TAKEN: Final = Check(
     "token-taken",
     "the token is taken",
     _turned_away,
-    needs=Needs.SEQUENCE,
 )
 CHECKS: Final = (TOKEN_GIVEN, EXPIRATION_FORMAT, NO_TOKEN, TOKEN_TAKEN)

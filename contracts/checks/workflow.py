@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final
 
-from contracts.checks.check import Arguments, Check, Needs, Subject, on_taken, quoted_unless
+from contracts.checks.check import Arguments, Check, Subject, on_taken, quoted_unless
 from contracts.checks.outcomes import Result, contradicted
 from contracts.checks.requests import RequestFacts
 from contracts.errors import SuiteError
@@ -82,13 +82,12 @@ def _of_the_path(subject: Subject, clause: str) -> Arguments | None:
     return {"identifier": subject.facts.path["identifier"]}
 
 
-MESSAGE: Final = Check("message", _in_words, _another_message, needs=Needs.FACTS, line=_line)
+MESSAGE: Final = Check("message", _in_words, _another_message, line=_line)
 IDENTIFIER: Final = Check(
     "identifier",
     "the identifier {identifier} in the answer",
     _not_carried,
     clauses=("workflow-identifier-kept",),
-    needs=Needs.FACTS,
     applies=_of_the_path,
     line='carries(sent, request.path["identifier"])',
 )
@@ -103,25 +102,21 @@ RECORD_FOUND: Final = Check(
     "record-found",
     "an update finds the record that was created before",
     quoted_unless(lambda response: not tells(response, Row.UNKNOWN)),
-    needs=Needs.SEQUENCE,
 )
 IN_USE: Final = Check(
     "identifier-in-use",
     "refused, since the identifier is in use",
     quoted_unless(lambda response: response.refusal and not readers.errors(response)),
-    needs=Needs.SEQUENCE,
 )
 FREE: Final = Check(
     "identifier-free",
     "no record under the identifier of a refused submission",
     quoted_unless(lambda response: tells(response, Row.UNKNOWN)),
-    needs=Needs.SEQUENCE,
 )
 NOT_IN_USE: Final = Check(
     "identifier-not-in-use",
     "an identifier that is not in use",
     quoted_unless(lambda response: not (tells(response, Row.TAKEN) or tells(response, Row.LOCKED))),
-    needs=Needs.SEQUENCE,
 )
 CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER, RECORD_FOUND, IN_USE, FREE, NOT_IN_USE)
 

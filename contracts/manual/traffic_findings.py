@@ -190,14 +190,6 @@ class Group:
         return _WEIGHT.index(self.first.standing), self.first.side is Side.REQUEST, self.entries[0]
 
 
-@dataclass
-class Obstacle:
-    """A reason for which exchanges could not be judged in full."""
-
-    times: int = 0
-    entries: list[int] = field(default_factory=list)
-
-
 class Tally:
     """What traffic showed so far.
 

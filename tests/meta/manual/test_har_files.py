@@ -12,6 +12,7 @@ from contracts.errors import UsageError
 from contracts.exchanges.har import read_har
 from contracts.exchanges.overlap import overlapping
 from contracts.manual.check import Asked, check_archive
+from contracts.manual.traffic_findings import Side
 from tests.meta.manual.sample_traffic import SITE, entry
 
 Archive = Callable[[Iterable[dict[str, Any]]], Path]
@@ -153,3 +154,25 @@ def test_text_that_is_one_character_per_byte_is_not_taken_for_the_bytes(archive:
     assert read.exchanges[1].answer.content == sent
     tally, _, _ = check_archive(archive([put, got]), "x", Asked())
     assert "attachment-download-same" not in tally.contradicted
+
+
+#: Recorded on the sandbox by the tools themselves; host and token were replaced.
+RECORDED = sorted((Path(__file__).parent / "archives").glob("*.har"))
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=[path.stem for path in RECORDED])
+def test_what_a_tool_recorded_on_the_sandbox_shows_nothing_of_the_service(path: Path) -> None:
+    tally, verdict, occasion = check_archive(path, path.name, Asked())
+    assert [group for group in tally.groups if group.first.side is Side.ANSWER] == []
+    assert (verdict.service, tally.breakages, occasion.unreadable, occasion.notes) == (0, [], 0, ())
+    assert sum(tally.held.values()) > 30
+
+
+def test_a_sanitized_export_shows_as_much_but_for_tokens(archive: Archive) -> None:
+    """Chromium's export leaves Authorization and cookies out unless it is told otherwise."""
+    entries = json.loads((RECORDED[0].parent / "playwright.har").read_text("utf-8"))["log"]["entries"]
+    for each in entries:
+        headers = each["request"]["headers"]
+        each["request"]["headers"] = [one for one in headers if one["name"].lower() != "authorization"]
+    tally, verdict, occasion = check_archive(archive(entries), "x", Asked())
+    assert (verdict.word, tally.groups, len(occasion.notes)) == ("pass", [], 1)

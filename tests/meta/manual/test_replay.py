@@ -19,27 +19,27 @@ def saved(said: RunCommand, folder: Path, *words: object) -> Path:
     return path
 
 
-def as_finding(path: Path, clause: str, operation: str, expected: str, name: str = "0123456789") -> Path:
+def as_finding(path: Path, **members: object) -> Path:
     """Make a finding of a saved call, as a run writes it."""
-    content = json.loads(path.read_text())
-    told = {"id": name, "clause": clause, "operation": operation, "expected": expected, "seen": "201"}
-    content |= {**told, "rate": [2, 2], "reproduce": {"command": "registry-contracts run", "curl": []}}
-    found = path.with_name(f"{name}.json")
-    found.write_text(json.dumps(content))
-    return found
+    content = {"id": "0123456789", "seen": "201", "rate": [2, 2], **json.loads(path.read_text()), **members}
+    finding = path.with_name("0123456789.json")
+    finding.write_text(json.dumps(content))
+    return finding
 
 
 @pytest.fixture
 def short(said: RunCommand, broken: Path, tmp_path: Path) -> Path:
     """Return a finding of the broken sandbox: it takes a uid of ten characters."""
     path = saved(said, tmp_path, "saveDraft", "--invalid", "path.uid:too-short", "--target", broken)
-    return as_finding(path, "uid-too-short", "saveDraft", "refused (4xx)")
+    words = {"clause": "uid-too-short", "operation": "saveDraft", "expected": "refused (4xx)"}
+    return as_finding(path, **words, check="refused", arguments={})
 
 
 def test_a_finding_comes_back_where_it_was_found(said: RunCommand, broken: Path, short: Path) -> None:
     ended = said("replay", short, "--target", broken)
     assert ended.code == 1
     assert "reproduced in 3 of 3 rounds (then: 2 of 2)" in ended.out
+    assert "judged by   the check refused" in ended.out
     assert "finding     uid-too-short (must)" in ended.out
 
 
@@ -50,6 +50,16 @@ def test_it_does_not_come_back_on_a_service_that_keeps_the_clause(
     assert ended.code == 0
     assert "not reproduced in 3 rounds" in ended.out
     assert "differs" in ended.out
+
+
+def test_a_finding_of_an_earlier_version_is_compared_with_its_recording(
+    said: RunCommand, broken: Path, tmp_path: Path
+) -> None:
+    path = saved(said, tmp_path, "listDrafts", "--target", broken)
+    old = as_finding(path, clause="list-answers", operation="listDrafts", expected="a list")
+    ended = said("replay", old, "--target", broken, "--times", 1)
+    assert "judged by   comparing the answers with the recorded ones" in ended.out
+    assert "reproduced in 1 of 1 round" in ended.out
 
 
 def test_it_is_sent_in_another_realm(said: RunCommand, broken: Path, short: Path) -> None:
