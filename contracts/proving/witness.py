@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from starlette.types import ASGIApp
 
+from contracts.interface.description import load_description
 from contracts.sandbox.app import create_app
 from contracts.sandbox.faults.injection import Answer, ask
 from contracts.sandbox.faults.operators import INVALID_CLASSES, VALID_CLASSES
@@ -89,10 +90,12 @@ class Tour:
         *,
         role: str | None = "author",
         realm: str | None = "",
+        content_type: bool = True,
     ) -> Answer:
         """Send one request and note its answer; a role may be an account's, or a whole Authorization header."""
         raw, _, query = path.partition("?")
-        headers = [(b"accept", b"application/json"), (b"content-type", b"application/json")]
+        headers = [(b"accept", b"application/json")]
+        headers += [(b"content-type", b"application/json")] * content_type
         if role is not None:
             value = role if " " in role else f"Bearer {self.tokens[role]}"
             headers.append((b"authorization", value.encode()))
@@ -186,6 +189,57 @@ class Tour:
                 await self.send("HEAD", path)
                 await self.send("GET", path)
         await self.lists(f"{_V2013}/document-drafts", "$")
+
+    async def members(self) -> None:
+        """Save and read the documented records as drafts, and ask for their info."""
+        for number, document in enumerate(_examples()):
+            path = f"{_V2013}/documents/tour-members-{number}/versions/draft"
+            await self.send_json("PUT", f"{path}?schema=contact", document)
+            await self.send("GET", path)
+            await self.send("GET", f"{path}/info")
+
+    async def frames(self) -> None:
+        """Send bodies that are no JSON, requests without a header that is not listed, and realms in the query."""
+        schema, _ = _documents()[self.realm]
+        token = f"{_V2013}/authentication/token"
+        draft = f"{_V2013}/documents/tour-frames-one/versions/draft?schema=contact"
+        good = {"email": "author@sandbox.test", "password": "sandbox-author"}
+        await self.send_json("PUT", draft, {"header": {"schema": "contact"}})
+        await self.contacts_of(2)
+        await self.submit("POST", "tour-frames-two")
+        await self.submit("POST", "")
+        await self.submit("PUT", f"sandbox-existing-{self.realm}-3")
+        for method, path in (
+            ("POST", token),
+            ("PUT", draft),
+            ("POST", f"{_V2013}/documents?schema=contact"),
+            ("PUT", f"{_V2013}/documents/tour-contact-00000?schema=contact"),
+            ("POST", f"{_V2023}/{schema}"),
+            ("POST", f"{_V2023}/{schema}/tour-frames-three"),
+            ("PUT", f"{_V2023}/{schema}/sandbox-existing-{self.realm}-4"),
+        ):
+            await self.send(method, path, b'{"document": ')
+        await self.send_json("POST", token, good, role=None, realm=None)
+        for method, identifier in (("POST", ""), ("POST", "/tour-frames-four"), ("PUT", "/tour-frames-five")):
+            for realm in (self.realm, "no-such-realm"):
+                path = f"{_V2023}/{schema}{identifier}?Realm={realm}"
+                await self.send_json(method, path, {"document": {}}, realm=None)
+        base = f"{_V2013}/documents/tour-frames-one/attachments"
+        for method, path in (
+            ("POST", f"{base}/note.txt"),
+            ("GET", base),
+            ("POST", f"{base}/persist-temporary/sandbox-temporary-{self.realm}-17"),
+        ):
+            await self.send(method, path, b"", realm=None, content_type=False)
+
+    async def contacts_of(self, number: int) -> None:
+        """Create a few good contacts, and update the first."""
+        good = {name: self._right(name, sample) for name, sample in CONTACT_FIELDS_SAMPLES.items()}
+        for each in range(number):
+            header = {"identifier": f"tour-contact-{each:05}", "schema": "contact", "languages": ["en"]}
+            await self.send_json("POST", f"{_V2013}/documents?schema=contact", {**good, "header": header})
+        first = {**good, "header": {"identifier": "tour-contact-00000", "schema": "contact"}}
+        await self.send_json("PUT", f"{_V2013}/documents/tour-contact-00000?schema=contact", first)
 
     async def lists(self, path: str, dollar: str) -> None:
         """Ask for a list with each option, alone and in company."""
@@ -284,6 +338,8 @@ class Tour:
                     "text",
                     ["text"],
                     {"en": 7},
+                    {"not a language": "text"},
+                    {"en": "text", "fr": "texte"},
                     {"identifier": 7},
                     [sample, 7],
                     [sample, sample],
@@ -365,6 +421,7 @@ class Tour:
             for member, limit in (("batchId", 100), ("additionalInfo", 1000)):
                 for length in (limit - 20, limit - 1, limit, limit + 1, limit + 10, limit + 100, limit + 101):
                     await self.submit(method, next(named), how={member: "x" * length}, role="nau")
+                await self.submit(method, next(named), how={member: "é" * limit}, role="nau")
             await self.submit(method, next(named), role="restricted")
             await self.submit(method, next(named), realm=None)
             await self.submit(method, next(named), realm="no-such-realm")
@@ -373,6 +430,19 @@ class Tour:
             await self.send_json(method, base, {})
             await self.send_json(method, base, [])
             await self.send_json(method, base.replace(schema, "noSuchSchema"), {"document": {}})
+        await self.submit("POST", "tour-restricted-record", role="restricted")
+        await self.submit("POST", "tour-restricted-record")
+        await self.submit("POST", "tour-anonymous-record", role=None)
+        await self.submit("POST", "tour-anonymous-record")
+        published = f"sandbox-published-{self.realm}"
+        await self.send("DELETE", f"{_V2013}/documents/{published}/versions/draft")
+        await self.submit("POST", published)
+        for method, identifier in (
+            ("POST", "tour-record-0"),
+            ("PUT", "tour-unknown-record"),
+            ("PUT", f"sandbox-locked-{self.realm}"),
+        ):
+            await self.submit(method, identifier, document={"header": {}})
         await self.submit("PUT", "tour-unknown-record")
         await self.submit("PUT", f"sandbox-locked-{self.realm}")
         await self.submit("PUT", f"sandbox-existing-{self.realm}-2", role="restricted")
@@ -446,6 +516,11 @@ def _invalid_uids() -> list[str]:
     return uids
 
 
+def _examples() -> list[Any]:
+    """The records that the description gives as examples."""
+    return [example["value"] for example in load_description().bundle["components"]["examples"].values()]
+
+
 @cache
 def _documents() -> Mapping[str, tuple[str, dict[str, Any]]]:
     """A valid document of each realm and its schema, from the sandbox's published settings."""
@@ -467,6 +542,8 @@ def _documents() -> Mapping[str, tuple[str, dict[str, Any]]]:
 _PARTS: Final[Mapping[str, tuple[Callable[[Tour], Awaitable[None]], ...]]] = {
     "content-text": (Tour.drafts,),
     "content-values": (Tour.drafts,),
+    "members": (Tour.members,),
+    "protocol": (Tour.frames, Tour.drafts, Tour.attachments, Tour.workflow, Tour.members),
     "bytes": (Tour.attachments,),
     "lists": (Tour.drafts, Tour.attachments),
     "options": (Tour.drafts, Tour.attachments),

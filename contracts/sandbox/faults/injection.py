@@ -144,7 +144,6 @@ class Memory:
     before: dict[tuple[str, str], Request] = field(default_factory=dict)
     answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
     successes: dict[str, Answer] = field(default_factory=dict)
-    submitted: dict[str, Request] = field(default_factory=dict)
     items: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
     deleted: dict[str, None] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
@@ -163,10 +162,6 @@ class Memory:
         elif name == "deleteDraft":
             self.saved.pop(key, None)
             self.deleted[request.uid] = None
-        elif name.startswith("createWorkflow"):
-            self.submitted.setdefault(
-                request.realm, request
-            )  # the fault may let bad ones through from then on
         elif name in ("listDrafts", "listAttachments"):
             for item in items_of(answer.json) or ():
                 self.items[name][json.dumps(item, sort_keys=True)] = item

@@ -24,6 +24,7 @@ from contracts.sandbox.faults.injection import (
     with_items,
 )
 from contracts.sandbox.faults.operators import Change
+from contracts.sandbox.faults.samples import valid_document
 
 #: Stands for a member that is taken out.
 MISSING: Final = object()
@@ -239,7 +240,7 @@ async def missing_token_taken(request: Request, below: Below, memory: Memory) ->
     """A request without a token is served as the author's."""
     if request.header("authorization"):
         return None
-    return await _as_role(request, below, memory, "author")
+    return await as_role(request, below, memory, "author")
 
 
 async def invalid_token_taken(request: Request, below: Below, memory: Memory, *, kind: str) -> Answer | None:
@@ -248,20 +249,21 @@ async def invalid_token_taken(request: Request, below: Below, memory: Memory, *,
     if scheme.lower() != "bearer" or request.role:
         return None
     matches = {"any": True, "short": len(token) < 20, "altered": len(token) >= 20}[kind]
-    return await _as_role(request, below, memory, "author") if matches else None
+    return await as_role(request, below, memory, "author") if matches else None
 
 
 async def rights_not_checked(request: Request, below: Below, memory: Memory) -> Answer | None:
     """An account without rights may do what the author may."""
-    return await _as_role(request, below, memory, "author") if request.role == "restricted" else None
+    return await as_role(request, below, memory, "author") if request.role == "restricted" else None
 
 
 async def other_account_served(request: Request, below: Below, memory: Memory) -> Answer | None:
     """The author is taken for another account."""
-    return await _as_role(request, below, memory, "other") if request.role == "author" else None
+    return await as_role(request, below, memory, "other") if request.role == "author" else None
 
 
-async def _as_role(request: Request, below: Below, memory: Memory, role: str) -> Answer | None:
+async def as_role(request: Request, below: Below, memory: Memory, role: str) -> Answer | None:
+    """Let the service answer a request as that of another account."""
     token = memory.tokens.get(role)
     if token is None:
         signed_in = await below(_sign_in(request, f"{role}@sandbox.test"))
@@ -471,7 +473,7 @@ async def refused_but_done(request: Request, below: Below, memory: Memory) -> An
         return None
     answer = await below(request)
     if 400 <= answer.status < 500:
-        await _as_role(request, below, memory, "author")
+        await as_role(request, below, memory, "author")
     return answer
 
 
@@ -577,22 +579,15 @@ async def text_refused(
     return None
 
 
-def _last_good(request: Request, memory: Memory) -> dict[str, Any] | None:
-    """The body of the latest submission in the realm that the service took, for another identifier."""
-    before = memory.submitted.get(request.realm)
-    body = before.json if before else None
-    if not isinstance(body, dict) or not isinstance(body.get("document"), dict):
-        return None
-    document = dict(body["document"])
-    header = {k: v for k, v in dict(document.get("header") or {}).items() if k != "identifier"}
-    if request.uid:
-        header["identifier"] = request.uid
-    return {"document": {**document, "header": header}}
+def _good(request: Request) -> dict[str, Any] | None:
+    """A submission that the service takes under the schema and the identifier of a request."""
+    document = valid_document(request.realm, request.params.get("schema", ""), request.uid)
+    return None if document is None else {"document": document}
 
 
-async def document_repaired(request: Request, below: Below, memory: Memory) -> Answer | None:
+async def document_repaired(request: Request, below: Below, _: Memory) -> Answer | None:
     """A document is not validated against its schema."""
-    body, good = request.json, _last_good(request, memory)
+    body, good = request.json, _good(request)
     if good is None or not isinstance(body, dict) or not isinstance(body.get("document"), dict):
         return None
     answer = await below(request)
@@ -603,9 +598,9 @@ async def document_repaired(request: Request, below: Below, memory: Memory) -> A
     )
 
 
-async def document_kind_repaired(request: Request, below: Below, memory: Memory) -> Answer | None:
+async def document_kind_repaired(request: Request, below: Below, _: Memory) -> Answer | None:
     """A document that is no object is taken."""
-    body, good = request.json, _last_good(request, memory)
+    body, good = request.json, _good(request)
     if (
         good is None
         or not isinstance(body, dict)
@@ -616,17 +611,17 @@ async def document_kind_repaired(request: Request, below: Below, memory: Memory)
     return await below(request.with_json(good))
 
 
-async def document_missing_repaired(request: Request, below: Below, memory: Memory) -> Answer | None:
+async def document_missing_repaired(request: Request, below: Below, _: Memory) -> Answer | None:
     """A submission without a document is taken."""
-    body, good = request.json, _last_good(request, memory)
+    body, good = request.json, _good(request)
     if good is None or not isinstance(body, dict) or "document" in body:
         return None
     return await below(request.with_json(good))
 
 
-async def body_repaired(request: Request, below: Below, memory: Memory) -> Answer | None:
+async def body_repaired(request: Request, below: Below, _: Memory) -> Answer | None:
     """A body that is no object is taken."""
-    body, good = request.json, _last_good(request, memory)
+    body, good = request.json, _good(request)
     if good is None or isinstance(body, dict):
         return None
     return await below(request.with_json(good))

@@ -281,6 +281,5 @@ LIST_OPERATORS: Final[Mapping[str, Callable[[list[Json]], list[Json]]]] = Mappin
         "last-doubled": lambda items: items + items[-1:],
         "reversed": lambda items: items[::-1],
         "emptied": lambda _: [],
-        "cut-10": lambda items: items[:10],
     }
 )

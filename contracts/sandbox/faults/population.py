@@ -22,6 +22,7 @@ from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import DOCUMENT_REALMS
 from contracts.sandbox.faults import injections as inject
+from contracts.sandbox.faults import protocol
 from contracts.sandbox.faults.injection import Condition, Inject, Injector, Met, Request
 from contracts.sandbox.faults.operators import (
     BYTE_OPERATORS,
@@ -30,6 +31,9 @@ from contracts.sandbox.faults.operators import (
     INVALID_CLASSES,
     LIST_OPERATORS,
     VALID_CLASSES,
+    member_dropped,
+    member_null,
+    paths_of,
 )
 
 #: Every identifier is read and written through these.
@@ -129,6 +133,19 @@ _REPEATED: Final = (
 _STATE: Final = (*_REPEATED, "overlapping", *(f"in-{realm}" for realm in DOCUMENT_REALMS))
 
 
+#: Conditions that need an operation to be used more often than a live target lets a run use it: what cannot be removed
+#: is kept to a few, temporary files are given by name, and one token does for a run.
+_OFTEN: Final = ("every-fifth", "after-five", "after-thirty")
+_RARE: Final = frozenset(
+    {"createToken", "createContact", "updateContact", "persistTemporaryFile", *SUBMISSIONS}
+)
+
+
+def _met_by(operation: str, conditions: Sequence[str]) -> tuple[str, ...]:
+    """Those of some conditions that an operation can meet in one run."""
+    return tuple(c for c in conditions if c not in _OFTEN) if operation in _RARE else tuple(conditions)
+
+
 @cache
 def population() -> Mapping[str, Fault]:
     """Every fault by its name."""
@@ -197,6 +214,9 @@ def _everything() -> Iterator[Fault]:
         _validation,
         _workflow,
         _answers,
+        _errors,
+        _members,
+        _protocol,
     ):
         yield from make()
 
@@ -694,7 +714,7 @@ def _state() -> Iterator[Fault]:
     }
     for operation, clauses in lost.items():
         yield from _under(
-            _STATE if operation in DRAFTS else _REPEATED,
+            _met_by(operation, _STATE if operation in DRAFTS else _REPEATED),
             family="state",
             operations=(operation,),
             operator="not-done",
@@ -752,7 +772,7 @@ def _state() -> Iterator[Fault]:
     )
     for operation, operator, clauses, act in parts:
         yield from _under(
-            _STATE if load_description().operations[operation].takes_realm else _REPEATED,
+            _met_by(operation, _STATE if load_description().operations[operation].takes_realm else _REPEATED),
             family="state",
             operations=(operation,),
             operator=operator,
@@ -800,7 +820,7 @@ def _validation() -> Iterator[Fault]:
                     family="validation",
                     operations=(operation,),
                     operator=f"{_kebab(name)}-not-mandatory",
-                    clauses=(mandatory, "contact-empty-record", "contact-all-missing-named"),
+                    clauses=(mandatory, "contact-all-missing-named"),
                     inject=partial(inject.field_repaired, name=name, sample=sample, wrong=inject.is_missing),
                 )
             refused = tuple(
@@ -825,11 +845,19 @@ def _validation() -> Iterator[Fault]:
                 )
 
 
+_WITHOUT_IDENTIFIER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "country": ("contact-country-without-identifier",),
+        "contactOrganization": ("contact-organization-without-identifier",),
+    }
+)
+
+
 def _field_kinds(operation: str, name: str, sample: Any, clause: str) -> Iterator[Fault]:
     right = next(kind for kind, holds in _WRONG.items() if holds(sample))
     for kind, holds in _WRONG.items():
-        if kind == right:
-            continue
+        if kind == right or (kind == "number" and right == "text"):
+            continue  # whether a number is read as text is not shown
         yield from _under(
             ("always",),
             family="validation",
@@ -856,7 +884,7 @@ def _field_kinds(operation: str, name: str, sample: Any, clause: str) -> Iterato
             family="validation",
             operations=(operation,),
             operator=f"{_kebab(name)}-inside-not-checked",
-            clauses=(clause, "contact-country-without-identifier", "contact-organization-without-identifier"),
+            clauses=(clause, *_WITHOUT_IDENTIFIER.get(name, ())),
             inject=partial(inject.inside_repaired, name=name, sample=sample, first=False),
         )
     if isinstance(sample, list):
@@ -1015,7 +1043,7 @@ def _answers() -> Iterator[Fault]:
     """Answers as a whole: their status, whether they are JSON, and the members that they must carry."""
     for operation, clauses in _ACCEPTANCE.items():
         described = load_description().operations[operation]
-        conditions = (*_REPEATED, *_SINGLE[1:]) if described.takes_realm else _REPEATED
+        conditions = _met_by(operation, (*_REPEATED, *_SINGLE[1:]) if described.takes_realm else _REPEATED)
         for status in (400, 404, 409):
             yield from _under(
                 conditions,
@@ -1041,16 +1069,6 @@ def _answers() -> Iterator[Fault]:
             clauses=("no-server-error",),
             inject=inject.refusal_told_as_500,
         )
-    for operation in (*CONTACTS, *SUBMISSIONS):
-        for operator, change in inject.ERRORS_CHANGES.items():
-            yield from _under(
-                _SINGLE,
-                family="errors",
-                operations=(operation,),
-                operator=operator,
-                clauses=_errors_clauses(operator, operation),
-                inject=partial(inject.errors_changed, change=change),
-            )
     for operation in SUBMISSIONS:
         clause = (
             "workflow-identifier-returned"
@@ -1091,6 +1109,22 @@ def _answers() -> Iterator[Fault]:
         )
 
 
+def _errors() -> Iterator[Fault]:
+    """The errors array of an answer, its elements, their codes and properties."""
+    for operation in (*CONTACTS, *SUBMISSIONS):
+        for operator, change in inject.ERRORS_CHANGES.items():
+            if operator.startswith("mandatory") and operation in SUBMISSIONS:
+                continue  # which fields of a submitted document are mandatory is not shown
+            yield from _under(
+                _SINGLE,
+                family="errors",
+                operations=(operation,),
+                operator=operator,
+                clauses=_errors_clauses(operator, operation),
+                inject=partial(inject.errors_changed, change=change),
+            )
+
+
 def _errors_clauses(operator: str, operation: str) -> tuple[str, ...]:
     if operator in ("array-emptied", "array-missing", "array-as-object"):
         return (
@@ -1114,3 +1148,190 @@ def _errors_clauses(operator: str, operation: str) -> tuple[str, ...]:
         "errors-code-mandatory",
         *(c for c in _claimable_clauses() if c.startswith("contact-mandatory-")),
     )
+
+
+def _members() -> Iterator[Fault]:
+    """Each member of a documented record, at every depth, lost or made null on its way into a draft or out of it."""
+    examples = load_description().bundle["components"]["examples"]
+    document = next(e["value"] for e in examples.values() if "firstName" in e["value"])
+    for path in paths_of(document):
+        name = "-".join(map(_kebab, path))
+        for word, change in (("lost", member_dropped(path)), ("null", member_null(path))):
+            for operation, act in (
+                ("saveDraft", inject.request_changed),
+                ("getDraft", inject.content_changed),
+            ):
+                yield from _under(
+                    ("always",),
+                    family="members",
+                    operations=(operation,),
+                    operator=f"{name}-{word}",
+                    clauses=("draft-get-content", "draft-save-updates"),
+                    inject=partial(act, change=change),
+                )
+
+
+def _protocol() -> Iterator[Fault]:
+    """Realms, headers and tokens of requests, the form of bodies, and the order of the workflow's steps."""
+    yield from _realms_and_headers()
+    yield from _forms_of_bodies()
+    yield from _orders()
+    for clause, member, limit in (
+        ("workflow-batch-longest", "batchId", 100),
+        ("workflow-info-longest", "additionalInfo", 1000),
+    ):
+        for operation in load_catalogue().clause(clause).operations:
+            yield from _under(
+                ("always",),
+                family="limits",
+                operations=(operation,),
+                operator=f"{_kebab(member)}-bytes-counted",
+                clauses=(clause,),
+                inject=partial(protocol.bytes_counted, member=member, limit=limit),
+            )
+    for operation in CONTACTS:
+        for name, sample in CONTACT_FIELDS_SAMPLES.items():
+            if sample != {"en": "text"}:
+                continue
+            for operator, clauses, act in (
+                (
+                    "language-keys-unchecked",
+                    ("contact-language-key-invalid",),
+                    protocol.language_keys_unchecked,
+                ),
+                (
+                    "second-language-refused",
+                    ("contact-several-languages",),
+                    protocol.second_language_refused,
+                ),
+            ):
+                yield from _under(
+                    ("always",),
+                    family="validation",
+                    operations=(operation,),
+                    operator=f"{_kebab(name)}-{operator}",
+                    clauses=clauses,
+                    inject=partial(act, name=name),
+                )
+
+
+def _realms_and_headers() -> Iterator[Fault]:
+    catalogue = load_catalogue()
+    plain: tuple[tuple[str, str, Inject], ...] = (
+        ("realm-query", "realm-in-query-ignored", protocol.realm_in_query_ignored),
+        ("realm-query-unknown", "realm-in-query-unchecked", protocol.realm_in_query_unchecked),
+        ("realm-attachments-without", "realm-needed", protocol.realm_needed),
+        ("token-needs-no-token", "realm-needed", protocol.realm_needed),
+        ("content-type-not-needed", "content-type-needed", protocol.content_type_needed),
+        ("content-type-without-body", "content-type-refused", protocol.content_type_refused),
+        ("malformed-json-refused", "malformed-taken", protocol.malformed_taken),
+    )
+    for clause, operator, act in plain:
+        for operation in catalogue.clause(clause).operations:
+            yield from _under(
+                ("always",),
+                family="protocol",
+                operations=(operation,),
+                operator=operator,
+                clauses=(clause,),
+                inject=act,
+            )
+    for clause in ("realm-document-realms", "realm-workflow-realms"):
+        for operation in catalogue.clause(clause).operations:
+            yield from _under(
+                _SINGLE[1:],
+                family="protocol",
+                operations=(operation,),
+                operator="realm-refused",
+                clauses=(clause, *_ACCEPTANCE[operation]),
+                inject=protocol.realm_refused,
+            )
+    protected = tuple(o.id for o in load_description().operations.values() if o.protected)
+    yield from _under(
+        ("always",),
+        family="tokens",
+        operations=protected,
+        label="protected",
+        operator="token-dies-early",
+        clauses=("token-opens-protected",),
+        inject=protocol.token_dies_early,
+    )
+    for operation, operator, act in (
+        ("createToken", "password-echoed", protocol.password_echoed),
+        *(
+            (o, "token-echoed", protocol.token_echoed)
+            for o in ("getDraftInfo", "saveDraft", *CONTACTS, *SUBMISSIONS)
+        ),
+    ):
+        yield from _under(
+            ("always",),
+            family="protocol",
+            operations=(operation,),
+            operator=operator,
+            clauses=("no-secret-echoed",),
+            inject=act,
+        )
+
+
+#: Operations whose answers the document shows, or whose content it promises, with the clause that says so.
+_TOLD: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "createToken": ("token-issued",),
+        "getDraft": ("draft-get-content",),
+        "getDraftInfo": ("draft-info-present",),
+        "listDrafts": ("list-answers",),
+        "listAttachments": ("attachment-create-listed",),
+        "createWorkflowRecord": ("workflow-identifier-returned",),
+        "createWorkflowRecordWithIdentifier": ("workflow-identifier-kept",),
+        "updateWorkflowRecord": ("workflow-identifier-kept",),
+    }
+)
+
+
+def _forms_of_bodies() -> Iterator[Fault]:
+    for operation, clauses in _TOLD.items():
+        for operator, act in (("body-cut", protocol.body_cut), ("body-plain", protocol.body_plain)):
+            if operation == "getDraftInfo" and operator == "body-plain":
+                continue  # the form of a draft's info is not shown
+            yield from _under(
+                ("always", "every-third"),
+                family="protocol",
+                operations=(operation,),
+                operator=operator,
+                clauses=clauses,
+                inject=act,
+            )
+
+
+def _orders() -> Iterator[Fault]:
+    """Steps of the workflow in another order, and effects of what was refused or removed."""
+    catalogue = load_catalogue()
+    for row, order in (
+        ("workflow-identifier-taken", "workflow-order-taken-before-validation"),
+        ("workflow-identifier-unknown", "workflow-order-unknown-before-validation"),
+        ("workflow-locked-record", "workflow-order-locked-before-validation"),
+    ):
+        message = (catalogue.clause(row).message or "").split("'")[0].strip()
+        for operation in catalogue.clause(order).operations:
+            yield from _under(
+                _SINGLE,
+                family="state",
+                operations=(operation,),
+                operator=f"validated-before-{row.removeprefix('workflow-')}",
+                clauses=(order,),
+                inject=partial(protocol.validated_first, message=message),
+            )
+    parts: tuple[tuple[str, str, Inject], ...] = (
+        ("without-rights-saved", "workflow-rights-refusal-stores-nothing", protocol.without_rights_saved),
+        ("refused-but-done", "workflow-create-with-identifier-needs-token", inject.refused_but_done),
+        ("published-deleted-too", "draft-delete-keeps-published", protocol.freed_by_deleting),
+    )
+    for operator, clause, act in parts:
+        yield from _under(
+            _SINGLE,
+            family="state",
+            operations=("createWorkflowRecordWithIdentifier",),
+            operator=operator,
+            clauses=(clause,),
+            inject=act,
+        )

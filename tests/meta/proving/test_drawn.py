@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import subprocess
+import sys
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -24,6 +29,7 @@ from contracts.proving.drawn import (
     UNOBSERVABLE,
     DrawnResult,
 )
+from contracts.proving.drawn_docs import DOCUMENT, population_table, silences_table
 from contracts.proving.drawn_proof import DrawnOptions, planned
 from contracts.proving.drawn_report import below, interval, kills, read_landed, report, write_landed
 from contracts.proving.drawn_services import draw_services, knobs, together
@@ -31,6 +37,7 @@ from contracts.proving.exercised import false_passes, needed
 from contracts.sandbox.variants import ALL
 from contracts.sandbox.variants.silences import CLAUSES, FURTHER, SENTENCES, WITHOUT_KNOB
 
+CHECKOUT = Path(__file__).parents[3]
 NAME = "state/saveDraft/not-done/always"
 
 
@@ -171,3 +178,62 @@ def test_an_unknown_name_is_one_line(options: DrawnOptions) -> None:
     with pytest.raises(UsageError) as caught:
         planned(options, 1)
     assert "\n" not in str(caught.value)
+
+
+def test_the_tables_of_the_document_are_those_of_the_code() -> None:
+    text = (CHECKOUT / DOCUMENT).read_text("utf-8")
+    for table in (population_table(), silences_table()):
+        assert table.strip() in text, "run python -m contracts.proving.drawn_docs"
+
+
+VACUOUS = '''
+from contracts.cases import Actor, Claims, contract
+
+
+@contract("workflow-created-exists", "draft-get-content")
+def test_a_claim_without_what_it_is_about(author: Actor, claim: Claims) -> None:
+    """Nothing is submitted, nothing is read, and yet both are said to hold."""
+    listed = author.send("listDrafts")
+    for clause in ("workflow-created-exists", "draft-get-content"):
+        claim(clause).holds(True, listed, expected="anything", seen="nothing")
+'''
+
+
+def test_a_vacuous_case_is_caught_as_a_false_pass(tmp_path: Path) -> None:
+    root = tmp_path / "checkout"
+    for name in ("contracts", "openapi"):
+        shutil.copytree(CHECKOUT / name, root / name)
+    for name in ("conftest.py", "pyproject.toml", "registry_contracts.py"):
+        shutil.copy2(CHECKOUT / name, root / name)
+    (root / "tests" / "contract").mkdir(parents=True)
+    (root / "tests" / "contract" / "test_vacuous.py").write_text(VACUOUS, "utf-8")
+    words = [
+        "prove",
+        "--part",
+        "drawn",
+        "--service",
+        "gzip",
+        "--drawn-realm",
+        "abs-dev",
+        "--reports",
+        "proof",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", "from contracts.cli import main; main()", *words],
+        env={**os.environ, "PYTHONPATH": str(root)},
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    (line,) = (root / "proof" / "drawn.jsonl").read_text("utf-8").splitlines()
+    found = json.loads(line)
+    assert found["outcome"] == FALSE_PASS
+    assert found["false_passes"].keys() == {"workflow-created-exists", "draft-get-content"}
+    shown = (root / "proof" / "drawn.md").read_text("utf-8")
+    assert (
+        "| gzip | abs-dev | false pass | draft-get-content: passes, yet the service showed no success"
+        in shown
+    )
