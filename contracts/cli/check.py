@@ -14,7 +14,7 @@ from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
 from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.manual import check
-from contracts.manual.check import Asked, check_archive
+from contracts.manual.check import CheckOptions, check_archive
 from contracts.plugin.run_options import REALM, TARGET
 from contracts.settings.guard import checked_base_url
 from contracts.settings.settings_reader import load_target
@@ -44,26 +44,26 @@ def command(file: Path, reports: Path, *, as_json: bool, **further: Any) -> int:
       registry-contracts check sdk-tests.har --base-url http://127.0.0.1:8080 --alone
       registry-contracts check traffic.har --realm bch-dev --json
     """  # noqa: D301 - click's mark for lines to be left as they are
-    asked = _asked(**further)
-    tally, verdict, occasion = check_archive(file, str(file), asked)
+    chosen = _check_options(**further)
+    tally, verdict, facts = check_archive(file, str(file), chosen)
     folder = new_folder(reports, _FOLDER)
-    content = check.write(tally, verdict, occasion, folder)
+    content = check.write(tally, verdict, facts, folder)
     if as_json:
         click.echo(json.dumps(content, indent=2, ensure_ascii=True))
     else:
         for line in check.finding_lines(tally):
             click.echo(line)
         click.echo()
-        for line in (*check.coverage_lines(tally, occasion.unreadable), *occasion.notes):
+        for line in (*check.coverage_lines(tally, facts.unreadable), *facts.notes):
             click.echo(line)
         click.echo(f"report       {folder / 'index.html'}")
         click.echo(check.verdict_line(verdict))
     return int(verdict.exit_code)
 
 
-def _asked(
+def _check_options(
     target: str | None, base_url: str | None, realm: tuple[str, ...], *, alone: bool, strict_client: bool
-) -> Asked:
+) -> CheckOptions:
     known_realms(realm, (*WORKFLOW_REALMS, *PRODUCTION_REALMS))
     address, target_name = base_url_of(base_url), None
     if target is not None:
@@ -75,7 +75,7 @@ def _asked(
                 f"--target {SANDBOX} has another address in each run; name it with --base-url instead"
             )
         address, target_name = settings.base_url, settings.name
-    return Asked(address, target_name, realm, alone, strict_client)
+    return CheckOptions(address, target_name, realm, alone, strict_client)
 
 
 def base_url_of(text: str | None) -> str | None:

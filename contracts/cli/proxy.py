@@ -74,7 +74,7 @@ def _run(
 ) -> int:
     try:
         from contracts.manual.proxy import Plan, serve  # noqa: PLC0415 - as above
-        from contracts.manual.proxy_record import Keeper  # noqa: PLC0415 - an optional extra, and slow to import
+        from contracts.manual.proxy_record import TrafficRecorder  # noqa: PLC0415 - an optional extra, and slow to import
     except ModuleNotFoundError as error:
         raise UsageError(f"the proxy needs {error.name}: pip install 'registry-contracts[proxy]'") from error
     settings = _settings(target, base_url, sandbox_arguments)
@@ -84,21 +84,21 @@ def _run(
         folder = new_folder(reports, _FOLDER)
         unused = stack.enter_context(ExitStack())
         unused.callback(_remove, folder)
-        keeper = Keeper(
+        recorder = TrafficRecorder(
             aimed,
             folder,
             alone=alone or disposable,
             strict_client=strict_client,
             say=click.echo,
         )
-        with keeper:
-            page = None if page_port is None else _page(aimed, keeper.feed, reports, disposable=disposable)
+        with recorder:
+            page = None if page_port is None else _page(aimed, recorder.feed, reports, disposable=disposable)
             plan = Plan(aimed, port, page, page_port or 0, until_idle)
-            serve(plan, keeper.hand_over, lambda proxy, page: _ready(aimed, proxy, page))
+            serve(plan, recorder.hand_over, lambda proxy, page: _ready(aimed, proxy, page))
         unused.pop_all()
-        verdict = keeper.report()
+        verdict = recorder.report()
     click.echo()
-    for line in keeper.lines:
+    for line in recorder.lines:
         click.echo(line)
     click.echo(f"report       {folder / 'index.html'}")
     click.echo(check.verdict_line(verdict))

@@ -15,7 +15,7 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import ANY_REALM
 from contracts.manual import display
 from contracts.manual.manual_session import Leftovers, ManualSession, open_manual_session
-from contracts.manual.recorded_sequence import Telling, find, read_entries
+from contracts.manual.recorded_sequence import RecordedSequence, find, read_entries
 from contracts.manual.replay import Outcome, Replayed, make_ready, replay, rounds_for, together
 from contracts.safe_text import json_text, many, printable
 from contracts.settings.guard import refuse_production_realm
@@ -73,13 +73,13 @@ def command(
       registry-contracts replay session.har --entries 3-7 --target sandbox
     """  # noqa: D301 - click's mark for lines to be left as they are
     session_options, left = manual_options.session_options(**where), Leftovers()
-    telling = find(finding, session_options.reports, chosen, read_entries(entries) if entries else None)
+    sequence = find(finding, session_options.reports, chosen, read_entries(entries) if entries else None)
     with manual_options.reporting_left(left), open_manual_session(session_options, left) as session:
-        place = _realm(telling, realm, session.target)
-        make_ready(session, telling)
-        rounds = [replay(session, telling, place, n) for n in range(rounds_for(telling, times))]
-        data = _as_data(session, telling, place, rounds)
-        lines = list(_lines(session, telling, place, rounds, verbose=verbose))
+        place = _realm(sequence, realm, session.target)
+        make_ready(session, sequence)
+        rounds = [replay(session, sequence, place, n) for n in range(rounds_for(sequence, times))]
+        data = _as_data(session, sequence, place, rounds)
+        lines = list(_lines(session, sequence, place, rounds, verbose=verbose))
     if as_json:
         click.echo(json_text(data, indent=2))
     else:
@@ -88,25 +88,25 @@ def command(
     return int(data["exit_code"])
 
 
-def _realm(telling: Telling, asked: str | None, target: Target) -> str:
+def _realm(sequence: RecordedSequence, asked: str | None, target: Target) -> str:
     refuse_production_realm(asked)
-    if asked is not None and telling.realm == ANY_REALM:
+    if asked is not None and sequence.realm == ANY_REALM:
         raise UsageError(
-            f"{telling.what}: the sequence names no realm of its own, or several; leave --realm out"
+            f"{sequence.what}: the sequence names no realm of its own, or several; leave --realm out"
         )
-    place = asked or telling.realm
+    place = asked or sequence.realm
     if place != ANY_REALM and place not in target.realms:
         raise UsageError(f"{target.name} has no realm '{place}'; {suggestion(place, target.realms)}")
     return place
 
 
 def _lines(
-    session: ManualSession, telling: Telling, realm: str, rounds: list[Replayed], *, verbose: bool
+    session: ManualSession, sequence: RecordedSequence, realm: str, rounds: list[Replayed], *, verbose: bool
 ) -> Iterator[str]:
-    found = telling.found
-    yield click.style(telling.what, bold=True)
+    found = sequence.found
+    yield click.style(sequence.what, bold=True)
     yield display.labelled(
-        "from", f"{telling.source}{f', recorded on {telling.target}' if telling.target else ''}"
+        "from", f"{sequence.source}{f', recorded on {sequence.target}' if sequence.target else ''}"
     )
     yield display.labelled(
         "to", f"{session.target.name} ({session.target.base_url}){f', {realm}' if realm != ANY_REALM else ''}"
@@ -115,16 +115,16 @@ def _lines(
         yield display.labelled("expected", found.expected)
         yield display.labelled("seen then", printable(found.seen))
         yield display.labelled("judged by", f"the check {found.check}" if found.check else _NO_CHECK)
-    if telling.left_out:
+    if sequence.left_out:
         yield display.labelled(
             "left out",
-            f"{many(telling.left_out, 'request')} of the suite's own, or no operation of the interface",
+            f"{many(sequence.left_out, 'request')} of the suite's own, or no operation of the interface",
         )
     for number, each in enumerate(rounds, 1):
         yield ""
         yield from _round(session, each, number, rounds[: number - 1], verbose=verbose)
     yield ""
-    yield _verdict(rounds, telling)
+    yield _verdict(rounds, sequence)
     if found is not None and found.command:
         yield display.unwrapped("by cases", found.command)
 
@@ -163,7 +163,7 @@ def _shown(done: Replayed) -> Iterator[str]:
             yield from display.finding_lines(finding, catalogue)
 
 
-def _verdict(rounds: list[Replayed], telling: Telling) -> str:
+def _verdict(rounds: list[Replayed], sequence: RecordedSequence) -> str:
     outcome, again, decided = together(rounds)
     rate = (
         f" in {many(decided, 'round')}"
@@ -174,7 +174,7 @@ def _verdict(rounds: list[Replayed], telling: Telling) -> str:
     )
     spoilt = len(rounds) - decided
     rest = f"; {many(spoilt, 'round')} could not tell: {_last_why(rounds)}" if spoilt else ""
-    before = telling.found.rate if telling.found else None
+    before = sequence.found.rate if sequence.found else None
     then = f" (then: {before[0]} of {before[1]})" if before else ""
     return click.style(str(outcome), fg=_COLOURS[outcome], bold=True) + f"{rate}{then}{rest}"
 
@@ -183,12 +183,14 @@ def _last_why(rounds: list[Replayed]) -> str:
     return next(each.why for each in reversed(rounds) if each.outcome is Outcome.UNDECIDED)
 
 
-def _as_data(session: ManualSession, telling: Telling, realm: str, rounds: list[Replayed]) -> dict[str, Any]:
+def _as_data(
+    session: ManualSession, sequence: RecordedSequence, realm: str, rounds: list[Replayed]
+) -> dict[str, Any]:
     outcome, again, decided = together(rounds)
     return {
-        "source": telling.source,
-        "finding": telling.found.id if telling.found else None,
-        "clause": telling.found.clause if telling.found else None,
+        "source": sequence.source,
+        "finding": sequence.found.id if sequence.found else None,
+        "clause": sequence.found.clause if sequence.found else None,
         "target": session.target.name,
         "realm": realm,
         "outcome": str(outcome),
@@ -212,15 +214,15 @@ def _as_data(session: ManualSession, telling: Telling, realm: str, rounds: list[
             }
             for each in rounds
         ],
-        "exit_code": _code(telling, rounds),
+        "exit_code": _code(sequence, rounds),
     }
 
 
-def _code(telling: Telling, rounds: list[Replayed]) -> int:
+def _code(sequence: RecordedSequence, rounds: list[Replayed]) -> int:
     outcome, _, _ = together(rounds)
     if outcome is Outcome.UNDECIDED:
         return manual_options.INCONCLUSIVE
-    if telling.found is not None:
+    if sequence.found is not None:
         return manual_options.NO_FINDING if outcome is Outcome.NOT else manual_options.FINDING
     found = any(judged.findings for each in rounds for judged in each.judgements)
     return manual_options.FINDING if found else manual_options.NO_FINDING

@@ -50,7 +50,7 @@ _MOST: Final = 200
 
 
 @dataclass(frozen=True)
-class Occasion:
+class CheckFacts:
     """Where traffic was watched, and how.
 
     Attributes:
@@ -179,22 +179,22 @@ class CheckFile(Format, frozen=True):
         same_outcome(self.verdict, self.exit_code)
 
 
-def build(tally: Tally, verdict: TrafficVerdict, occasion: Occasion) -> dict[str, Any]:
+def build(tally: Tally, verdict: TrafficVerdict, facts: CheckFacts) -> dict[str, Any]:
     """The content of `check.json`."""
     return {
         "format": _FORMAT,
-        "kind": occasion.kind,
+        "kind": facts.kind,
         "verdict": verdict.word,
         "exit_code": int(verdict.exit_code),
         "reason": verdict.reason,
         "breaks": {"client": verdict.client, "service": verdict.service},
-        "source": occasion.source,
-        "target": {"name": occasion.target, "base_url": occasion.base_url},
-        "started": occasion.started,
-        "finished": occasion.finished,
-        "alone": occasion.alone,
-        "strict_client": occasion.strict_client,
-        "realms": list(occasion.realms),
+        "source": facts.source,
+        "target": {"name": facts.target, "base_url": facts.base_url},
+        "started": facts.started,
+        "finished": facts.finished,
+        "alone": facts.alone,
+        "strict_client": facts.strict_client,
+        "realms": list(facts.realms),
         "exchanges": {
             "all": tally.exchanges,
             "of_the_interface": sum(tally.of_interface.values()),
@@ -205,7 +205,7 @@ def build(tally: Tally, verdict: TrafficVerdict, occasion: Occasion) -> dict[str
             "no_operation": dict(tally.strangers.most_common(_MOST)),
             "elsewhere": dict(tally.hosts.most_common(_MOST)),
             "preflights": tally.preflights,
-            "unreadable": occasion.unreadable,
+            "unreadable": facts.unreadable,
         },
         "findings": [_finding(group) for group in tally.groups],
         "operations": tally.operations,
@@ -214,25 +214,25 @@ def build(tally: Tally, verdict: TrafficVerdict, occasion: Occasion) -> dict[str
             {"id": name, "level": level, "held": held, "contradicted": contradicted}
             for name, level, held, contradicted in tally.clauses
         ],
-        "notes": [*occasion.notes, *(f"the suite broke on {each}" for each in tally.breakages)],
+        "notes": [*facts.notes, *(f"the suite broke on {each}" for each in tally.breakages)],
     }
 
 
 def _finding(group: Group) -> dict[str, Any]:
-    found = group.first
+    finding = group.first
     return {
-        "side": str(found.side),
-        "standing": str(found.standing),
-        "clause": found.clause,
-        "level": found.level,
-        "fault": found.fault,
-        "operation": found.operation or None,
-        "realm": found.realm,
-        "expected": found.expected,
-        "seen": found.seen,
+        "side": str(finding.side),
+        "standing": str(finding.standing),
+        "clause": finding.clause,
+        "level": finding.level,
+        "fault": finding.fault,
+        "operation": finding.operation or None,
+        "realm": finding.realm,
+        "expected": finding.expected,
+        "seen": finding.seen,
         "times": group.times,
         "entries": group.entries,
-        "because_of": found.because_of,
+        "because_of": finding.because_of,
     }
 
 
@@ -334,7 +334,7 @@ def _exchange(number: int, exchange: Exchange) -> _Exchange:
     )
 
 
-def write(tally: Tally, verdict: TrafficVerdict, occasion: Occasion, folder: Path) -> dict[str, Any]:
+def write(tally: Tally, verdict: TrafficVerdict, facts: CheckFacts, folder: Path) -> dict[str, Any]:
     """Write the report of what was taken in so far.
 
     Returns:
@@ -344,7 +344,7 @@ def write(tally: Tally, verdict: TrafficVerdict, occasion: Occasion, folder: Pat
         UsageError: it cannot be written.
         SuiteError: it does not fit its own schema.
     """
-    content = build(tally, verdict, occasion)
+    content = build(tally, verdict, facts)
     try:
         write_json(content, folder)
         write_page(content, [group.exchanges for group in tally.groups], folder)
@@ -382,18 +382,18 @@ def finding_lines(tally: Tally) -> Iterator[str]:
 
 
 def _group_lines(group: Group) -> Iterator[str]:
-    found = group.first
+    finding = group.first
     listed = ", ".join(f"#{number}" for number in group.entries[:5])
     more = f" and {group.times - 5} more" if group.times > 5 else ""
-    after = f" after #{found.because_of}" if found.because_of else ""
-    level = f" ({found.level})" if found.level else ""
-    place = " ".join(each for each in (found.operation, "in", found.realm) if each)
-    name = found.fault if found.side is Side.REQUEST and found.fault else found.what
-    clause = f", clause {found.clause}" if found.side is Side.REQUEST and found.clause else ""
+    after = f" after #{finding.because_of}" if finding.because_of else ""
+    level = f" ({finding.level})" if finding.level else ""
+    place = " ".join(each for each in (finding.operation, "in", finding.realm) if each)
+    name = finding.fault if finding.side is Side.REQUEST and finding.fault else finding.what
+    clause = f", clause {finding.clause}" if finding.side is Side.REQUEST and finding.clause else ""
     yield f"  {name}{level if not clause else ''}: {place}{clause}{level if clause else ''}, {listed}{more}{after}"
-    if found.side is Side.ANSWER:
-        yield f"    expected  {plain_line(found.expected)}"
-    yield f"    seen      {plain_line(found.seen)}"
+    if finding.side is Side.ANSWER:
+        yield f"    expected  {plain_line(finding.expected)}"
+    yield f"    seen      {plain_line(finding.seen)}"
 
 
 def one_line(finding: TrafficFinding) -> str:
@@ -446,7 +446,7 @@ _PORTS: Final = {"http": ":80", "https": ":443"}
 
 
 @dataclass(frozen=True)
-class Asked:
+class CheckOptions:
     """Options of a check of an archive.
 
     Attributes:
@@ -461,7 +461,7 @@ class Asked:
     strict_client: bool = False
 
 
-def check_archive(path: Path, shown: str, asked: Asked) -> tuple[Tally, TrafficVerdict, Occasion]:
+def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally, TrafficVerdict, CheckFacts]:
     """Judge the exchanges of a HAR.
 
     Args:
@@ -477,33 +477,33 @@ def check_archive(path: Path, shown: str, asked: Asked) -> tuple[Tally, TrafficV
     lost = sites_without_credentials(entries)
     watch = Watch(
         TrafficRedactor(),
-        alone=asked.alone,
-        realms=asked.realms,
-        strict_client=asked.strict_client,
+        alone=options.alone,
+        realms=options.realms,
+        strict_client=options.strict_client,
         without_credentials=lost,
     )
     if not entries:
         raise UsageError(f"{shown}: no entry of it is a web request; export the traffic as HAR")
     for each in entries:
-        if asked.base_url is None or _below(each.url, asked.base_url):
+        if options.base_url is None or _below(each.url, options.base_url):
             watch.take(each)
         else:
             watch.tally.elsewhere(site_of(each.url).partition("://")[2])
     times = sorted(each.started for each in entries if each.started is not None)
-    occasion = Occasion(
+    facts = CheckFacts(
         kind="archive",
         source=path.name,
-        target=asked.target,
-        base_url=asked.base_url,
+        target=options.target,
+        base_url=options.base_url,
         started=times[0].isoformat() if times else None,
         finished=times[-1].isoformat() if times else None,
-        alone=asked.alone,
-        strict_client=asked.strict_client,
-        realms=asked.realms,
+        alone=options.alone,
+        strict_client=options.strict_client,
+        realms=options.realms,
         unreadable=unreadable,
         notes=tuple(_notes(entries, lost)),
     )
-    return watch.tally, verdict_of(watch.tally), occasion
+    return watch.tally, verdict_of(watch.tally), facts
 
 
 def _below(url: str, base_url: str) -> bool:

@@ -23,7 +23,7 @@ from contracts.exchanges.exchange import UNKNOWN_BODY, Exchange
 from contracts.exchanges.har import FILE_NAME, add, har_writer
 from contracts.exchanges.redaction import TrafficRedactor
 from contracts.manual import check
-from contracts.manual.check import Occasion
+from contracts.manual.check import CheckFacts
 from contracts.manual.traffic_findings import Feed, Seen, TrafficVerdict, verdict_of
 from contracts.manual.traffic_watch import Watch
 from contracts.safe_text import plain_line
@@ -35,7 +35,7 @@ _WAITING: Final = 24 * 1024 * 1024
 _END: Final = None
 
 
-class Beside:
+class BackgroundJudge:
     """Takes exchanges from the path of the traffic, and judges them one after another.
 
     Args:
@@ -117,7 +117,7 @@ _OFTEN: Final = 3
 _PROGRAM: Final = "registry-contracts"
 
 
-class Keeper:
+class TrafficRecorder:
     """Judges and keeps what passes, for as long as its `with` block lasts.
 
     Args:
@@ -154,7 +154,7 @@ class Keeper:
         comment = f"through the proxy to {self._target.name}"
         writer = har_writer(self._folder / FILE_NAME, version(_PROGRAM), comment)
         self._archive = self._open.enter_context(writer)
-        self._beside = Beside(self._watch, self.feed, self._keep, self._tell)
+        self._background = BackgroundJudge(self._watch, self.feed, self._keep, self._tell)
         return self
 
     def __exit__(
@@ -162,13 +162,13 @@ class Keeper:
     ) -> None:
         """Judge what still waits, and end the archive."""
         try:
-            self._beside.close()
+            self._background.close()
         finally:
             self._open.close()
 
     def hand_over(self, exchange: Exchange) -> None:
         """Take an exchange; returns at once."""
-        self._beside.hand_over(exchange)
+        self._background.hand_over(exchange)
 
     def report(self) -> TrafficVerdict:
         """Write the report; after the `with` block.
@@ -177,7 +177,7 @@ class Keeper:
             UsageError: it cannot be written.
         """
         verdict = verdict_of(self._watch.tally)
-        occasion = Occasion(
+        facts = CheckFacts(
             kind=_KIND,
             source=None,
             target=self._target.name,
@@ -187,7 +187,7 @@ class Keeper:
             alone=self._alone,
             strict_client=self._strict,
         )
-        check.write(self._watch.tally, verdict, occasion, self._folder)
+        check.write(self._watch.tally, verdict, facts, self._folder)
         return verdict
 
     @property

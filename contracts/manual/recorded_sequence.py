@@ -30,7 +30,7 @@ from contracts.settings.target import ANONYMOUS, AUTHOR
 
 
 @dataclass(frozen=True)
-class Found:
+class ReplayedFinding:
     """The finding that a sequence shows.
 
     Attributes:
@@ -51,7 +51,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Telling:
+class RecordedSequence:
     """A recorded sequence.
 
     Attributes:
@@ -71,7 +71,7 @@ class Telling:
     shown: tuple[Exchange, ...]
     arranged: tuple[Exchange, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
-    found: Found | None = None
+    found: ReplayedFinding | None = None
     left_out: int = 0
 
     @property
@@ -138,8 +138,8 @@ class RecordedFinding(OpenFormat, frozen=True):
     arguments: Mapping[str, Any] = {}
 
 
-def from_data(content: Any, source: str) -> Telling:
-    """Make a telling of the content of `findings/<id>.json`, or of what `call --save` wrote.
+def from_data(content: Any, source: str) -> RecordedSequence:
+    """Make a sequence of the content of `findings/<id>.json`, or of what `call --save` wrote.
 
     Raises:
         UsageError: it is none of these; one line.
@@ -151,7 +151,7 @@ def from_data(content: Any, source: str) -> Telling:
         raise UsageError(f"{source}: is no finding: {mismatch(error)}") from None
     if not recorded.sequence:
         raise UsageError(f"{source}: holds no exchange, so there is nothing to send again")
-    return Telling(
+    return RecordedSequence(
         source=source,
         target=recorded.target.name,
         base_url=recorded.target.base_url,
@@ -163,8 +163,8 @@ def from_data(content: Any, source: str) -> Telling:
     )
 
 
-def _found(finding: RecordedFinding) -> Found:
-    return Found(
+def _found(finding: RecordedFinding) -> ReplayedFinding:
+    return ReplayedFinding(
         id=finding.id,
         clause=finding.clause,
         operation=str(finding.operation),
@@ -253,7 +253,7 @@ def read_entries(text: str) -> Entries:
     return first, last
 
 
-def read_archive(path: Path, shown: str, entries: Entries | None) -> Telling:
+def read_archive(path: Path, shown: str, entries: Entries | None) -> RecordedSequence:
     """Read the requests of a HAR that are operations of the interface.
 
     Raises:
@@ -274,7 +274,7 @@ def read_archive(path: Path, shown: str, entries: Entries | None) -> Telling:
             f"{shown}: holds {len(found)} requests of the interface; choose up to {MOST} with --entries FIRST-LAST"
         )
     realms = {each.realm for each in found} - {ANY_REALM}
-    return Telling(
+    return RecordedSequence(
         source=shown,
         target="",
         base_url=_base_url(found[0].url),
@@ -320,7 +320,7 @@ _NOT_UNPACKED: Final = (OSError, zipfile.BadZipFile, RuntimeError, EOFError, Val
 Known = dict[str, tuple[bytes, str]]
 
 
-def find(asked: str, reports: Path, chosen: str | None, entries: Entries | None) -> Telling:
+def find(asked: str, reports: Path, chosen: str | None, entries: Entries | None) -> RecordedSequence:
     """Find and read a sequence.
 
     Args:
@@ -348,14 +348,14 @@ def find(asked: str, reports: Path, chosen: str | None, entries: Entries | None)
     return _by_id(asked, reports)
 
 
-def _of_file(path: Path, shown: str, entries: Entries | None) -> Telling:
+def _of_file(path: Path, shown: str, entries: Entries | None) -> RecordedSequence:
     content = _parsed(path.read_bytes(), shown)
     if isinstance(content, dict) and "log" in content:
         return read_archive(path, shown, entries)
     return from_data(content, shown)
 
 
-def _by_id(asked: str, reports: Path) -> Telling:
+def _by_id(asked: str, reports: Path) -> RecordedSequence:
     known: set[str] = set()
     for folder in _newest_first(reports):
         found = _in_folder(folder)
@@ -414,7 +414,7 @@ def _in_zip(path: Path) -> Known:
     return found
 
 
-def _chosen(found: Known, chosen: str | None, shown: str) -> Telling:
+def _chosen(found: Known, chosen: str | None, shown: str) -> RecordedSequence:
     if not found:
         raise UsageError(f"{shown}: holds no finding; a run that found something has a folder {FOLDER_NAME}")
     matching = [name for name in found if name.startswith(chosen or "")]

@@ -22,15 +22,15 @@ from contracts.exchanges.redaction import REDACTED, SWAPPED, TOKEN, UNKNOWN
 from contracts.interface.description import operations_with
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.manual_session import ROLES, ManualSession
-from contracts.manual.recorded_sequence import Found, Telling, content_of, path_of, text_of
-from contracts.manual.substitution import Carried, Names, Settled
+from contracts.manual.recorded_sequence import RecordedSequence, ReplayedFinding, content_of, path_of, text_of
+from contracts.manual.substitution import AnswerValues, IdentifierMap, SettingMap
 from contracts.safe_text import cut, json_text
 from contracts.session.ledger import REMOVABLE, named, stored_by
 from contracts.session.namespace import KEPT_PREFIX
 from contracts.settings.target import ANONYMOUS, AUTHOR
 
 
-def holds(found: Found, exchange: Exchange, translated: Callable[[str], str]) -> bool | None:
+def holds(found: ReplayedFinding, exchange: Exchange, translated: Callable[[str], str]) -> bool | None:
     """Run the check that saw a finding on a new exchange.
 
     Args:
@@ -178,13 +178,15 @@ class Round:
         UsageError: the target lacks what the sequence needs; nothing was sent.
     """
 
-    def __init__(self, session: ManualSession, telling: Telling, realm: str, number: int) -> None:
+    def __init__(self, session: ManualSession, sequence: RecordedSequence, realm: str, number: int) -> None:
         self._session = session
-        self._telling = telling
+        self._telling = sequence
         self._realm = realm
-        self.settled = Settled(telling, session.target, realm, number)
-        self.names = Names(telling.steps, self.settled.given, session.namespace, session.description)
-        self.carried = Carried()
+        self.setting_map = SettingMap(sequence, session.target, realm, number)
+        self.names = IdentifierMap(
+            sequence.steps, self.setting_map.given, session.namespace, session.description
+        )
+        self.answer_values = AnswerValues()
 
     def send(self) -> Iterator[Pair]:
         """Send the requests one after another; what an answer makes up is carried into those that follow."""
@@ -193,7 +195,7 @@ class Round:
             new = self._send(old)
             yield Pair(old, new, old.id in decisive)
             if new.response is not None and old.response is not None:
-                self.carried.learn(old.response.json, new.response.json)
+                self.answer_values.learn(old.response.json, new.response.json)
                 if new.operation in operations_with(assigns_identifier=True) and (
                     identifier := named(new.response)
                 ):
@@ -201,7 +203,7 @@ class Round:
 
     def translated(self, text: str) -> str:
         """A text of an old answer as the new one would have it."""
-        text = self._elsewhere(self.names(self.settled.body(text)))
+        text = self._elsewhere(self.names(self.setting_map.body(text)))
         return text.replace(json.dumps(self._telling.realm), json.dumps(self._realm))
 
     def _send(self, old: Exchange) -> Exchange:
@@ -239,16 +241,16 @@ class Round:
 
     def _segment(self, raw: str) -> str:
         text = unquote(raw)
-        settled = self.settled.values.get(text) or self.carried.segment(text)
-        return quote(settled, safe="") if settled != text else self._elsewhere(self.names(raw))
+        value = self.setting_map.values.get(text) or self.answer_values.segment(text)
+        return quote(value, safe="") if value != text else self._elsewhere(self.names(raw))
 
     def _parameter(self, raw: str) -> str:
         name, equals, value = raw.partition("=")
         text = unquote(value)
         if text == self._telling.realm:
             return f"{name}{equals}{quote(self._realm, safe='')}"
-        settled = self.settled.values.get(text) or self.carried.segment(text)
-        return f"{name}{equals}{quote(settled, safe='') if settled != text else self.names(value)}"
+        value = self.setting_map.values.get(text) or self.answer_values.segment(text)
+        return f"{name}{equals}{quote(value, safe='') if value != text else self.names(value)}"
 
     def _elsewhere(self, text: str) -> str:
         """A text in which records that all runs use again, whose names hold their realm, are those of the new one."""
@@ -259,7 +261,7 @@ class Round:
         return re.sub(pattern, lambda found: found[1] + new, text)
 
     def _body(self, operation: str, role: str | None, text: str) -> str:
-        text = self._elsewhere(self.names(self.settled.body(text)))
+        text = self._elsewhere(self.names(self.setting_map.body(text)))
         if operation == "createToken":
             return self._credentials(text, str(role))
         return text.replace(REDACTED, self._session.actor(str(role), ANY_REALM).token() or "")
@@ -340,18 +342,18 @@ class Replayed:
     judgements: list[Judgement] = field(default_factory=list)
 
 
-def rounds_for(telling: Telling, asked: int | None) -> int:
+def rounds_for(sequence: RecordedSequence, asked: int | None) -> int:
     """How often to send: as asked; otherwise once where a round leaves what nobody can remove, and thrice elsewhere."""
     if asked is not None:
         return asked
     lasting = any(
         (stored_by(step.operation) or REMOVABLE) != REMOVABLE and (step.status or 500) < 400
-        for step in telling.steps
+        for step in sequence.steps
     )
     return 1 if lasting else ROUNDS
 
 
-def make_ready(session: ManualSession, telling: Telling) -> None:
+def make_ready(session: ManualSession, sequence: RecordedSequence) -> None:
     """Look at the target before a sequence is sent, unless signing in is what the sequence is about.
 
     Where a token is sent in part or in another form, it is used as it is once before, as in the run that recorded it:
@@ -360,20 +362,20 @@ def make_ready(session: ManualSession, telling: Telling) -> None:
     Raises:
         EnvironmentFault: the target cannot be reached, or gives no token; one line.
     """
-    if all(step.operation == "createToken" for step in telling.steps):
+    if all(step.operation == "createToken" for step in sequence.steps):
         return
     session.sign_in(AUTHOR)
-    if any(step.authorization not in (None, f"Bearer {TOKEN}") for step in telling.steps):
+    if any(step.authorization not in (None, f"Bearer {TOKEN}") for step in sequence.steps):
         session.actor(AUTHOR, session.target.realms[0]).send("listDrafts")
 
 
-def replay(session: ManualSession, telling: Telling, realm: str, number: int) -> Replayed:
+def replay(session: ManualSession, sequence: RecordedSequence, realm: str, number: int) -> Replayed:
     """Send a sequence once.
 
     Raises:
         UsageError: the target lacks what the sequence needs.
     """
-    again = Round(session, telling, realm, number)
+    again = Round(session, sequence, realm, number)
     pairs: list[Pair] = []
     try:
         for pair in again.send():
@@ -389,7 +391,7 @@ def replay(session: ManualSession, telling: Telling, realm: str, number: int) ->
     for pair in shown:
         for said in differences(pair.old, pair.new.answer, again.translated):
             done.differences.append((pair.new.label, said))
-    done.outcome, done.why = _decide(telling.found, shown, done, again)
+    done.outcome, done.why = _decide(sequence.found, shown, done, again)
     return done
 
 
@@ -405,7 +407,7 @@ def together(rounds: list[Replayed]) -> tuple[Outcome, int, int]:
 
 
 def _obstacle(pair: Pair) -> str | None:
-    """What keeps a round from telling anything: the weather, or a preparation that went another way."""
+    """What keeps a round from sequence anything: the weather, or a preparation that went another way."""
     new = pair.new
     if new.fault is not None or new.response is None:
         return f"{new.label}: {new.fault or 'no answer'}"
@@ -415,7 +417,9 @@ def _obstacle(pair: Pair) -> str | None:
     return None
 
 
-def _decide(found: Found | None, shown: list[Pair], done: Replayed, again: Round) -> tuple[Outcome, str]:
+def _decide(
+    found: ReplayedFinding | None, shown: list[Pair], done: Replayed, again: Round
+) -> tuple[Outcome, str]:
     last = shown[-1]
     if found is not None:
         told = holds(found, last.new, again.translated)

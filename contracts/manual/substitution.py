@@ -13,7 +13,7 @@ from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import Description
 from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
-from contracts.manual.recorded_sequence import Telling, path_of, text_of
+from contracts.manual.recorded_sequence import RecordedSequence, path_of, text_of
 from contracts.safe_text import json_text
 from contracts.session.namespace import KEPT_PREFIX, SUITE_PREFIX, Namespace, new_run_token
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, sandbox_target
@@ -22,7 +22,7 @@ from contracts.settings.target import SANDBOX, RealmSettings, Target
 _LONGEST_NUMBER: Final = 18
 
 
-class Carried:
+class AnswerValues:
     """Old values of answers with the new ones that stand at the same places."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ _NAMES: Final = ("uid", "identifier")
 _HEADER: Final = re.compile(r'"header"\s*:\s*\{[^{}]*?"identifier"\s*:\s*"([^"\\]+)"')
 
 
-class Names:
+class IdentifierMap:
     """Which names of an old sequence become which new ones, for one round.
 
     Args:
@@ -170,7 +170,7 @@ _USED_UP: Final = ("existing_identifier", "temporary_files")
 _NOWHERE: Final = "http://127.0.0.1:8080"
 
 
-class Settled:
+class SettingMap:
     """What of the old target's settings becomes what, in one round.
 
     Args:
@@ -180,13 +180,13 @@ class Settled:
         notes: What could not be translated, for the person to know.
     """
 
-    def __init__(self, telling: Telling, target: Target, realm: str, round_number: int) -> None:
-        self._telling = telling
-        self._old = old_settings(telling, target)
+    def __init__(self, sequence: RecordedSequence, target: Target, realm: str, round_number: int) -> None:
+        self._telling = sequence
+        self._old = old_settings(sequence, target)
         self._new = target.realm_settings(realm)
         self._realm = realm
         self._target = target
-        self._elsewhere = realm != telling.realm or target.name != telling.target
+        self._elsewhere = realm != sequence.realm or target.name != sequence.target
         self._values = dict(self._pairs(round_number))
         self.notes: list[str] = []
 
@@ -268,14 +268,14 @@ class Settled:
         return value
 
 
-def old_settings(telling: Telling, target: Target) -> Mapping[str, Any]:
+def old_settings(sequence: RecordedSequence, target: Target) -> Mapping[str, Any]:
     """Settings of the realm that a sequence was recorded in, as far as anybody knows them."""
-    if telling.settings:
-        return telling.settings
-    known = target if telling.target == target.name else None
-    if telling.target == SANDBOX:
+    if sequence.settings:
+        return sequence.settings
+    known = target if sequence.target == target.name else None
+    if sequence.target == SANDBOX:
         known = sandbox_target(_NOWHERE, DEFAULT_SIZE_LIMIT)
-    return asdict(known.realm_settings(telling.realm)) if known else asdict(RealmSettings())
+    return asdict(known.realm_settings(sequence.realm)) if known else asdict(RealmSettings())
 
 
 def _texts(steps: tuple[Exchange, ...]) -> str:

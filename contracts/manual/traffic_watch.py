@@ -137,7 +137,7 @@ _LONGEST_ANSWER: Final = 600
 
 
 @dataclass
-class Shown:
+class AnswerResults:
     """What one exchange, or a sequence, shows about the service.
 
     Attributes:
@@ -151,7 +151,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Setting:
+class RequestContext:
     """What is known about a request besides itself.
 
     Attributes:
@@ -173,40 +173,42 @@ class Setting:
     record_known: bool = True
 
 
-def judge_answer(exchange: Exchange, facts: RequestFacts, mistakes: Mistakes, setting: Setting) -> Shown:
+def judge_answer(
+    exchange: Exchange, facts: RequestFacts, mistakes: Mistakes, context: RequestContext
+) -> AnswerResults:
     """Judge the answer of an exchange by itself; its operation stands in it."""
-    shown = Shown()
+    shown = AnswerResults()
     answer = exchange.response
     if answer is None:
         shown.obstacles.append(exchange.fault or "no answer")
         return shown
-    results = list(universal_results(exchange, setting.knows))
-    if setting.readable and not mistakes.unread and not 300 <= answer.status < 400:
-        results += _results(exchange, answer, facts, mistakes, setting)
+    results = list(universal_results(exchange, context.knows))
+    if context.readable and not mistakes.unread and not 300 <= answer.status < 400:
+        results += _results(exchange, answer, facts, mistakes, context)
         shown.obstacles += obstacles_of(results)
-    elif not setting.readable:
+    elif not context.readable:
         shown.obstacles.append("the body of the answer is not known")
     elif mistakes.unread:
         shown.obstacles.append("the body of the request is not known")
     about_token = any(fault.key.startswith("header.Authorization") for fault in mistakes.faults[:1])
-    sure = _accepted(answer) or setting.proven or about_token
-    shown.findings += (_finding(each, setting, sure=sure) for each in contradictions_of(results))
+    sure = _accepted(answer) or context.proven or about_token
+    shown.findings += (_finding(each, context, sure=sure) for each in contradictions_of(results))
     shown.held += (clause for clause in held_of(results) if clause not in _UNSEEN)
-    if setting.readable and answer.status < 500:
+    if context.readable and answer.status < 500:
         for result, firm in misplaced_messages(exchange, facts):
-            shown.findings.append(of_service(result, setting.realm, setting.entry, firm=firm))
+            shown.findings.append(of_service(result, context.realm, context.entry, firm=firm))
     return shown
 
 
 def _results(
-    exchange: Exchange, answer: Response, facts: RequestFacts, mistakes: Mistakes, setting: Setting
+    exchange: Exchange, answer: Response, facts: RequestFacts, mistakes: Mistakes, context: RequestContext
 ) -> Iterator[Result]:
     usual = replace(facts, faults=mistakes.faults)
     elsewhere = answer.status in _ABOUT_SOMETHING_ELSE
     # A refusal for something else than the content holds errors of whatever form.
     of_content = replace(usual, faults=()) if elsewhere and not _accepted(answer) else usual
-    yield from answer_results(exchange, of_content, right=setting.right)
-    unknown_record = not setting.record_known and answer.refusal and not readers.errors(answer)
+    yield from answer_results(exchange, of_content, right=context.right)
+    unknown_record = not context.record_known and answer.refusal and not readers.errors(answer)
     if mistakes.faults and not unknown_record and not _explained(exchange, answer, usual):
         yield from fault_results(exchange, usual)
 
@@ -230,10 +232,10 @@ def _explained(exchange: Exchange, answer: Response, facts: RequestFacts) -> boo
     return answer.status in _ABOUT_SOMETHING_ELSE and exchange.operation != "createToken"
 
 
-def _finding(result: Result, setting: Setting, *, sure: bool) -> TrafficFinding:
+def _finding(result: Result, context: RequestContext, *, sure: bool) -> TrafficFinding:
     check = TABLE[result.check]
     firm = sure or check.universal or check.of_form
-    return of_service(result, setting.realm, setting.entry, firm=firm)
+    return of_service(result, context.realm, context.entry, firm=firm)
 
 
 def of_service(
@@ -374,7 +376,7 @@ class Watch:
         weather = environment_fault(exchange.response, exchange.operation) if exchange.response else None
         exchange.fault = exchange.fault or weather
         who = self._sign_ins.who(exchange)
-        context = (
+        worked_before = (
             site_of(exchange.url),
             who or "",
             facts.operation.id,
@@ -382,10 +384,10 @@ class Watch:
             str(dict(facts.query).get("schema")),
         )
         readable = exchange.response is None or exchange.response.body.whole
-        setting = Setting(
+        context = RequestContext(
             realm,
             exchange.number,
-            proven=who is not None and self._worked.get(context) is not None,
+            proven=who is not None and self._worked.get(worked_before) is not None,
             knows=self._sign_ins.knows,
             readable=readable,
             right=self._sign_ins.signed_in_before(exchange),
@@ -396,10 +398,10 @@ class Watch:
         if site_of(exchange.url) in self._without_credentials:
             kept = (fault for fault in mistakes.faults if fault.key != _NO_TOKEN_SENT)
             mistakes = replace(mistakes, faults=tuple(kept))
-        shown = Shown(obstacles=[exchange.fault]) if exchange.fault else None
-        shown = shown or judge_answer(exchange, facts, mistakes, setting)
+        shown = AnswerResults(obstacles=[exchange.fault]) if exchange.fault else None
+        shown = shown or judge_answer(exchange, facts, mistakes, context)
         if readable and who is not None and worked(exchange):
-            self._worked.put(context, state=True)
+            self._worked.put(worked_before, state=True)
         if facts.operation.id == _UPDATE and readable and worked(exchange):
             self._worked.put(_contact_key(exchange, facts), state=True)
         usable = exchange.response if exchange.fault is None and _own(exchange) else None

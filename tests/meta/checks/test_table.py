@@ -13,7 +13,7 @@ from contracts.checks.outcomes import CheckOutcome
 from contracts.checks.table import TABLE
 from contracts.exchanges.exchange import Response
 from contracts.interface.catalogue import load_catalogue
-from contracts.manual.recorded_sequence import Found
+from contracts.manual.recorded_sequence import ReplayedFinding
 from contracts.manual.replay import holds
 from tests.meta import messages
 
@@ -124,7 +124,7 @@ def test_a_check_tells_its_twins_apart(check: Check) -> None:
 @pytest.mark.parametrize("check", TABLE.values(), ids=list(TABLE))
 def test_a_check_is_run_again_from_a_finding(check: Check) -> None:
     twins = TWINS[check.id]
-    found = Found("f", "c", "o", "e", "s", (1, 1), check=check.id, arguments=twins.arguments)
+    found = ReplayedFinding("f", "c", "o", "e", "s", (1, 1), check=check.id, arguments=twins.arguments)
     kept, broken = (messages.exchange(each, {}, None) for each in (twins.keeps, twins.breaks))
     assert (holds(found, kept, str), holds(found, broken, str)) == (True, False)
 
@@ -132,5 +132,5 @@ def test_a_check_is_run_again_from_a_finding(check: Check) -> None:
 def test_a_finding_without_a_check_or_with_another_ones_arguments_is_not_run_again() -> None:
     exchange = messages.exchange(answer(200), {}, None)
     for check, arguments in (("", {}), ("no-such-check", {}), ("items-at-most", {"most": 1})):
-        found = Found("f", "c", "o", "e", "s", (1, 1), check=check, arguments=arguments)
+        found = ReplayedFinding("f", "c", "o", "e", "s", (1, 1), check=check, arguments=arguments)
         assert holds(found, exchange, str) is None

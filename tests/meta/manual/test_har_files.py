@@ -11,7 +11,7 @@ import pytest
 from contracts.errors import UsageError
 from contracts.exchanges.har import read_har
 from contracts.exchanges.overlap import overlapping
-from contracts.manual.check import Asked, check_archive
+from contracts.manual.check import CheckOptions, check_archive
 from contracts.manual.traffic_findings import Side
 from tests.meta.manual.sample_traffic import SITE, entry
 
@@ -27,7 +27,9 @@ def test_a_header_in_small_letters_is_found(archive: Archive) -> None:
         {"name": "authorization", "value": "Bearer a-token-of-forty-characters-0123456789"},
         {"name": "realm", "value": "bch-dev"},
     ]
-    tally, verdict, _ = check_archive(archive([entry("GET", LIST, 200, "[]", headers=headers)]), "x", Asked())
+    tally, verdict, _ = check_archive(
+        archive([entry("GET", LIST, 200, "[]", headers=headers)]), "x", CheckOptions()
+    )
     assert verdict.word == "pass"
     assert tally.realms == {"bch-dev": 1}
 
@@ -40,7 +42,7 @@ def test_what_a_recorder_left_out_is_not_taken_for_empty(archive: Archive) -> No
     assert read.unreadable == 0
     assert not read.exchanges[0].request_body.whole
     assert not read.exchanges[1].answer.body.whole
-    _, verdict, _ = check_archive(archive([put, got]), "x", Asked())
+    _, verdict, _ = check_archive(archive([put, got]), "x", CheckOptions())
     assert verdict.word == "pass"
 
 
@@ -48,7 +50,7 @@ def test_a_body_in_base64_is_read(archive: Archive) -> None:
     got = entry("GET", f"{LIST}?$top=1", 200)
     text = base64.b64encode(json.dumps([{"a": 1}, {"a": 2}]).encode()).decode()
     got["response"]["content"] |= {"text": text, "encoding": "base64"}
-    tally, verdict, _ = check_archive(archive([got]), "x", Asked())
+    tally, verdict, _ = check_archive(archive([got]), "x", CheckOptions())
     assert [group.first.clause for group in tally.groups] == ["list-top"]
     assert verdict.service == 1
 
@@ -65,14 +67,16 @@ def test_only_what_went_to_the_address_is_judged(archive: Archive) -> None:
     tally, verdict, _ = check_archive(
         archive([entry("GET", LIST, 200, "[]"), other]),
         "x",
-        Asked(base_url="HTTP://REGISTRY.test:80".lower()),
+        CheckOptions(base_url="HTTP://REGISTRY.test:80".lower()),
     )
     assert verdict.word == "pass"
     assert tally.hosts == {"elsewhere.test": 1}
 
 
 def test_only_the_realm_that_was_asked_for_is_judged(archive: Archive) -> None:
-    tally, verdict, _ = check_archive(archive([entry("GET", LIST, 500)]), "x", Asked(realms=("bch-dev",)))
+    tally, verdict, _ = check_archive(
+        archive([entry("GET", LIST, 500)]), "x", CheckOptions(realms=("bch-dev",))
+    )
     assert verdict.word == "nothing tested"
     assert tally.other_realms == {"abs-dev": 1}
 
@@ -93,8 +97,8 @@ def test_what_was_under_way_beside_a_write_overlaps_with_it(archive: Archive) ->
 
 def test_entries_that_are_no_request_are_counted(archive: Archive) -> None:
     odd: list[Any] = [{}, {"request": {"method": "GET", "url": "chrome-extension://x/y"}}, {"request": 7}]
-    _, _, occasion = check_archive(archive([*odd, entry("GET", LIST, 200, "[]")]), "x", Asked())
-    assert occasion.unreadable == 3
+    _, _, facts = check_archive(archive([*odd, entry("GET", LIST, 200, "[]")]), "x", CheckOptions())
+    assert facts.unreadable == 3
 
 
 @pytest.mark.parametrize(
@@ -112,7 +116,7 @@ def test_an_archive_that_cannot_be_read_is_one_clear_line(tmp_path: Path, conten
     path = tmp_path / "odd.har"
     path.write_text(content, "utf-8")
     with pytest.raises(UsageError, match=says) as told:
-        check_archive(path, "odd.har", Asked())
+        check_archive(path, "odd.har", CheckOptions())
     assert "\n" not in str(told.value)
 
 
@@ -123,21 +127,21 @@ def anonymous(*parts: Any, **more: Any) -> dict[str, Any]:
 def test_an_archive_that_lost_its_credentials_says_nothing_about_tokens(archive: Archive) -> None:
     """A browser's sanitized export holds no Authorization, although everything succeeded."""
     lost = [anonymous("GET", LIST, 200, "[]"), anonymous("PUT", DRAFT, 201, sent="{}", at=1)]
-    tally, verdict, occasion = check_archive(archive(lost), "x", Asked())
+    tally, verdict, facts = check_archive(archive(lost), "x", CheckOptions())
     assert (verdict.word, tally.groups) == ("pass", [])
-    assert "lost its credentials" in " ".join(occasion.notes)
+    assert "lost its credentials" in " ".join(facts.notes)
 
 
 def test_one_request_without_a_token_among_others_is_still_told(archive: Archive) -> None:
     some = [entry("GET", LIST, 200, "[]"), anonymous("GET", LIST, 200, "[]", at=1)]
-    tally, _, occasion = check_archive(archive(some), "x", Asked())
+    tally, _, facts = check_archive(archive(some), "x", CheckOptions())
     assert {group.first.clause for group in tally.groups} == {"list-needs-token"}
-    assert occasion.notes == ()
+    assert facts.notes == ()
 
 
 def test_an_archive_in_which_every_request_without_a_token_is_refused_is_judged(archive: Archive) -> None:
-    tally, _, occasion = check_archive(archive([anonymous("GET", LIST, 401, "{}")]), "x", Asked())
-    assert (tally.held["list-needs-token"], occasion.notes) == (1, ())
+    tally, _, facts = check_archive(archive([anonymous("GET", LIST, 401, "{}")]), "x", CheckOptions())
+    assert (tally.held["list-needs-token"], facts.notes) == (1, ())
 
 
 def test_text_that_is_one_character_per_byte_is_not_taken_for_the_bytes(archive: Archive) -> None:
@@ -152,7 +156,7 @@ def test_text_that_is_one_character_per_byte_is_not_taken_for_the_bytes(archive:
     read = read_har(archive([put, got]), "x")
     assert not read.exchanges[0].request_body.whole
     assert read.exchanges[1].answer.content == sent
-    tally, _, _ = check_archive(archive([put, got]), "x", Asked())
+    tally, _, _ = check_archive(archive([put, got]), "x", CheckOptions())
     assert "attachment-download-same" not in tally.contradicted
 
 
@@ -162,9 +166,9 @@ RECORDED = sorted((Path(__file__).parent / "archives").glob("*.har"))
 
 @pytest.mark.parametrize("path", RECORDED, ids=[path.stem for path in RECORDED])
 def test_what_a_tool_recorded_on_the_sandbox_shows_nothing_of_the_service(path: Path) -> None:
-    tally, verdict, occasion = check_archive(path, path.name, Asked())
+    tally, verdict, facts = check_archive(path, path.name, CheckOptions())
     assert [group for group in tally.groups if group.first.side is Side.ANSWER] == []
-    assert (verdict.service, tally.breakages, occasion.unreadable, occasion.notes) == (0, [], 0, ())
+    assert (verdict.service, tally.breakages, facts.unreadable, facts.notes) == (0, [], 0, ())
     assert sum(tally.held.values()) > 30
 
 
@@ -174,5 +178,5 @@ def test_a_sanitized_export_shows_as_much_but_for_tokens(archive: Archive) -> No
     for each in entries:
         headers = each["request"]["headers"]
         each["request"]["headers"] = [one for one in headers if one["name"].lower() != "authorization"]
-    tally, verdict, occasion = check_archive(archive(entries), "x", Asked())
-    assert (verdict.word, tally.groups, len(occasion.notes)) == ("pass", [], 1)
+    tally, verdict, facts = check_archive(archive(entries), "x", CheckOptions())
+    assert (verdict.word, tally.groups, len(facts.notes)) == ("pass", [], 1)

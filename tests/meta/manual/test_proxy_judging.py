@@ -13,7 +13,7 @@ from contracts.exchanges.exchange import Body, Exchange, Headers, Response
 from contracts.exchanges.redaction import TrafficRedactor
 from contracts.manual import traffic_watch
 from contracts.manual.proxy import LARGEST_COPY, BodyCopy
-from contracts.manual.proxy_record import Beside, Keeper
+from contracts.manual.proxy_record import BackgroundJudge, TrafficRecorder
 from contracts.manual.traffic_findings import Feed, Seen
 from contracts.manual.traffic_watch import Watch
 from contracts.settings.target import Target
@@ -57,13 +57,13 @@ def test_handing_over_never_waits_and_gives_up_bodies_first() -> None:
             held.set()
             going.wait(30)
 
-    beside = Beside(Watch(TrafficRedactor()), feed, keep, lambda _: None)
-    beside.hand_over(passed(1))
+    judge = BackgroundJudge(Watch(TrafficRedactor()), feed, keep, lambda _: None)
+    judge.hand_over(passed(1))
     assert held.wait(30)
     for number in range(2, 42):
-        beside.hand_over(passed(number, b"[" + b" " * (LARGEST_COPY - 2) + b"]"))
+        judge.hand_over(passed(number, b"[" + b" " * (LARGEST_COPY - 2) + b"]"))
     going.set()
-    beside.close()
+    judge.close()
     told = [seen.exchange.answer.body.size for seen in feed.since(1)]
     assert len(told) == 40
     known = [size for size in told if size == LARGEST_COPY]
@@ -74,12 +74,12 @@ def test_what_breaks_while_judging_is_told_at_the_end() -> None:
     def keep(_seen: Seen) -> None:
         raise OSError("no space left")
 
-    beside = Beside(Watch(TrafficRedactor()), Feed(), keep, lambda _: None)
+    judge = BackgroundJudge(Watch(TrafficRedactor()), Feed(), keep, lambda _: None)
     for number in range(1, 20):
-        beside.hand_over(passed(number))
+        judge.hand_over(passed(number))
     with pytest.raises(SuiteError, match="no space left"):
-        beside.close()
-    beside.hand_over(passed(20))
+        judge.close()
+    judge.hand_over(passed(20))
 
 
 def test_a_check_that_breaks_costs_one_exchange_and_is_told(
@@ -94,15 +94,15 @@ def test_a_check_that_breaks_costs_one_exchange_and_is_told(
 
     monkeypatch.setattr(traffic_watch, "judge_answer", breaks)
     said: list[str] = []
-    keeper = Keeper(TARGET, tmp_path, alone=False, strict_client=False, say=said.append)
-    with keeper:
+    recorder = TrafficRecorder(TARGET, tmp_path, alone=False, strict_client=False, say=said.append)
+    with recorder:
         for number, content in enumerate((b"[]", b"odd", b"[]"), start=1):
-            keeper.hand_over(passed(number, content))
-    verdict = keeper.report()
+            recorder.hand_over(passed(number, content))
+    verdict = recorder.report()
     assert int(verdict.exit_code) == 3
     assert verdict.reason == "the suite broke on exchange 2: LookupError: nobody knows [redacted]"
     assert any(
-        line.startswith("not judged   1 exchange, the suite broke: exchange 2") for line in keeper.lines
+        line.startswith("not judged   1 exchange, the suite broke: exchange 2") for line in recorder.lines
     )
     content = json.loads((tmp_path / "check.json").read_text("utf-8"))
     assert content["notes"] == [verdict.reason]
@@ -112,13 +112,13 @@ def test_a_check_that_breaks_costs_one_exchange_and_is_told(
 
 def test_a_proxys_folder_holds_archive_report_and_no_secret(tmp_path: Path) -> None:
     said: list[str] = []
-    keeper = Keeper(TARGET, tmp_path, alone=False, strict_client=False, say=said.append)
-    with keeper:
+    recorder = TrafficRecorder(TARGET, tmp_path, alone=False, strict_client=False, say=said.append)
+    with recorder:
         zipped: dict[str, Any] = {"Content-Encoding": "gzip"}
-        keeper.hand_over(passed(1, gzip.compress(b'[{"a": 1}, {"a": 2}]'), **zipped))
+        recorder.hand_over(passed(1, gzip.compress(b'[{"a": 1}, {"a": 2}]'), **zipped))
         for number in range(2, 8):
-            keeper.hand_over(passed(number, b'{"message": "oops"}', status=500))
-    verdict = keeper.report()
+            recorder.hand_over(passed(number, b'{"message": "oops"}', status=500))
+    verdict = recorder.report()
     assert int(verdict.exit_code) == 1
     assert said[0].startswith("#1 service: listDrafts in abs-dev: list-top: expected at most 1 items")
     assert len(said) == 4, "the same is said three times"

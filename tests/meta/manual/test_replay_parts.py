@@ -12,9 +12,9 @@ from contracts.exchanges.redaction import TOKEN, Redactor, authorization_templat
 from contracts.interface.description import load_description
 from contracts.manual.display import compact
 from contracts.manual.prepared_requests import find_part, read_setting
-from contracts.manual.recorded_sequence import Telling, content_of, read_entries
+from contracts.manual.recorded_sequence import RecordedSequence, content_of, read_entries
 from contracts.manual.replay import differences
-from contracts.manual.substitution import Carried, Names, Settled
+from contracts.manual.substitution import AnswerValues, IdentifierMap, SettingMap
 from contracts.reports.finding_files import earlier_writes, settings_in
 from contracts.session.namespace import Namespace
 from contracts.settings.embedded_sandbox import sandbox_target
@@ -103,7 +103,7 @@ def test_names_keep_their_shape_and_are_replaced_everywhere() -> None:
         draft(1, "rc-abcd-x", json={"header": {"identifier": "rc-abcd-other"}}),
         draft(2, "somebodys-own"),
     ]
-    names = Names(steps, {"given-record-1"}, namespace, DESCRIPTION)
+    names = IdentifierMap(steps, {"given-record-1"}, namespace, DESCRIPTION)
     short, long = names("rc-abcd-x"), names("somebodys-own")
     assert (len(short), short[7:], long.startswith("rc-wxyz"), len(long)) == (9, "-x", True, 13)
     assert names('{"a": "rc-abcd-other"}').count(short[:7]) == 1
@@ -115,8 +115,8 @@ def target() -> Target:
     return sandbox_target(BASE, 1024)
 
 
-def telling(*steps: Exchange, **settings: Any) -> Telling:
-    return Telling("a file", "elsewhere", BASE, "abs-dev", steps, settings=settings)
+def sequence(*steps: Exchange, **settings: Any) -> RecordedSequence:
+    return RecordedSequence("a file", "elsewhere", BASE, "abs-dev", steps, settings=settings)
 
 
 def test_settings_of_another_target_take_the_place_of_the_old_ones() -> None:
@@ -126,7 +126,7 @@ def test_settings_of_another_target_take_the_place_of_the_old_ones() -> None:
         "country_terms": ["de"],
     }
     step = draft(1, "their-locked-1", json={"contactOrganization": {"identifier": "their-organization"}})
-    settled = Settled(telling(step, **old), target(), "bch-dev", 0)
+    settled = SettingMap(sequence(step, **old), target(), "bch-dev", 0)
     assert settled.values["their-locked-1"] == "sandbox-locked-bch-dev"
     text = '{"country": {"identifier": "de"}, "lang": "de", "o": "their-organization"}'
     assert json.loads(settled.body(text)) == {
@@ -141,7 +141,7 @@ def test_what_is_used_up_is_another_one_in_each_round() -> None:
         1, "POST", "/api/v2013/documents/x/attachments/persist-temporary/their-file-1", "persistTemporaryFile"
     )
     taken = {
-        Settled(telling(step, temporary_files=["their-file-1"]), target(), "abs-dev", number).values[
+        SettingMap(sequence(step, temporary_files=["their-file-1"]), target(), "abs-dev", number).values[
             "their-file-1"
         ]
         for number in range(3)
@@ -152,11 +152,13 @@ def test_what_is_used_up_is_another_one_in_each_round() -> None:
 def test_a_setting_that_the_target_lacks_is_named() -> None:
     bare = Target("dev", BASE)
     with pytest.raises(UsageError, match=r"needs setting realm\.abs-dev\.locked_identifier, which dev lacks"):
-        Settled(telling(draft(1, "their-locked-1"), locked_identifier="their-locked-1"), bare, "abs-dev", 0)
+        SettingMap(
+            sequence(draft(1, "their-locked-1"), locked_identifier="their-locked-1"), bare, "abs-dev", 0
+        )
 
 
 def test_ids_are_carried_by_their_place_or_their_order() -> None:
-    carried = Carried()
+    carried = AnswerValues()
     carried.learn({"id": 3, "identifier": "minted-by-it-1"}, {"identifier": "minted-by-it-2", "id": 8})
     assert (carried.segment("3"), carried.segment("minted-by-it-1"), carried.segment("4")) == (
         "8",
