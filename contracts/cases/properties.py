@@ -84,13 +84,16 @@ class Properties:
         seed: Draws the examples; the same ones for the same seed.
         database: Where failing examples are kept.
         thorough: Whether this is a nightly run, which may send several times as much.
+
+    Attributes:
+        share: How many times as much as a gate.
     """
 
     def __init__(self, attempt: Attempt, seed: int, database: ExampleDatabase, *, thorough: bool) -> None:
         self._attempt = attempt
-        self._seed = seed
         self._database = database
-        self._thorough = thorough
+        self.seed = seed
+        self.share = _NIGHTLY if thorough else 1
 
     def hold(
         self,
@@ -114,7 +117,7 @@ class Properties:
             Blocked, Ambiguous: an example could not be judged, and none contradicted anything.
             EnvironmentFault: the environment gave no answer. Untested: a setting is missing.
         """
-        requests *= _NIGHTLY if self._thorough else 1
+        requests *= self.share
         judged: _Judged[T] = _Judged({}, limit=self._sent + requests)
 
         def holds(example: T) -> None:
@@ -134,7 +137,7 @@ class Properties:
             print_blob=False,
         )
         # In this order: a seed takes the database away from the settings beneath it.
-        test = drawn(hypothesis.seed(self._seed)(hypothesis.given(examples)(holds)))
+        test = drawn(hypothesis.seed(self.seed)(hypothesis.given(examples)(holds)))
         with suppress(_Found):
             test()
         if judged.smallest is not None:

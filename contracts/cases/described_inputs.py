@@ -1,0 +1,318 @@
+"""Schemathesis's generators and checks over the description, through its public interface and our session.
+
+It draws inputs that the description allows and inputs that break it, follows the description's links from call to
+call, and compares answers with the description where that is exact. Each of its failures stands for a clause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+import hypothesis
+import schemathesis
+from hypothesis import HealthCheck, Phase
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+from schemathesis.checks import CHECKS
+from schemathesis.core.failures import FailureGroup
+
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.drafts import without_header
+from contracts.cases.sample_records import Samples
+from contracts.checks.claims import Claims
+from contracts.checks.outcomes import Blocked, Contradiction, usable
+from contracts.errors import EnvironmentFault
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Exchange
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import load_description
+from contracts.interface.operations import UID_LONGEST, is_valid_uid
+from contracts.session.actor import Actor
+from contracts.session.client_library import ActorClient
+from contracts.session.namespace import Namespace
+
+#: Where a request goes is the actor's business: this address is only written into what Schemathesis makes.
+_ANYWHERE: Final = "http://127.0.0.1"
+#: What Schemathesis compares with the description, and the clause that it speaks of.
+_ANSWER_CHECKS: Final[Mapping[str, str]] = {
+    "content_type_conformance": "json-labelled-json",
+    "response_schema_conformance": "errors-element-shape",
+}
+_FREED: Final[Mapping[str, str]] = {
+    "getDraft": "draft-delete-content-gone",
+    "draftExists": "draft-delete-removes",
+}
+INPUT_CLAUSES: Final = (*_ANSWER_CHECKS.values(), "list-top", "draft-values-kept")
+LINK_CLAUSES: Final = (*_FREED.values(), "draft-get-content", "draft-exists-present", "draft-info-present")
+
+
+@lru_cache(maxsize=8)
+def described(realm: str) -> Any:
+    """The description of one realm as Schemathesis reads it; only what it says is generated, links are its own."""
+    config = schemathesis.Config.from_dict(
+        {
+            "generation": {"allow-x00": False, "codec": "utf-8"},
+            "phases": {
+                "coverage": {"unexpected-methods": []},
+                "stateful": {"inference": {"algorithms": []}, "generation": {"mode": "positive"}},
+            },
+        }
+    )
+    return schemathesis.openapi.from_dict(load_description().for_realm(realm), config=config)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Inputs of one operation as Schemathesis drew them.
+
+    Attributes:
+        allowed: The description allows them.
+    """
+
+    allowed: bool
+    path: dict[str, Any] = field(default_factory=dict)
+    query: dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, Any] = field(default_factory=dict)
+    body: Any = None
+    media_type: str | None = None
+
+
+def inputs(operation: str, realm: str) -> SearchStrategy[Inputs]:
+    """Inputs of an operation: those that the description allows, and those that break it."""
+    found = described(realm).find_operation_by_id(operation)
+    return st.one_of(
+        found.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE).map(_allowed),
+        found.as_strategy(generation_mode=schemathesis.GenerationMode.NEGATIVE).map(_broken),
+    )
+
+
+def _allowed(case: Any) -> Inputs:
+    return _read(case, allowed=True)
+
+
+def _broken(case: Any) -> Inputs:
+    return _read(case, allowed=False)
+
+
+def _read(case: Any, *, allowed: bool) -> Inputs:
+    return Inputs(
+        allowed,
+        dict(case.path_parameters or {}),
+        dict(case.query or {}),
+        dict(case.headers or {}),
+        case.body,
+        case.media_type,
+    )
+
+
+class DescribedInputs:
+    """Sends drawn inputs of one operation, and claims what the description says of the answers."""
+
+    def __init__(
+        self,
+        operation: str,
+        actor: Actor,
+        arrange: Arrangement,
+        samples: Samples,
+        fresh: Namespace,
+        claim: Claims,
+    ) -> None:
+        self._operation = operation
+        self._actor = actor
+        self._arrange = arrange
+        self._samples = samples
+        self._fresh = fresh
+        self._claim = claim
+        self._client = ActorClient(actor)
+        self._described = described(actor.realm).find_operation_by_id(operation)
+
+    def are_answered_as_described(self, drawn: Inputs) -> None:
+        """Claim that an answer is as the description says.
+
+        Raises:
+            Contradiction: a must was contradicted.
+        """
+        path = self._own_path(drawn)
+        case = self._described.Case(
+            path_parameters=path,
+            query=self._known_query(drawn),
+            headers=drawn.headers,
+            body=_named(drawn.body, str(path.get("uid", ""))),
+            media_type=drawn.media_type,
+        )
+        response = case.call(base_url=_ANYWHERE, session=self._client)
+        exchange = self._client.exchanges[-1]
+        for check in self._exact_for(exchange):
+            told = _failure(case, response, check)
+            self._claim(_ANSWER_CHECKS[check], self._operation).holds(
+                not told, exchange, expected="an answer as described", seen=told
+            )
+        self._judge_effect(drawn, path, exchange)
+
+    def _exact_for(self, exchange: Exchange) -> Iterator[str]:
+        """The checks for what the document shows of an answer: where it has a body, and errors in it."""
+        answer = usable(exchange)
+        shown = {
+            "content_type_conformance": isinstance(answer.json, dict | list),
+            "response_schema_conformance": bool(readers.errors(answer)),
+        }
+        for check, clause in _ANSWER_CHECKS.items():
+            if shown[check] and self._operation in load_catalogue().clause(clause).operations:
+                yield check
+
+    def _judge_effect(self, drawn: Inputs, path: dict[str, Any], exchange: Exchange) -> None:
+        top = str(drawn.query.get("$top", ""))
+        if exchange.answer.success and top.isascii() and top.isdigit():
+            self._claim("list-top").at_most(exchange, int(top))
+        if self._operation == "saveDraft" and drawn.allowed and exchange.answer.success:
+            read = self._actor.send("getDraft", path=path)
+            self._claim("draft-values-kept", "getDraft").shows(read, without_header(drawn.body))
+
+    def _own_path(self, drawn: Inputs) -> dict[str, Any]:
+        """The drawn path, with identifiers of the run's own where something would be written, or could be found."""
+        path = dict(drawn.path)
+        if "uid" not in path:
+            return path
+        uid = str(path["uid"])
+        if self._operation == "updateContact" and drawn.allowed:
+            return path | {"uid": self._arrange.contact(self._actor)}
+        if load_description().operations[self._operation].safe:
+            usual = self._arrange.shared_draft(self._actor).uid
+            return path | ({"uid": usual} if drawn.allowed else {})
+        own = (self._fresh.prefix + uid)[:UID_LONGEST] if is_valid_uid(uid) else self._fresh.uid()
+        return path | {"uid": own}
+
+    def _known_query(self, drawn: Inputs) -> dict[str, Any]:
+        """The drawn query, under the schema that the settings name."""
+        known = {"schema": self._samples.draft_schema} if drawn.allowed and "schema" in drawn.query else {}
+        return dict(drawn.query) | known
+
+
+def _named(body: Any, uid: str) -> Any:
+    """A drawn record, with the run's own identifier in a header that has one."""
+    header = body.get("header") if isinstance(body, dict) else None
+    if not isinstance(header, dict) or "identifier" not in header:
+        return body
+    return {**body, "header": {**header, "identifier": uid}}
+
+
+def _failure(case: Any, response: Any, check: str) -> str:
+    """What a check of Schemathesis says of an answer; empty where it finds nothing wrong."""
+    try:
+        case.validate_response(response, checks=CHECKS.get_by_names([check]))
+    except FailureGroup as group:
+        return "; ".join(failure.title for failure in group.exceptions)
+    return ""
+
+
+@dataclass
+class LinkedCalls:
+    """Follows the description's links from a saved draft: each call on what the one before was about.
+
+    Attributes:
+        saved: What was saved last under each uid, while it has not been deleted.
+        latest: The uid of the latest save; calls that follow no link are about it.
+    """
+
+    actor: Actor
+    samples: Samples
+    fresh: Namespace
+    claim: Claims
+    saved: dict[str, dict[str, Any]] = field(default_factory=dict)
+    deleted: set[str] = field(default_factory=set)
+    latest: str = ""
+    found: Contradiction | None = None
+    obstacle: Blocked | EnvironmentFault | None = None
+
+    def follow(self, seed: int, scenarios: int, steps: int) -> None:
+        """Follow links in several scenarios.
+
+        Args:
+            steps: Calls in each scenario at most.
+
+        Raises:
+            Contradiction: a must was contradicted.
+            Blocked, EnvironmentFault: a call could not be judged.
+        """
+        machine: Any = type("LinkedCallsOfOneCase", (_machine(self.actor.realm),), {"calls": self})
+        settings = hypothesis.settings(
+            max_examples=scenarios,
+            stateful_step_count=steps,
+            phases=[Phase.generate],
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            print_blob=False,
+        )
+        hypothesis.seed(seed)(machine).run(settings=settings)
+        if self.found is not None:
+            raise self.found
+        if self.obstacle is not None:
+            raise self.obstacle
+
+    def prepare(self, case: Any) -> None:
+        """Make a call write to the run's own drafts only, and save a valid record."""
+        uid, saves = str(case.path_parameters.get("uid", "")), case.operation.method.upper() == "PUT"
+        if not self.fresh.owns(uid):
+            uid = self.latest if self.latest and not saves else self.fresh.uid()
+            case.path_parameters["uid"] = uid
+        if saves:
+            self.latest = uid
+            case.query = {"schema": self.samples.draft_schema}
+            case.body = self.samples.short_draft(uid, middleName=f"save {len(self.saved)}")
+
+    def judge(self, case: Any, exchange: Exchange) -> None:
+        """Claim what is promised of a call, from what was saved and deleted before it."""
+        uid, operation = str(case.path_parameters["uid"]), str(exchange.operation)
+        if self.found is not None or self.obstacle is not None:
+            return  # the sequence goes on, and is judged no further
+        try:
+            self._judge(uid, operation, exchange, case.body)
+        except Contradiction as found:
+            self.found = found
+        except (Blocked, EnvironmentFault) as obstacle:
+            self.obstacle = obstacle
+
+    def _judge(self, uid: str, operation: str, exchange: Exchange, body: Any) -> None:
+        success = exchange.answer.success
+        if operation == "saveDraft" and success:
+            self.saved[uid] = without_header(body)
+        elif operation == "deleteDraft" and success:
+            self.saved.pop(uid, None)
+            self.deleted.add(uid)
+        elif operation in _FREED and uid in self.deleted - self.saved.keys():
+            self.claim(_FREED[operation], operation).holds(
+                not success, exchange, expected="nothing of a deleted draft", seen=exchange.answer.quote()
+            )
+        elif uid in self.saved:
+            self._judge_there(uid, operation, exchange)
+
+    def _judge_there(self, uid: str, operation: str, exchange: Exchange) -> None:
+        if operation == "getDraft":
+            self.claim("draft-get-content").shows(exchange, self.saved[uid])
+        elif operation in ("draftExists", "getDraftInfo"):
+            clause = "draft-exists-present" if operation == "draftExists" else "draft-info-present"
+            self.claim(clause).accepted(exchange)
+
+
+@lru_cache(maxsize=8)
+def _machine(realm: str) -> Any:
+    """The state machine that Schemathesis makes of the description's links, on drafts alone."""
+    drafts = described(realm).include(tag="Drafts")
+
+    class Machine(drafts.as_state_machine()):  # type: ignore[misc]
+        calls: LinkedCalls
+
+        def before_call(self, case: Any) -> None:
+            self.calls.prepare(case)
+
+        def get_call_kwargs(self, case: Any) -> dict[str, Any]:  # noqa: ARG002 - Schemathesis's signature
+            return {"base_url": _ANYWHERE, "session": ActorClient(self.calls.actor)}
+
+        def validate_response(self, _response: Any, case: Any, **parts: Any) -> None:
+            self.calls.judge(case, parts["session"].exchanges[-1])
+
+    return Machine

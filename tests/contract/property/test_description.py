@@ -1,0 +1,52 @@
+"""The OpenAPI description drives requests: inputs that it allows, inputs that break it, and calls along its links."""
+
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    Properties,
+    Samples,
+    contract,
+    described_inputs,
+)
+
+#: Operations that leave nothing behind which the interface cannot remove.
+OPERATIONS = (
+    "saveDraft",
+    "getDraft",
+    "getDraftInfo",
+    "draftExists",
+    "deleteDraft",
+    "listDrafts",
+    "listAttachments",
+    "updateContact",
+)
+DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
+
+
+@contract(*described_inputs.INPUT_CLAUSES, "no-server-error", operations=OPERATIONS, requests=6)
+def test_drawn_inputs_are_answered_as_described(
+    author: Actor,
+    arrange: Arrangement,
+    samples: Samples,
+    fresh: Namespace,
+    claim: Claims,
+    properties: Properties,
+    realm: str,
+    operation: str,
+) -> None:
+    """Whatever the description allows or forbids, answers are as it says, and what was saved is kept."""
+    drawn = described_inputs.DescribedInputs(operation, author, arrange, samples, fresh, claim)
+    properties.hold(
+        described_inputs.inputs(operation, realm), drawn.are_answered_as_described, requests=6, each=1
+    )
+
+
+@contract(*described_inputs.LINK_CLAUSES, operations=DRAFTS, requests=30)
+def test_promises_hold_along_the_links(
+    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, properties: Properties
+) -> None:
+    """A draft that was saved is there by every operation that the description links, and gone once it was deleted."""
+    calls = described_inputs.LinkedCalls(author, samples, fresh, claim)
+    calls.follow(properties.seed, scenarios=5 * properties.share, steps=6)
