@@ -206,7 +206,7 @@ class DraftOperations:
         return context.answers.listed([context.metadata.of_row(row) for row in rows])
 
     def collection_owner(self, request: Request, caller: Account) -> str | None:
-        """Return whose drafts the collection asks for; ``None``: everybody's.
+        """Return whose drafts the collection asks for; ``None``: all accounts'.
 
         Raises:
             Refusal: the collection is neither ``my`` nor ``mydrafts``.

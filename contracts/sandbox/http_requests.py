@@ -320,7 +320,7 @@ class IdentifierRule:
         return text
 
     def mint(self) -> str:
-        """Return a new identifier that nobody has used (24 hexadecimal digits)."""
+        """Return a new identifier that is not in use (24 hexadecimal digits)."""
         return secrets.token_hex(12)
 
 

@@ -223,7 +223,7 @@ class Listing:
         Args:
             records: the open transaction.
             realm: the realm's name.
-            owner: only this account's drafts; ``None``: everybody's.
+            owner: only this account's drafts; ``None``: all accounts'.
             page: what the request asks for.
 
         Returns:
@@ -264,15 +264,15 @@ class Listing:
         return self.page(records, rows, page)
 
     def page(self, records: Records, rows: Select[Any], page: Page) -> list[dict[str, Any]]:
-        """Return the asked-for page of a query that labels its creation order ``sequence``."""
+        """Return one page of a query that labels its creation order ``sequence``."""
         source = rows.subquery()
         fields = {column.name: column for column in source.c if column.name != "sequence"}
         reader = self.reader(fields)
         query = select(*fields.values())
         if page.filter is not None:
             query = query.where(reader.condition(page.filter))
-        asked = reader.order(page.orderby) if page.orderby is not None else []
-        query = query.order_by(*asked, self.default_order(source.c.sequence))
+        order = reader.order(page.orderby) if page.orderby is not None else []
+        query = query.order_by(*order, self.default_order(source.c.sequence))
         query = query.limit(self.limit(page)).offset(page.skip)
         try:
             return [dict(row) for row in records.connection.execute(query).mappings()]

@@ -44,7 +44,7 @@ class Field:
         mandatory: it must be there.
         many: the value is an array.
         terms: the only identifiers a Term may carry; empty admits all.
-        known: a Reference must name a record that exists in the realm.
+        must_exist: a Reference must name a record that exists in the realm.
 
     """
 
@@ -53,7 +53,7 @@ class Field:
     mandatory: bool = False
     many: bool = False
     terms: frozenset[str] = frozenset()
-    known: bool = False
+    must_exist: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ CONTACT = RecordType(
         Field("relevantDocuments", Kind.LINK, many=True),
         Field("type", Kind.STRING, mandatory=True),
         Field("government", Kind.TERM),
-        Field("contactOrganization", Kind.REFERENCE, mandatory=True, known=True),
+        Field("contactOrganization", Kind.REFERENCE, mandatory=True, must_exist=True),
     ),
 )
 
@@ -359,11 +359,11 @@ class Validator:
             expectation: its record type, and what it must agree with.
 
         """
-        found: list[Fault] = []
+        faults: list[Fault] = []
         for field in expectation.kind.fields:
-            found += self.field_faults(field, document.get(field.name), field.name in document, expectation)
-        found += self.unknown_fields(document, expectation.kind)
-        return list(dict.fromkeys(found))
+            faults += self.field_faults(field, document.get(field.name), field.name in document, expectation)
+        faults += self.unknown_fields(document, expectation.kind)
+        return list(dict.fromkeys(faults))
 
     def unknown_fields(self, document: dict[str, Any], kind: RecordType) -> Faults:
         """Yield a fault for each member that the table does not have."""
@@ -409,22 +409,22 @@ class Validator:
         """Yield the faults of one value, by the kind the table gives."""
         match field.kind:
             case Kind.STRING | Kind.INTEGER | Kind.BOOLEAN:
-                found = self.typed(value, _TYPES[field.kind], path)
+                faults = self.typed(value, _TYPES[field.kind], path)
             case Kind.DATE:
-                found = self.date_faults(value, path)
+                faults = self.date_faults(value, path)
             case Kind.PLACE:
-                found = self.place_faults(value, path)
+                faults = self.place_faults(value, path)
             case Kind.LSTRING:
-                found = self.lstring_faults(value, path)
+                faults = self.lstring_faults(value, path)
             case Kind.HEADER:
-                found = self.header_faults(value, path, expectation)
+                faults = self.header_faults(value, path, expectation)
             case Kind.LINK:
-                found = self.member_faults(value, "url", path)
+                faults = self.member_faults(value, "url", path)
             case Kind.TERM:
-                found = self.term_faults(field, value, path)
+                faults = self.term_faults(field, value, path)
             case Kind.REFERENCE:
-                found = self.reference_faults(field, value, path, expectation)
-        return found
+                faults = self.reference_faults(field, value, path, expectation)
+        return faults
 
     def typed(self, value: Any, wanted: type, path: Path) -> Faults:
         """Yield a fault when a value is not of the wanted JSON type; a boolean is no integer."""
@@ -475,10 +475,10 @@ class Validator:
             yield Fault(UNEXPECTED_TERM, path)
 
     def reference_faults(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Faults:
-        """Yield the faults of a Reference, also one that names a record nobody knows."""
+        """Yield the faults of a Reference, also one that names a record that does not exist."""
         faults = list(self.member_faults(value, "identifier", path))
         yield from faults
-        if not faults and field.known and not expectation.knows(value["identifier"]):
+        if not faults and field.must_exist and not expectation.knows(value["identifier"]):
             yield Fault(INVALID_VALUE, path)
 
     def header_faults(self, value: Any, path: Path, expectation: Expectation) -> Faults:

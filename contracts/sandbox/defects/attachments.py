@@ -198,27 +198,27 @@ def _instead(
     """Serve another attachment in place of the one that was found, if ``other`` gives one."""
 
     def found(faithful: Callable[[Request], Attachment], request: Request) -> Attachment:
-        asked: Attachment = faithful(request)
+        attachment: Attachment = faithful(request)
         meant = request.scope["operation_id"] in operations
-        return (other(service, asked) if meant else None) or asked
+        return (other(service, attachment) if meant else None) or attachment
 
     alter(service.attachments, "found", found)
 
 
-def _latest_of_document(service: Service, asked: Attachment) -> Attachment | None:
-    return _latest(service, lambda attachment: attachment.identifier == asked.identifier)
+def _latest_of_document(service: Service, attachment: Attachment) -> Attachment | None:
+    return _latest(service, lambda other: other.identifier == attachment.identifier)
 
 
-def _first_of_document(service: Service, asked: Attachment) -> Attachment | None:
-    first = _first(service, asked)
+def _first_of_document(service: Service, attachment: Attachment) -> Attachment | None:
+    first = _first(service, attachment)
     return None if first is None else Attachment(**first._mapping)
 
 
 @answers("attachment-exists-only-first")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
-    asked = service.attachments.found(request)
-    first = _first(service, asked)
-    if first is not None and first.id != asked.id:
+    attachment = service.attachments.found(request)
+    first = _first(service, attachment)
+    if first is not None and first.id != attachment.id:
         raise not_found("there is no such attachment of this document")
     return await faithful(request)
 
@@ -243,17 +243,17 @@ def _(service: Service) -> None:
 Finds = Callable[[Attachment, Request], bool]
 
 
-def _found_by(test: Finds, asked: Callable[[str], bool] = str.isdecimal) -> Change:
+def _found_by(test: Finds, meant: Callable[[str], bool] = str.isdecimal) -> Change:
     """Return the change that finds an attachment in another way when the faithful one finds none.
 
     Args:
         test: tells whether an attachment will do for a request.
-        asked: tells of the attachment identifier in the path whether it is meant.
+        meant: tells of the attachment identifier in the path whether it is meant.
 
     """
 
     async def answer(service: Service, faithful: Handler, request: Request) -> Response:
-        if not asked(request.path_params["attachmentId"]) or _there(service, request):
+        if not meant(request.path_params["attachmentId"]) or _there(service, request):
             return await faithful(request)
         service.identifiers.from_path(request)
         other = _latest(service, lambda attachment: test(attachment, request))

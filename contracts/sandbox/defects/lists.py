@@ -132,8 +132,8 @@ def _of_all_accounts(service: Service, when: When) -> None:
     """Take no notice of whose drafts the requests ask for that ``when`` means."""
 
     def owner(faithful: Callable[..., str | None], request: Request, caller: Account) -> str | None:
-        asked = faithful(request, caller)
-        return None if when(request) else asked
+        faithful_owner = faithful(request, caller)
+        return None if when(request) else faithful_owner
 
     alter(service.drafts, "collection_owner", owner)
 
@@ -142,8 +142,9 @@ def _of_all_accounts(service: Service, when: When) -> None:
 def _(
     _service: Service, faithful: Callable[..., str | None], request: Request, caller: Account
 ) -> str | None:
-    asked = query_of(request).get("collection")
-    return None if asked is not None and asked not in COLLECTIONS else faithful(request, caller)
+    collection = query_of(request).get("collection")
+    unknown = collection is not None and collection not in COLLECTIONS
+    return None if unknown else faithful(request, caller)
 
 
 def removed_drafts(service: Service) -> dict[tuple[str, str], Version]:

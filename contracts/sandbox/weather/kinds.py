@@ -87,7 +87,7 @@ class _GatewayHtml(WeatherLayer):
             return
         if self.chance.random() < 0.5:
             # The gateway lost the answer, not the request.
-            await self.app(scope, receive, layers.nobody)
+            await self.app(scope, receive, layers.discard)
         if self.chance.random() < 0.5:
             await layers.page(send, 502, "502 Bad Gateway")
         else:
@@ -124,7 +124,7 @@ class _Resets(WeatherLayer):
             await self.app(scope, receive, send)
             return
         if self.strikes("after"):
-            await self.app(scope, receive, layers.nobody)
+            await self.app(scope, receive, layers.discard)
         await layers.reset(scope, receive)
 
 
@@ -335,7 +335,7 @@ class ChosenWeather:
             make = partial(_make, weather=weather, figures=figures, environment=environment)
             # In front: nearer to the wire than everything that is there already.
             app.user_middleware.insert(0, Middleware(make))
-        # Built now, so that a figure that cannot be used is told before anything starts.
+        # Built now, so that a figure that cannot be used is refused before anything starts.
         app.middleware_stack = app.build_middleware_stack()
         return environment
 
@@ -371,8 +371,8 @@ def _read(text: str) -> tuple[Weather, Figures]:
 def _figure(weather: Weather, setting: str) -> tuple[str, Figure]:
     name, _, value = setting.partition("=")
     if name not in weather.figures:
-        known = ", ".join(weather.figures)
-        raise UsageError(f"the weather '{weather.name}' has no figure '{name}'; it has: {known}")
+        figures = ", ".join(weather.figures)
+        raise UsageError(f"the weather '{weather.name}' has no figure '{name}'; it has: {figures}")
     if isinstance(weather.figures[name], str):
         return name, value
     try:

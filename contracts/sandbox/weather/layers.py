@@ -30,8 +30,8 @@ def drop(transport: asyncio.Transport | None) -> None:
 
 def transport_of(scope: Scope) -> asyncio.Transport | None:
     """Return the connection that a request came over, where the server tells it."""
-    found: asyncio.Transport | None = scope.get("state", {}).get(TRANSPORT)
-    return found
+    transport: asyncio.Transport | None = scope.get("state", {}).get(TRANSPORT)
+    return transport
 
 
 async def reset(scope: Scope, receive: Receive) -> None:
@@ -46,8 +46,8 @@ async def gone(receive: Receive) -> None:
         pass
 
 
-async def nobody(_message: Message) -> None:
-    """Take an answer that nobody gets."""
+async def discard(_message: Message) -> None:
+    """Take an answer that no client gets."""
 
 
 async def page(send: Send, status: int, title: str, *headers: tuple[bytes, bytes]) -> None:
@@ -92,9 +92,9 @@ class Gate:
         """
         if self._server is None or self._listener is None or self._spare is not None:
             return
-        self._spare = _beside(self._listener)
-        for each in self._server.servers:
-            each.close()
+        self._spare = _holding_address_of(self._listener)
+        for listening in self._server.servers:
+            listening.close()
         for connection in list(self._server.server_state.connections):
             drop(getattr(connection, "transport"))  # noqa: B009 - both of uvicorn's protocols have one
         if seconds is not None:
@@ -128,8 +128,8 @@ def _connection(server: uvicorn.Server) -> asyncio.Protocol:
     return made
 
 
-def _beside(listener: socket.socket) -> socket.socket:
-    """Return a socket that holds the same address without listening, so that nobody else takes the port meanwhile."""
+def _holding_address_of(listener: socket.socket) -> socket.socket:
+    """Return a socket that holds the same address without listening: no other process takes the port meanwhile."""
     spare = socket.socket(listener.family, listener.type)
     spare.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as the server does with the first
     for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
@@ -171,12 +171,12 @@ class Environment:
 
     def operation(self, scope: Scope) -> str | None:
         """Return the operationId that a request is for, or ``None``."""
-        asked = {**scope, "path": scope.get("raw_path", b"").decode("latin-1")}
+        unread = {**scope, "path": scope.get("raw_path", b"").decode("latin-1")}
         for route in self.app.routes:
-            match, child = route.matches(asked)
+            match, child = route.matches(unread)
             if match is Match.FULL:
-                found = child["endpoint"].handlers.get(scope["method"])
-                return None if found is None else str(found[0])
+                handler = child["endpoint"].handlers.get(scope["method"])
+                return None if handler is None else str(handler[0])
         return None
 
     def begin(self) -> None:

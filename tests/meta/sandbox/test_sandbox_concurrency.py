@@ -6,6 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
 
+import pytest
+import requests
+
+from tests.meta.samples import DOCUMENTS, contact
+from tests.meta.sandbox_client import SandboxClient, new_uid
+
 AT_ONCE = 8
 
 
@@ -21,54 +27,47 @@ def together(action: Callable[[Any, int], int], clients: list[Any]) -> Counter[i
         return Counter(pool.map(act, range(len(clients))))
 
 
-def test_one_identifier_is_submitted_once(caller: Any, permit: dict[str, Any], uid: str) -> None:
-    clients = [caller() for _ in range(AT_ONCE)]
-    for attempt in range(5):
-        path = f"/api/v2023/documents/schemas/absPermit/{uid}-{attempt}"
-
-        def submit(client: Any, _: int, path: str = path) -> int:
-            return int(client.post(path, json={"document": permit}).status_code)
-
-        found = together(submit, clients)
-        assert found == {201: 1, 400: AT_ONCE - 1}
+def persist(client: SandboxClient, file_id: str) -> requests.Response:
+    return client.post(f"{DOCUMENTS}/sandbox-existing-abs-dev/attachments/persist-temporary/{file_id}")
 
 
-def test_one_record_is_updated_once_before_it_is_locked(
-    caller: Any, permit: dict[str, Any], uid: str
+def temporary_file(client: SandboxClient) -> str:
+    return str(client.post("/sandbox/temporary-files/a.txt", data=b"x").json()["tempFileId"])
+
+
+@pytest.mark.parametrize(
+    ("prepare", "act", "statuses"),
+    [
+        (lambda _: new_uid(), lambda client, uid: client.submit("POST", uid), (201, 400)),
+        (lambda client: client.saved(), lambda client, uid: client.submit("PUT", uid), (200, 400)),
+        (lambda _: new_uid(), lambda client, uid: client.post_contact(contact(uid=uid)), (201, 409)),
+        (temporary_file, persist, (201, 404)),
+    ],
+    ids=["create", "update", "contact", "temporary file"],
+)
+def test_one_of_many_succeeds(
+    caller: Any,
+    prepare: Callable[[SandboxClient], str],
+    act: Callable[[SandboxClient, str], requests.Response],
+    statuses: tuple[int, int],
 ) -> None:
     clients = [caller() for _ in range(AT_ONCE)]
-    clients[0].put(f"/api/v2013/documents/{uid}/versions/draft?schema=absPermit", json={})
-    path = f"/api/v2023/documents/schemas/absPermit/{uid}"
-    found = together(lambda client, _: client.put(path, json={"document": permit}).status_code, clients)
-    assert found == {200: 1, 400: AT_ONCE - 1}
-
-
-def test_one_contact_is_created_once(caller: Any, contact: dict[str, Any], uid: str) -> None:
-    contact["header"] = {"identifier": uid}
-    path = "/api/v2013/documents?schema=contact"
-    clients = [caller() for _ in range(AT_ONCE)]
-    found = together(lambda client, _: client.post(path, json=contact).status_code, clients)
-    assert found == {201: 1, 409: AT_ONCE - 1}
+    for _ in range(3):
+        name = prepare(clients[0])
+        outcome = together(lambda client, _, name=name: act(client, name).status_code, clients)  # type: ignore[misc]
+        assert outcome == {statuses[0]: 1, statuses[1]: AT_ONCE - 1}
 
 
 def test_a_draft_saved_by_many_holds_one_of_their_contents(caller: Any, uid: str) -> None:
     path = f"/api/v2013/documents/{uid}/versions/draft"
     clients = [caller() for _ in range(AT_ONCE)]
-    found = together(
+    outcome = together(
         lambda client, number: client.put(path + "?schema=contact", json={"by": number}).status_code, clients
     )
-    assert found == {201: 1, 200: AT_ONCE - 1}
+    assert outcome == {201: 1, 200: AT_ONCE - 1}
     assert clients[0].get(path).json()["by"] in range(AT_ONCE)
     deleted = together(lambda client, _: client.delete(path).status_code, clients)
     assert deleted == {204: 1, 404: AT_ONCE - 1}
-
-
-def test_a_temporary_file_is_used_by_one(caller: Any) -> None:
-    clients = [caller() for _ in range(AT_ONCE)]
-    temporary = clients[0].post("/sandbox/temporary-files/a.txt", data=b"x").json()["tempFileId"]
-    path = f"/api/v2013/documents/sandbox-existing-abs-dev/attachments/persist-temporary/{temporary}"
-    found = together(lambda client, _: client.post(path).status_code, clients)
-    assert found == {201: 1, 404: AT_ONCE - 1}
 
 
 def test_mixed_traffic_of_two_accounts_stays_apart(caller: Any, uid: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from contracts.sandbox.record_types import CONTACT, Kind
 from tests.meta.samples import DOCUMENTS, contact, draft_path
 from tests.meta.sandbox_client import SandboxClient
 
@@ -106,33 +107,12 @@ def test_documents_need_a_document_realm(
     assert faithful.post_contact(contact(), realm=None, headers=headers).status_code == created
 
 
-FULL = {
-    "header": {"schema": "contact", "languages": ["en", "fr"]},
-    "prefix": {"en": "Dr"},
-    "firstName": "Ada",
-    "middleName": "N.",
-    "lastName": "Njoroge",
-    "gender": {"identifier": "female"},
-    "designation": {"en": "Head", "fr": "Cheffe"},
-    "organization": {"en": "Office"},
-    "organizationAcronym": {"en": "O"},
-    "department": {"en": "Permits"},
-    "organizationType": {"identifier": "public"},
-    "address": {"en": "1 Road"},
-    "city": {"en": "Nairobi"},
-    "state": {"en": "Nairobi"},
-    "postalCode": {"en": "00100"},
-    "country": {"identifier": "ke", "title": {"en": "Kenya"}},
-    "phones": ["+254 20 555 0100", "+254 20 555 0101"],
-    "faxes": [],
-    "emails": ["ada@office.example"],
-    "websites": [{"url": "https://office.example", "name": "Office"}],
-    "addressType": "postal",
-    "relevantInformation": {"zh-Hans": "…"},
-    "relevantDocuments": [{"url": "https://office.example/a.pdf"}],
-    "type": "person",
-    "government": {"identifier": "anywhere"},
-    "contactOrganization": {"identifier": "organization-abs-dev"},
+VALUES: dict[Kind, Any] = {
+    Kind.STRING: "text",
+    Kind.LSTRING: {"en": "Text", "zh-Hans": "…"},
+    Kind.TERM: {"identifier": "ke", "title": {"en": "Kenya"}},
+    Kind.LINK: {"url": "https://office.example", "name": "Office"},
+    Kind.REFERENCE: {"identifier": "organization-abs-dev"},
 }
 
 
@@ -142,11 +122,14 @@ def errors(response: Any) -> set[tuple[str, str]]:
 
 
 def test_a_contact_with_all_fields_is_created_and_updated(faithful: SandboxClient, uid: str) -> None:
-    header: Any = FULL["header"]
-    full = {**FULL, "header": {**header, "identifier": uid}}
-    response = faithful.post_contact(full)
+    full: dict[str, Any] = {
+        field.name: [VALUES[field.kind]] * 2 if field.many else VALUES[field.kind]
+        for field in CONTACT.fields
+        if field.kind in VALUES
+    }
+    response = faithful.post_contact(contact(uid=uid, **full))
     assert (response.status_code, response.json()["identifier"]) == (201, uid)
-    assert faithful.put_contact(uid, full).status_code == 200
+    assert faithful.put_contact(uid, contact(uid=uid, **full)).status_code == 200
 
 
 @pytest.mark.parametrize(
