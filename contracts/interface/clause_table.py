@@ -28,6 +28,8 @@ from contracts.interface.location import cache_directory, cases_directory, opena
 MARK = "contract"
 _OPTION = "--list-cases"
 _SHOWN_LINES = 12
+#: This module, also when it is run as a program.
+_MODULE = "contracts.interface.clause_table"
 _FOUND = pytest.StashKey[dict[str, dict[str, None]]]()
 _GOOD_ENDINGS = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
@@ -59,7 +61,7 @@ def cases_by_clause(folder: Path, settings: Path) -> Mapping[str, tuple[str, ...
 
 def _collect(folder: Path, settings: Path, listing: Path) -> subprocess.CompletedProcess[str]:
     pytest_command = python_command("import pytest; sys.exit(pytest.main())")
-    plugins = ["-p", "registry_contracts", "-p", __name__, "-p", "no:cacheprovider"]
+    plugins = ["-p", "registry_contracts", "-p", _MODULE, "-p", "no:cacheprovider"]
     places = ["-c", str(settings), "--rootdir", str(settings.parent), f"{_OPTION}={listing}"]
     chosen = ["--target", "sandbox", "--profile", "full"]
     # Variables of another run, or of a target, would change what is collected.

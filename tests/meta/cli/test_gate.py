@@ -23,11 +23,7 @@ operations = ["saveDraft", "getDraft"]
 realms = ["abs-dev"]
 clauses = ["draft-text-kept"]
 """
-SOME = """\
-operations = ["getDraftInfo"]
-realms = ["abs-dev"]
-clauses = ["draft-info-present", "draft-info-needs-token", "uid-too-short"]
-"""
+GENERATED = TEXTS.replace('"draft-text-kept"', '"draft-text-kept", "draft-values-kept"')
 DEVIATION = """\
 [[deviation]]
 clause = "attachment-create-accepted"
@@ -93,7 +89,7 @@ def test_a_deviation_that_no_longer_happens_fails_and_names_its_line(uploads: Pr
 
 
 def test_two_gates_send_the_same_requests(program: Program) -> None:
-    (program.folder / "sdk.toml").write_text(SOME, encoding="utf-8")
+    (program.folder / "sdk.toml").write_text(GENERATED, encoding="utf-8")
     for reports in ("one", "two"):
         ended = program("gate", *ON_SANDBOX, "--consumer", "sdk.toml", "--reports", reports)
         assert ended.code == 0, ended.out

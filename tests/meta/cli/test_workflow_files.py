@@ -109,7 +109,7 @@ def test_the_gate_says_its_code_leaves_a_summary_and_tells_its_webhook(
     # Secrets that a repository does not have arrive as empty variables.
     empty = {"REGISTRY_EMAIL": "", "REGISTRY_PASSWORD": ""}
     notice = {"REGISTRY_NOTIFY_URL": hook.url, "REGISTRY_REPORT_URL": "https://ci.example.test/7"}
-    asked = {"TARGET": "sandbox", "CONSUMER": "sdk.toml", "WORKERS": "2"}
+    asked = {"TARGET": "sandbox", "CONSUMER": "sdk.toml", "WORKERS": "1"}
     ended = run_script(script_of("gate.yml", "gate", "Gate"), tmp_path, **asked, **empty, **notice)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert ended.stdout.splitlines()[-1].startswith("gate: pass: ")
@@ -126,7 +126,7 @@ def test_the_gate_says_its_code_leaves_a_summary_and_tells_its_webhook(
 
 
 def test_the_gate_hands_a_bad_code_on(tmp_path: Path) -> None:
-    asked = {"TARGET": "sandbox", "CONSUMER": "nowhere.toml", "WORKERS": "2"}
+    asked = {"TARGET": "sandbox", "CONSUMER": "nowhere.toml", "WORKERS": "1"}
     ended = run_script(script_of("gate.yml", "gate", "Gate"), tmp_path, **asked)
     assert ended.returncode == 4
     assert (tmp_path / "output").read_text("utf-8") == "exit-code=4\n"

@@ -8,7 +8,7 @@ import pytest
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "3")], ids=["alone", "workers"])
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
 def test_a_run_that_has_spent_its_requests_stops_cleans_up_and_says_so(
     run: Any, faulty: Callable[..., Any], workers: tuple[str, ...]
 ) -> None:

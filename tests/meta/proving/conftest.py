@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,34 +51,3 @@ def cases() -> dict[str, CaseFacts]:
         ("draft-delete-absent",), ("saveDraft",), ("abs-dev",), "gate", "test_draft_silence.py"
     )
     return {CASE: facts, "uid_lengths: another": facts, "draft_silence: statuses": silent}
-
-
-@pytest.fixture
-def run_against(tmp_path: Path, start_sandbox: Callable[..., Any]) -> Callable[..., Path]:
-    """Return a runner of the suite against a sandbox that was served by hand; it answers the run's folder."""
-
-    def run(weather: str, *, timeout: int, clauses: Sequence[str]) -> Path:
-        url = start_sandbox("--weather", weather).url
-        source = CHECKOUT / "contracts" / "settings"
-        text = (source / "sandbox.toml").read_text(encoding="utf-8").replace("http://127.0.0.1:8080", url)
-        shutil.copytree(source / "samples", tmp_path / "samples")
-        target = tmp_path / "service.toml"
-        target.write_text(re.sub(r"timeout_seconds = \d+", f"timeout_seconds = {timeout}", text), "utf-8")
-        words = ["--target", str(target), "--realm=abs-dev", f"--reports={tmp_path / 'reports'}"]
-        words += ["--history=off", *(f"--clause={clause}" for clause in clauses)]
-        accounts = {}
-        for role in ("author", "other", "restricted", "nau"):
-            accounts[f"SANDBOX_{role.upper()}_EMAIL"] = f"{role}@sandbox.test"
-            accounts[f"SANDBOX_{role.upper()}_PASSWORD"] = f"sandbox-{role}"
-        program = "from contracts.cli import main; main()"
-        subprocess.run(
-            [sys.executable, "-c", program, "run", *words],
-            env={**os.environ, **accounts, "PYTHONPATH": str(CHECKOUT)},
-            cwd=tmp_path,
-            capture_output=True,
-            check=False,
-            timeout=300,
-        )
-        return (tmp_path / "reports" / "latest").resolve()
-
-    return run

@@ -1,4 +1,4 @@
-"""Other people's records are never changed, with four workers, on a faithful service and on a broken one."""
+"""Other people's records are never changed, alone and with two workers, on a faithful service and on a broken one."""
 
 from pathlib import Path
 
@@ -11,14 +11,15 @@ from contracts.proving.manners import LOOKALIKES, Change, canary, changes
     ("words", "defect"),
     [
         (("--profile", "smoke"), None),
-        (("--clause", "uid-too-short", "--clause", "draft-save-creates"), "uid-accepts-ten"),
+        (("--clause", "uid-too-short", "--clause", "draft-save-creates", "-n", "2"), "uid-accepts-ten"),
     ],
     ids=["smoke", "broken"],
 )
 def test_a_run_changes_nobody_elses_records(
     tmp_path: Path, words: tuple[str, ...], defect: str | None
 ) -> None:
-    seen = canary(tmp_path / "canary", (*words, "-n", "4"), ("--defect", defect) if defect else ())
+    sandbox = ("--defect", defect) if defect else ()
+    seen = canary(tmp_path / "canary", (*words, "--realm=abs-dev"), sandbox)
     assert seen.changed == ()
     assert seen.planted == 9 * len(LOOKALIKES)
     assert seen.permanent <= 12

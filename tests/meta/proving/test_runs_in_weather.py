@@ -1,55 +1,97 @@
 """Narrow runs of the suite in bad weather: never a finding made by it, and a defect beneath it found all the same."""
 
 import json
-from pathlib import Path
+import re
+import shlex
+import shutil
+from collections.abc import Callable
 from typing import Any
 
-from contracts.proving.runs import RunOutcome, run_altered
+import pytest
 
-CLAUSES = ["draft-get-content", "draft-delete-removes"]
+from contracts.proving.runs import RunOutcome, read_outcome
+from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
+from tests.meta.program import Program
+
+CLAUSES = ("draft-get-content", "draft-delete-removes")
+Run = Callable[..., RunOutcome]
 
 
-def run_in(weather: str, reports: Path, *more: str, clauses: Any = CLAUSES) -> RunOutcome:
-    arguments = ["--weather", weather, "--weather-seed", "1", *more]
-    extra = ["--realm=abs-dev", "--history=off"]
-    return run_altered(arguments, "gate", 1, clauses=clauses, reports=reports, extra=extra)
+@pytest.fixture
+def run_in(program: Program) -> Run:
+    """Return a runner of a few clauses in one realm, on a sandbox behind some weather."""
+
+    def run(weather: str, *more: str, clauses: tuple[str, ...] = CLAUSES) -> RunOutcome:
+        arguments = shlex.join(["--weather", weather, "--weather-seed", "1", *more])
+        return outcome(program, f"--sandbox-arguments={arguments}", *of(clauses))
+
+    return run
 
 
-def test_a_run_gets_through_resets_and_says_what_it_met(tmp_path: Path) -> None:
-    done = run_in("resets:share=0.15", tmp_path)
+@pytest.fixture
+def run_against(program: Program, start_sandbox: Callable[..., Any]) -> Run:
+    """Return a runner of these clauses that waits a second for an answer, against a sandbox that was served by hand."""
+
+    def run(weather: str) -> RunOutcome:
+        text = SANDBOX_SETTINGS.read_text("utf-8")
+        text = text.replace("http://127.0.0.1:8080", start_sandbox("--weather", weather).url)
+        shutil.copytree(SANDBOX_SETTINGS.parent / "samples", program.folder / "samples")
+        target = program.folder / "service.toml"
+        target.write_text(re.sub(r"timeout_seconds = \d+", "timeout_seconds = 1", text), "utf-8")
+        for role in ("author", "other", "restricted", "nau"):
+            program.environment[f"SANDBOX_{role.upper()}_EMAIL"] = f"{role}@sandbox.test"
+            program.environment[f"SANDBOX_{role.upper()}_PASSWORD"] = f"sandbox-{role}"
+        return outcome(program, f"--target={target}", *of(CLAUSES))
+
+    return run
+
+
+def of(clauses: tuple[str, ...]) -> list[str]:
+    return [f"--clause={clause}" for clause in clauses]
+
+
+def outcome(program: Program, *words: str) -> RunOutcome:
+    ended = program("run", "--seed=1", "--realm=abs-dev", "--history=off", *words)
+    folder = (program.folder / "reports" / "latest").resolve()
+    return read_outcome(folder / "verdict.json", ended.code, 0.0, ended.out)
+
+
+def verdict_of(done: RunOutcome) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((done.folder / "verdict.json").read_text("utf-8"))
+    return content
+
+
+def test_a_run_gets_through_resets_and_says_what_it_met(run_in: Run) -> None:
+    done = run_in("resets:share=0.15")
     assert (done.verdict, done.findings) == ("pass", ())
     assert done.faults
     assert "weather: " in done.said
     assert "judged in it: " in done.said
 
 
-def test_a_defect_is_found_beneath_the_weather(tmp_path: Path) -> None:
-    done = run_in(
-        "gateway-html:share=0.1", tmp_path, "--defect", "draft-content-texts-cut", clauses=CLAUSES[:1]
-    )
+def test_a_defect_is_found_beneath_the_weather(run_in: Run) -> None:
+    done = run_in("gateway-html:share=0.1", "--defect", "draft-content-texts-cut", clauses=CLAUSES[:1])
     assert done.verdict == "fail"
     assert {finding["clause"] for finding in done.findings} == {"draft-get-content"}
     assert done.faults
 
 
-def test_a_service_that_refuses_connections_is_known_to_be_down(tmp_path: Path) -> None:
-    done = run_in("outage-from-start", tmp_path)
+def test_a_service_that_refuses_connections_is_known_to_be_down(run_in: Run) -> None:
+    done = run_in("outage-from-start")
     assert (done.verdict, done.exit_code, done.findings) == ("inconclusive", 6, ())
-    assert "cannot be judged" in json.loads((done.folder / "verdict.json").read_text("utf-8"))["reason"]
+    assert "cannot be judged" in verdict_of(done)["reason"]
 
 
-def test_a_service_that_never_answers_is_known_to_be_down(run_against: Any) -> None:
-    done = run_against("outage-from-start:as=silent", timeout=1, clauses=CLAUSES)
-    verdict = json.loads((done / "verdict.json").read_text("utf-8"))
-    assert (verdict["verdict"], verdict["exit_code"], verdict["findings"]) == ("inconclusive", 6, [])
-    assert "cannot be judged" in verdict["reason"]
+def test_a_service_that_never_answers_is_known_to_be_down(run_against: Run) -> None:
+    done = run_against("outage-from-start:as=silent")
+    assert (done.verdict, done.exit_code, done.findings) == ("inconclusive", 6, ())
+    assert "cannot be judged" in verdict_of(done)["reason"]
 
 
-def test_an_operation_that_is_gone_leaves_the_rest_to_be_judged(run_against: Any) -> None:
-    done = run_against("hanging-operation:operation=deleteDraft", timeout=1, clauses=CLAUSES)
-    verdict = json.loads((done / "verdict.json").read_text("utf-8"))
-    cells = {clause["id"]: clause["realms"].get("abs-dev") for clause in verdict["clauses"]}
-    assert verdict["exit_code"] == 6
+def test_an_operation_that_is_gone_leaves_the_rest_to_be_judged(run_against: Run) -> None:
+    done = run_against("hanging-operation:operation=deleteDraft")
+    assert done.exit_code == 6
+    cells = {clause["id"]: clause["realms"].get("abs-dev") for clause in verdict_of(done)["clauses"]}
     assert "deleteDraft is given up" in str(cells["draft-delete-removes"]["reason"])
     assert cells["draft-get-content"]["held"] > 0
-    assert verdict["environment"]["faults"]["no answer within the time limit"] <= 10
+    assert done.faults["no answer within the time limit"] <= 10
