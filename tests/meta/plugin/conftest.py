@@ -3,6 +3,8 @@
 import asyncio
 import json
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.meta.program import Launched, Launcher, clean_environment
+from tests.meta.program import PATIENCE, Launched, Launcher, clean_environment
 
 CHECKOUT = Path(__file__).parents[3]
 PLANTED = Path(__file__).parent / "planted"
@@ -82,13 +84,28 @@ class Runner:
         given = self._words(words, None)
         return self._launcher.start(given, self.checkout, self._env(), self.scratch / "out", program=False)
 
+    def start_fresh(self, *words: str) -> "subprocess.Popen[str]":
+        """Start bare pytest in an interpreter of its own, which the process list shows with its words and variables."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "pytest", *self._words(words, None)],
+            cwd=self.checkout,
+            env=self._env(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
     def enough(self) -> None:
         """Let the planted case that waits go on to its end."""
         (self.private_parent / "enough").touch()
 
-    def end(self, process: Launched) -> Ended:
+    def end(self, process: "Launched | subprocess.Popen[str]") -> Ended:
         """Wait for the end of a run that was started."""
-        return Ended(*process.communicate(), self.reports)
+        if isinstance(process, Launched):
+            return Ended(*process.communicate(), self.reports)
+        out, err = process.communicate(timeout=PATIENCE)
+        return Ended(process.returncode, out, err, self.reports)
 
     def __call__(self, *words: str, reports: Path | None = None, program: bool = False) -> Ended:
         """Run to the end; `program` for the command instead of bare pytest."""

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from contracts.reports.writers import write_all
+from tests.meta.program import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 WAITING = ("-k", "test_waiting")
@@ -129,21 +131,22 @@ def test_drafts_without_a_ledger_are_found_by_listing_and_nobody_elses_are_touch
 
 
 def test_ctrl_c_twice_stops_at_once_and_says_what_is_left(run: Any, faulty: Callable[..., Any]) -> None:
-    held: list[bool] = []
+    deleting, ended_at_once = threading.Event(), threading.Event()
 
-    def slow_deletes(method: str, _path: str, _before: int) -> None:
-        if method == "DELETE" and not held:
-            held.append(True)
-            time.sleep(1.5)
+    def held_deletes(method: str, _path: str, _before: int) -> None:
+        if method == "DELETE":
+            deleting.set()
+            ended_at_once.wait(PATIENCE)
 
-    service = faulty(slow_deletes)
+    service = faulty(held_deletes)
     process = run.start(*WAITING, "--realm=abs-dev", f"--target={service.target}")
     until(lambda: bool(saved(service)), process)
     os.kill(process.pid, signal.SIGINT)
-    until(lambda: bool(held), process)
+    until(deleting.is_set, process)
     time.sleep(0.4)  # two signals closer together than this are one wish
     os.kill(process.pid, signal.SIGINT)
     ended = run.end(process)
+    ended_at_once.set()
     assert ended.code == 2, ended.said
     assert "stopped at once: 1 draft (" in ended.err
     assert "registry-contracts sweep" in ended.err

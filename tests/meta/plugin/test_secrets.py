@@ -143,7 +143,7 @@ def test_while_a_run_goes_on_its_tokens_are_private_and_no_command_line_holds_a_
     run: Any, faulty: Callable[..., Any]
 ) -> None:
     service = faulty()
-    process = run.start("-k", "test_waiting", "-n", "2", f"--target={service.target}")
+    process = run.start_fresh("-k", "test_waiting", "-n", "2", f"--target={service.target}")
     deadline = time.monotonic() + 120
     while service.app.count("PUT", "/draft") < 2 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)

