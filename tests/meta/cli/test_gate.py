@@ -23,7 +23,7 @@ operations = ["saveDraft", "getDraft"]
 realms = ["abs-dev"]
 clauses = ["draft-text-kept"]
 """
-GENERATED = TEXTS.replace('"draft-text-kept"', '"draft-text-kept", "draft-values-kept"')
+GENERATED = TEXTS.replace('"abs-dev"', '"abs-dev", "bch-dev"')
 DEVIATION = """\
 [[deviation]]
 clause = "attachment-create-accepted"
