@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 from PIL import Image
 
-from contracts.sandbox.habits import Habits
-from contracts.sandbox.serve import USAGE_ERROR, main
+from contracts.sandbox.habits import Habits, Settings
+from contracts.sandbox.serve import USAGE_ERROR, altered, main
 from contracts.sandbox.variants import ALL, COMBINATIONS, chosen, help_text
 from contracts.sandbox.variants.http import SLOW_SECONDS
 from tests.meta.samples import CONTACT_SCHEMA, contact, draft_path, record
@@ -637,9 +637,11 @@ def test_a_combination_names_variants_and_each_once(name: str) -> None:
     assert len(set(members)) == len(members) > 1
 
 
-def test_every_variant_stands_in_a_combination() -> None:
-    """The proof meets combinations whole on every seed, and variants by themselves only in turns."""
-    assert ALL.keys() == {name for members in COMBINATIONS.values() for name in members}
+@pytest.mark.parametrize("name", ALL)
+def test_a_variant_can_be_laid_over_the_service(name: str) -> None:
+    service = altered(Settings(variants=(name,))).state.service
+    assert service.habits == Habits(**ALL[name].habits)
+    service.close()
 
 
 def test_each_sentence_is_one_sentence_of_its_own() -> None:
