@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from contracts.cases.list_pages import Record, attachments_of
 from contracts.cases.sample_records import Samples
 from contracts.checks import errors_array
-from contracts.checks.outcomes import Attempt, Blocked, Untested, done, usable
+from contracts.checks.outcomes import Attempt, Blocked, Untested, done, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import operations_with
@@ -183,7 +183,7 @@ def kept_contact(actor: Actor, samples: Samples, namespace: Namespace, realm: st
         namespace.claim(candidate)
         if any(_updates(actor, samples, candidate, each) for each in _records(samples, candidate)):
             return candidate
-    if not created.answer.success:
+    if not taken(created):
         raise Blocked("createContact", f"answered {created.answer.quote()}")
     raise Blocked(
         "updateContact", "a contact that was just created cannot be updated under any name it was given"
@@ -204,7 +204,7 @@ def _records(samples: Samples, identifier: str) -> list[dict[str, Any]]:
 def _updates(actor: Actor, samples: Samples, identifier: str, record: dict[str, Any]) -> bool:
     query = {"schema": samples.contact_schema}
     exchange = actor.send("updateContact", path={"uid": identifier}, query=query, json=record)
-    return usable(exchange).success
+    return taken(exchange)
 
 
 def mark_of(realm: str, identifier: str) -> str:

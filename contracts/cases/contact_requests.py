@@ -14,6 +14,7 @@ from contracts.cases.arrangement import Arrangement
 from contracts.cases.sample_records import (
     MANDATORY_FIELDS,
     WRONG_KIND,
+    Record,
     Samples,
     all_wrong,
     without,
@@ -21,10 +22,9 @@ from contracts.cases.sample_records import (
 )
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Attempt, Blocked, Untested, usable
+from contracts.checks.outcomes import Attempt, Blocked, Untested, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
-from contracts.interface.operations import is_valid_uid
 from contracts.session.actor import DEFAULT, Actor
 from contracts.session.namespace import Namespace
 
@@ -269,7 +269,7 @@ class UnauthenticatedContacts:
         parts: dict[str, Any] = {"query": {"schema": record["header"]["schema"]}, "json": faulty}
         parts["path"] = {"uid": uid} if operation == UPDATE else {}
         control, asked = self._author.send(operation, **parts), actor.send(operation, **parts)
-        if usable(control).success or usable(asked).status == control.answer.status:
+        if taken(control) or usable(asked).status == control.answer.status:
             raise Untested(
                 f"{missing}, and a faulty record is answered {control.answer.quote()} with a token too"
             )
@@ -303,79 +303,98 @@ def _claim_update(
     claim: Claim, author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace
 ) -> None:
     sent, query = samples.contact(fresh.uid()), {"schema": samples.contact_schema}
+    own: str = sent["header"]["identifier"]
     created = author.send(CREATE, query=query, json=sent)
-    names = _named(created, sent) if usable(created).success else []
+    # Under another identifier that an answer holds, nothing says that the record can be found.
+    if not taken(created) or not readers.carries_identifier(created.answer, own):
+        return
     tried: list[Exchange] = []
 
-    def taken(name: str, record: dict[str, Any]) -> bool:
-        fresh.claim(name)
-        tried.append(author.send(UPDATE, path={"uid": name}, query=query, json=record))
-        return usable(tried[-1]).success
-
     def any_taken() -> bool:
-        return any(
-            taken(name, record)
-            for name in names
-            for record in (samples.contact(name), samples.full_contact(name), samples.contact())
+        for record in (samples.contact(own), samples.full_contact(own), samples.contact()):
+            tried.append(author.send(UPDATE, path={"uid": own}, query=query, json=record))
+            if taken(tried[-1]):
+                return True
+        return False
+
+    # What was created may be there a moment later.
+    found = any_taken() or arrange.eventually(any_taken)
+    if not found and refused_for_made_up(tried[-1], samples):
+        raise samples.needs_contact_document(tried[-1])
+    claim.holds(
+        found,
+        created,
+        tried[-1],
+        expected="an update of the contact that was just created is accepted",
+        seen=tried[-1].answer.quote(),
+    )
+
+
+def refused_for_made_up(exchange: Exchange, samples: Samples) -> bool:
+    """Whether a contact was refused for nothing but fields whose allowed values neither document nor settings tell."""
+    named = [path for _, path in errors_array.elements(usable(exchange))]
+    return (
+        exchange.operation in (CREATE, UPDATE)
+        and bool(named)
+        and all(
+            any(errors_array.names_field(path, field) for field in samples.made_up_fields) for path in named
         )
-
-    if names:
-        # What was created may be there a moment later.
-        late = any_taken() or arrange.eventually(lambda: taken(names[0], samples.contact(names[0])))
-        claim.holds(
-            late or any_taken(),
-            created,
-            tried[-1],
-            expected="an update of the contact that was just created is accepted",
-            seen=tried[-1].answer.quote(),
-        )
+    )
 
 
-def _named(created: Exchange, sent: dict[str, Any]) -> list[str]:
-    """Identifiers that the answer to a creation names: the one that was sent, and those that are new in it."""
-    known = {value for value in readers.values(sent) if isinstance(value, str)}
-    new = [
-        value for value in readers.values(created.answer.json) if is_valid_uid(value) and value not in known
-    ]
-    own: str = sent["header"]["identifier"]
-    answered = [own] if readers.carries_identifier(created.answer, own) else []
-    return list(dict.fromkeys([*answered, *new]))[:_MOST_NAMES]
+def claim_accepted(claim: Claim, exchange: Exchange, samples: Samples) -> None:
+    """Claim that a contact was accepted.
+
+    Raises:
+        Contradiction: it was refused, and not only for values that are not shown.
+        Blocked: it was refused for such values; the cause names the setting that tells valid ones.
+    """
+    if not taken(exchange) and refused_for_made_up(exchange, samples):
+        raise samples.needs_contact_document(exchange)
+    claim.accepted(exchange)
 
 
 def all_at_once(
-    whole: Exchange,
-    parts: Sequence[tuple[Claim, Callable[[], Exchange]]],
+    send: Callable[[Record], Exchange],
+    whole: Record,
+    parts: Sequence[tuple[Claim, Record]],
     rest: Claim,
-    plain: Callable[[], Exchange],
-) -> None:
+    plain: Record,
+    samples: Samples,
+) -> Exchange:
     """Claim acceptance of one record for everything in it; only when it is refused are the parts sent one by one.
 
     That keeps the records few that nobody can remove.
 
     Args:
+        send: Sends a record.
         whole: The record with everything.
-        parts: For each clause, a request with its part alone.
+        parts: For each clause, a record with its part alone.
         rest: What else the whole record was about; it is to blame when every part is accepted alone.
         plain: A record with none of it.
 
+    Returns:
+        The exchange of the whole record.
+
     Raises:
         Contradiction: a must was contradicted.
-        Blocked: even the plain record is refused.
+        Blocked: even the plain record is refused, or a record is refused for values that are not shown.
     """
-    if usable(whole).success:
-        for claim, _ in parts:
-            claim.accepted(whole)
-        rest.accepted(whole)
-        return
-    bare = plain()
-    if not usable(bare).success:
+    sent = send(whole)
+    if taken(sent):
+        for claim in (*(claim for claim, _ in parts), rest):
+            claim.accepted(sent)
+        return sent
+    bare = send(plain)
+    if not taken(bare):
         raise Blocked(bare.operation or bare.method, f"refuses a plain record too: {bare.answer.quote()}")
-    for claim, send in parts:
-        part = send()
-        claim.accepted(part)
-        if not part.answer.success:
-            return
-    rest.accepted(whole)
+    for claim, record in parts:
+        alone = send(record)
+        claim_accepted(claim, alone, samples)
+        if not taken(alone):
+            return sent
+    claim_accepted(rest, sent, samples)
+    return sent
 
 
 def each_with_array(claim: Claim, exchanges: Iterable[Exchange]) -> None:

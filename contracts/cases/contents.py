@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contracts.cases.sample_records import Samples
+from contracts.cases.sample_records import LOCALISED_FIELDS, Samples
 from contracts.checks.outcomes import Untested
 
 #: Plain text in several scripts, by language code; all of it composed (NFC), so that it has one form only.
@@ -65,8 +65,8 @@ def many_scripts(samples: Samples, uid: str) -> dict[str, Any]:
         firstName="Ñandú Łukasz Þór",
         middleName=BEYOND_THE_BASIC_PLANE,
         lastName="O'Neill-Жуков 王",
-        organization=dict(SCRIPTS),
-        relevantInformation={"en": BEYOND_THE_BASIC_PLANE, "ar": SCRIPTS["ar"]},
+        **{name: dict(SCRIPTS) for name in LOCALISED_FIELDS}
+        | {"relevantInformation": SCRIPTS | {"en": BEYOND_THE_BASIC_PLANE}},
     )
 
 

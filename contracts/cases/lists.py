@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final
 
 from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.attachments import shared_document
@@ -19,19 +20,24 @@ from contracts.cases.list_pages import (
     Names,
     Option,
     Page,
+    Record,
     attachments_of,
     drafts_of,
     equals,
     paths_to,
 )
 from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Blocked, done
+from contracts.checks.outcomes import Blocked, done, usable
+from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
+from contracts.interface.operations import is_valid_uid
 from contracts.safe_text import cut
 from contracts.session.actor import Actor
 
 #: Pages that are walked through before the list counts as too long to tell.
 _MOST_PAGES = 20
+#: How a service may tell that there is nothing: statuses and bodies of the lists are not shown.
+_NOTHING: Final = frozenset({204, 404})
 #: The share of a page that the next one repeats, since items removed meanwhile shift all that follow.
 _OVERLAP = 4
 
@@ -76,7 +82,16 @@ def look_for(lister: Lister, uid: str, field: str | None = None) -> SearchResult
 
 
 def held(claim: Claim, arrange: Arrangement, lister: Lister, uid: str, field: str | None = None) -> None:
-    """Claim that a list holds a draft, if need be a few seconds later; `field` as for `look_for`."""
+    """Claim that a list is given and holds a draft, if need be a few seconds later; `field` as for `look_for`.
+
+    A refused list is the contradiction itself, and no precondition that failed.
+    """
+    first = lister.page()
+    if usable(first.exchange).refusal and first.exchange.answer.status not in _NOTHING:
+        claim.accepted(first.exchange)
+    if first.records is not None and first.names(uid):
+        claim.holds(True, first.exchange, expected=f"the draft {uid} in the list", seen=first.told)
+        return
     result = _look_until(True, arrange, lister, uid, field)
     claim.holds(result.found, *result.exchanges, expected=f"the draft {uid} in the list", seen=result.told)
 
@@ -152,6 +167,9 @@ def _drafts(arrange: Arrangement, actor: Actor) -> tuple[str, ...]:
 _LOOKS = 5
 #: Items at the start of a list that parts are compared with; what happens behind them does not matter.
 _HEAD = 12
+#: Items whose drafts are looked for, and texts of an item that are tried.
+_LOOKED_AT = 2
+_MOST_UIDS = 3
 #: Characters of a name that a sentence tells.
 _SHOWN = 60
 
@@ -202,8 +220,51 @@ def no_more_than(claim: Claim, page: Page, top: int) -> None:
 
 
 def empty(claim: Claim, page: Page) -> None:
-    """Claim that a list is one and holds nothing."""
-    claim.holds(page.size == 0, page.exchange, expected="an empty list", seen=page.told)
+    """Claim that a list holds nothing, be it told by an empty list, by 204 or by 404."""
+    nothing = page.size == 0 or page.exchange.answer.status in _NOTHING
+    claim.holds(nothing, page.exchange, expected="an empty list", seen=page.told)
+
+
+def no_items(claim: Claim, page: Page) -> None:
+    """Claim that no item comes, however that is told."""
+    claim.holds(page.size <= 0, page.exchange, expected="no item", seen=page.told)
+
+
+def drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
+    """Claim that items of a list of drafts are drafts, by the exists check on the identifiers that an item holds.
+
+    Args:
+        prefix: Of the run's own identifiers; other items come first.
+
+    Raises:
+        Blocked: the list is refused, or the exists check finds no draft that the list names.
+    """
+    records = sorted(lister.needed(1), key=lambda record: any(prefix in name for name in _named(record)))
+    found = {
+        name: _is_draft(lister.actor, name) for record in records[:_LOOKED_AT] for name in _named(record)
+    }
+    for record in (record for record in records[:_LOOKED_AT] if _named(record)):
+        exchanges = [found[name] for name in _named(record)]
+        gone = not any(usable(exchange).success for exchange in exchanges)
+        page = lister.page()
+        # What was deleted meanwhile is no longer listed.
+        still = gone and any(page.names(name) for name in _named(record))
+        claim.holds(
+            not still,
+            page.exchange,
+            *exchanges,
+            expected="a draft for each item",
+            seen=exchanges[0].answer.quote(),
+        )
+
+
+def _is_draft(actor: Actor, uid: str) -> Exchange:
+    return actor.send("draftExists", path={"uid": uid})
+
+
+def _named(record: Record) -> list[str]:
+    """Texts of a record that may be the uid of its document, the shortest path first."""
+    return list(dict.fromkeys(value for value in readers.values(record) if is_valid_uid(value)))[:_MOST_UIDS]
 
 
 def starts_later(claim: Claim, lister: Lister, *skips: int, own: Lister | None = None) -> None:

@@ -11,7 +11,8 @@ import copy
 from collections.abc import Callable
 from typing import Any, Final, cast
 
-from contracts.checks.outcomes import Untested
+from contracts.checks.outcomes import Blocked, Untested
+from contracts.exchanges.exchange import Exchange
 from contracts.settings.target import RealmSettings
 
 #: The 26 fields of a contact record by kind, in the order of the interface document.
@@ -80,8 +81,10 @@ _MORE: Final[dict[str, Any]] = {
     "relevantDocuments": [{"url": "https://example.test/report.pdf"}],
 }
 _CONTACT_SETTINGS: Final = ("contact_schema", "country_terms", "contact_organization")
+#: Members whose value a contact takes from a setting of its own, where the settings hold no whole contact.
+_TOLD_BY: Final = {"country": "country_terms", "contactOrganization": "contact_organization"}
 #: Fields whose allowed values are not shown.
-_UNKNOWN_VALUES: Final = ("gender", "organizationType", "addressType", "type")
+_UNKNOWN_VALUES: Final = ("gender", "organizationType", "addressType", "type", "government")
 #: The schema that a stand-in names where the settings name none: what the interface document calls these records.
 STAND_IN_SCHEMA: Final = "contact"
 #: A kind that no field of a record has: an array in an array.
@@ -126,8 +129,7 @@ class Samples:
 
     def _told_or_proven(self) -> bool:
         """Whether the settings tell what a valid contact is; where they do not, a stand-in has to be proven."""
-        told = [getattr(self._settings, name) for name in _CONTACT_SETTINGS]
-        if all(told):
+        if not self.lacking:
             return True
         if self._proven is None:
             raise Untested(self.lacking)
@@ -137,7 +139,11 @@ class Samples:
     @property
     def lacking(self) -> str:
         """Which settings of contacts are missing, in words."""
-        missing = [name for name in _CONTACT_SETTINGS if not getattr(self._settings, name)]
+        given = self._settings.contact_document or {}
+        told = {setting for member, setting in _TOLD_BY.items() if member in given}
+        missing = [
+            name for name in _CONTACT_SETTINGS if name not in told and not getattr(self._settings, name)
+        ]
         return f"setting realm.{self._realm}.{missing[0]} is missing" if missing else ""
 
     @property
@@ -154,20 +160,39 @@ class Samples:
         """A record's header."""
         return {"identifier": identifier, "schema": schema, "languages": ["en"]}
 
+    @property
+    def made_up_fields(self) -> tuple[str, ...]:
+        """Fields that contacts hold with a value of the suite's own, while the allowed ones are not shown."""
+        given = self._settings.contact_document or {}
+        return tuple(name for name in _UNKNOWN_VALUES if name not in given)
+
+    def needs_contact_document(self, refused: Exchange) -> Blocked:
+        """The obstacle of a contact that was refused for values which only the settings can tell."""
+        return Blocked(
+            refused.operation or "",
+            f"refuses values that are not shown ({', '.join(self.made_up_fields)}); "
+            f"name a contact that it takes in realm.{self._realm}.contact_document: {refused.answer.quote()}",
+        )
+
     def contact(self, identifier: str | None = None) -> dict[str, Any]:
         """A contact record with its mandatory fields and, when given, its identifier."""
-        record: dict[str, Any] = copy.deepcopy(_PLAIN) | {
-            "country": {"identifier": self.setting("country_terms")[0]},
-            "contactOrganization": {"identifier": self.setting("contact_organization")},
-        }
+        given = self._settings.contact_document or {}
+        record = _PLAIN | {name: given[name] for name in MANDATORY_FIELDS if name in given}
+        record |= {name: self._named(name) for name in _TOLD_BY if name not in given}
         if identifier is not None:
             record["header"] = self.header(self.contact_schema, identifier)
-        return record
+        return copy.deepcopy(record)
+
+    def _named(self, member: str) -> dict[str, Any]:
+        value = self.setting(_TOLD_BY[member])
+        return {"identifier": value if isinstance(value, str) else value[0]}
 
     def full_contact(self, identifier: str) -> dict[str, Any]:
         """A contact record with all 26 fields."""
-        government = {"government": {"identifier": self.setting("country_terms")[0]}}
-        return self.contact(identifier) | copy.deepcopy(_MORE) | government
+        plain = self.contact(identifier)
+        given = self._settings.contact_document or {}
+        further = {name: given[name] for name in CONTACT_FIELDS if name in given and name not in plain}
+        return plain | copy.deepcopy(_MORE | {"government": plain["country"]} | further)
 
     def draft(self, identifier: str, **members: Any) -> dict[str, Any]:
         """A record to save as a draft: the document does not show its body, so a whole contact record serves.
@@ -283,10 +308,11 @@ Record = dict[str, Any]
 
 
 def several_languages(record: Record) -> Record:
-    """A record whose localised fields carry their text in three languages."""
+    """A record whose localised fields carry their text in the three languages that its header declares."""
     text = {"en": "Nairobi", "fr": "Nairobi, à l’équateur", "ar": "نيروبي"}
     there = [name for name in LOCALISED_FIELDS if name in record]
-    return record | {name: dict(text) for name in there}
+    declared = {"header": record["header"] | {"languages": list(text)}} if "header" in record else {}
+    return record | {name: dict(text) for name in there} | declared
 
 
 def several_items(record: Record) -> Record:
@@ -299,6 +325,11 @@ def several_items(record: Record) -> Record:
         "websites": copy.deepcopy(links),
         "relevantDocuments": copy.deepcopy(links),
     }
+
+
+def mandatory_of(record: Record) -> Record:
+    """The header and the mandatory fields of a record."""
+    return {name: value for name, value in record.items() if name in ("header", *MANDATORY_FIELDS)}
 
 
 def without(record: Record, *fields: str) -> Record:
@@ -336,6 +367,12 @@ def _beside(record: Record, field: str, value: Any) -> Any:
 def unknown_language(record: Record, field: str) -> Record:
     """A record whose localised field is keyed by a phrase."""
     return record | {field: {NO_LANGUAGE: "Nairobi"}}
+
+
+def unknown_header_language(record: Record) -> Record:
+    """A record whose header lists a phrase beside its language."""
+    header = record["header"]
+    return record | {"header": header | {"languages": [*header["languages"], NO_LANGUAGE]}}
 
 
 def unknown_field(record: Record) -> Record:

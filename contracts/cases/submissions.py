@@ -8,9 +8,9 @@ from typing import Any, Final, Protocol
 from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claim
+from contracts.checks.contacts import NO_ERRORS
 from contracts.checks.outcomes import Blocked, usable
-from contracts.checks.workflow import Row
-from contracts.checks.workflow_errors import claim_free, claim_not_taken, told
+from contracts.checks.workflow_errors import claim_free, claim_not_locked, claim_not_taken
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.operations import is_valid_uid
@@ -65,6 +65,11 @@ def submit(
     if json is DEFAULT and body is None:
         json = samples.submission(identifier)
     return actor.send(operation, path=path, json=json, body=body, **parts)
+
+
+def submit_under(actor: Actor, samples: Samples, submission: dict[str, Any]) -> Exchange:
+    """Create a record under the identifier in the header of its document."""
+    return submit(CREATE_NAMED, actor, samples, submission["document"]["header"]["identifier"], submission)
 
 
 def bodies_without_document(samples: Samples, identifier: str) -> dict[str, Any]:
@@ -151,6 +156,12 @@ def claim_identifier(claim: Claim, exchange: Exchange, sent: Any, known: Callabl
     return str(found)
 
 
+def claim_named(claims: Callable[[str], Claim], refused: Exchange) -> None:
+    """Claim that a refusal for content carries the identifier of its path; without one in the path, nothing."""
+    if refused.operation in (CREATE_NAMED, UPDATE):
+        claims(refused.operation).carries(refused, refused.notes["identifier"])
+
+
 def origin(exchange: Exchange, sent: Any) -> str:
     """Where the identifier in an answer is from, for observations: `header`, `given`, or `none` where there is none."""
     named = named_identifiers(usable(exchange), sent)
@@ -158,11 +169,12 @@ def origin(exchange: Exchange, sent: Any) -> str:
 
 
 def without_errors(claim: Claim, exchange: Exchange) -> None:
-    """Claim that the answer to an accepted record holds no errors array, or an empty one."""
-    answer = usable(exchange)
-    claim.holds(
-        not readers.errors(answer), exchange, expected="no errors beside the acceptance", seen=answer.quote()
-    )
+    """Claim that an answer with a status of success holds no errors array, or an empty one; of a refusal, nothing.
+
+    Made before acceptance is claimed, which such an array contradicts as well.
+    """
+    if usable(exchange).success:
+        claim.meets(NO_ERRORS.id, exchange)
 
 
 class RecordState(Protocol):
@@ -207,13 +219,7 @@ def nothing_came_of(claim: Claim, state: RecordState, identifier: str, *refused:
         claim_free(claim, refused[-1], state.look_up(identifier))
         return
     found = state.try_faulty(identifier)
-    claim.holds(
-        not told(found, Row.LOCKED),
-        *refused,
-        found,
-        expected="a record that a refused update did not lock",
-        seen=found.answer.quote(),
-    )
+    claim_not_locked(claim, refused[-1], found)
 
 
 def identifier_free(claim: Claim, state: RecordState, identifier: str, *refused: Exchange) -> None:

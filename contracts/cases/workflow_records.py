@@ -30,7 +30,7 @@ from contracts.cases.submissions import (
 )
 from contracts.checks import errors_array, workflow_errors
 from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Blocked, Untested, done, usable
+from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
 from contracts.checks.workflow import Row, tells, tells_exactly
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -122,6 +122,9 @@ class RecordLookup:
 
 
 _CLOSED = (Row.UNKNOWN, Row.LOCKED, Row.MAY_NOT_UPDATE)
+#: Where a submission gives the realm.
+BY_HEADER: Final = "header"
+WAYS: Final = (BY_HEADER, "query")
 #: Records that are taken into use one after the other, when cases close them.
 _MOST_STANDING = 8
 
@@ -255,7 +258,7 @@ class WorkflowRecords(RecordLookup):
 
     def offer_another(self, identifier: str, sent: Exchange) -> None:
         """Leave a second one, if the exchange shows that it was accepted."""
-        if usable(sent).success:
+        if taken(sent):
             self._arrange.offer("submitted record another", identifier)
 
     def submitted(self, word: str = "") -> str:
@@ -265,7 +268,7 @@ class WorkflowRecords(RecordLookup):
 
     def offer_batch(self, batch: str, last: Exchange) -> None:
         """Leave a batchId that records have been submitted with, the last of them by this exchange, for other cases."""
-        if usable(last).success:
+        if taken(last):
             self._arrange.offer("batch", batch)
 
     def batch(self) -> str:
@@ -289,23 +292,24 @@ class WorkflowRecords(RecordLookup):
     def _draft_counts(self) -> bool:
         return not workflow_errors.told(self.try_faulty(self.draft()), *_CLOSED)
 
-    def ways(self, realm: str) -> Iterator[Mapping[str, Any]]:
-        """Parts of a request for both ways to give the realm: the header, then the query alone.
+    def parts_of(self, way: str, realm: str) -> Iterator[Mapping[str, Any]]:
+        """Parts of a request that gives the realm in one way; none where the service does not read that way at all.
 
-        Raises:
-            Blocked: the query is not read at all; the clause on it holds that finding.
+        Whether it reads the query is a clause of its own, so that the rows are told by the header then.
+
+        Args:
+            way: One of `WAYS`.
         """
-        yield {}
-        self._arrange.once("realm from the query", lambda: self._query_read(realm))
-        yield by_query(realm)
+        if way == BY_HEADER:
+            yield {}
+        elif self._arrange.once("realm from the query", lambda: self._query_read(realm)):
+            yield by_query(realm)
 
     def _query_read(self, realm: str) -> bool:
         identifier = self._fresh.uid()
         faulty = self._samples.faulty_submission(identifier)
         exchange = submit(CREATE_NAMED, self._author, self._samples, identifier, faulty, **by_query(realm))
-        if workflow_errors.told(exchange, Row.REALM_MISSING, Row.REALM_UNKNOWN):
-            raise Blocked(CREATE_NAMED, "does not take the realm from the query")
-        return True
+        return not workflow_errors.told(exchange, Row.REALM_MISSING, Row.REALM_UNKNOWN)
 
     def plain(self, row: Row, operation: str, send: Callable[[], Exchange], realm: str = "") -> None:
         """See to it, once for each operation, that a row is given where its condition is the only fault.
@@ -419,25 +423,16 @@ class RowRequests:
         except Untested as missing:
             return self._bare_unless(missing, UPDATE, Row.UNKNOWN, way)
 
-    def ways(self, realm: str) -> Iterator[Mapping[str, Any]]:
-        """Parts of a request for both ways to give the realm: the header, then the query alone.
-
-        Raises:
-            Blocked: the query is not read at all; the clause on it holds that finding.
-        """
-        ways = self._records.ways(realm)
-        yield next(ways)
-        try:
-            yield next(ways)
-        except Untested:
-            self._arrange.once("realm from the query, bare", lambda: self._query_read(realm))
+    def parts_of(self, way: str, realm: str) -> Iterator[Mapping[str, Any]]:
+        """As of the records, also where the settings name no valid document."""
+        if self._samples.tells_workflow or way == BY_HEADER:
+            yield from self._records.parts_of(way, realm)
+        elif self._arrange.once("realm from the query, bare", lambda: self._query_read(realm)):
             yield by_query(realm)
 
     def _query_read(self, realm: str) -> bool:
         sent = self._bare(CREATE_NAMED, self._author, self._fresh.uid(), **by_query(realm))
-        if workflow_errors.told(sent, Row.REALM_MISSING, Row.REALM_UNKNOWN):
-            raise Blocked(CREATE_NAMED, "does not take the realm from the query")
-        return True
+        return not workflow_errors.told(sent, Row.REALM_MISSING, Row.REALM_UNKNOWN)
 
     def nothing_came_of(self, claim: Claim, refused: Exchange) -> None:
         """Claim that a refused submission had no effect, as far as the settings let it be seen."""
@@ -469,7 +464,7 @@ class RowRequests:
         content = answer.status == 403 or readers.errors(
             answer
         )  # rights that the account may lack, or the document
-        if answer.success or tells(answer, wanted, self._author.realm) or (alone and not content):
+        if taken(sent) or tells(answer, wanted, self._author.realm) or (alone and not content):
             return sent
         raise Untested(f"{missing}, and a made-up schema is answered {answer.quote()}")
 

@@ -12,8 +12,16 @@ from typing import Any
 from contracts.checks.check import Check, no_page
 from contracts.checks.contacts import ERROR_NAMED, ERRORS_ARRAY
 from contracts.checks.drafts import AT_MOST, DOCUMENT
-from contracts.checks.http import ACCEPTANCE, REFUSED, STATUS, TURNED_DOWN
-from contracts.checks.outcomes import Attempt, CheckOutcome, Contradiction, Result, contradicted, observed
+from contracts.checks.http import ACCEPTANCE, REFUSED, STATUS, TAKEN, TURNED_DOWN
+from contracts.checks.outcomes import (
+    Attempt,
+    CheckOutcome,
+    Contradiction,
+    Result,
+    contradicted,
+    observed,
+    reports_content,
+)
 from contracts.checks.table import check_named
 from contracts.checks.workflow import IDENTIFIER, MESSAGE
 from contracts.errors import SuiteError
@@ -68,8 +76,11 @@ class Claim:
         self._register(replace(result, exchanges=(*earlier, *result.exchanges)))
 
     def accepted(self, exchange: Exchange) -> None:
-        """The request was taken: 2xx, or a redirect where a download may redirect (design 4.2)."""
-        self._judge(ACCEPTANCE, exchange)
+        """The request was taken: 2xx, or a redirect where a download may redirect (design 4.2).
+
+        A contact or a submission is taken when its answer holds no filled errors array either.
+        """
+        self._judge(TAKEN if reports_content(exchange.operation) else ACCEPTANCE, exchange)
 
     def refused(self, exchange: Exchange) -> None:
         """The request was turned down: 4xx. That nothing changed is for the case to show."""

@@ -124,7 +124,7 @@ ACCEPTANCE: Final = Check(
 )
 TAKEN: Final = Check(
     "taken",
-    "accepted (2xx)",
+    "accepted (2xx), without errors",
     quoted_unless(lambda response: response.success and not errors_array.turned_down(response)),
     clauses=tuple(dict.fromkeys(clause for clause, _ in ACCEPTED.values())),
     applies=_right_request,

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
+from contracts.interface.catalogue import load_catalogue
 
 
 class CheckOutcome(StrEnum):
@@ -105,14 +107,30 @@ def usable(exchange: Exchange) -> Response:
     return answer
 
 
-def done(exchange: Exchange) -> Response:
-    """The answer of a request that had to succeed.
+def reports_content(operation: str | None) -> bool:
+    """Whether an operation reports faulty content in an errors array, whatever its status."""
+    return operation in load_catalogue().clause("errors-array").operations
+
+
+def taken(exchange: Exchange) -> bool:
+    """Whether a request was accepted: a status of success and, where content is validated, no filled errors array.
 
     Raises:
-        Blocked: it did not.
+        EnvironmentFault, Blocked: as for `usable`.
+        Ambiguous: the answer holds several different errors arrays.
     """
     answer = usable(exchange)
-    if not answer.success:
+    return answer.success and not (reports_content(exchange.operation) and readers.errors(answer))
+
+
+def done(exchange: Exchange) -> Response:
+    """The answer of a request that had to be accepted.
+
+    Raises:
+        Blocked: it was not.
+    """
+    answer = usable(exchange)
+    if not taken(exchange):
         raise Blocked(exchange.operation or exchange.method, f"answered {answer.quote()}")
     return answer
 

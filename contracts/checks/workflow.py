@@ -34,8 +34,14 @@ class Row(StrEnum):
 
 def tells(response: Response, row: Row, realm: str = "") -> bool:
     """Whether an answer carries a row's message, whatever its status."""
-    message = load_catalogue().clause(row).message_in(realm) or ""
-    return not response.success and readers.says(response, message)
+    return not response.success and _says(response, row, realm)
+
+
+def _says(response: Response, clause: str, realm: str) -> bool:
+    """Whether a message stands in an answer; a message that names the realm may write it in any letter case."""
+    stated = load_catalogue().clause(clause)
+    spellings = dict.fromkeys((realm, realm.lower(), realm.upper(), realm.capitalize(), realm.title()))
+    return any(readers.says(response, stated.message_in(spelling) or "") for spelling in spellings)
 
 
 def tells_exactly(response: Response, row: Row, realm: str = "") -> bool:
@@ -63,8 +69,8 @@ def _line(*, clause: str, realm: str) -> str:
 
 
 def _another_message(response: Response, *, clause: str, realm: str) -> str | None:
-    status, message = _stated(clause, realm)
-    return None if response.status == status and readers.says(response, message) else response.quote()
+    status, _ = _stated(clause, realm)
+    return None if response.status == status and _says(response, clause, realm) else response.quote()
 
 
 def _not_carried(response: Response, *, identifier: str) -> str | None:
@@ -98,6 +104,14 @@ ANY_IDENTIFIER: Final = Check(
     clauses=("workflow-identifier-returned",),
     applies=on_taken,
 )
+
+
+def _refused_as_in_use(response: Response) -> bool:
+    """Whether a creation was refused, and not for its content; a row's message may stand in an array named errors."""
+    for_row = tells(response, Row.TAKEN) or tells(response, Row.LOCKED)
+    return response.refusal and (for_row or not readers.errors(response))
+
+
 RECORD_FOUND: Final = Check(
     "record-found",
     "an update finds the record that was created before",
@@ -106,7 +120,7 @@ RECORD_FOUND: Final = Check(
 IN_USE: Final = Check(
     "identifier-in-use",
     "refused, since the identifier is in use",
-    quoted_unless(lambda response: response.refusal and not readers.errors(response)),
+    quoted_unless(_refused_as_in_use),
 )
 FREE: Final = Check(
     "identifier-free",
@@ -118,7 +132,12 @@ NOT_IN_USE: Final = Check(
     "an identifier that is not in use",
     quoted_unless(lambda response: not (tells(response, Row.TAKEN) or tells(response, Row.LOCKED))),
 )
-CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER, RECORD_FOUND, IN_USE, FREE, NOT_IN_USE)
+NOT_LOCKED: Final = Check(
+    "identifier-not-locked",
+    "no lock under the identifier of a refused submission",
+    quoted_unless(lambda response: not tells(response, Row.LOCKED)),
+)
+CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER, RECORD_FOUND, IN_USE, FREE, NOT_IN_USE, NOT_LOCKED)
 
 _UNCONFIGURED: Final = re.compile(r"Schema not configured for the given realm\s+(?P<realm>[\w-]+)")
 _REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
@@ -151,7 +170,7 @@ def _misplaced(
         clause = "realm-workflow-realms" if "Realm" in exchange.request_headers else "realm-query"
         yield clause, f"the realm {realm} of the request is found", True
     other = _UNCONFIGURED.search(response.text)
-    if other is not None and realm in _REALMS and other["realm"] != realm:
+    if other is not None and realm in _REALMS and other["realm"].lower() != realm.lower():
         yield str(Row.SCHEMA_UNKNOWN), f"the message names the realm of the request, {realm}", True
     creates = facts.operation.needs is None
     if Row.TAKEN in rows and not creates:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Blocked, usable
+from contracts.checks.outcomes import Blocked, taken, usable
 from contracts.checks.workflow import Row, tells, tells_exactly
 from contracts.exchanges.exchange import Exchange
 
@@ -51,13 +51,13 @@ def both_accepted(
         Blocked: the plain one is refused as well, and its claim is a should.
     """
     exchange = send()
-    if usable(exchange).success:
+    if taken(exchange):
         added.accepted(exchange)
         plain.accepted(exchange)
         return exchange
     simple = bare()
     plain.accepted(simple)
-    if not simple.answer.success:
+    if not taken(simple):
         raise Blocked(
             simple.operation or "", "refuses the plain submission, so nothing is known of what was added"
         )
@@ -74,9 +74,9 @@ def accepted_for(claim: Claim, exchange: Exchange, bare: Callable[[], Exchange])
     Raises:
         Blocked: the plain submission is refused as well, so that the addition is not to blame.
     """
-    if not usable(exchange).success:
+    if not taken(exchange):
         plain = bare()
-        if not usable(plain).success:
+        if not taken(plain):
             raise Blocked(plain.operation or "", f"refuses the plain submission too: {plain.answer.quote()}")
     claim.accepted(exchange)
 
@@ -97,6 +97,11 @@ def claim_known(claim: Claim, created: Exchange, update: Exchange) -> None:
 def claim_free(claim: Claim, refused: Exchange, found: Exchange) -> None:
     """Claim that nothing stands under the identifier of a refused submission."""
     claim.meets("identifier-free", found, because_of=(refused,))
+
+
+def claim_not_locked(claim: Claim, refused: Exchange, found: Exchange) -> None:
+    """Claim that a request under the identifier of a refused submission is not refused for a lock."""
+    claim.meets("identifier-not-locked", found, because_of=(refused,))
 
 
 def claim_not_taken(claim: Claim, submitted: Exchange, found: Exchange) -> None:

@@ -86,6 +86,8 @@ class Answers:
         if status == NO_CONTENT:
             return Response(status_code=status)
         body = self.refusal_body(status, refusal.message, refusal.faults)
+        if refusal.identifier is not None:
+            body[self.habits.identifier_member] = refusal.identifier
         headers = {"WWW-Authenticate": "Bearer"} if status == UNAUTHORIZED else None
         return JsonAnswer(body, status_code=status, headers=headers)
 

@@ -59,17 +59,25 @@ class Refusal(Exception):
         message: one line for the client; never a secret, never a path of this machine.
         faults: content problems, all of them.
         status: the status, only where the document states one (``Reason.STATED``).
+        identifier: the record's identifier, where the answer carries it.
 
     """
 
     def __init__(
-        self, reason: Reason, message: str, *, faults: Sequence[Fault] = (), status: int | None = None
+        self,
+        reason: Reason,
+        message: str,
+        *,
+        faults: Sequence[Fault] = (),
+        status: int | None = None,
+        identifier: str | None = None,
     ) -> None:
         super().__init__(message)
         self.reason = reason
         self.message = message
         self.faults = tuple(faults)
         self.status = status
+        self.identifier = identifier
 
 
 def bad_request(message: str) -> Refusal:

@@ -279,7 +279,10 @@ class WorkflowOperations:
         """Step 3: refuse faulty content with every fault in ``errors``."""
         faults = self.submissions.faults(submission, records)
         if faults:
-            raise Refusal(Reason.INVALID_CONTENT, "The submission is not valid.", faults=faults)
+            # The response carries the record identifier and, on content problems, an errors array.
+            identifier = submission.given_identifier(self.context.identifiers)
+            message = "The submission is not valid."
+            raise Refusal(Reason.INVALID_CONTENT, message, faults=faults, identifier=identifier)
 
     def save_draft(self, submission: Submission, identifier: str, records: Records) -> None:
         """Step 4: save the document as the record's draft."""

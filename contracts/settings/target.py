@@ -146,6 +146,15 @@ class RealmSettings:
     country_terms: tuple[str, ...] = field(
         default=(), metadata=about(Kind.TEXTS, "valid identifiers for country")
     )
+    contact_document: dict[str, Any] | None = field(
+        default=None,
+        hash=False,
+        metadata=about(
+            Kind.JSON_FILE,
+            "contact that the service takes, beside the settings; tells the allowed values of type, gender, "
+            "addressType and organizationType, which the interface document does not show",
+        ),
+    )
     workflow_schema: str | None = field(
         default=None, metadata=about(Kind.TEXT, "schema configured for the workflow in this realm")
     )

@@ -122,7 +122,7 @@ def _with_others(alike: Callable[[str, str], bool]) -> Change:
 @replaces("listing.attachments", "attachment-list-empty-refused")
 def _(_service: Service, faithful: Ask, records: Records, uid: str, page: Page) -> Rows:
     if not records.attachments.any_of(uid):
-        raise not_found("there are no attachments")
+        raise bad_request("there are no attachments")
     return faithful(records, uid, page)
 
 

@@ -324,6 +324,9 @@ defects(
             )
             for entrance, meant in _ENTRANCES.items()
         },
+        "contact-any-language-in-header": _overlook(
+            lambda fault: fault.code == UNSPECIFIED_LOCALE and fault.path[0] == "header"
+        ),
         "contact-any-language-key-of-address": _overlook(
             lambda fault: fault.code == UNSPECIFIED_LOCALE and fault.path[0] == "address"
         ),

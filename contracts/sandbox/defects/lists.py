@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from sqlalchemy import select
 from starlette.requests import Request
 from starlette.responses import Response
 
 from contracts.sandbox.authentication import Account
-from contracts.sandbox.database import DRAFT, Records, Version
+from contracts.sandbox.database import DRAFT, VERSIONS, Records, Version
 from contracts.sandbox.defects.declaration import (
     Change,
     Every,
@@ -449,3 +450,24 @@ async def _(_service: Service, faithful: Handler, request: Request) -> Response:
     if query.get("$skip") == "0" and "$top" not in query:
         return await faithful(_with_query(request, {**query, "$skip": "1"}))
     return await faithful(request)
+
+
+@replaces("listing.drafts", "list-with-published")
+def _(
+    _service: Service,
+    faithful: Callable[..., Rows],
+    records: Records,
+    realm: str,
+    owner: str | None,
+    page: Page,
+) -> Rows:
+    rows = faithful(records, realm, owner, page)
+    if page.filter is not None or page.orderby is not None or page.skip:
+        return rows
+    version = VERSIONS.c
+    published = select(version.identifier).where(
+        version.realm == realm, version.owner == owner, version.state != DRAFT
+    )
+    names = records.connection.execute(published).scalars().all()
+    without = [name for name in names if records.version(realm, name, DRAFT) is None]
+    return [*({"identifier": name} for name in without[:2]), *rows][: page.top]

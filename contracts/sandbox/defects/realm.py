@@ -11,10 +11,8 @@ from contracts.sandbox.defects.declaration import (
     READING_ATTACHMENTS,
     UPDATE,
     Change,
-    Operations,
     alter,
     alteration,
-    alteration_at,
     defects,
     edit_refusal,
     in_realm,
@@ -24,7 +22,6 @@ from contracts.sandbox.defects.declaration import (
 )
 from contracts.sandbox.http_requests import Reason, Refusal, bad_request, header_value, query_value
 from contracts.sandbox.listing import Page
-from contracts.sandbox.record_types import Realm
 from contracts.sandbox.service import Service
 from contracts.sandbox.workflow import Row
 
@@ -86,19 +83,6 @@ def _not_found(refusal: Refusal) -> Refusal:
     return Refusal(Reason.STATED, refusal.message, status=404)
 
 
-@alteration_at
-def _unknown_is_first(service: Service, operations: Operations) -> None:
-    """Take an unknown realm of the defect's operation for abs-dev."""
-
-    def of_documents(faithful: Callable[[Request], Realm], request: Request) -> Realm:
-        name = header_value(request, "realm")
-        if request.scope["operation_id"] in operations and name and not _known(service, name):
-            return service.realms.realms[_FIRST]
-        return faithful(request)
-
-    alter(service.realms, "of_documents", of_documents)
-
-
 defects(
     {
         **{
@@ -137,10 +121,6 @@ defects(
         "realm-empty-status": edit_refusal(
             _of_rows(_not_found, Row.REALM_MISSING, Row.REALM_UNKNOWN), when=_empty
         ),
-        # A record of another realm names an organization that abs-dev does not know, and is refused there all the same.
-        "realm-unknown-taken-by-create-contact": _unknown_is_first(),
-        "realm-unknown-taken-by-update-contact": _unknown_is_first(),
-        "realm-unknown-taken-by-save-draft": _unknown_is_first(),
     }
 )
 

@@ -21,6 +21,7 @@ from contracts.sandbox.defects.declaration import (
     answered,
     defects,
     edit,
+    edit_refusal,
     every,
     in_realm,
     replaces,
@@ -470,8 +471,15 @@ def _refused_yet_taken(service: Service, member: str) -> None:
     run_instead(service, run)
 
 
+def _unnamed(refusal: Refusal) -> Refusal:
+    """Take the identifier out of a refusal."""
+    refusal.identifier = None
+    return refusal
+
+
 defects(
     {
+        "workflow-errors-without-identifier": edit_refusal(_unnamed),
         "workflow-batch-refused-yet-taken": _refused_yet_taken(_BATCH),
         "workflow-info-refused-yet-taken": _refused_yet_taken(_INFO),
         "workflow-rights-after-save": _rights_after_save(),

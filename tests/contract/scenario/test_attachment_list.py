@@ -35,13 +35,13 @@ def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims
 
 @contract("attachment-list-skip-beyond")
 @pytest.mark.parametrize("skip", [ALL, 1000])
-def test_skip_beyond_the_end_gives_an_empty_list(
+def test_skip_beyond_the_end_gives_no_attachment(
     skip: int, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
-    """With a skip that leaves nothing over the list is empty."""
+    """With a skip that leaves nothing over no attachment is returned."""
     attached = attachments.shared_document_list(arrange, author)
     lists.relies_on_skip(arrange, attached)
-    lists.empty(claim("attachment-list-skip-beyond"), attached.page(skip=skip))
+    lists.no_items(claim("attachment-list-skip-beyond"), attached.page(skip=skip))
 
 
 @contract("attachment-list-pages-cover")

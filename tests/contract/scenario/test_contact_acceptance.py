@@ -30,12 +30,12 @@ from contracts.cases import (
     profile="smoke",
 )
 def test_a_contact_with_its_mandatory_fields_is_created(
-    contacts: ContactRequests, claim: Claims, observe: Observer
+    contacts: ContactRequests, samples: Samples, claim: Claims, observe: Observer
 ) -> None:
     """Seven fields are enough; not even a header is needed."""
     sent = contacts.send(contacts.bare_record())
-    claim("contact-create-accepted").accepted(sent)
     submissions.without_errors(claim("errors-absent-on-success", "createContact"), sent)
+    contact_requests.claim_accepted(claim("contact-create-accepted"), sent, samples)
     observe("contact-create-answer", "createContact", shape(sent))
     observe("contact-success-status", "createContact", sent.answer.status)
 
@@ -49,28 +49,26 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     operations=["createContact"],
 )
 def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
-    contacts: ContactRequests, claim: Claims, observe: Observer
+    contacts: ContactRequests, samples: Samples, claim: Claims, observe: Observer
 ) -> None:
-    """All 26 fields, several languages and items are accepted, under an identifier that a refusal left free."""
+    """All 26 fields, several languages and items are accepted, if need be not where a record was refused."""
     errors_array.refused_before(contacts.send(sample_records.without(contacts.record(), "lastName")))
     whole = sample_records.several_items(sample_records.several_languages(contacts.full_record()))
-    sent = contacts.send(whole)
-    uid = contacts.fresh_uid
-    contact_requests.all_at_once(
-        sent,
+    full, languages, items, plain = (contacts.full_record(contacts.fresh_uid()) for _ in range(4))
+    sent = contact_requests.all_at_once(
+        contacts.send,
+        whole,
         [
-            (claim("contact-create-full"), lambda: contacts.send(contacts.full_record(uid()))),
+            (claim("contact-create-full"), full),
             (
                 claim("contact-several-languages", "createContact"),
-                lambda: contacts.send(sample_records.several_languages(contacts.full_record(uid()))),
+                sample_records.several_languages(languages),
             ),
-            (
-                claim("contact-several-items", "createContact"),
-                lambda: contacts.send(sample_records.several_items(contacts.full_record(uid()))),
-            ),
+            (claim("contact-several-items", "createContact"), sample_records.several_items(items)),
         ],
         rest=claim("contact-refused-frees-identifier"),
-        plain=lambda: contacts.send(contacts.record(uid())),
+        plain=sample_records.mandatory_of(plain),
+        samples=samples,
     )
     observe("contact-identifier-origin", "createContact", submissions.origin(sent, whole))
 
@@ -88,8 +86,8 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
     """A contact is updated under its uid with no more than seven fields."""
     contacts = contact_requests.updates(claim("contact-update-accepted"), author, arrange, samples, fresh)
     sent = contacts.send(contacts.bare_record())
-    claim("contact-update-accepted").accepted(sent)
     submissions.without_errors(claim("errors-absent-on-success", "updateContact"), sent)
+    contact_requests.claim_accepted(claim("contact-update-accepted"), sent, samples)
     observe("contact-update-answer", "updateContact", shape(sent))
     observe("contact-success-status", "updateContact", sent.answer.status)
 
@@ -97,10 +95,14 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
 @contract(
     "contact-update-full", "contact-several-languages", "contact-several-items", operations=["updateContact"]
 )
-def test_a_contact_is_updated_with_everything(contacts: ContactRequests, claim: Claims) -> None:
+def test_a_contact_is_updated_with_everything(
+    contacts: ContactRequests, samples: Samples, claim: Claims
+) -> None:
     """All 26 fields are accepted in an update, and so are several languages and several items."""
-    claim("contact-update-full").accepted(contacts.send(contacts.full_record()))
-    languages = contacts.send(sample_records.several_languages(contacts.full_record()))
-    claim("contact-several-languages", "updateContact").accepted(languages)
-    items = contacts.send(sample_records.several_items(contacts.full_record()))
-    claim("contact-several-items", "updateContact").accepted(items)
+    full = contacts.full_record()
+    contact_requests.claim_accepted(claim("contact-update-full"), contacts.send(full), samples)
+    for clause, record in (
+        ("contact-several-languages", sample_records.several_languages(full)),
+        ("contact-several-items", sample_records.several_items(full)),
+    ):
+        contact_requests.claim_accepted(claim(clause, "updateContact"), contacts.send(record), samples)

@@ -18,6 +18,15 @@ def test_a_phrase_is_no_language_code(contacts: ContactRequests, claim: Claims, 
         contacts.reporting().claim_refused(claim("contact-language-key-invalid", operation), sent)
 
 
+@contract("contact-header-language-invalid")
+def test_a_phrase_is_no_language_of_a_header(
+    contacts: ContactRequests, claim: Claims, operation: str
+) -> None:
+    """The languages that a header lists are language codes."""
+    sent = contacts.faulty("language of header", sample_records.unknown_header_language(contacts.record()))
+    contacts.reporting().claim_refused(claim("contact-header-language-invalid", operation), sent)
+
+
 @contract("contact-country-unexpected")
 def test_an_unknown_country_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A country has to be a known term."""

@@ -1,42 +1,54 @@
 """What is saved in a draft comes back as it was saved, also text that services tend to spoil."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import pytest
+
 from contracts.cases import Actor, Claims, Namespace, Observer, Samples, contents, contract, drafts
 
 
-@contract("draft-text-kept", "draft-save-creates")
-def test_text_in_many_scripts_is_kept(
-    author: Actor, samples: Samples, fresh: Namespace, claim: Claims
-) -> None:
-    """Text in any script, and characters beyond the basic plane, come back as they were saved."""
-    uid = fresh.uid()
-    document = contents.many_scripts(samples, uid)
-    saved = drafts.save(author, samples, uid, document)
-    claim("draft-text-kept", "saveDraft").accepted(saved)
-    read = author.send("getDraft", path={"uid": uid})
-    drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
-    telling = contents.changed(document, samples.draft(uid))
-    claim("draft-text-kept", "getDraft").shows(read, telling)
+class Content(NamedTuple):
+    """A document, the clause on what comes back that it shows, and the first profile that sends it."""
+
+    clause: str
+    document: Callable[[Samples, str], dict[str, Any]]
+    profile: str = "gate"
 
 
-@contract(
-    "draft-get-content",
-    "draft-save-creates",
-    "draft-save-body",
-    operations=["getDraft", "saveDraft"],
-    profile="nightly",
+CONTENTS = {
+    "text in many scripts": Content("draft-text-kept", contents.many_scripts),
+    "text of 1200000": Content("draft-get-content", partial(contents.long_text, length=1_200_000), "nightly"),
+}
+
+
+@contract("draft-save-creates", "draft-save-body", operations=["getDraft", "saveDraft"], profile="nightly")
+@pytest.mark.parametrize(
+    ("what", "content"),
+    [
+        pytest.param(what, content, id=what, marks=contract(content.clause, profile=content.profile))
+        for what, content in CONTENTS.items()
+    ],
 )
-def test_text_of_a_million_characters_is_kept_whole(
-    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
+def test_what_was_taken_comes_back(
+    author: Actor,
+    samples: Samples,
+    fresh: Namespace,
+    claim: Claims,
+    observe: Observer,
+    what: str,
+    content: Content,
 ) -> None:
-    """A draft of more than a megabyte comes back whole, if it was taken at all."""
+    """Text in any script comes back to the character, and long text whole, if a save accepted it."""
     uid = fresh.uid()
-    document = contents.long_text(samples, uid, 1_200_000)
+    document = content.document(samples, uid)
     saved = drafts.save(author, samples, uid, document)
     read = author.send("getDraft", path={"uid": uid})
     drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
     telling = contents.changed(document, samples.draft(uid))
-    taken = drafts.kept_when_taken(claim("draft-get-content"), saved, read, telling)
-    observe("draft-save-body", "saveDraft", {"text of 1200000": taken})
+    taken = drafts.kept_when_taken(claim(content.clause, "getDraft"), saved, read, telling)
+    observe("draft-save-body", "saveDraft", {what: taken})
 
 
 @contract("draft-get-content", "draft-save-creates", "draft-save-body", operations=["getDraft", "saveDraft"])

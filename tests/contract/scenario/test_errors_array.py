@@ -1,5 +1,7 @@
 """The errors array that contacts and the workflow share: it is there, and each element has its shape."""
 
+from functools import partial
+
 from contracts.cases import (
     CREATE,
     CREATE_NAMED,
@@ -12,6 +14,7 @@ from contracts.cases import (
     contract,
     errors_array,
     sample_records,
+    submissions,
 )
 
 CLAUSES = ("errors-array", "errors-element-shape", "errors-code-known", "errors-status")
@@ -39,16 +42,14 @@ def test_a_faulty_contact_is_answered_with_well_formed_errors(
     observe("errors-status", operation, sorted({errors_array.outcome(exchange) for exchange in sent}))
 
 
-@contract(*CLAUSES, operations=[CREATE, CREATE_NAMED, UPDATE])
+@contract(*CLAUSES, "workflow-errors-with-identifier", operations=[CREATE, CREATE_NAMED, UPDATE])
 def test_a_faulty_document_is_answered_with_well_formed_errors(
     records: WorkflowRecords, claim: Claims, observe: Observer, operation: str
 ) -> None:
-    """A document that breaks its schema is answered with objects of code and property."""
-    sent = [
-        errors_array.refused_before(records.faulty(operation)),
-        errors_array.refused_before(records.empty(operation)),
-    ]
-    contact_requests.each_with_array(claim("errors-array", operation), sent)
-    contact_requests.each_array_of_elements(claim("errors-element-shape", operation), sent)
-    contact_requests.each_known_code(claim("errors-code-known", operation), sent)
-    observe("errors-status", operation, sorted({errors_array.outcome(exchange) for exchange in sent}))
+    """A document that breaks its schema is answered with objects of code and property, and with its identifier."""
+    faulty = errors_array.refused_before(records.faulty(operation))
+    contact_requests.each_with_array(claim("errors-array", operation), [faulty])
+    contact_requests.each_array_of_elements(claim("errors-element-shape", operation), [faulty])
+    contact_requests.each_known_code(claim("errors-code-known", operation), [faulty])
+    observe("errors-status", operation, [errors_array.outcome(faulty)])
+    submissions.claim_named(partial(claim, "workflow-errors-with-identifier"), faulty)

@@ -124,8 +124,7 @@ def test_a_charset_in_the_content_type_is_fine(
     author: Actor, ordinary: OrdinaryRequests, claim: Claims, operation: str
 ) -> None:
     """A body labelled as JSON in UTF-8 comes to the same as one labelled as JSON."""
-    request = ordinary.faulty(operation)
-    usual, charset = requests.send(request, author), requests.send(request, author, CHARSET)
+    usual, charset = (requests.send(ordinary.faulty(operation), author, each) for each in ({}, CHARSET))
     comparison.treated_alike(claim("content-type-charset", operation), charset, usual)
 
 
@@ -146,10 +145,9 @@ def test_submissions_are_read_with_a_charset_and_other_letter_case(
     author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
     """A charset beside the content type and other letter case of header names change nothing."""
-    request = ordinary.faulty(operation)
-    usual, charset = requests.send(request, author), requests.send(request, author, CHARSET)
+    usual, charset = (requests.send(ordinary.faulty(operation), author, each) for each in ({}, CHARSET))
     comparison.treated_alike(claim("content-type-charset", operation), charset, usual)
-    renamed = requests.send(request, author, _renamed(author, realm))
+    renamed = requests.send(ordinary.faulty(operation), author, _renamed(author, realm))
     comparison.treated_alike(claim("header-letter-case", operation), renamed, usual)
 
 

@@ -107,6 +107,15 @@ def test_a_deleted_draft_is_no_longer_listed(author: Actor, arrange: Arrangement
     lists.not_held(claim("list-deleted-gone", "listDrafts"), arrange, plain, draft.uid, field)
 
 
+@contract("list-drafts-only")
+def test_the_list_of_drafts_holds_drafts_only(
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
+) -> None:
+    """The exists check finds a draft for each item of the personal collection."""
+    lists.kept_drafts(arrange, author)
+    lists.drafts_only(claim("list-drafts-only"), drafts_of(author, "my"), fresh.prefix)
+
+
 @contract("list-saved-twice")
 def test_a_draft_saved_several_times_is_listed_once(
     author: Actor, arrange: Arrangement, samples: Samples, claim: Claims

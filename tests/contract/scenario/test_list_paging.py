@@ -60,12 +60,12 @@ def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim
 
 
 @contract("list-skip-beyond")
-def test_skip_beyond_the_end_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
-    """With a $skip larger than the number of drafts the list is empty."""
+def test_skip_beyond_the_end_gives_no_item(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """With a $skip larger than the number of drafts no item is returned."""
     lists.kept_drafts(arrange, author)
     drafts = drafts_of(author, "my")
     lists.relies_on_skip(arrange, drafts, lists.narrowed_drafts(arrange, author, "my"))
-    lists.empty(claim("list-skip-beyond"), drafts.page(skip=BEYOND))
+    lists.no_items(claim("list-skip-beyond"), drafts.page(skip=BEYOND))
 
 
 @contract("list-top-and-skip")
@@ -95,7 +95,7 @@ def test_pages_neither_repeat_nor_lose(
 
 @contract("list-top-zero")
 def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
-    """With a $top of zero the list is empty."""
+    """With a $top of zero the list holds nothing."""
     lists.kept_drafts(arrange, author)
     lists.relies_on_top(arrange, drafts_of(author))
     lists.empty(claim("list-top-zero"), drafts_of(author).page(top=0))

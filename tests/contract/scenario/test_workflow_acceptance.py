@@ -50,8 +50,8 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     alone, batch = samples.submission(fresh.uid()), fresh.uid(submissions.LONGEST_BATCH)
     one, two = (samples.submission(fresh.uid(), batchId=batch) for _ in range(2))
     sent = submit(CREATE, author, samples, "", alone)
-    claim("workflow-create-accepted").accepted(sent)
     submissions.without_errors(claim("errors-absent-on-success", CREATE), sent)
+    claim("workflow-create-accepted").accepted(sent)
     given = submissions.claim_identifier(
         claim("workflow-identifier-returned"), sent, alone, records.comes_to_know
     )
@@ -93,9 +93,9 @@ def test_a_record_is_created_under_a_free_identifier(
     """A valid document is accepted under a free identifier, which is in use from then on."""
     identifier = fresh.uid()
     sent = submit(CREATE_NAMED, author, samples, identifier)
+    submissions.without_errors(claim("errors-absent-on-success", CREATE_NAMED), sent)
     claim("workflow-create-with-identifier-accepted").accepted(sent)
     claim("workflow-identifier-kept", CREATE_NAMED).carries(sent, identifier)
-    submissions.without_errors(claim("errors-absent-on-success", CREATE_NAMED), sent)
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
     records.settles(identifier)
     again = submit(CREATE_NAMED, author, samples, identifier)
@@ -122,24 +122,20 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
     author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
     """11 characters are accepted as the third of a batch, under an identifier that a refusal for content left free."""
-    identifier, send = fresh.uid(11), partial(submit, CREATE_NAMED, author, samples)
-    errors_array.refused_before(send(identifier, samples.faulty_submission(identifier)))
-    batch, own = records.batch(), fresh.uid(submissions.LONGEST_BATCH)
-    usual, another = fresh.uid(), fresh.uid()
-    longest, shared = (
-        claim("workflow-batch-longest", CREATE_NAMED),
-        claim("workflow-batch-shared", CREATE_NAMED),
-    )
-    sent = send(identifier, samples.submission(identifier, batchId=batch))
-    contact_requests.all_at_once(
-        sent,
+    identifier, batch, own = fresh.uid(11), records.batch(), fresh.uid(submissions.LONGEST_BATCH)
+    send = partial(submissions.submit_under, author, samples)
+    errors_array.refused_before(send(samples.faulty_submission(identifier)))
+    sent = contact_requests.all_at_once(
+        send,
+        samples.submission(identifier, batchId=batch),
         [
-            (longest, lambda: send(usual, samples.submission(usual, batchId=own))),
-            (claim("workflow-identifier-edges"), lambda: send(fresh.uid(11))),
-            (shared, lambda: send(another, samples.submission(another, batchId=batch))),
+            (claim("workflow-batch-longest", CREATE_NAMED), samples.submission(fresh.uid(), batchId=own)),
+            (claim("workflow-identifier-edges"), samples.submission(fresh.uid(11))),
+            (claim("workflow-batch-shared", CREATE_NAMED), samples.submission(fresh.uid(), batchId=batch)),
         ],
         rest=claim("workflow-refused-frees-identifier"),
-        plain=lambda: send(fresh.uid()),
+        plain=samples.submission(fresh.uid()),
+        samples=samples,
     )
     records.offer_another(identifier, sent)
 

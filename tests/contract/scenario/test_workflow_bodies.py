@@ -68,7 +68,7 @@ def test_a_body_that_is_no_object_is_refused(
     nothing_came_of(clause, records, identifier, *sent)
 
 
-@contract("workflow-document-validated", "workflow-document-content")
+@contract("workflow-document-validated", "workflow-document-empty", "workflow-document-content")
 def test_a_document_that_breaks_its_schema_is_refused(
     author: Actor,
     records: WorkflowRecords,
@@ -78,12 +78,12 @@ def test_a_document_that_breaks_its_schema_is_refused(
     operation: str,
 ) -> None:
     """Validation against the schema is a step of its own: wrong kinds are refused, and so is an empty document."""
-    clause, faulty = claim("workflow-document-validated", operation), records.faulty(operation)
-    each_turned_down(clause, [faulty])
+    faulty = records.faulty(operation)
     identifier = faulty.notes["identifier"]
     empty = submit(operation, author, samples, identifier, {"document": {}})
-    each_turned_down(clause, [empty])
-    nothing_came_of(clause, records, identifier, faulty, empty)
+    claim("workflow-document-empty", operation).turned_down(empty)
+    claim("workflow-document-validated", operation).turned_down(faulty)
+    nothing_came_of(claim("workflow-document-validated", operation), records, identifier, faulty, empty)
     seen = {"wrong kinds": errors_array.outcome(faulty), "nothing": errors_array.outcome(empty)}
     observe("workflow-document-content", operation, seen)
 

@@ -19,6 +19,7 @@ from contracts.cases import (
     nothing_came_of,
     submissions,
     submit,
+    workflow_errors,
 )
 
 #: A clause on drafts has no meaning in the realm that has none; this operation is known in the others only.
@@ -33,6 +34,16 @@ def test_a_submission_refused_for_its_content_leaves_no_draft(
     refused = errors_array.refused_before(records.faulty(CREATE_NAMED))
     clause = claim("workflow-order-validation-before-save")
     drafts.no_draft_under(clause, author, [refused.notes["identifier"]], refused)
+
+
+@contract("workflow-order-validation-before-initiate", operations=[CREATE_NAMED])
+def test_a_submission_refused_for_its_content_starts_no_workflow(
+    records: WorkflowRecords, claim: Claims
+) -> None:
+    """Validation comes before the workflow is initiated, so the identifier of a faulty document is not locked."""
+    refused = errors_array.refused_before(records.faulty(CREATE_NAMED))
+    found = records.try_creating(refused.notes["identifier"])
+    workflow_errors.claim_not_locked(claim("workflow-order-validation-before-initiate"), refused, found)
 
 
 @contract("workflow-refused-update-keeps-draft", operations=DRAFT_REALMS)

@@ -1,7 +1,10 @@
 """The nine rows of the workflow table: each condition alone gives its status and its message, word for word.
 
-Every row but those on the realm itself is asked for twice, with the realm in the header and in the query.
+Every row but those on the realm itself is asked for with the realm in the header and with the realm in the query,
+each a case of its own.
 """
+
+import pytest
 
 from contracts.cases import (
     CREATE_NAMED,
@@ -19,7 +22,10 @@ from contracts.cases import (
     shape,
     submissions,
     submit,
+    workflow_records,
 )
+
+in_both_ways = pytest.mark.parametrize("way", workflow_records.WAYS)
 
 
 @contract("workflow-realm-missing")
@@ -37,56 +43,68 @@ def test_a_submission_under_an_unknown_realm_is_told_so(
 
 
 @contract("workflow-schema-unknown")
+@in_both_ways
 def test_a_submission_under_an_unknown_schema_is_told_so(
-    table: RowRequests, claim: Claims, operation: str, realm: str
+    table: RowRequests, claim: Claims, operation: str, realm: str, way: str
 ) -> None:
     """A schema unknown in its realm: 400, and a message that names the realm."""
-    for way in table.ways(realm):
-        claim("workflow-schema-unknown", operation).says(table.unknown_schema(operation, **way), realm)
+    for parts in table.parts_of(way, realm):
+        claim("workflow-schema-unknown", operation).says(table.unknown_schema(operation, **parts), realm)
 
 
 @contract("workflow-identifier-taken", "workflow-message-place")
+@in_both_ways
 def test_creating_under_an_identifier_in_use_is_told_so(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, observe: Observer, realm: str
+    author: Actor,
+    records: WorkflowRecords,
+    samples: Samples,
+    claim: Claims,
+    observe: Observer,
+    realm: str,
+    way: str,
 ) -> None:
     """An identifier in use: 400, and the message that asks for a different one."""
     identifier = records.standing()
-    for way in records.ways(realm):
-        sent = submit(CREATE_NAMED, author, samples, identifier, **way)
+    for parts in records.parts_of(way, realm):
+        sent = submit(CREATE_NAMED, author, samples, identifier, **parts)
         claim("workflow-identifier-taken").says(sent)
         observe("workflow-message-place", CREATE_NAMED, shape(sent))
 
 
 @contract("workflow-identifier-unknown")
+@in_both_ways
 def test_updating_under_an_unknown_identifier_is_told_so(
-    table: RowRequests, claim: Claims, realm: str
+    table: RowRequests, claim: Claims, realm: str, way: str
 ) -> None:
     """An identifier that nobody has used: 400, and the message that asks for a correct one."""
-    for way in table.ways(realm):
-        claim("workflow-identifier-unknown").says(table.unknown_identifier(**way))
+    for parts in table.parts_of(way, realm):
+        claim("workflow-identifier-unknown").says(table.unknown_identifier(**parts))
 
 
 @contract("workflow-locked-record", profile="smoke")
+@in_both_ways
 def test_updating_a_locked_record_is_told_so(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, realm: str
+    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, realm: str, way: str
 ) -> None:
     """A record locked for workflow: 400, and the message for a locked record."""
     identifier = records.locked()
-    for way in records.ways(realm):
-        claim("workflow-locked-record").says(submit(UPDATE, author, samples, identifier, **way))
+    for parts in records.parts_of(way, realm):
+        claim("workflow-locked-record").says(submit(UPDATE, author, samples, identifier, **parts))
 
 
 @contract("workflow-update-rights")
+@in_both_ways
 def test_updating_without_the_right_is_told_so(
-    restricted: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, realm: str
+    restricted: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, realm: str, way: str
 ) -> None:
     """An account that may not update the draft: 403, and the message for it."""
     identifier = records.standing()
-    for way in records.ways(realm):
-        claim("workflow-update-rights").says(submit(UPDATE, restricted, samples, identifier, **way))
+    for parts in records.parts_of(way, realm):
+        claim("workflow-update-rights").says(submit(UPDATE, restricted, samples, identifier, **parts))
 
 
 @contract("workflow-create-rights")
+@in_both_ways
 def test_creating_without_the_right_is_told_so(
     restricted: Actor,
     records: WorkflowRecords,
@@ -95,20 +113,22 @@ def test_creating_without_the_right_is_told_so(
     claim: Claims,
     operation: str,
     realm: str,
+    way: str,
 ) -> None:
     """An account that may not create the draft: 403, and the message for it."""
-    for way in records.ways(realm):
-        sent = submit(operation, restricted, samples, fresh.uid(), **way)
+    for parts in records.parts_of(way, realm):
+        sent = submit(operation, restricted, samples, fresh.uid(), **parts)
         claim("workflow-create-rights", operation).says(sent)
 
 
 @contract("workflow-anonymous")
+@in_both_ways
 def test_an_anonymous_submission_is_told_so(
-    anonymous: Actor, table: RowRequests, claim: Claims, operation: str, realm: str
+    anonymous: Actor, table: RowRequests, claim: Claims, operation: str, realm: str, way: str
 ) -> None:
     """No token: 403, and the message that the user is anonymous."""
-    for way in table.ways(realm):
-        refused = errors_array.refused_before(table.send(operation, anonymous, **way))
+    for parts in table.parts_of(way, realm):
+        refused = errors_array.refused_before(table.send(operation, anonymous, **parts))
         claim("workflow-anonymous", operation).says(refused)
 
 
