@@ -78,12 +78,12 @@ def test_a_document_that_breaks_its_schema_is_refused(
     operation: str,
 ) -> None:
     """Validation against the schema is a step of its own: wrong kinds are refused, and so is an empty document."""
-    faulty = records.faulty(operation)
+    faulty, clause = records.faulty(operation), claim("workflow-document-validated", operation)
     identifier = faulty.notes["identifier"]
+    clause.turned_down(faulty)
+    nothing_came_of(clause, records, identifier, faulty)
     empty = submit(operation, author, samples, identifier, {"document": {}})
     claim("workflow-document-empty", operation).turned_down(empty)
-    claim("workflow-document-validated", operation).turned_down(faulty)
-    nothing_came_of(claim("workflow-document-validated", operation), records, identifier, faulty, empty)
     seen = {"wrong kinds": errors_array.outcome(faulty), "nothing": errors_array.outcome(empty)}
     observe("workflow-document-content", operation, seen)
 
