@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections import Counter
@@ -21,6 +22,7 @@ _LEAST_KEPT_BACK = 20
 #: A worker takes places in blocks, so that few requests have to look at the shared file.
 _LARGEST_BLOCK = 25
 _FILE = "requests"
+_DIGITS = 20
 
 
 class BudgetSpent(EnvironmentFault):
@@ -73,14 +75,12 @@ class RequestBudget:
 
     def _reserve(self, wanted: int, limit: int) -> int:
         """Take up to `wanted` places below a limit."""
-        with self._lock:
-            try:
-                used = int(self._path.read_text(encoding="utf-8"))
-            except FileNotFoundError:
-                used = 0
+        with self._lock, os.fdopen(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600), "r+b", 0) as file:
+            used = int(file.read(_DIGITS) or 0)
             taken = max(0, min(wanted, limit - used))
             if taken:
-                write_whole(self._path, str(used + taken).encode())
+                # In place and always as long: a reader finds the old number or the new one.
+                os.pwrite(file.fileno(), f"{used + taken:0{_DIGITS}}".encode(), 0)
         return taken
 
     def _spent(self, limit: int) -> BudgetSpent:
