@@ -61,6 +61,9 @@ _OTHERWISE = 2
 
 _PIECE = 10_000
 
+#: Records that are submitted in a realm so that attachments have a document, where drafts take none.
+_MOST_SUBMITTED = 30
+
 
 def upload(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False) -> Exchange:
     """Send a file as an attachment of a document; `chunked`: without announcing its length."""
@@ -268,6 +271,35 @@ class Arrangement:
         done(exchange)
         return Draft(uid, document, exchange)
 
+    def document(self, actor: Actor, uid: str | None = None) -> str:
+        """The uid of a new document that takes attachments; `uid` in place of a fresh one.
+
+        A draft, where drafts take them. Whether a document that is a draft only does is not shown: where it does not,
+        and a record that was submitted does, such a record, which stays for good.
+
+        Raises:
+            Blocked: it takes too many such records.
+        """
+        if self._takes_files(actor):
+            return self.draft(actor, uid).uid
+        if self.take("submitted for files", _MOST_SUBMITTED) is None:
+            raise Blocked("createAttachment", f"needs more than {_MOST_SUBMITTED} records that stay for good")
+        return self.new_submission(actor, uid)
+
+    def _takes_files(self, actor: Actor) -> bool:
+        return self._once(f"drafts of {actor.role} take files", lambda: self._draft_takes_files(actor))
+
+    def _draft_takes_files(self, actor: Actor) -> bool:
+        """Whether a draft takes an attachment; also when nothing else does, which is a finding then."""
+        tried = self.kept_draft(actor).uid
+        if not usable(upload(actor, tried, "first.txt", b"first\n")).refusal:
+            return True
+        try:
+            submitted = self.new_submission(actor)
+        except (Blocked, Untested):
+            return True
+        return not usable(upload(actor, submitted, "first.txt", b"first\n")).success
+
     def keep(self, uid: str) -> None:
         """Keep a draft that cases share until the end of the run."""
         self._session.keep(uid)
@@ -293,11 +325,14 @@ class Arrangement:
             word: Opens the random part of its uid.
             uid: In place of a fresh one.
         """
+        return self.draft(actor, self.kept_uid(word, uid))
+
+    def kept_uid(self, word: str = "", uid: str | None = None) -> str:
+        """A uid of a draft that is to stay until the end of the run; arguments as for `kept_draft`."""
         uid = uid or self._session.namespace.uid()
         uid = uid if not word else f"{self._session.namespace.prefix}{word}-{uid[-12:]}"
-        draft = self.draft(actor, uid)
-        self._session.keep(draft.uid)
-        return draft
+        self._session.keep(uid)
+        return uid
 
     def attachment(
         self, actor: Actor, uid: str, filename: str = "note.txt", content: bytes = b"a note\n"
@@ -312,10 +347,16 @@ class Arrangement:
         listed = readers.records(answer) if answer.success else None
         return [number for record in listed or () for number in readers.integers(record)]
 
+    def shared_document(self, actor: Actor) -> str:
+        """The uid of the shared draft, or of another document where drafts take no attachments."""
+        if self._takes_files(actor):
+            return self.shared_draft(actor).uid
+        return self._once(f"document of {actor.role}", lambda: self.document(actor))
+
     def shared_attachment(self, actor: Actor) -> Attachment:
         """An attachment that cases read and never change."""
         return self._once(
-            f"attachment of {actor.role}", lambda: self.attachment(actor, self.shared_draft(actor).uid)
+            f"attachment of {actor.role}", lambda: self.attachment(actor, self.shared_document(actor))
         )
 
     def contact(self, actor: Actor) -> str:
@@ -343,9 +384,9 @@ class Arrangement:
         """Whether a workflow record may not be as it was found, for what some case of the run sent to it."""
         return self._session.shared.marked(mark_of(self._realm, identifier))
 
-    def new_submission(self, actor: Actor) -> str:
+    def new_submission(self, actor: Actor, identifier: str | None = None) -> str:
         """The identifier of a record that is submitted through the workflow now; it stays for good."""
-        identifier = self._session.namespace.uid()
+        identifier = identifier or self._session.namespace.uid()
         self._session.keep(identifier)
         path = {"schema": self._samples.workflow_schema, "identifier": identifier}
         done(

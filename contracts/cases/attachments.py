@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -18,15 +18,15 @@ from contracts.cases.arrangement import (
     upload,
     works,
 )
-from contracts.cases.list_pages import Lister, Record, attachments_of
-from contracts.checks.claims import Claim
+from contracts.cases.list_pages import Lister, Page, Record, attachments_of
+from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Blocked, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
 
 #: The shared document's files, neither in rising nor in falling order of names. The last name is in use twice.
-NAMES: Final = ("delta.txt", "bravo.bin", "foxtrot.png", "alpha.txt", "echo.png", "charlie.txt")
+NAMES: Final = ("delta.txt", "bravo.txt", "foxtrot.png", "alpha.txt", "echo.png", "charlie.txt")
 
 
 TWICE: Final = NAMES[-1]
@@ -96,6 +96,7 @@ def lists_own_only(arrange: Arrangement, actor: Actor) -> None:
     """
     mine = second_document(arrange, actor)
     listed = arrange.once("own list of attachments", lambda: attachments_of(actor, mine.uid).page().size)
+    require(listed >= 0, "listAttachments", "gives no list of a document with an attachment")
     require(listed <= len(mine.attachments), "listAttachments", "lists attachments of other documents")
 
 
@@ -148,7 +149,7 @@ def relies_on_absence(arrange: Arrangement, actor: Actor, operation: str) -> Non
 
 def document_for_uploads(arrange: Arrangement, actor: Actor) -> str:
     """The uid of a shared document to attach files to, each under a name of its own."""
-    return arrange.once(f"desk of {actor.role}", lambda: arrange.kept_draft(actor).uid)
+    return arrange.once(f"desk of {actor.role}", lambda: arrange.document(actor, arrange.kept_uid()))
 
 
 def second_document(arrange: Arrangement, actor: Actor) -> SharedDocument:
@@ -157,7 +158,7 @@ def second_document(arrange: Arrangement, actor: Actor) -> SharedDocument:
 
 
 def _fill(arrange: Arrangement, actor: Actor, names: tuple[str, ...], letter: str) -> SharedDocument:
-    uid = arrange.kept_draft(actor, f"{_ALIKE}{letter}").uid
+    uid = arrange.document(actor, arrange.kept_uid(f"{_ALIKE}{letter}"))
     attachments = tuple(attach(actor, uid, name, _content(name, uid)) for name in names)
     # A list may be a moment late. Whether it holds them all is for the cases to say.
     arrange.eventually(lambda: len(list(attachments_of(actor, uid).walk())) >= len(names))
@@ -185,6 +186,7 @@ def attachment_elsewhere(arrange: Arrangement, actor: Actor) -> tuple[Attachment
 
 #: How a service that refuses an upload before it has read it ends the connection.
 _CUT_SHORT = ("closed", "reset", "broke")
+_ERRORS = 400
 _MOST_NAMES = 4
 #: How long a file is looked for, in seconds, that may well be there under another name.
 _SHORT_PATIENCE = 2.0
@@ -239,7 +241,7 @@ def taken(claim: Claim, arrange: Arrangement, actor: Actor, filename: str, conte
     if usable(created).success:
         claim.accepted(created)
         return created
-    claim.accepted(upload(actor, arrange.draft(actor).uid, filename, content))
+    claim.accepted(upload(actor, arrange.document(actor), filename, content))
     raise Blocked("createAttachment", f"a document with attachments answered {created.answer.quote()}")
 
 
@@ -252,7 +254,7 @@ def takes_several(claim: Claim, arrange: Arrangement, actor: Actor) -> None:
     try:
         shared_document(arrange, actor)
     except Blocked:
-        uid = arrange.draft(actor).uid
+        uid = arrange.document(actor)
         done(upload(actor, uid, "first.txt", b"first\n"))
         claim.accepted(upload(actor, uid, "second.txt", b"second\n"))
         raise
@@ -271,15 +273,77 @@ def nothing_attached(claim: Claim, arrange: Arrangement, actor: Actor, uid: str,
     page = attachments_of(actor, uid).page()
     if page.size > 0:
         lists_own_only(arrange, actor)
+    if page.size < 0 and not page.not_found:
+        _tells_emptiness_so(arrange, actor, page)
     claim.holds(page.size <= 0, *before, page.exchange, expected="no attachment", seen=page.told)
 
 
+def _tells_emptiness_so(arrange: Arrangement, actor: Actor, page: Page) -> None:
+    """See that a document to which nothing was attached is answered with the same status.
+
+    Raises:
+        Blocked: it is not, so that an answer without a list does not say that there is no attachment.
+    """
+    empty = arrange.once(
+        "answer of an empty list",
+        lambda: attachments_of(actor, arrange.document(actor)).page().exchange.status,
+    )
+    alike = page.exchange.answer.refusal and page.exchange.status == empty
+    require(alike, "listAttachments", f"the answer is no list: {page.exchange.answer.quote()}")
+
+
+def passes_chain(claim: Claims, clause: str, arrange: Arrangement, actor: Actor, uid: str) -> None:
+    """Claim that a picture is attached to a document, listed, found, downloaded and previewed.
+
+    Raises:
+        Blocked: it was taken, and no number in the answers leads to it.
+    """
+    name = "edge.png"
+    created = upload(actor, uid, name, contents.RED)
+    claim(clause, "createAttachment").accepted(created)
+    picture = found(actor, Attachment(uid, 0, name, contents.RED), created, len(contents.RED))
+    claim(clause, "attachmentExists").accepted(actor.send("attachmentExists", path=picture.path))
+    downloads(claim(clause, "getAttachment"), actor, picture)
+    listed(claim(clause, "listAttachments"), arrange, actor, picture)
+    claim(clause, "getAttachmentThumbnail").accepted(preview(arrange, actor, picture))
+
+
+def relies_on_chain(arrange: Arrangement, actor: Actor) -> None:
+    """See once that a picture of an ordinary document is listed, found, downloaded and previewed.
+
+    Raises:
+        Blocked: it is not, which is a finding of its own.
+    """
+    picture = shared_document(arrange, actor).pictures[0]
+    relies_on_listing(arrange, actor)
+    gives_back(arrange, actor, picture)
+
+    def look() -> bool:
+        done(actor.send("attachmentExists", path=picture.path))
+        return done(preview(arrange, actor, picture)).success
+
+    arrange.once("files of an ordinary document", look)
+
+
+def none_listed(claim: Claim, actor: Actor, uid: str, asked: Sequence[Exchange]) -> None:
+    """Claim that none of these requests listed what the document with this uid lists.
+
+    Raises:
+        Blocked: the document itself lists nothing.
+    """
+    records = attachments_of(actor, uid).needed(1)
+    for exchange in asked:
+        given = [record for record in Page(exchange).records or () if record in records]
+        claim.holds(not given, exchange, expected=f"nothing of {uid}", seen=exchange.answer.quote())
+
+
 def turned_away(exchange: Exchange) -> bool:
-    """Whether an upload was refused: by an answer, or by a connection that was closed while it was sent."""
+    """Whether an upload above the limit caused an error: an answer, or a connection that was closed meanwhile."""
+    exchange.error_due = True
     if exchange.fault is not None:
         exchange.own = any(word in exchange.fault for word in _CUT_SHORT)
         return exchange.own
-    return usable(exchange).refusal
+    return exchange.answer.status >= _ERRORS
 
 
 def manner(exchange: Exchange) -> str:

@@ -10,15 +10,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from contracts.cases.attachments import ABSENT as NO_ATTACHMENT
+from contracts.cases.drafts import never_used
 from contracts.cases.generated_faults import ABSENT, Fault
 from contracts.cases.requests import Request, ValidRequests
-from contracts.checks.http import TURNED_DOWN
-from contracts.checks.outcomes import MOST_REPLAYS, Attempt, CheckOutcome, Contradiction, Result, observed
-from contracts.checks.sign_in import NO_TOKEN
+from contracts.checks.outcomes import (
+    MOST_REPLAYS,
+    Attempt,
+    Blocked,
+    CheckOutcome,
+    Contradiction,
+    Result,
+    observed,
+    usable,
+)
+from contracts.checks.table import refusal_due
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue, Clause, Level
-from contracts.interface.description import load_description
+from contracts.interface.description import load_description, operations_with
 from contracts.interface.operations import PERMANENT_KINDS, UID_LONGEST, UID_SHORTEST
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
@@ -123,6 +133,11 @@ def _adds_a_record(name: str) -> bool:
     return operation.permanent and operation.stores in PERMANENT_KINDS
 
 
+#: Operations that look for something, and valid names of what is not there.
+_FINDERS = operations_with(safe=True)
+_ABSENT = {"uid": never_used(), "attachmentId": str(NO_ATTACHMENT)}
+
+
 class Probe:
     """Sends faults of one operation and judges the answers by the clauses that speak about them.
 
@@ -207,15 +222,26 @@ class Probe:
 
     def _judged(self, clause: Clause, fault: Fault) -> Result | None:
         exchange = self._exercise.send(fault)
-        # Status and body of a failed sign-in are not shown: what counts is that no token comes.
-        check, expected = (
-            (NO_TOKEN, "") if self._operation == "createToken" else (TURNED_DOWN, f"{fault.key} refused")
-        )
-        result = check.judge(clause, self._operation, exchange, expected=expected)
+        due = refusal_due(clause, self._operation, fault.key)
+        result = due.check.judge(clause, self._operation, exchange, due.arguments, due.expected)
         if result.outcome is CheckOutcome.CONTRADICTED:
+            self._relies_on_absence(fault)
             return result
         self._attempt.held[result.key] += 1
         return None
+
+    def _relies_on_absence(self, fault: Fault) -> None:
+        """See that an operation which looks for something refuses what is absent, when it did not refuse a bad name.
+
+        Raises:
+            Blocked: it does not, so that a bad name cannot be told apart; absence has clauses of its own.
+        """
+        absent = _ABSENT.get(fault.name) if fault.place == "path" and fault.kind != "unknown-value" else None
+        if absent is None or self._operation not in _FINDERS:
+            return
+        control = self._exercise.send(replace(fault, value=absent))
+        if not usable(control).refusal:
+            raise Blocked(self._operation, "does not refuse what is absent, so nothing can be told apart")
 
 
 def firm(fault: Fault, usual: Any) -> bool:

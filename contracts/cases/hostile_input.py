@@ -91,7 +91,7 @@ def long_text() -> str:
 
 
 def malformed(value: dict[str, Any]) -> dict[str, bytes]:
-    """Texts that are no JSON, though a kind reader would find the value in them.
+    """Texts whose end is not that of the object they begin, in JSON and in any dialect of it.
 
     Args:
         value: An object with at least one member that would be accepted if it were sent as it should be.
@@ -100,8 +100,13 @@ def malformed(value: dict[str, Any]) -> dict[str, bytes]:
         The bodies by what is wrong with them.
     """
     text = json.dumps(value)
+    return {"cut short": text[:-1].encode(), "another bracket": f"{text[:-1]}]".encode()}
+
+
+def dialects(value: dict[str, Any]) -> dict[str, bytes]:
+    """Texts that are no JSON, though readers of its dialects find the value in them; as `malformed`."""
+    text = json.dumps(value)
     spoilt = {
-        "cut short": text[:-1],
         "single quotes": _single_quoted(text),
         "trailing comma": text[:-1] + ",}",
         "text behind": text + " and more",

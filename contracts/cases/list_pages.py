@@ -24,25 +24,41 @@ Record = dict[str, Any]
 _DEEPEST_FIELD = 3
 #: Pages of a list that are read to find one record.
 _MOST_PAGES = 20
+#: Statuses by which a service tells that a list holds nothing.
+_NOTHING_THERE = (404, 410)
 #: Rank of numbers that no member's name calls an id.
 _NO_ID = 2
 
 
 @dataclass(frozen=True)
 class Page:
-    """The answer to one list request."""
+    """The answer to one list request.
+
+    Attributes:
+        may_be_empty: The request asks for a part that may hold nothing, by skip, by filter or by a top of zero.
+    """
 
     exchange: Exchange
+    may_be_empty: bool = False
 
     @cached_property
     def records(self) -> list[Record] | None:
         """The records; None when the request was not answered with a list.
 
+        How an empty list is told is not shown: where the part that was asked for may be empty, "not found" tells it.
+
         Raises:
             Blocked: a server error. Ambiguous: the envelope holds several lists.
         """
         answer = usable(self.exchange)
+        if self.may_be_empty and self.not_found:
+            return []
         return readers.records(answer) if answer.success else None
+
+    @property
+    def not_found(self) -> bool:
+        """Whether the answer says that there is nothing, by its status."""
+        return self.exchange.answer.status in _NOTHING_THERE
 
     @property
     def size(self) -> int:
@@ -92,7 +108,9 @@ class Lister:
     def page(self, **options: Option) -> Page:
         """Ask once; options by their names without the sign: filter, orderby, top, skip."""
         query = dict(self.fixed) | {f"{self.sign}{name}": str(value) for name, value in options.items()}
-        return Page(self.actor.send(self.operation, path=self.path, query=query))
+        filtered = f"{self.sign}filter" in query
+        may_be_empty = filtered or "skip" in options or str(options.get("top", "")) == "0"
+        return Page(self.actor.send(self.operation, path=self.path, query=query), may_be_empty)
 
     def needed(self, at_least: int = 0, **options: Option) -> list[Record]:
         """The records of a list that the case relies on.
@@ -101,8 +119,9 @@ class Lister:
             Blocked: it was refused, is no list, or has fewer than `at_least` records.
         """
         page = self.page(**options)
-        done(page.exchange)
         records = page.records
+        if records is None:
+            done(page.exchange)
         if records is None:
             raise Blocked(self.operation, f"the answer is no list: {page.exchange.answer.quote()}")
         if len(records) < at_least:

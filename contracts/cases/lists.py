@@ -8,10 +8,10 @@ that holds a known value and that the service takes is used; when it takes none,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from types import MappingProxyType
 
 from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.attachments import shared_document
@@ -33,21 +33,35 @@ from contracts.exchanges.exchange import Exchange
 from contracts.interface.operations import is_valid_uid
 from contracts.safe_text import cut
 from contracts.session.actor import Actor
+from contracts.session.namespace import SUITE_PREFIX
 
 #: Pages that are walked through before the list counts as too long to tell.
 _MOST_PAGES = 20
-#: How a service may tell that there is nothing: statuses and bodies of the lists are not shown.
-_NOTHING: Final = frozenset({204, 404})
 #: The share of a page that the next one repeats, since items removed meanwhile shift all that follow.
 _OVERLAP = 4
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Whether a list holds a draft, and the exchanges that show it."""
+    """Whether a list holds a draft, and the pages that show it."""
 
     found: bool
-    exchanges: list[Exchange]
+    pages: list[Page]
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """The exchanges of its pages."""
+        return [page.exchange for page in self.pages]
+
+    @property
+    def nameless(self) -> bool:
+        """Whether there are items, and none that names a draft of any run of the suite's."""
+        records = [record for page in self.pages for record in page.records or ()]
+        return bool(records) and not any(
+            SUITE_PREFIX in text
+            for value in readers.values(records)
+            for text in ([value] if isinstance(value, str) else value if isinstance(value, dict) else ())
+        )
 
     @property
     def told(self) -> str:
@@ -71,13 +85,13 @@ def look_for(lister: Lister, uid: str, field: str | None = None) -> SearchResult
     """
     first = _page(lister)
     if first.names(uid) or first.size == 0:
-        return SearchResult(first.size > 0, [first.exchange])
+        return SearchResult(first.size > 0, [first])
     second = _page(lister, skip=first.size)
     if second.names(uid) or second.size == 0:
-        return SearchResult(second.names(uid), [first.exchange, second.exchange])
+        return SearchResult(second.names(uid), [first, second])
     if field is not None:
         chosen = _page(lister, filter=equals(field, uid))
-        return SearchResult(chosen.names(uid), [first.exchange, chosen.exchange])
+        return SearchResult(chosen.names(uid), [first, chosen])
     return _walk(lister, uid, [first, second])
 
 
@@ -85,20 +99,31 @@ def held(claim: Claim, arrange: Arrangement, lister: Lister, uid: str, field: st
     """Claim that a list is given and holds a draft, if need be a few seconds later; `field` as for `look_for`.
 
     A refused list is the contradiction itself, and no precondition that failed.
+
+    Raises:
+        Blocked: no item names any draft of the suite's; by which member an item names its draft is not shown.
     """
     first = lister.page()
-    if usable(first.exchange).refusal and first.exchange.answer.status not in _NOTHING:
+    if usable(first.exchange).refusal and not first.not_found:
         claim.accepted(first.exchange)
     if first.records is not None and first.names(uid):
         claim.holds(True, first.exchange, expected=f"the draft {uid} in the list", seen=first.told)
         return
     result = _look_until(True, arrange, lister, uid, field)
+    if not result.found and result.nameless:
+        raise Blocked(lister.operation, "lists items, but none that names a draft of the suite's by its uid")
     claim.holds(result.found, *result.exchanges, expected=f"the draft {uid} in the list", seen=result.told)
 
 
 def not_held(claim: Claim, arrange: Arrangement, lister: Lister, uid: str, field: str | None = None) -> None:
-    """Claim that a list does not hold a draft, if need be a few seconds later; `field` as for `look_for`."""
+    """Claim that a list does not hold a draft, if need be a few seconds later; `field` as for `look_for`.
+
+    Raises:
+        Blocked: it lists items, and none names any draft of the suite's.
+    """
     result = _look_until(False, arrange, lister, uid, field)
+    if result.nameless:
+        raise Blocked(lister.operation, "lists items, but none that names a draft of the suite's by its uid")
     claim.holds(not result.found, *result.exchanges, expected=f"no draft {uid}", seen=result.told)
 
 
@@ -128,7 +153,7 @@ def _walk(lister: Lister, uid: str, pages: list[Page]) -> SearchResult:
         at += max(1, pages[-1].size - pages[-1].size // _OVERLAP)
         pages.append(_page(lister, skip=at))
         if pages[-1].names(uid) or pages[-1].size == 0:
-            return SearchResult(pages[-1].names(uid), [page.exchange for page in pages])
+            return SearchResult(pages[-1].names(uid), pages)
     raise Blocked(
         lister.operation, f"the list goes on after {_MOST_PAGES} pages, so that absence cannot be told"
     )
@@ -136,8 +161,8 @@ def _walk(lister: Lister, uid: str, pages: list[Page]) -> SearchResult:
 
 def _page(lister: Lister, **options: str | int) -> Page:
     page = lister.page(**options)
-    done(page.exchange)
     if page.records is None:
+        done(page.exchange)
         raise Blocked(lister.operation, f"the answer is no list: {page.exchange.answer.quote()}")
     return page
 
@@ -190,28 +215,66 @@ class AtRest:
     pages: list[Page]
 
 
-def at_rest(lister: Lister, *parts: Options, own: Lister | None = None, at_least: int = 4) -> AtRest:
+def at_rest(
+    lister: Lister,
+    *parts: Options,
+    own: Lister | None = None,
+    at_least: int = 4,
+    base: Options = MappingProxyType({}),
+) -> AtRest:
     """Ask for parts of a list while it is at rest.
 
     Args:
         own: The same list, narrowed to the suite's own items, for when it is never at rest.
         at_least: How many items the list must hold for the claim to mean something.
+        base: Options of the whole list that the parts are parts of.
 
     Raises:
         Blocked: the list is refused, too short, or never at rest.
     """
-    before = lister.needed(at_least)
+    before = lister.needed(at_least, **base)
     for _ in range(_LOOKS):
         pages = [lister.page(**part) for part in parts]
-        after = lister.needed(at_least)
+        after = lister.needed(at_least, **base)
         names = Names(before)
         if names.of(before)[:_HEAD] == names.of(after)[:_HEAD]:
             found = [None if page.records is None else names.of(page.records) for page in pages]
             return AtRest(names.of(before)[:_HEAD], found, pages)
         before = after
     if own is not None:
-        return at_rest(own, *parts, at_least=at_least)
+        return at_rest(own, *parts, at_least=at_least, base=base)
     raise Blocked(lister.operation, f"the list changed during each of {_LOOKS} looks")
+
+
+def _paged(
+    right: Callable[[AtRest], bool],
+    lister: Lister,
+    *parts: Options,
+    own: Lister | None = None,
+    at_least: int = 4,
+) -> AtRest:
+    """Parts of a list beside the list that they are parts of.
+
+    The order of a list without options is not shown, and need not be that in which it is paged. Where the parts are
+    not right beside it, they are held against the list with a skip of zero, unless items of the first are lost there.
+
+    Args:
+        right: Whether the parts are what they have to be.
+    """
+    plain = at_rest(lister, *parts, own=own, at_least=at_least)
+    if right(plain):
+        return plain
+    with suppress(Blocked):
+        paged = at_rest(lister, *parts, own=own, at_least=at_least, base={"skip": 0})
+        if not _shifted(paged.items, plain.items):
+            return paged
+    return plain
+
+
+def _shifted(paged: Sequence[str], plain: Sequence[str]) -> bool:
+    """Whether a list with a skip of zero is the plain one without its first items: then skip counts wrongly."""
+    tails = [plain[start:] for start in range(1, len(plain) - 1)]
+    return any(_begins(paged, tail) for tail in tails)
 
 
 def no_more_than(claim: Claim, page: Page, top: int) -> None:
@@ -221,12 +284,18 @@ def no_more_than(claim: Claim, page: Page, top: int) -> None:
 
 def empty(claim: Claim, page: Page) -> None:
     """Claim that a list holds nothing, be it told by an empty list, by 204 or by 404."""
-    nothing = page.size == 0 or page.exchange.answer.status in _NOTHING
+    nothing = page.size == 0 or page.not_found
     claim.holds(nothing, page.exchange, expected="an empty list", seen=page.told)
 
 
 def no_items(claim: Claim, page: Page) -> None:
-    """Claim that no item comes, however that is told."""
+    """Claim that no item comes, however that is told; a refusal gives none.
+
+    Raises:
+        Blocked: what was given cannot be read as a list.
+    """
+    if page.records is None and not page.exchange.answer.refusal:
+        raise Blocked(page.exchange.operation or "", f"the answer is no list: {page.exchange.answer.quote()}")
     claim.holds(page.size <= 0, page.exchange, expected="no item", seen=page.told)
 
 
@@ -267,9 +336,20 @@ def _named(record: Record) -> list[str]:
     return list(dict.fromkeys(value for value in readers.values(record) if is_valid_uid(value)))[:_MOST_UIDS]
 
 
+def starts_where_it_does(claim: Claim, lister: Lister, own: Lister | None = None) -> None:
+    """Claim that with a skip of zero a list starts where it starts without the option."""
+    rest = at_rest(lister, {"skip": 0}, own=own)
+    _same(claim, rest.items, rest.parts[0], rest.pages[0], "the list from item 1 on")
+
+
 def starts_later(claim: Claim, lister: Lister, *skips: int, own: Lister | None = None) -> None:
     """Claim that with skip a list starts as many items later, and is the same list from there on."""
-    rest = at_rest(lister, *({"skip": skip} for skip in skips), own=own, at_least=max(4, *skips))
+
+    def right(rest: AtRest) -> bool:
+        return all(_begins(part, rest.items[skip:]) for skip, part in zip(skips, rest.parts, strict=True))
+
+    parts = [{"skip": skip} for skip in skips]
+    rest = _paged(right, lister, *parts, own=own, at_least=max(4, *skips))
     for skip, part, page in zip(skips, rest.parts, rest.pages, strict=True):
         expected = rest.items[skip:]
         _same(claim, expected, part, page, f"the list from item {skip + 1} on")
@@ -281,8 +361,13 @@ def windows(claim: Claim, lister: Lister, *cuts: tuple[int, int], own: Lister | 
     Args:
         cuts: Pairs of skip and top.
     """
+
+    def right(rest: AtRest) -> bool:
+        windows = [rest.items[skip : skip + top] for skip, top in cuts]
+        return all(_begins(part, window) for part, window in zip(rest.parts, windows, strict=True))
+
     options = [{"skip": skip, "top": top} for skip, top in cuts]
-    rest = at_rest(lister, *options, own=own, at_least=max(skip + top for skip, top in cuts))
+    rest = _paged(right, lister, *options, own=own, at_least=max(skip + top for skip, top in cuts))
     for (skip, top), part, page in zip(cuts, rest.parts, rest.pages, strict=True):
         _same(claim, rest.items[skip : skip + top], part, page, f"items {skip + 1} to {skip + top}")
         no_more_than(claim, page, top)
@@ -296,8 +381,12 @@ def pages_cover(
     Args:
         items: How many items the pages cover.
     """
+
+    def right(rest: AtRest) -> bool:
+        return not set(rest.items) - {name for part in rest.parts for name in part or ()}
+
     options = [{"skip": skip, "top": size} for skip in range(0, items, size)]
-    rest = at_rest(lister, *options, own=own, at_least=size + 1)
+    rest = _paged(right, lister, *options, own=own, at_least=size + 1)
     taken = [name for part in rest.parts for name in part or ()]
     twice = [name for name, times in Counter(taken).items() if times > 1]
     lost = set(rest.items) - set(taken)
@@ -356,8 +445,10 @@ def relies_on_skip(arrange: Arrangement, lister: Lister, own: Lister | None = No
     """
 
     def look() -> bool:
-        rest = at_rest(lister, {"skip": 1}, own=own)
-        shifted = _begins(rest.parts[0], rest.items[1:])
+        def right(rest: AtRest) -> bool:
+            return _begins(rest.parts[0], rest.items[1:])
+
+        shifted = right(_paged(right, lister, {"skip": 1}, own=own))
         return require(shifted, lister.operation, "skip alone does not shift the list")
 
     arrange.once(f"skip of {lister.label}", look)
@@ -371,9 +462,11 @@ def relies_on_windows(arrange: Arrangement, lister: Lister, own: Lister | None =
     """
 
     def look() -> bool:
-        rest = at_rest(lister, {"skip": 1, "top": 2}, own=own)
-        right = rest.parts[0] == rest.items[1:3]
-        return require(right, lister.operation, "skip and top together give no window")
+        def right(rest: AtRest) -> bool:
+            return rest.parts[0] == rest.items[1:3]
+
+        window = right(_paged(right, lister, {"skip": 1, "top": 2}, own=own))
+        return require(window, lister.operation, "skip and top together give no window")
 
     arrange.once(f"window of {lister.label}", look)
 
@@ -466,10 +559,15 @@ def learn(lister: Lister, own: Sequence[str], usual: Sequence[str] = ()) -> Fiel
     if not paths:
         raise Blocked(lister.operation, "no listed item has a field that holds a value the suite knows")
     names = list(dict.fromkeys([*paths, *usual]))
-    by_filter = next((name for name in names if lister.page(filter=equals(name, own[0])).size >= 0), None)
+    by_filter = next((name for name in names if _taken(lister.page(filter=equals(name, own[0])))), None)
     by_order = next((name for name in names if lister.page(orderby=name).size >= 0), None)
     exact = by_filter is not None and _exact(lister.page(filter=equals(by_filter, *own)), own)
     return Field(lister.operation, by_filter, by_order, tuple(own), exact)
+
+
+def _taken(page: Page) -> bool:
+    """Whether a filter that matches something was read; one by an unknown field may be answered "not found"."""
+    return page.size >= 0 and not page.not_found
 
 
 def _exact(page: Page, own: Sequence[str]) -> bool:

@@ -138,7 +138,9 @@ class NearMisses:
         uid = miss.of(request.path["uid"])
         self._fresh.claim(uid)
         sent = requests.send(requests.at(request, uid), self._actor)
-        control = self._control if self._operation in operations_with(needs="draft", safe=True) else None
+        # Operations that only look refuse what is absent, and cannot be told apart where they do not.
+        looks = self._operation in operations_with(safe=True)
+        control = partial(self._control, request) if looks else None
         each_refused(self._judging(miss.clause), [sent], control)
         self.refused = self.refused or sent
 
@@ -158,8 +160,8 @@ class NearMisses:
         covered = self._operation in load_catalogue().clause(clause).operations
         return self._claim(clause if covered else _CHARACTER, self._operation)
 
-    def _control(self) -> Exchange:
-        return self._actor.send(self._operation, path={"uid": never_used()})
+    def _control(self, request: Request) -> Exchange:
+        return requests.send(requests.at(request, never_used()), self._actor)
 
     def _request(self, miss: NearMiss) -> Request:
         """A request on something that is there; for a length, under the identifier that is nearest to it."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 from contracts.cases.arrangement import Arrangement, Attachment
 from contracts.cases.generated_faults import ABSENT
 from contracts.cases.sample_records import WRONG_KIND, Samples
-from contracts.checks.outcomes import Blocked, done
+from contracts.checks.outcomes import Blocked, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import load_description, operations_with
@@ -95,6 +95,9 @@ class ValidRequests:
     def _draft(self, operation: str) -> Request:
         return Request(operation, {"uid": self._arrange.shared_draft(self._author).uid})
 
+    def _files(self, operation: str) -> Request:
+        return Request(operation, {"uid": self._arrange.shared_document(self._author)})
+
     def _own_draft(self, operation: str) -> Request:
         return Request(operation, {"uid": self._arrange.draft(self._author).uid})
 
@@ -104,10 +107,10 @@ class ValidRequests:
     def _upload(self, operation: str) -> Request:
         # Another name each time: a document may take each name once only.
         filename = f"{self._fresh.uid(16)}.txt"
-        return Request(operation, {"uid": self._arrange.shared_draft(self._author).uid, "filename": filename})
+        return Request(operation, {"uid": self._arrange.shared_document(self._author), "filename": filename})
 
     def _persist(self, operation: str) -> Request:
-        path = {"uid": self._arrange.shared_draft(self._author).uid, "tempFileId": self._fresh.uid()}
+        path = {"uid": self._arrange.shared_document(self._author), "tempFileId": self._fresh.uid()}
         return Request(operation, path)
 
     def _attachment(self, operation: str) -> Request:
@@ -134,7 +137,7 @@ _MAKERS: Final = {
     "listDrafts": "_list",
     "createAttachment": "_upload",
     "persistTemporaryFile": "_persist",
-    "listAttachments": "_draft",
+    "listAttachments": "_files",
     "attachmentExists": "_attachment",
     "getAttachment": "_attachment",
     "getAttachmentThumbnail": "_attachment",
@@ -203,7 +206,7 @@ class OrdinaryRequests:
             return Request(operation, found.path)
 
     def _found_with(self, headers: Mapping[str, str]) -> Attachment:
-        path = {"uid": self._arrange.draft(self._author).uid, "filename": "picture.png"}
+        path = {"uid": self._arrange.document(self._author), "filename": "picture.png"}
         self._arrange.keep(path["uid"])
         answer = done(self._author.send("createAttachment", path=path, headers=dict(headers), body=picture()))
         for number in dict.fromkeys(readers.integers(answer.json)):
@@ -218,7 +221,7 @@ class OrdinaryRequests:
 
     def _attached_picture(self) -> Attachment | Blocked:
         # A failure is kept too: an upload cannot be removed, so it is not tried again for every case.
-        uid = self._arrange.kept_draft(self._author, "document-with-a-picture").uid
+        uid = self._arrange.document(self._author, self._arrange.kept_uid("document-with-a-picture"))
         try:
             return self._arrange.attachment(self._author, uid, "picture.png", picture())
         except Blocked as obstacle:
@@ -233,7 +236,7 @@ class OrdinaryRequests:
         return at(self._bases.request("saveDraft"), uid)
 
     def _upload(self, operation: str) -> Request:
-        uid = self._arrange.draft(self._author).uid
+        uid = self._arrange.document(self._author)
         if operation == "createAttachment":
             return Request(operation, {"uid": uid, "filename": "note.txt"})
         return Request(operation, {"uid": uid, "tempFileId": self._arrange.temporary_file()})
@@ -337,11 +340,23 @@ def at(request: Request, uid: str) -> Request:
     return replace(request, path={**request.path, "uid": uid})
 
 
-def save_each(actor: Actor, samples: Samples, uids: Iterable[str]) -> list[Exchange]:
-    """Try to save a draft under each uid; the record names none itself, so that only the address can be at fault."""
+def save_each(
+    actor: Actor, samples: Samples, arrange: Arrangement, fresh: Namespace, uids: Iterable[str]
+) -> list[Exchange]:
+    """Try to save a draft under each uid; the record names none itself, so that only the address can be at fault.
+
+    Where such a record is not taken under a valid uid either, it names the uid that is tried.
+    """
     query = {"schema": samples.draft_schema}
-    document = {name: value for name, value in samples.draft("").items() if name != "header"}
-    return [actor.send("saveDraft", path={"uid": uid}, query=query, json=document) for uid in uids]
+
+    def save(uid: str, document: dict[str, Any]) -> Exchange:
+        return actor.send("saveDraft", path={"uid": uid}, query=query, json=document)
+
+    def nameless() -> dict[str, Any]:
+        return {name: value for name, value in samples.draft("").items() if name != "header"}
+
+    taken = arrange.once("draft without a header", lambda: usable(save(fresh.uid(), nameless())).success)
+    return [save(uid, nameless() if taken else samples.draft(uid)) for uid in uids]
 
 
 def ask_each(actor: Actor, operation: str, uids: Iterable[str]) -> list[Exchange]:

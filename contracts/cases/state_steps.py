@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contracts.cases import state_model
-from contracts.cases.list_pages import Page, drafts_of
+from contracts.cases.arrangement import Attachment, lists, names_file
+from contracts.cases.list_pages import Page, Record, drafts_of
 from contracts.cases.state_model import SUBMITTED, Change, Document, File, RunningSequence
 from contracts.cases.submissions import CREATE_NAMED, UPDATE, submit
 from contracts.checks.errors_array import turned_down
@@ -387,8 +388,7 @@ def _bytes_seen(sequence: RunningSequence, content: bytes) -> str:
 
 def listed(sequence: RunningSequence, document: Document) -> None:
     """List the attachments of a document: all of its own, none of another's."""
-    found: list[int] = []
-    names: set[str] = set()
+    records: list[Record] = []
 
     def look() -> bool:
         exchange, answer = sequence.send(
@@ -396,10 +396,15 @@ def listed(sequence: RunningSequence, document: Document) -> None:
         )
         if not usable(exchange).success:
             raise Blocked("listAttachments", f"answered {answer.quote()}")
-        found[:] = readers.integers(answer.json)
-        names.clear()
-        names.update(value for value in readers.values(answer.json) if isinstance(value, str))
-        return all(file.id in found for file in document.files if not file.saved_since)
+        listed_now = readers.records(answer)
+        if listed_now is None:
+            raise Blocked("listAttachments", f"the answer is no list: {answer.quote()}")
+        records[:] = listed_now
+        return all(there(file) for file in document.files if not file.saved_since)
+
+    def there(file: File) -> bool:
+        sought = Attachment(document.uid, file.id, file.name, file.content)
+        return any(lists(record, sought) for record in records)
 
     if not look():
         sequence.context.eventually(look)
@@ -409,17 +414,15 @@ def listed(sequence: RunningSequence, document: Document) -> None:
             continue  # whether it outlived the save is for a download to tell first
         if file.resaved:
             key = (_OUTLIVES, "listAttachments")
-            sequence.should(key, file.id in found, document, expected=f"{file.name} listed", seen=seen)
+            sequence.should(key, there(file), document, expected=f"{file.name} listed", seen=seen)
             continue
         clause = "attachment-several" if len(document.files) > 1 else "attachment-create-listed"
-        sequence.must(
-            (clause, "listAttachments"), file.id in found, expected=f"{file.name} listed", seen=seen
-        )
+        sequence.must((clause, "listAttachments"), there(file), expected=f"{file.name} listed", seen=seen)
     strange = [
         file.name
         for other in sequence.documents.values()
         for file in other.files
-        if other is not document and file.name in names
+        if other is not document and any(names_file(record, file.name) for record in records)
     ]
     key = ("attachment-list-own-only", "listAttachments")
     sequence.must(key, not strange, expected=f"files of {document.name} alone", seen=", ".join(strange))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from contracts.checks import errors_array
@@ -10,11 +11,14 @@ from contracts.checks.check import Arguments, Check, Subject, quoted_unless
 from contracts.checks.requests import all_faults
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
+from contracts.exchanges.readers import Ambiguous
 from contracts.interface.description import operations_with
 from contracts.session.environment_faults import GATEWAY_STATUSES
 
 #: Shorter ones may stand in an answer by chance.
 _SHORTEST_SECRET: Final = 8
+
+_NOT_IMPLEMENTED: Final = 501
 
 #: Operation → the clause that a refusal of a right request contradicts, and whether acceptance alone shows it.
 ACCEPTED: Final = {
@@ -58,8 +62,10 @@ def _head(subject: Subject, _: str) -> Arguments | None:
     return {} if subject.exchange.method == "HEAD" else None
 
 
-def _not_of_a_gateway(subject: Subject, _: str) -> Arguments | None:
-    return {} if subject.response.status not in GATEWAY_STATUSES else None
+def _of_its_own_making(subject: Subject, _: str) -> Arguments | None:
+    """Not of a gateway; nor that something is not offered, as OData has it for options that are not supported."""
+    exempt = {_NOT_IMPLEMENTED, *GATEWAY_STATUSES}
+    return {} if subject.response.status not in exempt and not subject.exchange.error_due else None
 
 
 def _secret_of_the_request(subject: Subject, _: str) -> Arguments | None:
@@ -96,6 +102,20 @@ def _label(response: Response) -> str | None:
     return f"Content-Type {response.headers.get('content-type', 'absent')}"
 
 
+def _accepts(condition: Callable[[Response], bool]) -> Callable[[Response], str | None]:
+    """The comparison of an answer that has to accept or refuse.
+
+    It raises `Ambiguous` for a redirect that does neither.
+    """
+
+    def contradiction(response: Response) -> str | None:
+        if response.redirect and not response.success:
+            raise Ambiguous(f"a redirect ({response.quote()}) neither accepts nor refuses")
+        return None if condition(response) else response.quote()
+
+    return contradiction
+
+
 def _echo(response: Response, *, secret: str) -> str | None:
     shown = any(_stands_in(secret, text) for text in (*response.headers.values(), response.text))
     return f"{response.status} with the secret of the request in it" if shown else None
@@ -119,13 +139,13 @@ def secret_sent(exchange: Exchange) -> str | None:
 ACCEPTANCE: Final = Check(
     "accepted",
     "accepted (2xx)",
-    quoted_unless(lambda response: response.success),
+    _accepts(lambda response: response.success),
     line="accepted(sent)",
 )
 TAKEN: Final = Check(
     "taken",
     "accepted (2xx), without errors",
-    quoted_unless(lambda response: response.success and not errors_array.turned_down(response)),
+    _accepts(lambda response: response.success and not errors_array.turned_down(response)),
     clauses=tuple(dict.fromkeys(clause for clause, _ in ACCEPTED.values())),
     applies=_right_request,
     line="accepted(sent)",
@@ -133,13 +153,13 @@ TAKEN: Final = Check(
 REFUSED: Final = Check(
     "refused",
     "refused (4xx)",
-    quoted_unless(lambda response: response.refusal),
+    _accepts(lambda response: response.refusal),
     line="refused(sent)",
 )
 TURNED_DOWN: Final = Check(
     "turned-down",
     "refused",
-    quoted_unless(lambda response: response.refusal or bool(readers.errors(response))),
+    _accepts(lambda response: response.refusal or bool(readers.errors(response))),
     line="turned_down(sent)",
 )
 STATUS: Final = Check("status", "{status}", _with_status)
@@ -169,7 +189,7 @@ UNIVERSAL: Final = (
         quoted_unless(lambda response: response.status < 500),
         clauses=("no-server-error",),
         universal=True,
-        applies=_not_of_a_gateway,
+        applies=_of_its_own_making,
         any_status=True,
     ),
     Check(

@@ -175,6 +175,12 @@ def candidate_ok(validator: jsonschema_rs.Draft202012Validator, value: Any) -> b
     return bool(validator.is_valid(value))
 
 
+def _breaks_off(content: bytes) -> bool:
+    """Whether a body is not JSON in any dialect: its brackets do not match, or there are none."""
+    braces, brackets = content.count(b"{"), content.count(b"[")
+    return braces + brackets == 0 or braces != content.count(b"}") or brackets != content.count(b"]")
+
+
 def _in_body(exchange: Exchange, schema: Mapping[str, Any]) -> Iterator[RequestFault]:
     content = exchange.request_body.content
     if not content:
@@ -183,7 +189,7 @@ def _in_body(exchange: Exchange, schema: Mapping[str, Any]) -> Iterator[RequestF
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
-        yield RequestFault("body:malformed", "the body is not JSON")
+        yield RequestFault("body:malformed", "the body is not JSON", firm=_breaks_off(content))
         return
     if value == {} and schema.get("required"):
         yield RequestFault("body:empty", "the body is an empty object")

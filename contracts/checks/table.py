@@ -134,9 +134,18 @@ def check_of(clause: Clause, facts: RequestFacts, fault: RequestFault) -> Due:
     """The check that decides whether the only fault of a request was refused as its clause says."""
     if clause.message is not None and clause.status is not None:
         return Due(MESSAGE, clause, {"clause": clause.id, "realm": facts.realm or ""})
-    if clause.id.startswith("token-") and facts.operation.id == "createToken":
+    return refusal_due(clause, facts.operation.id, fault.key)
+
+
+def refusal_due(clause: Clause, operation: str, fault: str) -> Due:
+    """The check that decides whether a fault was turned down; how a refused sign-in is answered is not shown.
+
+    Args:
+        fault: Its key in the catalogue's notation.
+    """
+    if operation == "createToken":
         return Due(NO_TOKEN, clause, NONE)
-    return Due(TURNED_DOWN, clause, NONE, f"{fault.key} refused")
+    return Due(TURNED_DOWN, clause, NONE, f"{fault} refused")
 
 
 def naming_check(clause: Clause, fault: RequestFault) -> Due | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -278,6 +279,12 @@ def _recorded_content(record: Mapping[str, Any]) -> bytes | None:
     return None
 
 
+_SEE_OTHER: Final = 303
+_DOCUMENT_PATH: Final = "/documents/"
+#: Addresses of an attachment and of its preview, which a service may hand over by a redirect.
+_DOWNLOAD: Final = re.compile(r"/attachments/[^/]+/[^/]+(?:/thumbnail)?$")
+
+
 @dataclass(frozen=True)
 class Response:
     """What the service sent back.
@@ -301,8 +308,16 @@ class Response:
 
     @property
     def success(self) -> bool:
-        """2xx, or an unfollowed redirect, which some services use for downloads (design 4.2)."""
-        return 200 <= self.status < 400
+        """2xx; a redirect of a download, which is handed over elsewhere; 303 that leads to a document (design 4.2)."""
+        if not self.redirect:
+            return 200 <= self.status < 300
+        to_document = self.status == _SEE_OTHER and _DOCUMENT_PATH in self.headers.get("location", "")
+        return to_document or _DOWNLOAD.search(urlsplit(self.url).path) is not None
+
+    @property
+    def redirect(self) -> bool:
+        """A redirect that was not followed: where it is no `success`, a sign-in page may stand behind it."""
+        return 300 <= self.status < 400
 
     @property
     def refusal(self) -> bool:
@@ -379,6 +394,7 @@ class Exchange:
         comment: What the recorder of an archive wrote beside it.
         unsettled: Tries of a write that the service may have done although it answered none of them.
         own: A judge has shown that the fault is the service's own doing.
+        error_due: The document lets this request cause an error, so that one of the service's making is no fault.
     """
 
     id: str
@@ -402,6 +418,7 @@ class Exchange:
     comment: str = ""
     unsettled: int = 0
     own: bool = False
+    error_due: bool = False
     notes: dict[str, Any] = field(default_factory=dict)
 
     @property

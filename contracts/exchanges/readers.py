@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from contracts.exchanges.exchange import Response
+from contracts.interface.operations import is_valid_uid
 from contracts.safe_text import cut
 
 #: Deeper than any answer of a service in its right mind; keeps hostile nesting from costing us.
@@ -27,6 +28,8 @@ _ITEMS = re.compile(
     "|resources|edges|nodes|files"
 )
 _ASIDE = re.compile("_?links|curies|facets|aggregations|warnings|messages|errors|included|columns|sort")
+#: OData's name for an item of a collection that has no members of its own.
+_ITSELF = "$this"
 #: How deep in an envelope its records are looked for: usually at the top or one object down.
 _USUAL, _RARE = 2, 4
 _IN_ADDRESS = re.compile(r"/attachments/([0-9]{1,18})(?:[/?#]|$)")
@@ -49,10 +52,14 @@ def values(value: Any, depth: int = 0) -> Iterator[Any]:
 
 def carries_identifier(answer: Response, identifier: str) -> bool:
     """Whether an answer names this identifier as a word: anywhere in the body, or in its Location header."""
-    word = re.compile(rf"(?<![\w-]){re.escape(identifier)}(?![\w-])", re.ASCII)
+    word = _word(identifier)
     body = answer.json
     texts = [answer.text] if body is None else [*_texts(body), *_keys(body)]
     return any(word.search(text) for text in [answer.headers.get("location", ""), *texts])
+
+
+def _word(identifier: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-]){re.escape(identifier)}(?![\w-])", re.ASCII)
 
 
 def _texts(body: Any) -> Iterator[str]:
@@ -112,7 +119,9 @@ def records(answer: Response) -> list[dict[str, Any]] | None:
     """The records of a list: a bare array, or the only array of objects in an envelope; None when there is none.
 
     An answer that says it has no content is a list without records. Beside the records an envelope may hold other
-    arrays under names that speak for themselves, such as its links.
+    arrays under names that speak for themselves, such as its links. An item that is no object, such as a uid by
+    itself, stands in a record under OData's name for it; in an envelope such items count under a usual name only.
+    An object whose members are all named by uids is a list of them.
 
     Raises:
         Ambiguous: the envelope holds several arrays of objects, and their names do not tell which one is meant.
@@ -121,13 +130,27 @@ def records(answer: Response) -> list[dict[str, Any]] | None:
     if answer.status == _NO_CONTENT and not answer.content:
         return []
     if isinstance(body, list):
-        return body if all(isinstance(item, dict) for item in body) else None
+        return _as_records(body)
     if not isinstance(body, dict):
         return None
     arrays = list(_arrays(body, _USUAL)) or list(_arrays(body, _RARE))
     named = [array for name, array in arrays if _ITEMS.fullmatch(name.lower())]
     others = [array for name, array in arrays if not _ASIDE.fullmatch(name.lower())]
-    return _only(named or others or [array for _, array in arrays])
+    plain = [
+        member for name, member in body.items() if isinstance(member, list) and _ITEMS.fullmatch(name.lower())
+    ]
+    found = _only(named or others or [array for _, array in arrays] or plain)
+    return _by_uids(body) if found is None else _as_records(found)
+
+
+def _as_records(items: list[Any]) -> list[dict[str, Any]]:
+    return [item if isinstance(item, dict) else {_ITSELF: item} for item in items]
+
+
+def _by_uids(body: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """The members of an object as records, where each is named by a uid and holds an object."""
+    keyed = bool(body) and all(is_valid_uid(name) and isinstance(body[name], dict) for name in body)
+    return [{name: member} for name, member in body.items()] if keyed else None
 
 
 def _only(arrays: list[list[Any]]) -> list[Any] | None:
@@ -147,8 +170,9 @@ def _arrays(envelope: dict[str, Any], depth: int) -> Iterator[tuple[str, list[An
 
 
 def names(record: dict[str, Any], identifier: str) -> bool:
-    """Whether a record of a list is the one with this identifier, under whatever member it stands."""
-    return any(value == identifier for value in values(record) if isinstance(value, str))
+    """Whether a record of a list is the one with this identifier, as a word anywhere in it: a link names it too."""
+    word = _word(identifier)
+    return any(identifier in text and word.search(text) for text in [*_texts(record), *_keys(record)])
 
 
 def holds_document(answer: Response, document: dict[str, Any]) -> bool:

@@ -108,14 +108,15 @@ defects(
             ("draft", "trailing-comma"),
             ("draft", "cut-short"),
             ("draft", "more-after-end"),
+            ("draft", "bare-keys"),
+            ("contact", "cut-short"),
             ("contact", "apostrophes"),
             ("contact", "trailing-comma"),
             ("contact", "comments"),
             ("contact-update", "cut-short"),
             ("submission", "cut-short"),
-            ("submission", "more-after-end"),
-            ("submission", "bare-keys"),
-            ("submission", "trailing-comma"),
+            ("named-submission", "cut-short"),
+            ("submission-update", "cut-short"),
         )
     }
 )

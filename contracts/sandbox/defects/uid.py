@@ -10,7 +10,7 @@ from sqlalchemy import delete, func, select
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.database import DRAFT, VERSIONS, Records, Version, new_version
+from contracts.sandbox.database import ATTACHMENTS, DRAFT, VERSIONS, Records, Version, new_version
 from contracts.sandbox.defects.declaration import (
     ATTACHING,
     DRAFTS,
@@ -123,6 +123,8 @@ defects(
         "uid-refuses-digits-only": _reject_uid(str.isdigit),
         "uid-refuses-hyphens-only": _reject_uid(lambda uid: set(uid) == {"-"}),
         "uid-refuses-underscores-only": _reject_uid(lambda uid: set(uid) <= {"-", "_"} and "_" in uid),
+        "uid-refuses-128-on-attaching": _reject_length(128),
+        "uid-refuses-eleven-on-thumbnail": _reject_length(11),
         "uid-percent-encoding-refused": _reject(lambda request, _: "%" in request.path_params["uid"]),
     }
 )
@@ -182,6 +184,29 @@ def _(service: Service) -> None:
     service.storage.records = _DeletesAnyCase
 
 
+@alteration_at
+def _any_case_of_files(service: Service, operations: Operations) -> None:
+    """Take a uid for that of a document with attachments that differs only in letter case."""
+
+    def from_path(faithful: Callable[..., str], request: Request, name: str = "uid") -> str:
+        uid: str = faithful(request, name)
+        if request.scope["operation_id"] not in operations:
+            return uid
+        like = select(ATTACHMENTS.c.identifier).where(func.lower(ATTACHMENTS.c.identifier) == uid.lower())
+        with service.storage.transaction() as records:
+            found = records.connection.execute(like).scalars().all()
+        return uid if uid in found else next(iter(found), uid)
+
+    alter(service.identifiers, "from_path", from_path)
+
+
+defects(
+    {
+        f"uid-letter-case-ignored-on-{where}": _any_case_of_files()
+        for where in ("attachment-exists", "attachment-list")
+    }
+)
+
 _MISREAD = {"backslash": "\\", "closing-bracket": "]", "caret": "^"}
 _FORBIDDEN = {
     "exclamation-mark": "!",
@@ -234,6 +259,9 @@ defects(
         "uid-accepts-accented-letters": _wide(str.isalpha),
         "uid-accepts-digits-of-other-scripts": _wide(str.isdecimal),
         "uid-decoded-twice": _accept_as(decoded_segment),
+        "uid-space-stripped-on-attachment-list": _accept_as(
+            lambda text: text.replace(" ", ""), ["listAttachments"]
+        ),
         "uid-forbidden-character-stripped": _accept_as(lambda text: text.replace("!", ""), _SAVE),
         "uid-folded-to-ascii": _accept_as(partial(unicodedata.normalize, "NFKC"), _SAVE),
         "uid-trailing-newline": _accept(lambda text: _before_line_break(text, "\n") is not None),

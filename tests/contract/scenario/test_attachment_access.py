@@ -22,7 +22,7 @@ def test_creating_an_attachment_needs_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
     """Without a token a file is not attached."""
-    uid = arrange.draft(author).uid
+    uid = arrange.document(author)
     refused = upload(anonymous, uid, "nobody.txt", b"from nobody\n")
     claim("attachment-create-needs-token").refused(refused)
     attachments.nothing_attached(claim("attachment-create-needs-token"), arrange, author, uid, refused)

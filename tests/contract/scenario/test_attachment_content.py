@@ -50,7 +50,7 @@ def test_large_files_come_back(
 def test_a_file_of_five_mebibytes_comes_back(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A file of 5 MiB comes back whole."""
     content = contents.content(5 * MEBIBYTE, seed=5)
-    attachment = attach(author, arrange.draft(author).uid, "very-large.bin", content)
+    attachment = attach(author, arrange.document(author), "very-large.bin", content)
     attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
 
 
@@ -71,7 +71,7 @@ def test_unusual_names_are_observed(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
     """Which names are allowed is not shown; a file that is found under its name has its bytes."""
-    uid = arrange.draft(author).uid
+    uid = arrange.document(author)
     seen = attachments.fates(
         claim("attachment-download-same", "getAttachment"), author, uid, contents.UNUSUAL_NAMES
     )
@@ -81,7 +81,7 @@ def test_unusual_names_are_observed(
 @contract("attachment-empty-file")
 def test_an_empty_file_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """What creating an attachment with no bytes leads to is not shown."""
-    uid = arrange.draft(author).uid
+    uid = arrange.document(author)
     empty = upload(author, uid, "empty.txt", b"")
     seen = {"status": status(empty), "listed": attachments_of(author, uid).page().size}
     observe("attachment-empty-file", "createAttachment", seen)

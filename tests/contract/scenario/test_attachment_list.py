@@ -123,7 +123,7 @@ def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangeme
 @contract("attachment-list-malformed")
 def test_malformed_options_are_refused(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A filter or orderby that is no OData expression, and a top or skip that is no number, is refused."""
-    attached = attachments_of(author, arrange.shared_draft(author).uid)
+    attached = attachments_of(author, arrange.shared_document(author))
     filters = [attached.page(filter=text) for text in ("((", "filename eq 'open")]
     orders = [attached.page(orderby=text) for text in ("((",)]
     numbers = [attached.page(**{option: "ten"}) for option in ("top", "skip")]

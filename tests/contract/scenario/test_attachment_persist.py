@@ -22,7 +22,7 @@ def test_a_temporary_file_becomes_an_attachment(
 ) -> None:
     """A temporary file that is persisted is listed among the attachments and can be downloaded."""
     attachments.relies_on_listing(arrange, author)
-    uid = arrange.draft(author).uid
+    uid = arrange.document(author)
     path = {"uid": uid, "tempFileId": arrange.temporary_file()}
     kept = author.send("persistTemporaryFile", path=path)
     arrange.unspent(kept)
@@ -53,7 +53,7 @@ def test_an_unknown_temporary_file_is_refused(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
     """Persisting a temporary file that was never uploaded is refused, and no attachment appears."""
-    uid = arrange.draft(author).uid
+    uid = arrange.document(author)
     path = {"uid": uid, "tempFileId": f"never-uploaded-{fresh.prefix}"}
     refused = author.send("persistTemporaryFile", path=path)
     claim("attachment-persist-unknown").refused(refused)
@@ -66,7 +66,7 @@ def test_characters_that_are_not_safe_in_an_address_are_refused(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """A temporary file identifier with characters that are not safe in a URL is refused."""
-    uid = arrange.draft(author).uid
+    uid = arrange.document(author)
     path = {"uid": uid, "tempFileId": "not safe<é>|"}
     claim("attachment-temporary-characters").refused(author.send("persistTemporaryFile", path=path))
 
@@ -76,7 +76,7 @@ def test_persisting_needs_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """Without a token a temporary file is not persisted, and no attachment appears."""
-    uid = arrange.draft(author).uid
+    uid = arrange.document(author)
     path = {"uid": uid, "tempFileId": arrange.temporary_file()}
     refused = anonymous.send("persistTemporaryFile", path=path)
     claim("attachment-persist-needs-token").refused(refused)

@@ -72,7 +72,7 @@ def test_a_file_above_the_limit_is_refused(
     observe: Observer,
 ) -> None:
     """A file above the limit causes an error, and no attachment appears."""
-    uid = arrange.draft(author).uid
+    uid = arrange.document(author)
     path = {"uid": uid, "filename": "above.bin"}
     refused = author.send("createAttachment", path=path, body=send(limit.above))
     claim("attachment-size-above").holds(

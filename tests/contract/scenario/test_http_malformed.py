@@ -32,11 +32,11 @@ def test_malformed_credentials_sign_nobody_in(author: Actor, credentials: Creden
 
 @contract("malformed-json-refused", operations=("saveDraft", *WORKFLOW))
 def test_a_malformed_record_is_not_saved(
-    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
+    author: Actor, ordinary: OrdinaryRequests, claim: Claims, operation: str
 ) -> None:
     """A valid record in a body that is no JSON is refused, and no draft is there afterwards."""
     request = ordinary.request(operation)
-    bodies = share(hostile_input.malformed(request.body), realm, 3, operation)
+    bodies = hostile_input.malformed(request.body)
     asked = [requests.with_body(request, author, body) for body in bodies.values()]
     drafts.each_refused(claim("malformed-json-refused", operation), asked)
     named = [request.path[name] for name in ("uid", "identifier") if name in request.path]
@@ -45,42 +45,59 @@ def test_a_malformed_record_is_not_saved(
 
 @contract("malformed-json-refused", operations=("createContact", "updateContact"))
 def test_a_malformed_contact_is_refused(
-    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
+    author: Actor, ordinary: OrdinaryRequests, claim: Claims, operation: str
 ) -> None:
     """A valid contact record in a body that is no JSON is neither created nor taken as an update."""
     request = ordinary.request(operation)
     asked = [
-        requests.with_body(request, author, body)
-        for body in share(hostile_input.malformed(request.body), realm, 3, operation).values()
+        requests.with_body(request, author, body) for body in hostile_input.malformed(request.body).values()
     ]
     drafts.each_refused(claim("malformed-json-refused", operation), asked)
 
 
 @contract("malformed-json-refused", operations=("updateWorkflowRecord",))
 def test_a_malformed_submission_updates_nothing(
-    author: Actor, records: WorkflowRecords, samples: Samples, realm: str, claim: Claims
+    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims
 ) -> None:
     """A valid submission in a body that is no JSON does not update a record of the author's."""
     identifier = records.standing()
-    bodies = share(hostile_input.malformed(samples.submission(identifier)), realm)
+    bodies = hostile_input.malformed(samples.submission(identifier))
     asked = [submit(UPDATE, author, samples, identifier, body=body) for body in bodies.values()]
     drafts.each_refused(claim("malformed-json-refused", UPDATE), asked)
 
 
 @contract("malformed-json-refused", operations=("saveDraft", "getDraft"))
 def test_a_malformed_record_does_not_touch_the_draft_that_is_there(
-    author: Actor, arrange: Arrangement, ordinary: OrdinaryRequests, realm: str, claim: Claims
+    author: Actor, arrange: Arrangement, ordinary: OrdinaryRequests, claim: Claims
 ) -> None:
     """A refused save leaves the draft with the content it had."""
     drafts.works_for_ordinary_uid(author, arrange)
     draft = arrange.draft(author)
     changed = draft.document | {"firstName": "Changed"}
     request = ordinary.saving(draft.uid)
-    asked = [
-        requests.with_body(request, author, body)
-        for body in share(hostile_input.malformed(changed), realm, 3).values()
-    ]
+    asked = [requests.with_body(request, author, body) for body in hostile_input.malformed(changed).values()]
     drafts.each_refused(claim("malformed-json-refused", "saveDraft"), asked)
     claim("malformed-json-refused", "saveDraft").shows(
         author.send("getDraft", path={"uid": draft.uid}), draft.document
     )
+
+
+@contract("json-dialect-refused", operations=("createToken",))
+def test_credentials_in_a_dialect_sign_nobody_in(
+    author: Actor, credentials: Credentials, claim: Claims
+) -> None:
+    """The right e-mail and password in a dialect of JSON yield no token."""
+    bodies = hostile_input.dialects(credentials.of("author"))
+    asked = [author.send("createToken", body=body) for body in bodies.values()]
+    sign_in.no_token_from(claim("json-dialect-refused", "createToken"), asked)
+
+
+@contract("json-dialect-refused", operations=("updateContact", "saveDraft"))
+def test_a_record_in_a_dialect_is_refused(
+    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
+) -> None:
+    """A valid record in a dialect of JSON is refused by operations whose effect can be undone."""
+    request = ordinary.request(operation)
+    bodies = share(hostile_input.dialects(request.body), realm, 3, operation)
+    asked = [requests.with_body(request, author, body) for body in bodies.values()]
+    drafts.each_refused(claim("json-dialect-refused", operation), asked)

@@ -56,7 +56,7 @@ def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim
     """With a $skip of zero the list starts where it starts without the option."""
     lists.kept_drafts(arrange, author)
     own = lists.narrowed_drafts(arrange, author, "mydrafts")
-    lists.starts_later(claim("list-skip-zero"), drafts_of(author, "mydrafts"), 0, own=own)
+    lists.starts_where_it_does(claim("list-skip-zero"), drafts_of(author, "mydrafts"), own)
 
 
 @contract("list-skip-beyond")

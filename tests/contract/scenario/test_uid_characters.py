@@ -7,6 +7,7 @@ import pytest
 
 from contracts.cases import (
     Actor,
+    Arrangement,
     Claims,
     Namespace,
     Observer,
@@ -52,11 +53,18 @@ def _beyond_ascii(realm: str) -> dict[str, str]:
 @pytest.mark.parametrize("sort", SORTS)
 @contract("uid-refusal-answer", operations=("saveDraft", "draftExists"), requests=40)
 def test_save_refuses_every_forbidden_character(
-    author: Actor, samples: Samples, fresh: Namespace, realm: str, claim: Claims, observe: Observer, sort: str
+    author: Actor,
+    arrange: Arrangement,
+    samples: Samples,
+    fresh: Namespace,
+    realm: str,
+    claim: Claims,
+    observe: Observer,
+    sort: str,
 ) -> None:
     """A single character outside the rule is refused; no draft is stored, not under a tidied uid either."""
     uids = _spoilt(sort, identifiers.base(fresh), realm)
-    saved = requests.save_each(author, samples, uids)
+    saved = requests.save_each(author, samples, arrange, fresh, uids)
     drafts.each_refused(claim(_CLAUSES[sort], "saveDraft"), saved)
     drafts.nothing_saved(partial(claim, _CLAUSES[sort]), author, uids, identifiers.foldings(uids), *saved)
     observe("uid-refusal-answer", "saveDraft", shape(saved[0]))

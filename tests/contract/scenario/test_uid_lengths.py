@@ -57,11 +57,17 @@ def test_a_uid_at_the_end_of_the_range_is_accepted(
 )
 @contract("uid-refusal-answer", operations=("saveDraft", "draftExists"))
 def test_save_refuses_a_uid_outside_the_range(
-    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer, clause: str
+    author: Actor,
+    arrange: Arrangement,
+    samples: Samples,
+    fresh: Namespace,
+    claim: Claims,
+    observe: Observer,
+    clause: str,
 ) -> None:
     """A uid of 10 or of 129 characters is refused, and no draft is stored, not under its first 128 either."""
     uids = _OUTSIDE[clause](fresh)
-    saved = requests.save_each(author, samples, uids)
+    saved = requests.save_each(author, samples, arrange, fresh, uids)
     drafts.each_refused(claim(clause, "saveDraft"), saved)
     drafts.nothing_saved(partial(claim, clause), author, uids, identifiers.foldings(uids), *saved)
     observe("uid-refusal-answer", "saveDraft", shape(saved[0]))

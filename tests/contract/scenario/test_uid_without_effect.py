@@ -7,6 +7,7 @@ from contracts.cases import (
     Namespace,
     Observer,
     OrdinaryRequests,
+    attachments,
     contract,
     drafts,
     identifiers,
@@ -34,13 +35,16 @@ def test_deleting_refuses_a_uid_outside_the_rule(
     observe("uid-refusal-answer", "deleteDraft", shape(deleted[0]))
 
 
-@contract("uid-rule-without-effect", "uid-refusal-answer", operations=("listAttachments",))
+@contract(
+    "uid-rule-without-effect", "uid-listing-tidied", "uid-refusal-answer", operations=("listAttachments",)
+)
 def test_listing_attachments_refuses_a_uid_outside_the_rule(
     author: Actor, ordinary: OrdinaryRequests, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
     """The attachments of a document are not listed under a bad uid that is left when its own is tidied."""
     uid = ordinary.request("attachmentExists").path["uid"]
     listed = requests.ask_each(author, "listAttachments", _bad(fresh, uid, identifiers.longest(fresh)))
+    attachments.none_listed(claim("uid-listing-tidied"), author, uid, listed)
     drafts.each_refused(claim("uid-rule-without-effect", "listAttachments"), listed)
     observe("uid-refusal-answer", "listAttachments", shape(listed[0]))
 

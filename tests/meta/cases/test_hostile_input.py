@@ -1,6 +1,8 @@
 """Bodies that are no JSON really are none, and hold what a kind reader would find in them."""
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -14,17 +16,20 @@ BODIES = [
     for name in load_description().operations
     if name.endswith("Contact") or name == "saveDraft" or "WorkflowRecord" in name
 ]
+Spoil = Callable[[dict[str, Any]], dict[str, bytes]]
 VALUE = {"email": "somebody@example.test", "header": {"identifier": "rc-ab12"}}
 
 
-def test_no_malformed_body_can_be_read() -> None:
-    for body in hostile_input.malformed(VALUE).values():
+@pytest.mark.parametrize("spoil", [hostile_input.malformed, hostile_input.dialects])
+def test_no_malformed_body_can_be_read(spoil: Spoil) -> None:
+    for body in spoil(VALUE).values():
         with pytest.raises(ValueError, match=r"."):
             json.loads(body)
 
 
-def test_a_malformed_body_holds_all_of_the_value() -> None:
-    assert all(b"somebody@example.test" in body for body in hostile_input.malformed(VALUE).values())
+@pytest.mark.parametrize("spoil", [hostile_input.malformed, hostile_input.dialects])
+def test_a_malformed_body_holds_all_of_the_value(spoil: Spoil) -> None:
+    assert all(b"somebody@example.test" in body for body in spoil(VALUE).values())
 
 
 def test_bodies_at_the_edges_are_small_enough_to_be_sent_anywhere() -> None:

@@ -7,6 +7,7 @@ import pytest
 from contracts.checks.claims import Claim, Claims, Observer
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, usable
 from contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
+from contracts.exchanges.readers import Ambiguous
 
 KEY = ("draft-get-content", "getDraft")
 ID = "rc-abcd-12345"
@@ -17,9 +18,9 @@ MISSING = "realm param is missing, please provide valid realm in querystring or 
     ("name", "arguments", "right", "wrong"),
     [
         ("accepted", (), (None, 204), (None, 404)),
-        ("accepted", (), (None, 302), ({}, 400)),
+        ("accepted", (), ({}, 201), ({}, 400)),
         ("refused", (), (None, 404), ({}, 200)),
-        ("refused", (), ({}, 422), (None, 302)),
+        ("refused", (), ({}, 422), (None, 204)),
         ("turned_down", (), ({"errors": [{}]}, 200), ({"errors": []}, 200)),
         ("turned_down", (), (None, 400), (None, 200)),
         ("content_refused", (), ({"errors": [{}]}, 200), ({"errors": []}, 400)),
@@ -98,6 +99,14 @@ def test_a_should_is_noted_and_the_case_goes_on(
     should.refused(exchange(answer(None, 404)))
     assert len(attempt.evidence) == 1
     assert attempt.evidence[0].seen.startswith("200")
+
+
+@pytest.mark.parametrize("name", ["accepted", "refused", "turned_down"])
+def test_a_redirect_of_a_write_neither_accepts_nor_refuses(
+    must: Claim, answer: Any, exchange: Any, name: str
+) -> None:
+    with pytest.raises(Ambiguous, match="neither accepts nor refuses"):
+        getattr(must, name)(exchange(answer(None, 302, location="/sign-in")))
 
 
 @pytest.mark.parametrize("name", ["accepted", "refused", "turned_down", "content_refused"])

@@ -23,7 +23,8 @@ def judged(attempt: Attempt, *exchanges: Any) -> dict[str, bool]:
 
 
 @pytest.mark.parametrize(
-    ("status", "verdict"), [(200, True), (404, True), (500, False), (501, False), (429, None), (503, None)]
+    ("status", "verdict"),
+    [(200, True), (404, True), (500, False), (501, None), (505, False), (429, None), (503, None)],
 )
 def test_server_errors_are_found_but_not_a_gateways(
     attempt: Attempt, answer: Any, exchange: Any, status: int, verdict: bool | None

@@ -94,8 +94,14 @@ def test_two_different_errors_arrays_are_ambiguous(answer: Any) -> None:
         ({"links": [{"rel": "self"}], "items": []}, []),
         ({"links": [{"rel": "self"}], "mine": [{"a": 1}]}, [{"a": 1}]),
         ({"facets": [{"field": "schema"}], "results": [{"a": 1}], "mine": [{"a": 2}]}, [{"a": 1}]),
-        ([1], None),
+        ([1], [{"$this": 1}]),
+        ([ID, {"a": 1}], [{"$this": ID}, {"a": 1}]),
+        ({"items": [ID], "tags": ["x"]}, [{"$this": ID}]),
+        ({"tags": ["x"]}, None),
+        ({ID: {"a": 1}}, [{ID: {"a": 1}}]),
+        ({ID: 1}, None),
         ({"a": 1}, None),
+        ({}, None),
         (b"none", None),
     ],
 )
@@ -106,6 +112,22 @@ def test_the_records_of_a_list_are_found(answer: Any, body: Any, found: Any) -> 
 def test_an_answer_without_content_is_an_empty_list(answer: Any) -> None:
     assert readers.records(answer(b"", 204)) == []
     assert readers.records(answer(b"", 200)) is None
+
+
+@pytest.mark.parametrize(
+    ("record", "named"),
+    [
+        ({"identifier": ID}, True),
+        ({"href": f"/api/v2013/documents/{ID}/versions/draft"}, True),
+        ({ID: {}}, True),
+        ({"$this": ID}, True),
+        ({"identifier": ID + "6"}, False),
+        ({"identifier": "x-" + ID}, False),
+        ({"identifier": ID.upper()}, False),
+    ],
+)
+def test_a_record_names_an_identifier_as_a_word(record: dict[str, Any], named: bool) -> None:
+    assert readers.names(record, ID) is named
 
 
 def test_two_lists_are_ambiguous(answer: Any) -> None:

@@ -1,0 +1,36 @@
+"""Uids of documents that have attachments: at both ends of the range, and in other letter case."""
+
+import pytest
+
+from contracts.cases import Actor, Arrangement, Claims, Namespace, attachments, contract, identifiers
+
+CHAIN = ("createAttachment", "listAttachments", "attachmentExists", "getAttachment", "getAttachmentThumbnail")
+
+
+@pytest.mark.parametrize("length", [11, 128])
+@contract("uid-files-at-the-edges", operations=CHAIN)
+def test_a_document_at_the_end_of_the_range_has_attachments(
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, length: int
+) -> None:
+    """A picture is attached, listed, found, downloaded and previewed under a uid of 11 or of 128 characters."""
+    attachments.relies_on_chain(arrange, author)
+    uid = arrange.document(author, fresh.uid(length))
+    attachments.passes_chain(claim, "uid-files-at-the-edges", arrange, author, uid)
+
+
+@contract("uid-files-case-sensitive", operations=("listAttachments", "attachmentExists", "getAttachment"))
+def test_files_are_not_found_in_other_letter_case(
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
+) -> None:
+    """An attachment is not found, downloaded or listed under the uid of its document in other letter case."""
+    attachments.relies_on_absence(arrange, author, "attachmentExists")
+    attachments.relies_on_absence(arrange, author, "getAttachment")
+    attachment = attachments.second_document(arrange, author).attachments[0]
+    uid = identifiers.other_case(fresh, attachment.uid)
+    path = attachment.path | {"uid": uid}
+    for operation in ("attachmentExists", "getAttachment"):
+        claim("uid-files-case-sensitive", operation).refused(author.send(operation, path=path))
+    listed = author.send("listAttachments", path={"uid": uid})
+    attachments.none_listed(
+        claim("uid-files-case-sensitive", "listAttachments"), author, attachment.uid, [listed]
+    )
