@@ -16,7 +16,7 @@ TABLES = {
     "cases/requests.py": "a maker of requests for each operation",
     "checks/http.py": "a clause for each operation",
     "history/observed_facts.py": "a clause for each operation",
-    "manual/sequences.py": "a clause for each reading operation",
+    "checks/sequences.py": "a clause for each reading operation",
     "manual/readiness.py": "the steps of a draft's life, in their order",
 }
 
