@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from contracts.sandbox.answers import JsonAnswer
 from contracts.sandbox.authentication import Account
-from contracts.sandbox.context import Context
+from contracts.sandbox.context import Operations
 from contracts.sandbox.database import Attachment, Records, TemporaryFile
 from contracts.sandbox.files import StoredFile, too_large
 from contracts.sandbox.http_requests import bad_request, decoded_segment, forbidden, not_found
@@ -36,16 +36,8 @@ class WholeFile(FileResponse):
         await super().__call__({**scope, "headers": headers}, receive, send)
 
 
-class AttachmentOperations:
-    """Answers the six attachment operations.
-
-    Args:
-        context: what the operations share.
-
-    """
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
+class AttachmentOperations(Operations):
+    """Answers the six attachment operations."""
 
     async def create(self, request: Request) -> Response:
         """Store the body as a new attachment of a document that exists."""
@@ -212,16 +204,8 @@ def filename_in_path(request: Request) -> str:
     return name
 
 
-class TemporaryOperations:
-    """Answers ``POST /sandbox/temporary-files/{filename}``.
-
-    Args:
-        context: what the operations share.
-
-    """
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
+class TemporaryOperations(Operations):
+    """Answers ``POST /sandbox/temporary-files/{filename}``."""
 
     async def create(self, request: Request) -> Response:
         """Keep the body as a temporary file, without a size limit, and answer its ``tempFileId``."""

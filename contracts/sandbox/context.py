@@ -38,3 +38,15 @@ class Context:
         self.thumbnails = Thumbnails(habits.thumbnail_pixels)
         self.files = FileStore(settings.data)
         self.storage = Storage(settings.data)
+
+
+class Operations:
+    """Base of the classes that answer operations.
+
+    Args:
+        context: what the operations share.
+
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.context = context

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from contracts.sandbox.answers import JsonAnswer
 from contracts.sandbox.authentication import Account
-from contracts.sandbox.context import Context
+from contracts.sandbox.context import Operations
 from contracts.sandbox.database import DRAFT, PUBLISHED, Records, Version, new_version
 from contracts.sandbox.http_requests import (
     JsonBody,
@@ -23,16 +23,8 @@ from contracts.sandbox.listing import page_request
 from contracts.sandbox.record_types import CONTACT, Expectation, Realm, RecordType
 
 
-class ContactOperations:
-    """Answers ``createContact`` and ``updateContact``.
-
-    Args:
-        context: what the operations share.
-
-    """
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
+class ContactOperations(Operations):
+    """Answers ``createContact`` and ``updateContact``."""
 
     async def create(self, request: Request) -> Response:
         """Store a new contact, under ``header.identifier`` or else an identifier of our making."""
@@ -138,16 +130,8 @@ COLLECTIONS = frozenset({"my", "mydrafts"})
 _NO_DRAFT = "there is no draft of this document in the realm"
 
 
-class DraftOperations:
-    """Answers the six draft operations.
-
-    Args:
-        context: what the operations share.
-
-    """
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
+class DraftOperations(Operations):
+    """Answers the six draft operations."""
 
     async def save(self, request: Request) -> Response:
         """Create the draft, or replace it; its content is stored as it came, without validation."""

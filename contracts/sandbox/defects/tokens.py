@@ -268,7 +268,7 @@ def _opens_not(service: Service, operations: Operations, when: Callable[[Request
     def require(faithful: Require, request: Request) -> Account:
         account = faithful(request)
         if request.scope["operation_id"] in operations and when(request, account):
-            raise _unauthenticated()
+            raise Refusal(Reason.UNAUTHENTICATED, "the token is not valid")
         return account
 
     alter(service.identity, "require", require)
