@@ -169,7 +169,7 @@ def test_a_webhook_that_refuses_leaves_the_verdict_as_it_is_and_progress_can_be_
     hook = webhook_answering(404)
     defect = "--sandbox-arguments=--defect attachment-text-only"
     words = ("--realm=abs-dev", "--clause=attachment-create-accepted", defect)
-    ended = program("run", *words, "--workers=2", "--progress=always", f"--notify={hook.url}")
+    ended = program("run", *words, "--progress=always", f"--notify={hook.url}")
     assert ended.code == 1, ended.out + ended.err
     assert ended.err.splitlines()[-1] == "not notified: the webhook answered 404"
     assert [content["findings"]["failing"] for content in hook.posted] == [1]
