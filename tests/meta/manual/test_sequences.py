@@ -143,7 +143,7 @@ def test_a_draft_of_another_account_in_a_personal_list_is_told(alone: Client) ->
     assert alone("GET", f"{LIST}?collection=my", 200, listed) == ()
     alone.token = tokens["bob"]
     assert broken(alone("GET", f"{LIST}?collection=my", 200, listed)) == {
-        "list-my-without-others": Standing.FAULT
+        "list-my-without-others": Standing.ADVICE
     }
 
 
