@@ -28,15 +28,6 @@ def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim
 
 
 @contract("list-filter")
-def test_a_filter_joins_conditions(author: Actor, arrange: Arrangement, claim: Claims) -> None:
-    """Conditions joined by or pick what either picks, those joined by and what both pick; brackets group."""
-    field, drafts = lists.draft_field(arrange, author), drafts_of(author, "mydrafts")
-    first, second = (equals(field.filter_path, uid) for uid in field.own[:2])
-    lists.picks(claim("list-filter"), drafts, f"{first} or {second}", field.own[:2])
-    lists.picks(claim("list-filter"), drafts, f"({first} or {second}) and {second}", field.own[1:2])
-
-
-@contract("list-filter")
 @pytest.mark.parametrize("kind", list(DELICATE))
 def test_a_filter_takes_any_text(kind: str, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A literal may hold quotes, characters reserved in addresses, and any script."""
@@ -46,30 +37,6 @@ def test_a_filter_takes_any_text(kind: str, author: Actor, arrange: Arrangement,
     lists.picks(claim("list-filter"), drafts, f"{path} eq {literal}", ())
     lists.picks(
         claim("list-filter"), drafts, f"{path} eq {literal} or {equals(path, field.own[2])}", field.own[2:3]
-    )
-
-
-@contract("list-filter")
-def test_a_filter_works_without_a_collection(author: Actor, arrange: Arrangement, claim: Claims) -> None:
-    """A $filter picks from the list without a collection too."""
-    field = lists.draft_field(arrange, author)
-    lists.relies_on_filter(drafts_of(author, "mydrafts"), field)
-    lists.picks(
-        claim("list-filter"), drafts_of(author), equals(field.filter_path, *field.own[1:4]), field.own[1:4]
-    )
-
-
-@contract("list-filter-with-top")
-def test_a_filter_and_top_work_together(author: Actor, arrange: Arrangement, claim: Claims) -> None:
-    """$filter and $top together return only matching items and no more than $top of them."""
-    field, drafts = lists.draft_field(arrange, author), drafts_of(author, "mydrafts")
-    lists.relies_on_filter(drafts, field)
-    lists.relies_on_top(arrange, drafts)
-    page = drafts.page(filter=equals(field.filter_path, *field.own[:4]), top=2)
-    lists.no_more_than(claim("list-filter-with-top"), page, 2)
-    matching = 0 < page.size == len(page.order_of(field.own[:4]))
-    claim("list-filter-with-top").holds(
-        matching, page.exchange, expected="some of the four that match", seen=page.told
     )
 
 
