@@ -104,20 +104,6 @@ def nested(depth: int) -> Any:
 
 _BLOCK: Final = 64 * 1024
 
-#: Small files by what they try: one byte, every byte value, line ends and nulls, text that looks like something else.
-SMALL: Final[dict[str, bytes]] = {
-    "one.bin": b"x",
-    "every-byte.bin": bytes(range(256)) * 2,
-    "line-ends.txt": b"\x00one\r\ntwo\nthree\rfour\x00\x1a\r\n\r\n",
-    "marked.json": b'\xef\xbb\xbf{"not": "parsed", "again": 1.0}\n',
-    "rows.csv": b"\xef\xbb\xbfname;town\r\n"
-    + "Wangari Maathai;Ihithe\r\nSão Tomé;\n".encode() * 2_000
-    + b" ",
-    "page.html": "<!doctype html>\r\n<p>São Tomé &amp; Príncipe</p>\n".encode() * 1_400 + b"\n",
-    "tree.xml": b'<?xml version="1.0"?>\r\n<list>\n'
-    + b"<item> one </item>\r\n<item/>\n" * 2_200
-    + b"</list>\r\n ",
-}
 #: Names that are allowed or not, by what they try; the document does not say.
 UNUSUAL_NAMES: Final[dict[str, str]] = {
     "script and length": "na\u00efve 文件 \U0001f30d" + "n" * 150 + ".txt",

@@ -22,18 +22,6 @@ from contracts.cases import (
 MEBIBYTE = 1024**2
 
 
-@contract("attachment-download-same", requests=6)
-@pytest.mark.parametrize("name", list(contents.SMALL))
-def test_any_bytes_come_back(
-    name: str, author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
-) -> None:
-    """A file of any bytes comes back as it was sent: nulls, line ends, invalid text, text like JSON."""
-    attachment = attach(
-        author, document_for_uploads(arrange, author), f"{fresh.uid()}-{name}", contents.SMALL[name]
-    )
-    attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
-
-
 @contract("attachment-download-same", "attachment-create-listed", requests=6)
 @pytest.mark.parametrize("size", [64 * 1024 + 1, 1_100_000])
 def test_large_files_come_back(

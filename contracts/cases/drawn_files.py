@@ -1,0 +1,83 @@
+"""Files that Hypothesis draws, by their kind and their bytes, and claims that those which are taken come back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from contracts.cases import contents
+from contracts.cases.arrangement import Arrangement, Attachment, found, upload
+from contracts.cases.attachments import document_for_uploads, downloads
+from contracts.checks.claims import Claims
+from contracts.checks.outcomes import usable
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+#: Kinds that services store in ways of their own: as text, as data, as pictures, or as they are.
+KINDS: Final = (".txt", ".json", ".xml", ".csv", ".html", ".pdf", ".png", ".bin")
+_MARK: Final = b"\xef\xbb\xbf"
+#: Where services cut files into blocks, in bytes.
+_BLOCKS: Final = (1024, 4096, 8192, 65_536)
+
+
+@dataclass(frozen=True)
+class File:
+    """A file: the ending of its name, and bytes around a body.
+
+    Attributes:
+        size: Bytes of a body in which every value comes up and no two blocks are the same.
+        start, end: What stands around it.
+    """
+
+    kind: str
+    start: bytes = b""
+    size: int = 0
+    end: bytes = b""
+
+    @property
+    def content(self) -> bytes:
+        """All its bytes."""
+        return self.start + contents.content(self.size, seed=len(self.kind)) + self.end
+
+
+def files() -> SearchStrategy[File]:
+    """Files of any kind: small ones of any bytes, and such as end at the edge of a block."""
+    edges = st.builds(int.__add__, st.sampled_from(_BLOCKS), st.integers(-1, 1))
+    start = st.one_of(st.sampled_from((b"", _MARK)), st.binary(max_size=60))
+    end = st.one_of(st.sampled_from((b"", b" ", b"\n", b"\r\n", b"\0", b"\x1a")), st.binary(max_size=20))
+    return st.builds(File, st.sampled_from(KINDS), start, st.one_of(st.just(0), edges), end)
+
+
+#: One file of each kind with everything in it that is lost anywhere: a mark, line ends, nulls, invalid text, white
+#: space at its end, and more bytes than are read at once.
+FIRST: Final = tuple(
+    File(kind, _MARK + b"one\r\ntwo\nthree\rfour\0\xff\xfe{}<p>;\n", 70_000, b"\0\n end \r\n\n ")
+    for kind in KINDS
+)
+
+
+class DrawnFiles:
+    """Attaches drawn files to a shared document."""
+
+    def __init__(self, actor: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims) -> None:
+        self._actor = actor
+        self._uid = document_for_uploads(arrange, actor)
+        self._fresh = fresh
+        self._claim = claim
+
+    def comes_back(self, file: File) -> None:
+        """Claim that a file which was taken comes back as it was sent; whether every kind is taken is not shown.
+
+        Raises:
+            Contradiction: a must was contradicted.
+            Blocked: it is not found again.
+        """
+        name, content = f"{self._fresh.uid()}{file.kind}", file.content
+        created = upload(self._actor, self._uid, name, content)
+        if usable(created).refusal:
+            return
+        made = found(self._actor, Attachment(self._uid, 0, name, content), created, len(content))
+        downloads(self._claim("attachment-download-same", "getAttachment"), self._actor, made)
