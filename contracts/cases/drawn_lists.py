@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from contracts.cases import lists
-from contracts.cases.arrangement import Arrangement
+from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.list_pages import Page, drafts_of, equals, quoted
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import usable
@@ -142,13 +142,21 @@ FIRST: Final = (
 
 
 class DrawnLists:
-    """Asks for lists of the actor's own kept drafts and compares them with what these drafts are."""
+    """Asks for lists of the actor's own kept drafts and compares them with what these drafts are.
+
+    Raises:
+        Blocked: they are not all there, or the list cannot be narrowed to them.
+    """
 
     def __init__(self, actor: Actor, arrange: Arrangement, claim: Claims) -> None:
         self._actor = actor
         self._claim = claim
         self._field = lists.draft_field(arrange, actor)
-        lists.relies_on_filter(drafts_of(actor, "mydrafts"), self._field)
+        drafts = drafts_of(actor, "mydrafts")
+        lists.relies_on_filter(drafts, self._field)
+        narrowed = drafts.page(filter=equals(self._field.filter_path, *self._field.own))
+        there = len(narrowed.order_of(self._field.own)) == len(self._field.own)
+        require(there, "listDrafts", "does not show the suite's own drafts any more")
 
     def is_answered(self, question: Question) -> None:
         """Claim that a list which was given holds what was asked for, and in that order.

@@ -3,7 +3,7 @@
 from contracts.cases import Actor, Arrangement, Claims, Properties, contract, drawn_lists
 
 
-@contract(*drawn_lists.CLAUSES, requests=16)
+@contract(*drawn_lists.CLAUSES, requests=16, last=True)
 def test_any_combination_of_options_picks_what_it_says(
     author: Actor, arrange: Arrangement, claim: Claims, properties: Properties
 ) -> None:
