@@ -29,6 +29,7 @@ def contract(
     requests: int = 0,
     faults: bool = False,
     last: bool = False,
+    records: int = 0,
 ) -> pytest.MarkDecorator:
     """Mark a case.
 
@@ -40,6 +41,8 @@ def contract(
         requests: Rough cost, where it is far from the usual handful; lets long cases start early.
         faults: The case also covers every clause that speaks about generated faults of its operation.
         last: The case uses up what others need, or builds on what they leave, so they run before it.
+        records: Contacts and submissions that the case creates when it passes; their places in the budget of permanent
+            records are kept for it, and it runs after the cases that create none.
     """
     return pytest.mark.contract(
         clauses=tuple(clauses),
@@ -48,4 +51,5 @@ def contract(
         requests=requests,
         faults=faults,
         last=last,
+        records=records,
     )

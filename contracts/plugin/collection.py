@@ -23,7 +23,7 @@ from contracts.interface.location import cases_directory
 from contracts.plugin.options import SELECTION, TARGET, Selection
 from contracts.plugin.sharding import ShardNumber, cases_of_shard, weigh_case
 from contracts.plugin.worker import WORKER
-from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS
+from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: A case with its clauses, its operations and its realm.
 Facts = tuple[pytest.Item, tuple[str, ...], tuple[str, ...], str]
@@ -230,6 +230,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if dropped:
         config.hook.pytest_deselected(items=dropped)
     items[:] = sorted(kept, key=_cost, reverse=True)
+    worker = config.stash.get(WORKER, None)
+    if worker is not None:
+        worker.permanent_records.plan(_planned_records(items))
 
 
 def _dealt(
@@ -243,7 +246,7 @@ def _dealt(
             (case, realm_of(item)),
             clauses_of(item),
             operations_of(item, catalogue),
-            _cost(item)[1],
+            _cost(item)[-1],
             catalogue,
         )
         for case, item in cases.items()
@@ -294,7 +297,22 @@ def _reason_to_drop(item: pytest.Item, selection: Selection, catalogue: Catalogu
     return None
 
 
-def _cost(item: pytest.Item) -> tuple[bool, int]:
-    """What puts an item first, when highest: its length, unless others have to run before it."""
+def _planned_records(items: Iterable[pytest.Item]) -> dict[str, tuple[str, int]]:
+    """Permanent records that the cases of a run create when they pass, by the id of the case."""
+    planned = {case_of(item): (realm_of(item), _records(item)) for item in items if _records(item)}
+    # One contact of each realm is created once and serves the cases of all runs.
+    kept = {f"[the kept contact of {realm}]": (realm, 1) for realm in DOCUMENT_REALMS}
+    return planned | kept
+
+
+def _records(item: pytest.Item) -> int:
+    return max((mark.kwargs["records"] for mark in marks(item)), default=0)
+
+
+def _cost(item: pytest.Item) -> tuple[bool, bool, int]:
+    """What puts an item first, when highest: its length, unless others have to run before it.
+
+    Cases that create permanent records run late: until then their places are room for requests that must be refused.
+    """
     last = any(mark.kwargs["last"] for mark in marks(item))
-    return not last, max((mark.kwargs["requests"] for mark in marks(item)), default=0)
+    return not last, not _records(item), max((mark.kwargs["requests"] for mark in marks(item)), default=0)

@@ -216,7 +216,7 @@ def _limits(config: pytest.Config, plan: Plan) -> dict[str, Any]:
         "requests_per_second": None if embedded else target.pace.requests_per_second,
         "concurrency": None if embedded else target.pace.concurrency,
         "request_budget": request_budget(target, config.stash[SELECTION].profile),
-        "permanent_records_per_realm": None if embedded else target.pace.permanent_records,
+        "permanent_records_per_realm": target.pace.permanent_records,
     }
 
 

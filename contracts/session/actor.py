@@ -18,9 +18,9 @@ from contracts.exchanges.exchange import Exchange, read_timestamp
 from contracts.interface.description import Operation
 from contracts.session.session import HttpRequest, RequestContext, Session
 from contracts.session.tokens import Token
+from contracts.settings.target import ANONYMOUS
 
 JSON: Final = "application/json"
-#: Operations for which the document lists no Content-Type.
 #: Where a request names the record it is about.
 _NAMES: Final = ("uid", "identifier")
 
@@ -123,6 +123,7 @@ class Actor:
             writes=not described.safe and operation != "createToken",
             verbatim=address is not None,
             summed=summed,
+            altered=self._altered(headers or {}, pairs, token, realm),
         )
         exchange = self._sent(request)
         if operation == "createToken" and exchange.response is not None and exchange.response.success:
@@ -135,6 +136,25 @@ class Actor:
             headers_again = self._headers(described, headers or {}, token, realm)
             exchange = self._sent(replace(request, headers=headers_again))
         return exchange
+
+    def _altered(
+        self,
+        headers: Mapping[str, str | None],
+        query: list[tuple[str, str]],
+        token: str | _Default | None,
+        realm: str | _Default | None,
+    ) -> str:
+        """What of a request is not the role's own; one without rights sends credentials that are not enough."""
+        changed = {name.lower() for name in headers}
+        if (
+            not isinstance(token, _Default)
+            or "authorization" in changed
+            or self.role in (ANONYMOUS, "restricted")
+        ):
+            return "credentials"
+        if not isinstance(realm, _Default) or "realm" in changed or any(name == "Realm" for name, _ in query):
+            return "realm"
+        return ""
 
     def _sent(self, request: HttpRequest) -> Exchange:
         exchange = self._session.send(request, self._context)

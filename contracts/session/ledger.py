@@ -18,7 +18,7 @@ from contracts.exchanges.exchange import Response
 from contracts.file_formats import Format, Moment, Name, one_of, plain
 from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
-from contracts.session.limits import ResidueBudget
+from contracts.session.limits import PermanentWrite, ResidueBudget
 
 #: `intended` and `unknown` both mean: maybe created. The first stands where nothing was heard, because the run was
 #: killed or interrupted, the second where the answer does not tell.
@@ -80,11 +80,17 @@ class Ledger:
         self._budget = budget
         self._lock = threading.Lock()
         self._entries: dict[int, Entry] = {}
+        self._permanent: dict[int, PermanentWrite] = {}
         #: Of these, drafts that are there or may be there: few, however many there have been.
         self._drafts: dict[int, Entry] = {}
 
-    def intend(self, operation: str, realm: str, role: str, identifier: str) -> Entry | None:
+    def intend(
+        self, operation: str, realm: str, role: str, identifier: str, *, case: str = "", kind: str = ""
+    ) -> Entry | None:
         """Note a write before it is sent; None for operations that leave nothing behind.
+
+        Args:
+            case, kind: As in `PermanentWrite`.
 
         Raises:
             ResidueSpent: the write could create one permanent record more than the run may; nothing was noted.
@@ -96,7 +102,9 @@ class Ledger:
             number = len(self._entries) + 1
             entry = Entry(number, operation, what, realm, role, identifier, "intended", _now(), self._by)
             if self._budget and what in PERMANENT_KINDS:
-                self._budget.reserve(realm, _record(entry))
+                write = PermanentWrite(realm, _record(entry), operation, case, kind)
+                self._budget.reserve(write)
+                self._permanent[number] = write
             self._write(entry)
         return entry
 
@@ -105,8 +113,8 @@ class Ledger:
         settled = replace(entry, state=state, at=_now(), identifier=identifier or entry.identifier)
         with self._lock:
             self._write(settled)
-            if self._budget and entry.what in PERMANENT_KINDS:
-                self._budget.settle(entry.realm, _record(entry), kept=state != "refused")
+            if self._budget and (write := self._permanent.pop(entry.number, None)):
+                self._budget.settle(write, kept=state != "refused")
 
     def removed(self, realm: str, identifier: str) -> None:
         """Note that a draft was deleted through the interface."""

@@ -7,13 +7,15 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from contracts.errors import EnvironmentFault
+from contracts.session.namespace import KEPT_PREFIX
 from contracts.session.private_folder import write_whole
 
 #: Share of the budget that only signing in, cleaning and sweeping may use, and its least number of requests.
@@ -233,7 +235,6 @@ def _moment(path: Path) -> float:
         return 0.0
 
 
-#: What the budget counts; an attachment goes with its document and is listed, not counted.
 #: How long a write waits for others under way, which may yet turn out to create nothing.
 _PATIENCE_SECONDS = 5.0
 _RECORD_POLL_SECONDS = 0.02
@@ -243,11 +244,39 @@ class ResidueSpent(EnvironmentFault):
     """A write could create one permanent record more than the settings allow; it was not sent."""
 
 
+#: Records of one kind of unplanned write that are taken as evidence: the first sight of it, and its confirmation.
+_EVIDENCE = 2
+#: Places of the planned records that unplanned ones may take before no more of an operation's are sent.
+_BORROWED = 3
+
+
+@dataclass(frozen=True)
+class PermanentWrite:
+    """A write that may create a permanent record.
+
+    Attributes:
+        record: Tells its record from others.
+        operation: `operationId`.
+        case: On whose behalf it is sent.
+        kind: What of the request may have to be refused, as `credentials`; requests of one kind show one fault.
+    """
+
+    realm: str
+    record: str
+    operation: str = ""
+    case: str = ""
+    kind: str = ""
+
+
 class ResidueBudget:
     """The permanent records of a run in each realm, counted in its private folder.
 
     A record is counted once, however often it is written. A write that the service refuses gives its place back;
     one whose outcome is unknown keeps it.
+
+    What a run creates when nothing is wrong is planned before it. All other writes ought to be refused: those that
+    are accepted all the same are evidence of a fault, and one fault must not take the places of the planned records
+    (design 4.5). Of each kind the first record and one that confirms it are taken; no further one is sent.
 
     Args:
         folder: Private folder that all workers of the run see.
@@ -259,56 +288,102 @@ class ResidueBudget:
         self._folder = folder
         self._most = most
         self._is_given = is_given
+        self._planned_cases: frozenset[str] = frozenset()
+        self._planned: Counter[str] = Counter()
+        self._has_plan = False
 
-    def reserve(self, realm: str, record: str) -> None:
+    def plan(self, cases: Mapping[str, tuple[str, int]]) -> None:
+        """Keep places for the records that cases create when they pass; without a plan every write is a planned one.
+
+        Args:
+            cases: Realm and number of records, by the id of the case.
+        """
+        self._has_plan = True
+        self._planned_cases = frozenset(cases)
+        self._planned = Counter()
+        for realm, records in cases.values():
+            self._planned[realm] += records
+
+    def reserve(self, write: PermanentWrite) -> None:
         """Take a place for a record before it is written.
 
         Raises:
-            ResidueSpent: there is none left.
+            ResidueSpent: there is none left, or none for a write like this.
         """
-        if self._is_given(record):
+        if self._is_given(write.record):
             return
         deadline = time.monotonic() + _PATIENCE_SECONDS
-        while not self._take(realm, record):
-            full = len(self._read(realm)[0]) >= self._most
+        while not self._take(write):
+            full = len(self._read(write.realm)[0]) >= self._most
             if full or time.monotonic() > deadline:
                 raise ResidueSpent(
-                    f"the run has created the {self._most} permanent records it may create in {realm} "
+                    f"the run has created the {self._most} permanent records it may create in {write.realm} "
                     "(setting pace.permanent_records)"
                 )
             time.sleep(_RECORD_POLL_SECONDS)
 
-    def settle(self, realm: str, record: str, *, kept: bool) -> None:
+    def settle(self, write: PermanentWrite, *, kept: bool) -> None:
         """Say what became of a write whose place was reserved."""
-        if self._is_given(record):
+        if self._is_given(write.record):
             return
-        with self._locked(realm):
-            there, under_way = self._read(realm)
-            under_way -= Counter([record])
-            self._write(realm, there | ({record} if kept else set()), under_way)
+        with self._locked(write.realm):
+            there, under_way = self._read(write.realm)
+            under_way -= Counter([write.record])
+            if kept:
+                there.setdefault(write.record, "" if self._is_planned(write) else _label(write))
+            self._write(write.realm, there, under_way)
 
     def created(self, realm: str) -> int:
         """How many permanent records the run has created in a realm, or may have created."""
         return len(self._read(realm)[0])
 
-    def _take(self, realm: str, record: str) -> bool:
-        with self._locked(realm):
-            there, under_way = self._read(realm)
-            if record not in there and len(there | under_way.keys() | {record}) > self._most:
-                return False
-            self._write(realm, there, under_way + Counter([record]))
+    def _is_planned(self, write: PermanentWrite) -> bool:
+        return not self._has_plan or write.case in self._planned_cases or write.record.startswith(KEPT_PREFIX)
+
+    def _take(self, write: PermanentWrite) -> bool:
+        with self._locked(write.realm):
+            there, under_way = self._read(write.realm)
+            if write.record not in there:
+                if not self._is_planned(write):
+                    self._refuse_more(write, there)
+                if len(there.keys() | under_way.keys() | {write.record}) > self._most:
+                    return False
+            self._write(write.realm, there, under_way + Counter([write.record]))
             return True
+
+    def _refuse_more(self, write: PermanentWrite, there: Mapping[str, str]) -> None:
+        """Refuse a write that would show a fault again, or that the planned records leave no room for."""
+        unplanned = [label for label in there.values() if label]
+        reserve = max(1, self._most - self._planned[write.realm])
+        same = unplanned.count(_label(write))
+        if same >= (_EVIDENCE if len(unplanned) < reserve else 1):
+            raise ResidueSpent(
+                f"{write.operation} has created {same} permanent records in {write.realm} by requests of this kind, "
+                "which is evidence enough; the other places are kept for cases that need them"
+            )
+        of_operation = [label for label in unplanned if label.startswith(f"{write.operation} ")]
+        if len(unplanned) >= reserve + _BORROWED and of_operation:
+            raise ResidueSpent(
+                f"{write.operation} has created {len(of_operation)} permanent records in {write.realm} by requests "
+                "that no plan foresaw; the other places are kept for cases that need them "
+                "(setting pace.permanent_records)"
+            )
 
     def _locked(self, realm: str) -> FileLock:
         return FileLock(self._folder / f"residue-{realm}.lock")
 
-    def _read(self, realm: str) -> tuple[set[str], Counter[str]]:
+    def _read(self, realm: str) -> tuple[dict[str, str], Counter[str]]:
+        """Records that are there, each with the label of an unplanned write; and those under way, with their number."""
         path = self._folder / f"residue-{realm}.json"
         if not path.exists():
-            return set(), Counter()
+            return {}, Counter()
         there, under_way = json.loads(path.read_text(encoding="utf-8"))
-        return set(there), Counter(under_way)
+        return there, Counter(under_way)
 
-    def _write(self, realm: str, there: set[str], under_way: Counter[str]) -> None:
-        content = json.dumps([sorted(there), under_way]).encode()
+    def _write(self, realm: str, there: Mapping[str, str], under_way: Counter[str]) -> None:
+        content = json.dumps([there, under_way]).encode()
         write_whole(self._folder / f"residue-{realm}.json", content)
+
+
+def _label(write: PermanentWrite) -> str:
+    return f"{write.operation} {write.kind or write.case}"

@@ -90,6 +90,7 @@ class HttpRequest:
         identifiers: Record identifiers that the request would write to, decoded.
         writes: Whether the request may change something.
         summed: Keep only the beginning of the answer's body, and the digest of all of it.
+        altered: What of the request is not the role's own: `credentials`, `realm`, or empty for neither.
         verbatim: The address goes out as written; otherwise the client library decodes what needs no encoding.
     """
 
@@ -102,6 +103,7 @@ class HttpRequest:
     writes: bool = False
     verbatim: bool = False
     summed: bool = False
+    altered: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,8 +135,7 @@ class Session:
             its own.
         ledger_folder: Where the ledger stands; the private folder by default.
         request_budget: Requests that all sessions of the group may send together; None for no limit.
-        disposable: The target is a sandbox that ends with the session, so requests need no pace, and permanent
-            records no limit.
+        disposable: The target is a sandbox that ends with the session, so requests need no pace.
         events: Takes each exchange and fault, redacted; by default nothing is recorded.
         dry_run: Requests are prepared, guarded and recorded, and not sent; tokens are stand-ins.
 
@@ -176,7 +177,8 @@ class Session:
             folder = ledger_folder or self.private
             for place in dict.fromkeys((folder, self.private)):
                 resources.callback(ProcessLock(place, name).release)
-            self.ledger = Ledger(folder / f"ledger-{name}.jsonl", self._residue_budget())
+            self.permanent_records = self._residue_budget()
+            self.ledger = Ledger(folder / f"ledger-{name}.jsonl", self.permanent_records)
             resources.callback(self.ledger.close)
             self._resources = resources.pop_all()
         self.shared = SharedState(self.private)
@@ -295,9 +297,8 @@ class Session:
             stop,
         )
 
-    def _residue_budget(self) -> ResidueBudget | None:
-        most = self.target.pace.permanent_records
-        return None if self.disposable else ResidueBudget(self.private, most, self.namespace.grants)
+    def _residue_budget(self) -> ResidueBudget:
+        return ResidueBudget(self.private, self.target.pace.permanent_records, self.namespace.grants)
 
     def _make_transport(self) -> Transport:
         bundle = self.target.tls.ca_bundle
@@ -367,7 +368,14 @@ class Session:
             return None
         self._refuse_foreign(request)
         identifier = request.identifiers[0] if request.identifiers else ""
-        return self.ledger.intend(request.operation or "", context.realm, context.role, identifier)
+        return self.ledger.intend(
+            request.operation or "",
+            context.realm,
+            context.role,
+            identifier,
+            case=context.case,
+            kind=request.altered,
+        )
 
     def _refuse_foreign(self, request: HttpRequest) -> None:
         foreign = [name for name in request.identifiers if not self.namespace.owns(name)]

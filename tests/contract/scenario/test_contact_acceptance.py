@@ -28,6 +28,7 @@ from contracts.cases import (
     "contact-success-status",
     operations=["createContact"],
     profile="smoke",
+    records=1,
 )
 def test_a_contact_with_its_mandatory_fields_is_created(
     contacts: ContactRequests, samples: Samples, claim: Claims, observe: Observer
@@ -47,6 +48,7 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     "contact-refused-frees-identifier",
     "contact-identifier-origin",
     operations=["createContact"],
+    records=1,
 )
 def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     contacts: ContactRequests, samples: Samples, claim: Claims, observe: Observer

@@ -37,6 +37,7 @@ from contracts.cases import (
     "workflow-answer",
     operations=[CREATE],
     profile="smoke",
+    records=3,
 )
 def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     author: Actor,
@@ -81,6 +82,7 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     "workflow-submitted-state",
     operations=[CREATE_NAMED],
     profile="smoke",
+    records=1,
 )
 def test_a_record_is_created_under_a_free_identifier(
     author: Actor,
@@ -117,6 +119,7 @@ def test_a_record_is_created_under_a_free_identifier(
     "workflow-refused-frees-identifier",
     operations=[CREATE_NAMED],
     last=True,
+    records=1,
 )
 def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused(
     author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
@@ -166,7 +169,7 @@ def test_a_record_is_updated(
         claim("workflow-update-accepted").accepted(submit(UPDATE, author, samples, bare))
 
 
-@contract("workflow-info-longest", "workflow-success-status", operations=[CREATE_NAMED])
+@contract("workflow-info-longest", "workflow-success-status", operations=[CREATE_NAMED], records=1)
 def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
     nau: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:

@@ -61,6 +61,7 @@ def test_an_identifier_outside_the_rule_is_refused(
     "workflow-batch-characters",
     "workflow-identifier-case-sensitive",
     operations=[CREATE_NAMED],
+    records=1,
 )
 def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
