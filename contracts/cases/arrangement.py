@@ -388,6 +388,7 @@ class Arrangement:
         """The identifier of a record that is submitted through the workflow now; it stays for good."""
         identifier = identifier or self._session.namespace.uid()
         self._session.keep(identifier)
+        self._session.permanent_records.foresee(identifier)
         path = {"schema": self._samples.workflow_schema, "identifier": identifier}
         done(
             actor.send(

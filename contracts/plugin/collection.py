@@ -300,9 +300,10 @@ def _reason_to_drop(item: pytest.Item, selection: Selection, catalogue: Catalogu
 def _planned_records(items: Iterable[pytest.Item]) -> dict[str, tuple[str, int]]:
     """Permanent records that the cases of a run create when they pass, by the id of the case."""
     planned = {case_of(item): (realm_of(item), _records(item)) for item in items if _records(item)}
-    # One contact of each realm is created once and serves the cases of all runs.
+    # One contact of each realm serves the cases of all runs, and two submissions those of one run.
     kept = {f"[the kept contact of {realm}]": (realm, 1) for realm in DOCUMENT_REALMS}
-    return planned | kept
+    arranged = {f"[submissions arranged in {realm}]": (realm, 2) for realm in DEVELOPMENT_REALMS}
+    return planned | kept | arranged
 
 
 def _records(item: pytest.Item) -> int:
@@ -315,4 +316,8 @@ def _cost(item: pytest.Item) -> tuple[bool, bool, int]:
     Cases that create permanent records run late: until then their places are room for requests that must be refused.
     """
     last = any(mark.kwargs["last"] for mark in marks(item))
-    return not last, not _records(item), max((mark.kwargs["requests"] for mark in marks(item)), default=0)
+    return (
+        not last,
+        last or not _records(item),
+        max((mark.kwargs["requests"] for mark in marks(item)), default=0),
+    )

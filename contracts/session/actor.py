@@ -144,14 +144,14 @@ class Actor:
         token: str | _Default | None,
         realm: str | _Default | None,
     ) -> str:
-        """What of a request is not the role's own; one without rights sends credentials that are not enough."""
+        """What of a request ought to have it refused, but for its content: credentials or realm."""
         changed = {name.lower() for name in headers}
-        if (
-            not isinstance(token, _Default)
-            or "authorization" in changed
-            or self.role in (ANONYMOUS, "restricted")
-        ):
-            return "credentials"
+        if token is None or self.role == ANONYMOUS:
+            return "no credentials"
+        if not isinstance(token, _Default) or "authorization" in changed:
+            return "other credentials"
+        if self.role == "restricted":
+            return "credentials without rights"
         if not isinstance(realm, _Default) or "realm" in changed or any(name == "Realm" for name, _ in query):
             return "realm"
         return ""

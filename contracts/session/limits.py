@@ -290,6 +290,7 @@ class ResidueBudget:
         self._is_given = is_given
         self._planned_cases: frozenset[str] = frozenset()
         self._planned: Counter[str] = Counter()
+        self._foreseen: set[str] = set()
         self._has_plan = False
 
     def plan(self, cases: Mapping[str, tuple[str, int]]) -> None:
@@ -303,6 +304,10 @@ class ResidueBudget:
         self._planned = Counter()
         for realm, records in cases.values():
             self._planned[realm] += records
+
+    def foresee(self, record: str) -> None:
+        """Take the write of a record for a planned one, whatever case it is arranged for."""
+        self._foreseen.add(record)
 
     def reserve(self, write: PermanentWrite) -> None:
         """Take a place for a record before it is written.
@@ -338,7 +343,8 @@ class ResidueBudget:
         return len(self._read(realm)[0])
 
     def _is_planned(self, write: PermanentWrite) -> bool:
-        return not self._has_plan or write.case in self._planned_cases or write.record.startswith(KEPT_PREFIX)
+        planned = write.case in self._planned_cases or write.record in self._foreseen
+        return planned or not self._has_plan or write.record.startswith(KEPT_PREFIX)
 
     def _take(self, write: PermanentWrite) -> bool:
         with self._locked(write.realm):
@@ -354,7 +360,7 @@ class ResidueBudget:
     def _refuse_more(self, write: PermanentWrite, there: Mapping[str, str]) -> None:
         """Refuse a write that would show a fault again, or that the planned records leave no room for."""
         unplanned = [label for label in there.values() if label]
-        reserve = max(1, self._most - self._planned[write.realm])
+        reserve = max(_EVIDENCE, self._most - self._planned[write.realm])
         same = unplanned.count(_label(write))
         if same >= (_EVIDENCE if len(unplanned) < reserve else 1):
             raise ResidueSpent(

@@ -90,7 +90,7 @@ class HttpRequest:
         identifiers: Record identifiers that the request would write to, decoded.
         writes: Whether the request may change something.
         summed: Keep only the beginning of the answer's body, and the digest of all of it.
-        altered: What of the request is not the role's own: `credentials`, `realm`, or empty for neither.
+        altered: What of the request ought to have it refused, as `no credentials`; empty for its content, or nothing.
         verbatim: The address goes out as written; otherwise the client library decodes what needs no encoding.
     """
 

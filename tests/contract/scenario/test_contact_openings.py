@@ -110,7 +110,7 @@ def test_reading_a_contact_back(contacts: ContactRequests, author: Actor, observ
     observe("contact-read-back", "updateContact", errors_array.outcome(sent))
 
 
-@contract("contact-identifier-taken", operations=["createContact"], profile="nightly")
+@contract("contact-identifier-taken", operations=["createContact"], profile="nightly", records=1)
 def test_creating_under_an_identifier_in_use(
     contacts: ContactRequests, author: Actor, arrange: Arrangement, observe: Observer
 ) -> None:

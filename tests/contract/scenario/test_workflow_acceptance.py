@@ -187,7 +187,7 @@ def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
 
 
-@contract("workflow-info-longest", operations=[CREATE], profile="full")
+@contract("workflow-info-longest", operations=[CREATE], profile="full", records=1)
 def test_the_longest_information_is_accepted_without_an_identifier_too(
     nau: Actor, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:

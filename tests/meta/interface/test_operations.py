@@ -13,6 +13,7 @@ from contracts.interface.description import load_description, operations_with
 CONTRACTS = Path(__file__).parents[3] / "contracts"
 #: Modules that may name several operations together, and why.
 TABLES = {
+    "cases/described_inputs.py": "what a link of the description leads to",
     "cases/requests.py": "a maker of requests for each operation",
     "checks/http.py": "a clause for each operation",
     "history/observed_facts.py": "a clause for each operation",

@@ -10,7 +10,7 @@ import pytest
 
 from contracts.exchanges.exchange import Response
 from contracts.session.ledger import Ledger, append_removed, named, outcome, read_entries, removable, residue
-from contracts.session.limits import ResidueBudget, ResidueSpent
+from contracts.session.limits import PermanentWrite, ResidueBudget, ResidueSpent
 from tests.meta.messages import response
 
 
@@ -133,3 +133,60 @@ def test_a_write_waits_for_one_under_way_that_may_come_to_nothing(ledger: Any) -
     refusal.start()
     assert second.intend("createContact", "abs-dev", "author", "rc-test00000002") is not None
     refusal.join()
+
+
+PLAN = {"test_a_contact_is_created": ("abs-dev", 7), "[the kept contact of abs-dev]": ("abs-dev", 1)}
+
+
+@pytest.fixture
+def planned(tmp_path: Path) -> ResidueBudget:
+    """A budget of twelve records in each realm, eight of which are planned in abs-dev."""
+    budget = ResidueBudget(tmp_path, 12, {"given-by-settings"}.__contains__)
+    budget.plan(PLAN)
+    return budget
+
+
+def let_through(
+    budget: ResidueBudget, record: str, case: str, kind: str = "", operation: str = "createContact"
+) -> None:
+    sent = PermanentWrite("abs-dev", record, operation, case, kind)
+    budget.reserve(sent)
+    budget.settle(sent, kept=True)
+
+
+def test_one_fault_leaves_evidence_and_its_confirmation(planned: ResidueBudget) -> None:
+    for number in range(2):
+        let_through(planned, f"rc-test-first-{number}", f"case {number}", "no credentials")
+    with pytest.raises(ResidueSpent, match="2 permanent records in abs-dev by requests of this kind"):
+        let_through(planned, "rc-test-third", "case 3", "no credentials")
+    let_through(planned, "rc-test-others", "case 3", "other credentials")
+
+
+def test_what_ought_to_be_refused_leaves_the_places_of_planned_records(planned: ResidueBudget) -> None:
+    for number in range(7):
+        let_through(planned, f"rc-test-faulty-{number}", f"case {number}")
+    with pytest.raises(ResidueSpent, match="that no plan foresaw"):
+        let_through(planned, "rc-test-faulty-7", "case 7")
+    let_through(planned, "rc-test-submission", "another case", operation="createWorkflowRecord")
+    for number in range(4):
+        let_through(planned, f"rc-test-planned-{number}", "test_a_contact_is_created")
+    with pytest.raises(ResidueSpent, match="12 permanent records it may create"):
+        let_through(planned, "rc-test-planned-4", "test_a_contact_is_created")
+
+
+def test_requests_that_are_refused_are_sent_as_long_as_a_place_is_free(planned: ResidueBudget) -> None:
+    for number in range(2):
+        let_through(planned, f"rc-test-first-{number}", "case", "no credentials")
+    for number in range(40):
+        refused = PermanentWrite("abs-dev", f"rc-test-refused-{number}", "createContact", f"case {number}")
+        planned.reserve(refused)
+        planned.settle(refused, kept=False)
+    assert planned.created("abs-dev") == 2
+
+
+def test_arranged_and_kept_records_are_planned_ones(planned: ResidueBudget) -> None:
+    for number in range(11):
+        planned.foresee(f"rc-test-arranged-{number}")
+        let_through(planned, f"rc-test-arranged-{number}", "case", operation="createWorkflowRecord")
+    let_through(planned, "rc-keep-author-contact-abs-dev", "case")
+    assert planned.created("abs-dev") == 12
