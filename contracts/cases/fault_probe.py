@@ -244,6 +244,12 @@ class Probe:
             raise Blocked(self._operation, "does not refuse what is absent, so nothing can be told apart")
 
 
+def judged(catalogue: Catalogue, operation: str, fault: Fault) -> bool:
+    """Whether a fault is sent at all: one that no clause rules out is only observed, and not where it would stay."""
+    clause = catalogue.for_fault(operation, fault.key)
+    return not _adds_a_record(operation) or (clause is not None and clause.level is not Level.SILENT)
+
+
 def firm(fault: Fault, usual: Any) -> bool:
     """Whether the document really rules a fault out.
 

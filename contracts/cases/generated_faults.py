@@ -8,7 +8,7 @@ so that nothing but the fault can be the reason of a refusal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, Final
@@ -94,19 +94,24 @@ def make_all() -> None:
             faults(name, realm)
 
 
-def one_of_each(operation: str, realm: str, realms: Sequence[str]) -> tuple[Fault, ...]:
+def one_of_each(
+    operation: str, realm: str, realms: Sequence[str], judged: Callable[[Fault], bool] = lambda _: True
+) -> tuple[Fault, ...]:
     """One value for each kind of fault, the kinds dealt out among the realms of a run.
 
     The scenarios judge every clause in every realm already; here each kind of fault is sent once in a run, each
-    operation beginning with another realm. What a scenario sends in full in every realm is left out.
+    operation beginning with another realm. What a scenario sends in full in every realm is left out, and so is what
+    is not `judged`.
     """
     grouped: dict[str, list[Fault]] = {}
     for fault in faults(operation, realm):
-        if (operation, fault.place, fault.kind) not in _MET_ALREADY:
+        if (operation, fault.place, fault.kind) not in _MET_ALREADY and judged(fault):
             grouped.setdefault(fault.key, []).append(fault)
     turn = sum(map(ord, operation))
     place = realms.index(realm) if realm in realms else 0
-    dealt = [group for number, group in enumerate(grouped.values()) if (number + turn) % len(realms) == place]
+    groups = list(grouped.values())
+    dealt = [group for number, group in enumerate(groups) if (number + turn) % len(realms) == place]
+    dealt = dealt or groups[place % max(1, len(groups)) :][:1]
     return tuple(_plainest(group, turn) for group in dealt)
 
 

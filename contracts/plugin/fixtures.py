@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -12,7 +13,7 @@ from contracts.cases.arrangement import Arrangement
 from contracts.cases.contact_requests import ContactRequests, UnauthenticatedContacts
 from contracts.cases.contents import Limit, upload_limit
 from contracts.cases.drafts import prove
-from contracts.cases.fault_probe import Exercise, Probe
+from contracts.cases.fault_probe import Exercise, Probe, judged
 from contracts.cases.generated_faults import faults, one_of_each
 from contracts.cases.hostile_input import Deal
 from contracts.cases.marks import Profile
@@ -157,7 +158,8 @@ def probe(
     has = worker.description.operations[operation].realms
     run = worker.selection.realms or worker.target.realms
     realms = [name for name in run if name in has] or [realm]
-    chosen = faults(operation, realm) if thorough else one_of_each(operation, realm, realms)
+    sent = partial(judged, worker.catalogue, operation)
+    chosen = faults(operation, realm) if thorough else one_of_each(operation, realm, realms, sent)
     exercise = Exercise(operation, bases, author, worker.namespace)
     return Probe(operation, attempt, worker.catalogue, exercise, chosen)
 

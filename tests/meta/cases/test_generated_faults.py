@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.fault_probe import Probe, firm
-from contracts.cases.generated_faults import ABSENT, Fault
+from contracts.cases.fault_probe import Probe, firm, judged
+from contracts.cases.generated_faults import ABSENT, Fault, one_of_each
 from contracts.checks.outcomes import Attempt, Contradiction, confirm
 from contracts.errors import EnvironmentFault
+from contracts.interface.catalogue import load_catalogue
 
 MISSING = Fault("body", "firstName", "missing", ABSENT)
 
@@ -133,3 +134,20 @@ def test_a_should_is_confirmed_without_ending_the_case(probe: Any, attempt: Atte
 )
 def test_only_plainly_other_kinds_are_ruled_out(value: Any, usual: Any, ruled_out: bool) -> None:
     assert firm(Fault("body", "firstName", "wrong-kind", value), usual) is ruled_out
+
+
+def test_every_realm_of_a_run_gets_a_fault_that_is_judged() -> None:
+    realms = ("abs-dev", "bch-dev", "chm-dev")
+    catalogue = load_catalogue()
+    for realm in realms:
+        dealt = one_of_each(
+            "createContact", realm, realms, lambda fault: judged(catalogue, "createContact", fault)
+        )
+        assert dealt
+        assert all(judged(catalogue, "createContact", fault) for fault in dealt)
+
+
+def test_what_would_stay_for_good_is_not_sent_to_be_observed() -> None:
+    unknown = Fault("header", "Realm", "no-such-kind", "x")
+    assert not judged(load_catalogue(), "createContact", unknown)
+    assert judged(load_catalogue(), "getDraft", unknown)
