@@ -68,6 +68,11 @@ class Actor:
         """How long an effect may take to show on the target."""
         return self._session.settle_seconds
 
+    def uploadable(self, size: int) -> int:
+        """The size of a file, in bytes, or the limit of the settings where that is smaller and has to refuse it."""
+        limit = self._session.target.attachments.size_limit_bytes
+        return size if limit is None else min(size, limit)
+
     def token(self) -> str | None:
         """This role's bearer token; None for the anonymous.
 

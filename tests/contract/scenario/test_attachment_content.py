@@ -28,7 +28,7 @@ def test_large_files_come_back(
     size: int, author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
     """A file larger than what is read at once comes back whole, and is listed like any other."""
-    content = contents.content(size, seed=size)
+    content = contents.content(author.uploadable(size), seed=size)
     attachment = attach(author, document_for_uploads(arrange, author), f"{fresh.uid()}.bin", content)
     attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
     attachments.listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
@@ -37,7 +37,7 @@ def test_large_files_come_back(
 @contract("attachment-download-same", profile="nightly")
 def test_a_file_of_five_mebibytes_comes_back(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A file of 5 MiB comes back whole."""
-    content = contents.content(5 * MEBIBYTE, seed=5)
+    content = contents.content(author.uploadable(5 * MEBIBYTE), seed=5)
     attachment = attach(author, arrange.document(author), "very-large.bin", content)
     attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
 

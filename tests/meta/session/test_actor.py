@@ -14,7 +14,7 @@ from contracts.session.actor import Actor, NoTokenError
 from contracts.session.environment_faults import Breaker
 from contracts.session.session import Session
 from contracts.session.tokens import Token
-from contracts.settings.target import Account, Secret, Target
+from contracts.settings.target import Account, AttachmentSettings, Secret, Target
 
 UID = "rc-test00000001"
 
@@ -267,3 +267,14 @@ def test_a_renewed_token_that_a_disturbed_service_refuses_stays_refused(stage: S
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401
     assert stage.registry.issued == 2
+
+
+@pytest.mark.parametrize(
+    ("limit", "size"), [(None, 1_100_000), (1_048_576, 1_048_576), (6_000_000, 1_100_000)]
+)
+def test_a_file_that_must_be_taken_is_no_larger_than_the_limit_of_the_settings(
+    limit: int | None, size: int
+) -> None:
+    target = Target("service", "http://x.test", attachments=AttachmentSettings(size_limit_bytes=limit))
+    author = Actor(SimpleNamespace(target=target), "author", "abs-dev", "case")  # type: ignore[arg-type]
+    assert author.uploadable(1_100_000) == size
