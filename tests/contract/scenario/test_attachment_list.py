@@ -33,7 +33,7 @@ def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims
     lists.starts_later(claim("attachment-list-skip"), attached, 1, 3, 5)
 
 
-@contract("attachment-list-skip-beyond")
+@contract("attachment-list-skip-beyond", "attachment-list-skip-beyond-empty")
 @pytest.mark.parametrize("skip", [ALL, 1000])
 def test_skip_beyond_the_end_gives_no_attachment(
     skip: int, author: Actor, arrange: Arrangement, claim: Claims
@@ -41,7 +41,9 @@ def test_skip_beyond_the_end_gives_no_attachment(
     """With a skip that leaves nothing over no attachment is returned."""
     attached = attachments.shared_document_list(arrange, author)
     lists.relies_on_skip(arrange, attached)
-    lists.no_items(claim("attachment-list-skip-beyond"), attached.page(skip=skip))
+    page = attached.page(skip=skip)
+    lists.no_items(claim("attachment-list-skip-beyond"), page)
+    lists.empty(claim("attachment-list-skip-beyond-empty"), page)
 
 
 @contract("attachment-list-pages-cover")

@@ -59,13 +59,15 @@ def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim
     lists.starts_where_it_does(claim("list-skip-zero"), drafts_of(author, "mydrafts"), own)
 
 
-@contract("list-skip-beyond")
+@contract("list-skip-beyond", "list-skip-beyond-empty")
 def test_skip_beyond_the_end_gives_no_item(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $skip larger than the number of drafts no item is returned."""
     lists.kept_drafts(arrange, author)
     drafts = drafts_of(author, "my")
     lists.relies_on_skip(arrange, drafts, lists.narrowed_drafts(arrange, author, "my"))
-    lists.no_items(claim("list-skip-beyond"), drafts.page(skip=BEYOND))
+    page = drafts.page(skip=BEYOND)
+    lists.no_items(claim("list-skip-beyond"), page)
+    lists.empty(claim("list-skip-beyond-empty"), page)
 
 
 @contract("list-top-and-skip")
