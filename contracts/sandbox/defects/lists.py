@@ -30,7 +30,7 @@ from contracts.sandbox.defects.declaration import (
     replaces,
 )
 from contracts.sandbox.documents import COLLECTIONS
-from contracts.sandbox.http_requests import Refusal, bad_request, not_found
+from contracts.sandbox.http_requests import Refusal, bad_request
 from contracts.sandbox.listing import Page
 from contracts.sandbox.service import Service
 
@@ -323,7 +323,7 @@ def _last_row_beyond(ask: Ask, page: Page) -> Rows:
 def _refused_beyond(ask: Ask, page: Page) -> Rows:
     rows = ask(page)
     if not rows and page.skip and not _reaches(ask, page):
-        raise not_found("there is no such page")
+        raise bad_request("the skip is beyond the end of the list")
     return rows
 
 
