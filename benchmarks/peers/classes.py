@@ -36,7 +36,7 @@ _TOLD = {
 }
 
 DEFECT_RULES: tuple[tuple[Need, tuple[str, ...]], ...] = (
-    (Need.ACCOUNTS, ("draft-create-lost-of-other", "token-of-other-*", "*-of-everybody", "*-of-anyone")),
+    (Need.ACCOUNTS, ("draft-create-lost-of-other", "token-of-other-*", "*-of-anyone")),
     # The caller without rights is a second account.
     (Need.ACCOUNTS, ("workflow-*-rights-*",)),
     (Need.CALLS, ("*-one-in-*", "*-at-times", "*-once", "*-of-two", "*-from-cache")),
@@ -52,13 +52,12 @@ DEFECT_RULES: tuple[tuple[Need, tuple[str, ...]], ...] = (
 """Rules for names of defects; they come first."""
 
 CLAUSE_RULES: tuple[tuple[Need, tuple[str, ...]], ...] = (
-    (Need.ACCOUNTS, ("workflow-rights-*",)),
     # A refusal that has to leave no trace is told by its status as much as by what is stored.
     (
         Need.DESCRIPTION,
-        ("*-needs-token", "*-needs-no-token", "workflow-anonymous", "*-invalid-*", "uid-*est"),
+        ("*-needs-token", "*-needs-no-token", "workflow-anonymous", "*-invalid-*", "uid-*est", "uid-*-edges"),
     ),
-    (Need.DESCRIPTION, ("uid-misread-range", "uid-non-ascii", "uid-trailing-newline", "uid-*-only")),
+    (Need.DESCRIPTION, ("uid-non-ascii", "uid-trailing-newline", "uid-*-only")),
     (Need.DESCRIPTION, ("uid-hyphen", "uid-underscore", "version-*", "no-server-error")),
     (
         Need.DESCRIPTION,
@@ -82,13 +81,16 @@ CLAUSE_RULES: tuple[tuple[Need, tuple[str, ...]], ...] = (
         Need.CALLS,
         ("draft-*", "list-*", "attachment-list-*", "attachment-create-listed", "attachment-several"),
     ),
-    (Need.CALLS, ("attachment-exists-*", "attachment-persist-*", "contact-refused-*", "contact-update-*")),
+    (Need.CALLS, ("attachment-exists-*", "attachment-persist-*", "contact-update-*")),
     (Need.CALLS, ("workflow-created-*", "workflow-distinct-*", "workflow-identifier-taken")),
     (
         Need.CALLS,
         ("workflow-locked-record", "workflow-order-*", "workflow-refused-*", "workflow-batch-shared"),
     ),
-    (Need.CALLS, ("token-opens-protected", "uid-case-sensitive")),
+    (
+        Need.CALLS,
+        ("token-opens-protected", "uid-case-sensitive", "uid-files-case-sensitive", "uid-listing-tidied"),
+    ),
 )
 """Rules for ids of clauses, for the defects that no rule above names."""
 

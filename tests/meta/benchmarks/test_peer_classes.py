@@ -45,7 +45,7 @@ def test_every_rule_is_needed() -> None:
         ("draft-update-lost", Need.CALLS),
         ("list-edge-repeated", Need.CALLS),
         ("draft-create-lost-in-chm", Need.ACCOUNTS),
-        ("list-my-of-everybody", Need.ACCOUNTS),
+        ("token-password-of-anyone", Need.ACCOUNTS),
         ("workflow-create-rights-message", Need.ACCOUNTS),
     ],
 )
