@@ -31,7 +31,15 @@ from contracts.proving.drawn import (
 )
 from contracts.proving.drawn_docs import DOCUMENT, population_table, silences_table
 from contracts.proving.drawn_proof import DrawnOptions, planned
-from contracts.proving.drawn_report import below, interval, kills, read_landed, report, write_landed
+from contracts.proving.drawn_report import (
+    below,
+    interval,
+    kills,
+    read_landed,
+    report,
+    unsettled,
+    write_landed,
+)
 from contracts.proving.drawn_services import draw_services, knobs, together
 from contracts.proving.exercised import false_passes, needed
 from contracts.sandbox.variants import ALL
@@ -87,6 +95,13 @@ def test_the_interval_holds_the_share_and_narrows_with_the_number() -> None:
     low, high = interval(98, 100)
     lower, higher = interval(980, 1000)
     assert low < lower < 0.98 < higher < high <= 1
+
+
+def test_only_the_alarms_that_a_variant_is_known_for_do_not_count() -> None:
+    name = "gzip+contact-terms-own"
+    assert unsettled(result("service", name=name, musts={"contact-create-accepted": "seen"}))
+    assert not unsettled(result("service", name=name, musts={"contact-create-full": "seen"}))
+    assert not unsettled(result("service", name="gzip", false_passes={"contact-create-accepted": "why"}))
 
 
 def test_the_report_names_survivors_first_and_advisories_apart() -> None:
