@@ -58,8 +58,8 @@ FALSE_ALARM: Final = "false alarm"
 FALSE_PASS: Final = "false pass"  # noqa: S105 - as above
 NOT_JUDGED: Final = "not judged"
 TROUBLE: Final = "trouble"
-#: Many times what a gate in one realm takes alone.
-_LONGEST_SECONDS: Final = 300.0
+#: Many times what a gate in one realm takes alone, as other work may want the cores too.
+_LONGEST_SECONDS: Final = 900.0
 _SHOWN: Final = 300
 #: Of the faults drawn, this many times more stand by for those that no plain client can see.
 _RESERVE: Final = 3

@@ -10,12 +10,15 @@ from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.sandbox.faults.observer import ERRORS, REFUSAL, SUCCESS
 
+_CREATIONS: Final = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier")
 #: Words in the ids of clauses about refusals that name neither a status nor a generated fault.
 _REFUSED: Final = ("-needs-token", "-absent", "-other-document", "-too-", "-non-ascii", "-forbidden-")
 _ABOUT_REFUSALS: Final = frozenset(
     {
         "uid-misread-range",
         "uid-trailing-newline",
+        "workflow-document-validated",
+        "workflow-order-validation-before-initiate",
         "workflow-order-validation-before-save",
         "workflow-refused-update-keeps-draft",
         "workflow-rights-refusal-stores-nothing",
@@ -39,6 +42,8 @@ def needed(clause: Clause) -> tuple[str, tuple[str, ...]]:
         return REFUSAL, clause.operations
     # What is read, listed or checked has to be stored first.
     described = load_description().operations
+    if clause.id == "workflow-created-known":
+        return SUCCESS, _CREATIONS  # the update may be refused, be it for a lock
     writes = tuple(operation for operation in clause.operations if described[operation].stores)
     return SUCCESS, writes or clause.operations
 

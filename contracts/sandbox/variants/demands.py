@@ -39,6 +39,7 @@ from contracts.sandbox.record_types import (
     Kind,
     Path,
     Realm,
+    RealmBook,
     RecordType,
     Validator,
 )
@@ -482,6 +483,17 @@ VARIANTS.add(
     "What an operation gives under the prefix of the other version is not shown: the same.",
     wrap=_OneVersion,
 )
+
+
+@VARIANTS.layer("realms", "realm-unknown-written")
+class _UnknownRealmWritten(RealmBook):
+    """Saving a contact or a draft under an unknown realm is not shown: it is saved in the default realm."""
+
+    def of_documents(self, request: Request) -> Realm:
+        name = header_value(request, "realm")
+        if name and self.named(name) is None and request.method in ("POST", "PUT"):
+            return self.realms[self.default]
+        return super().of_documents(request)
 
 
 @VARIANTS.layer("workflow", "batches-wait")

@@ -228,6 +228,7 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
         "list-empty-404",
         "errors-reversed",
         "message-realm-capitals",
+        "refused-contacts-stay-taken",
     ),
     "generous": (
         "ticket-scheme",
@@ -239,6 +240,7 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
         "list-options-plain-too",
         "content-type-optional",
         "versions-alike",
+        "realm-unknown-written",
         "batches-wait",
         "submission-numbers-as-text",
         "extra-members-everywhere",

@@ -127,6 +127,8 @@ CLAUSES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "list-success-status": ("list-partial", *_EMPTY),
         "list-failure-status": (*_REFUSALS, *_SHAPES),
         "realm-unknown-draft-read": ("realm-unknown-read",),
+        "realm-unknown-contact": ("realm-unknown-written",),
+        "realm-unknown-draft-save": ("realm-unknown-written",),
         "realm-missing-contact": ("realm-optional",),
         "realm-missing-draft": ("realm-optional",),
         "realm-ort-on-contact": ("reporting-drafts",),
