@@ -14,7 +14,9 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from contracts.errors import EnvironmentFault
-from contracts.exchanges.exchange import Exchange, read_timestamp
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Exchange, Response, read_timestamp
+from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
 from contracts.session.session import HttpRequest, RequestContext, Session
 from contracts.session.tokens import Token
@@ -30,6 +32,10 @@ class _Default:
 
 
 DEFAULT: Final = _Default()
+#: Credentials are lacking, or are none (RFC 9110, 15.5.2).
+_UNAUTHENTICATED: Final = 401
+#: Mark that a token was refused before its time.
+_ENDED_EARLY: Final = "a token ended early"
 
 
 class NoTokenError(EnvironmentFault):
@@ -133,13 +139,14 @@ class Actor:
         exchange = self._sent(request)
         if operation == "createToken" and exchange.response is not None and exchange.response.success:
             self._session.tokens.note_sign_in()
-        if (
-            isinstance(token, _Default)
-            and not isinstance(body, Iterator)
-            and self._outlived(request, exchange)
-        ):
+        if not isinstance(token, _Default) or isinstance(body, Iterator):
+            return exchange
+        outlived = self._outlived(request, exchange)
+        if outlived or self._ends_early(request, exchange):
             headers_again = self._headers(described, headers or {}, token, realm)
             exchange = self._sent(replace(request, headers=headers_again))
+            if not outlived:
+                self._note_early_end(exchange)
         return exchange
 
     def _altered(
@@ -160,6 +167,33 @@ class Actor:
         if not isinstance(realm, _Default) or "realm" in changed or any(name == "Realm" for name, _ in query):
             return "realm"
         return ""
+
+    @property
+    def token_ended_early(self) -> bool:
+        """Whether some worker's token was refused before its expiration, where a fresh one was taken for the same."""
+        return self._session.shared.marked(_ENDED_EARLY)
+
+    def _ends_early(self, request: HttpRequest, exchange: Exchange) -> bool:
+        """Whether a refusal for credentials may be cured by a fresh token, though none has to be; it is dropped then.
+
+        An answer about who asks is no answer about what was asked. Where a fresh token changes nothing, the operation
+        refuses every token, and is not asked twice again.
+        """
+        answer = exchange.response
+        if exchange.fault or answer is None or not _not_known(answer) or self.role == "anonymous":
+            return False
+        token = self._session.tokens.token(self.role, as_it_is=True)
+        own = request.headers.get("Authorization") == _bearer(token.value)
+        if not own or (self.role, request.operation) in self._session.tokens.beyond_cure:
+            return False
+        self._session.tokens.forget(self.role, token.value)
+        return True
+
+    def _note_early_end(self, again: Exchange) -> None:
+        if again.response is not None and _not_known(again.response):
+            self._session.tokens.beyond_cure.add((self.role, again.operation))
+        elif again.response is not None and not again.fault:
+            self._session.shared.mark(_ENDED_EARLY)
 
     def _sent(self, request: HttpRequest) -> Exchange:
         exchange = self._session.send(request, self._context)
@@ -212,6 +246,12 @@ class Actor:
     def _own_token(self, operation: Operation) -> str | None:
         """Protected operations get the token; where the document is silent a signed-in client sends it too."""
         return None if operation.id == "createToken" else self.token()
+
+
+def _not_known(answer: Response) -> bool:
+    """Whether an answer says that nobody is known by the token: 401, or the row of the workflow table on that."""
+    anonymous = load_catalogue().clause("workflow-anonymous").message or ""
+    return answer.status == _UNAUTHENTICATED or (answer.refusal and readers.says(answer, anonymous))
 
 
 def _bearer(token: str) -> bytes:

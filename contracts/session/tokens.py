@@ -90,6 +90,8 @@ class TokenStore:
         self._issue = issue
         self._learn = learn
         self._tokens: dict[str, Token] = {}
+        #: Roles and operations of which a fresh token was refused just as the one before.
+        self.beyond_cure: set[tuple[str, str | None]] = set()
 
     def token(self, role: str, *, as_it_is: bool = False) -> Token:
         """The role's token, issued on first use by whichever worker comes first.

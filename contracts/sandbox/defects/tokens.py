@@ -387,8 +387,30 @@ def _done_and_refused(refusal: Callable[[], Refusal]) -> Change:
 
 
 _WRITES = ("saveDraft", "deleteDraft", "createAttachment", "persistTemporaryFile")
+
+
+@alteration
+def _short_lived(service: Service) -> None:
+    """Forget every token five seconds after it was issued, whatever its expiration says."""
+    tokens, issued = service.identity.tokens, dict[str, datetime]()
+
+    def issue(faithful: Callable[[Account], Token], account: Account) -> Token:
+        token = faithful(account)
+        issued[token.text] = tokens.clock.now()
+        return token
+
+    def holder(faithful: Callable[[str], Account | None], text: str) -> Account | None:
+        begun = issued.get(text)
+        dead = begun is not None and tokens.clock.now() - begun > timedelta(seconds=5)
+        return None if dead else faithful(text)
+
+    alter(tokens, "issue", issue)
+    alter(tokens, "holder", holder)
+
+
 defects(
     {
+        "token-ends-early": _short_lived(),
         "token-opens-nothing": _opens_not(lambda _request, _account: True),
         "token-of-other-opens-nothing": _opens_not(lambda _, account: account.name == "other"),
         "token-not-in-bch": _opens_not(lambda request, _: in_realm("bch-dev")(request)),
