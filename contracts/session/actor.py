@@ -145,8 +145,7 @@ class Actor:
         if outlived or self._ends_early(request, exchange):
             headers_again = self._headers(described, headers or {}, token, realm)
             exchange = self._sent(replace(request, headers=headers_again))
-            if not outlived:
-                self._note_early_end(exchange)
+            self._note_renewal(exchange, early=not outlived)
         return exchange
 
     def _altered(
@@ -189,10 +188,11 @@ class Actor:
         self._session.tokens.forget(self.role, token.value)
         return True
 
-    def _note_early_end(self, again: Exchange) -> None:
+    def _note_renewal(self, again: Exchange, *, early: bool) -> None:
+        """Note what a fresh token came to: nothing for this operation, or that the one before had ended early."""
         if again.response is not None and _not_known(again.response):
             self._session.tokens.beyond_cure.add((self.role, again.operation))
-        elif again.response is not None and not again.fault:
+        elif early and again.response is not None and not again.fault:
             self._session.shared.mark(_ENDED_EARLY)
 
     def _sent(self, request: HttpRequest) -> Exchange:
