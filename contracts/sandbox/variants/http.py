@@ -181,7 +181,9 @@ class _ExtraMembers(Rewriting):
     """Every JSON object that is answered carries more than anybody asked for."""
 
     def applies(self, scope: Scope, start: Message) -> bool:
-        stored = str(scope["path"]).startswith("/openapi") or scope.get("operation_id") in _DOWNLOADS
+        # Seen from outside, what is redirected stands under another path and names no operation: it may be a file.
+        stored = str(scope["path"]).startswith(("/openapi", _SIGNED, _CANONICAL))
+        stored = stored or scope.get("operation_id") in _DOWNLOADS
         return super().applies(scope, start) and not stored
 
     def rewritten(self, scope: Scope, status: int, body: bytes) -> tuple[int, bytes]:  # noqa: ARG002
