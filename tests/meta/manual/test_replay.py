@@ -86,7 +86,9 @@ def test_ids_that_the_service_gives_are_carried_over(
     said("call", "createAttachment", "--target", faithful)  # so that the next id is another one
     path = saved(said, tmp_path, "getAttachment", "--target", broken)
     kept = json.loads(path.read_text())
+    whether_drafts_take_files = ["saveDraft", "createAttachment"]
     assert [each["operation"] for each in kept["arranged"]] == [
+        *whether_drafts_take_files,
         "saveDraft",
         "createAttachment",
         "attachmentExists",
