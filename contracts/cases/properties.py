@@ -8,6 +8,7 @@ takes it from, and it is played again on fresh data before it counts.
 from __future__ import annotations
 
 import hashlib
+import warnings
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 import hypothesis
+import hypothesis.errors
 from hypothesis import HealthCheck, Phase
 from hypothesis.database import (
     DirectoryBasedExampleDatabase,
@@ -138,7 +140,11 @@ class Properties:
         )
         # In this order: a seed takes the database away from the settings beneath it.
         test = drawn(hypothesis.seed(self.seed)(hypothesis.given(examples)(holds)))
-        with suppress(_Found):
+        with suppress(_Found), warnings.catch_warnings():
+            # A long text that fails is worth a finding, and no warning that it is long.
+            warnings.filterwarnings(
+                "ignore", "Generating overly large repr", hypothesis.errors.HypothesisWarning
+            )
             test()
         if judged.smallest is not None:
             example, found = judged.smallest
