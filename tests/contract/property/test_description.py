@@ -25,7 +25,7 @@ OPERATIONS = (
 DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 
 
-@contract(*described_inputs.INPUT_CLAUSES, "no-server-error", operations=OPERATIONS, requests=6)
+@contract(*described_inputs.INPUT_CLAUSES, "no-server-error", operations=OPERATIONS, requests=4)
 def test_drawn_inputs_are_answered_as_described(
     author: Actor,
     arrange: Arrangement,
@@ -39,7 +39,7 @@ def test_drawn_inputs_are_answered_as_described(
     """Whatever the description allows or forbids, answers are as it says, and what was saved is kept."""
     drawn = described_inputs.DescribedInputs(operation, author, arrange, samples, fresh, claim)
     properties.hold(
-        described_inputs.inputs(operation, realm), drawn.are_answered_as_described, requests=5, each=1
+        described_inputs.inputs(operation, realm), drawn.are_answered_as_described, requests=3, each=1
     )
 
 
@@ -49,4 +49,4 @@ def test_promises_hold_along_the_links(
 ) -> None:
     """A draft that was saved is there by every operation that the description links, and gone once it was deleted."""
     calls = described_inputs.LinkedCalls(author, samples, fresh, claim)
-    calls.follow(properties.seed, scenarios=4 * properties.share, steps=6)
+    calls.follow(properties.seed, scenarios=3 * properties.share, steps=6)
