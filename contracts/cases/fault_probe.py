@@ -28,7 +28,7 @@ from contracts.checks.table import refusal_due
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue, Clause, Level
-from contracts.interface.description import load_description, operations_with
+from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS, UID_LONGEST, UID_SHORTEST
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
@@ -133,8 +133,7 @@ def _adds_a_record(name: str) -> bool:
     return operation.permanent and operation.stores in PERMANENT_KINDS
 
 
-#: Operations that look for something, and valid names of what is not there.
-_FINDERS = operations_with(safe=True)
+#: Valid names of what is not there.
 _ABSENT = {"uid": never_used(), "attachmentId": str(NO_ATTACHMENT)}
 
 
@@ -237,7 +236,7 @@ class Probe:
             Blocked: it does not, so that a bad name cannot be told apart; absence has clauses of its own.
         """
         absent = _ABSENT.get(fault.name) if fault.place == "path" and fault.kind != "unknown-value" else None
-        if absent is None or self._operation not in _FINDERS:
+        if absent is None or not load_description().operations[self._operation].safe:
             return
         control = self._exercise.send(replace(fault, value=absent))
         if not usable(control).refusal:

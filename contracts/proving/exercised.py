@@ -7,10 +7,9 @@ from typing import Any, Final
 
 from contracts.checks.table import UNIVERSAL
 from contracts.interface.catalogue import Clause, Level, load_catalogue
-from contracts.interface.description import load_description
+from contracts.interface.description import load_description, operations_with
 from contracts.sandbox.faults.observer import ERRORS, REFUSAL, SUCCESS
 
-_CREATIONS: Final = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier")
 #: Words in the ids of clauses about refusals that name neither a status nor a generated fault.
 _REFUSED: Final = ("-needs-token", "-absent", "-other-document", "-too-", "-non-ascii", "-forbidden-")
 _ABOUT_REFUSALS: Final = frozenset(
@@ -43,7 +42,8 @@ def needed(clause: Clause) -> tuple[str, tuple[str, ...]]:
     # What is read, listed or checked has to be stored first.
     described = load_description().operations
     if clause.id == "workflow-created-known":
-        return SUCCESS, _CREATIONS  # the update may be refused, be it for a lock
+        # The update may be refused, be it for a lock.
+        return SUCCESS, operations_with(stores="submission", method="POST")
     writes = tuple(operation for operation in clause.operations if described[operation].stores)
     return SUCCESS, writes or clause.operations
 

@@ -295,10 +295,12 @@ class _Deflated(Rewriting):
         await (super().answer(scope, receive, send) if taken else self.app(scope, receive, send))
 
     def applies(self, scope: Scope, start: Message) -> bool:
-        if not super().applies(scope, start) or start["status"] == 204:
-            return False
-        start["headers"] = [*start["headers"], (b"content-encoding", b"deflate")]
-        return True
+        return super().applies(scope, start) and start["status"] != 204
+
+    async def _send(self, scope: Scope, start: Message, body: bytes, send: Send) -> None:
+        # Once for a body, in however many parts it comes.
+        coded = {**start, "headers": [*start["headers"], (b"content-encoding", b"deflate")]}
+        await super()._send(scope, coded, body, send)
 
     def rewritten(self, scope: Scope, status: int, body: bytes) -> tuple[int, bytes]:  # noqa: ARG002
         return status, zlib.compress(body)

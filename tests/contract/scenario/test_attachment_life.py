@@ -33,6 +33,15 @@ def test_a_file_can_be_attached(
     observe("attachment-create-answer", "createAttachment", shape(created))
 
 
+@contract("attachment-create-accepted", operations=["createAttachment"])
+def test_a_picture_can_be_attached(
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
+) -> None:
+    """A picture, of which the document gives previews, is accepted in binary form."""
+    picture = contents.png(20, 120, 200)
+    attachments.taken(claim("attachment-create-accepted"), arrange, author, f"{fresh.uid()}.png", picture)
+
+
 @contract(
     "attachment-create-listed", "attachment-exists-present", "attachment-download-same", profile="smoke"
 )
