@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.sample_records import (
@@ -330,14 +330,25 @@ def _claim_update(
     )
 
 
+#: Codes that say of a field something else than that its value is none of the allowed ones.
+_NOT_ABOUT_VALUES: Final = frozenset(
+    {errors_array.MANDATORY, errors_array.INVALID_PROPERTY, errors_array.INVALID_TYPE}
+)
+
+
 def refused_for_made_up(exchange: Exchange, samples: Samples) -> bool:
-    """Whether a contact was refused for nothing but fields whose allowed values neither document nor settings tell."""
-    named = [path for _, path in errors_array.elements(usable(exchange))]
+    """Whether a contact was refused for nothing but values that neither the document nor the settings tell.
+
+    A code that says more than that of such a field, such as that it is missing or has no such name, is no such refusal.
+    """
+    elements = list(errors_array.elements(usable(exchange)))
     return (
         exchange.operation in (CREATE, UPDATE)
-        and bool(named)
+        and bool(elements)
         and all(
-            any(errors_array.names_field(path, field) for field in samples.made_up_fields) for path in named
+            code not in _NOT_ABOUT_VALUES
+            and any(errors_array.names_field(path, field) for field in samples.made_up_fields)
+            for code, path in elements
         )
     )
 

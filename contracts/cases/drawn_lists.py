@@ -22,7 +22,6 @@ from contracts.checks.outcomes import usable
 from contracts.session.actor import Actor
 
 CLAUSES: Final = (
-    "list-top",
     "list-filter",
     "list-filter-with-top",
     "list-orderby",
@@ -167,8 +166,6 @@ class DrawnLists:
         page = self._ask(question)
         if usable(page.exchange).refusal or page.size < 0:
             return
-        if question.top is not None:
-            self._claim("list-top").at_most(page.exchange, question.top)
         whole, wanted = self._model(question)
         seen = page.order_of(wanted)
         right = seen == wanted if question.falling is not None else set(seen) == set(wanted)

@@ -244,8 +244,9 @@ class ResidueSpent(EnvironmentFault):
     """A write could create one permanent record more than the settings allow; it was not sent."""
 
 
-#: Records of one kind of unplanned write that are taken as evidence: the first sight of it, and its confirmation.
-_EVIDENCE = 2
+#: Records of one kind of unplanned write that are taken as evidence: a case may see a fault in three requests, and once
+#: more when it is confirmed.
+_EVIDENCE = 6
 #: Places of the planned records that unplanned ones may take before no more of an operation's are sent.
 _BORROWED = 3
 
@@ -276,7 +277,7 @@ class ResidueBudget:
 
     What a run creates when nothing is wrong is planned before it. All other writes ought to be refused: those that
     are accepted all the same are evidence of a fault, and one fault must not take the places of the planned records
-    (design 4.5). Of each kind the first record and one that confirms it are taken; no further one is sent.
+    (design 4.5). Of each kind a few records are taken, which show and confirm it; no further one is sent.
 
     Args:
         folder: Private folder that all workers of the run see.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 import threading
 from collections import Counter
@@ -298,7 +299,9 @@ class Session:
         )
 
     def _residue_budget(self) -> ResidueBudget:
-        return ResidueBudget(self.private, self.target.pace.permanent_records, self.namespace.grants)
+        # What a sandbox keeps goes with it.
+        most = sys.maxsize if self.disposable else self.target.pace.permanent_records
+        return ResidueBudget(self.private, most, self.namespace.grants)
 
     def _make_transport(self) -> Transport:
         bundle = self.target.tls.ca_bundle

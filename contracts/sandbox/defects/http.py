@@ -109,6 +109,7 @@ defects(
             ("draft", "cut-short"),
             ("draft", "more-after-end"),
             ("draft", "bare-keys"),
+            ("credentials", "trailing-comma"),
             ("contact", "cut-short"),
             ("contact", "apostrophes"),
             ("contact", "trailing-comma"),

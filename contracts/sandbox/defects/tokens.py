@@ -1,6 +1,7 @@
 """Defects of signing in, and of the Authorization header of protected operations."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -391,21 +392,14 @@ _WRITES = ("saveDraft", "deleteDraft", "createAttachment", "persistTemporaryFile
 
 @alteration
 def _short_lived(service: Service) -> None:
-    """Forget every token five seconds after it was issued, whatever its expiration says."""
-    tokens, issued = service.identity.tokens, dict[str, datetime]()
-
-    def issue(faithful: Callable[[Account], Token], account: Account) -> Token:
-        token = faithful(account)
-        issued[token.text] = tokens.clock.now()
-        return token
+    """Forget every token once it was used twice, whatever its expiration says."""
+    uses: Counter[str] = Counter()
 
     def holder(faithful: Callable[[str], Account | None], text: str) -> Account | None:
-        begun = issued.get(text)
-        dead = begun is not None and tokens.clock.now() - begun > timedelta(seconds=5)
-        return None if dead else faithful(text)
+        uses[text] += 1
+        return faithful(text) if uses[text] <= 2 else None
 
-    alter(tokens, "issue", issue)
-    alter(tokens, "holder", holder)
+    alter(service.identity.tokens, "holder", holder)
 
 
 defects(

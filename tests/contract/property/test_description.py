@@ -15,8 +15,6 @@ from contracts.cases import (
 OPERATIONS = (
     "saveDraft",
     "getDraft",
-    "getDraftInfo",
-    "draftExists",
     "deleteDraft",
     "listDrafts",
     "listAttachments",

@@ -31,6 +31,7 @@ def test_drafts_are_listed(author: Actor, claim: Claims, observe: Observer) -> N
 @contract("list-mydrafts-has-mine", profile="smoke")
 def test_mydrafts_holds_a_draft_just_saved(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """The collection mydrafts holds a draft that the caller has just saved."""
+    arrange.shared_draft(author)  # an older one, which shows how items name their drafts
     draft = arrange.draft(author)
     lists.held(claim("list-mydrafts-has-mine"), arrange, drafts_of(author, "mydrafts"), draft.uid)
 
