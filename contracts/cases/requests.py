@@ -188,7 +188,16 @@ class OrdinaryRequests:
             return self._upload(operation)
         if operation in operations_with(answers="file"):
             return Request(operation, self._picture().path)
+        if operation in operations_with(answers="list", needs="document"):
+            return self._list_of_files(operation)
         return self._bases.request(operation)
+
+    def _list_of_files(self, operation: str) -> Request:
+        """A request for the list of a document with a file: how an empty list is answered is not shown."""
+        try:
+            return Request(operation, {"uid": self._picture().path["uid"]})
+        except Blocked:
+            return self._bases.request(operation)
 
     def _picture(self) -> Attachment:
         """A picture attached to a document whose uid is long enough to be spoilt in its middle."""
