@@ -10,8 +10,6 @@ import statistics
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any, Final
 
@@ -27,14 +25,13 @@ from contracts.manual.call import call
 from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import RequestOptions
 from contracts.safe_text import many, plain_line
+from contracts.session.tokens import CLOCKS_AGREE_SECONDS, seconds_ahead
 from contracts.settings.coverage import Coverage, Unlock
 from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, RealmSettings
 
 #: What one look at a target may take before it is given up.
 LONGEST_SECONDS: Final = 60.0
 _LONGEST_SIGN_IN_SECONDS: Final = 10.0
-#: Two clocks this close agree: Date knows no fractions, and a response takes its time.
-_CLOCKS_AGREE_SECONDS: Final = 5.0
 _SHORT_LIFE_SECONDS: Final = 120.0
 _RATE_LIMIT: Final = re.compile(r"(x-)?rate-?limit.*|retry-after", re.IGNORECASE)
 #: More drafts than a list gives in one page on any service that has a cap.
@@ -381,26 +378,21 @@ def _named(settings: RealmSettings, setting: str) -> tuple[str, ...]:
 
 def _clock(answered: Iterable[Exchange]) -> Diagnosis:
     """How far the service's clock is from ours, by the Date of its responses."""
-    apart = [seconds for exchange in answered if (seconds := _seconds_ahead(exchange)) is not None]
+    read = (
+        seconds_ahead(exchange.response, exchange.ended)
+        for exchange in answered
+        if exchange.response is not None and exchange.ended is not None
+    )
+    apart = [seconds for seconds in read if seconds is not None]
     if not apart:
         return Diagnosis("clock", State.UNKNOWN, "no response carries a Date that can be read")
     ahead = statistics.median(apart)
-    if abs(ahead) <= _CLOCKS_AGREE_SECONDS:
-        return Diagnosis("clock", State.OK, f"agrees with ours within {_CLOCKS_AGREE_SECONDS:.0f} s")
+    if abs(ahead) <= CLOCKS_AGREE_SECONDS:
+        return Diagnosis("clock", State.OK, f"agrees with ours within {CLOCKS_AGREE_SECONDS:.0f} s")
     direction = "ahead of" if ahead > 0 else "behind"
     return Diagnosis(
         "clock", State.NOTE, f"{abs(ahead):.0f} s {direction} ours; a run takes that into account"
     )
-
-
-def _seconds_ahead(exchange: Exchange) -> float | None:
-    if exchange.response is None or exchange.ended is None:
-        return None
-    try:
-        there = parsedate_to_datetime(exchange.response.headers["date"])
-        return (there.astimezone(UTC) - exchange.ended).total_seconds()
-    except (KeyError, ValueError, OverflowError):
-        return None
 
 
 def _seen(exchange: Exchange) -> str:

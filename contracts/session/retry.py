@@ -133,12 +133,13 @@ class RetryingSender:
 
     @contextmanager
     def time_limit(self, seconds: float) -> Iterator[None]:
-        """Let nothing take longer than some seconds in all, tries and waits included."""
-        self._deadline = time.monotonic() + seconds
+        """Let nothing take longer than some seconds in all, tries and waits included; nor than a limit around it."""
+        outer, own = self._deadline, time.monotonic() + seconds
+        self._deadline = own if outer is None else min(outer, own)
         try:
             yield
         finally:
-            self._deadline = None
+            self._deadline = outer
 
     def left(self) -> float | None:
         """Seconds left of the time limit; None without one."""

@@ -147,8 +147,8 @@ def _read(path: Path) -> Token | None:
     return Token(**json.loads(path.read_text(encoding="utf-8")))
 
 
-#: Two clocks this close, in seconds, are taken to agree: Date knows no fractions, and an answer takes its time.
-_CLOCKS_AGREE = 5.0
+#: Two clocks this close are taken to agree: Date knows no fractions, and an answer takes its time.
+CLOCKS_AGREE_SECONDS = 5.0
 
 
 def token_of(answer: Response) -> Token:
@@ -169,10 +169,19 @@ def token_of(answer: Response) -> Token:
 
 
 def _ahead(answer: Response, now: datetime) -> float:
-    """Seconds by which the service's clock is ahead of ours, by the Date of its answer; small differences are none."""
+    """Seconds by which the service's clock is ahead of ours; small differences are none."""
+    ahead = seconds_ahead(answer, now)
+    return ahead if ahead is not None and abs(ahead) > CLOCKS_AGREE_SECONDS else 0.0
+
+
+def seconds_ahead(answer: Response, now: datetime) -> float | None:
+    """Seconds by which the service's clock is ahead of ours, by the Date of its answer; None when that cannot be read.
+
+    Args:
+        now: When the answer came, by our clock.
+    """
     try:
         there = parsedate_to_datetime(answer.headers["date"])
-    except (KeyError, ValueError):
-        return 0.0
-    ahead = (there.astimezone(UTC) - now).total_seconds()
-    return ahead if abs(ahead) > _CLOCKS_AGREE else 0.0
+        return (there.astimezone(UTC) - now).total_seconds()
+    except (KeyError, ValueError, OverflowError):
+        return None

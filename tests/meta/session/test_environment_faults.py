@@ -213,6 +213,16 @@ def test_a_hurry_ends_what_would_go_on(open_session: Any, silent: Any) -> None:
     assert exchange.seconds < 30
 
 
+def test_a_time_limit_inside_another_does_not_end_that_one(open_session: Any, silent: Any) -> None:
+    made = open_session(timeout=60)
+    with made.session.time_limit(0.4):
+        with made.session.time_limit(30):
+            pass
+        exchange = ask(made, silent.url, "one")
+    assert exchange.fault == "no answer within the time limit"
+    assert exchange.seconds < 30
+
+
 def test_a_fault_is_remembered_for_everybodys_tokens(tmp_path: Path) -> None:
     one, another = Breaker(print, tmp_path), Breaker(print, tmp_path)
     before = time.time()
