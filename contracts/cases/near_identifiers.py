@@ -18,7 +18,9 @@ from hypothesis.strategies import SearchStrategy
 from contracts.cases import requests
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.drafts import each_refused, never_used, save, works_for_ordinary_uid
+from contracts.cases.hostile_input import Deal
 from contracts.cases.identifiers import ALL_FORBIDDEN, FORBIDDEN, LINE_BREAKS, NON_ASCII
+from contracts.cases.properties import Properties
 from contracts.cases.requests import OrdinaryRequests, Request
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claim, Claims
@@ -143,6 +145,11 @@ class NearMisses:
         control = partial(self._control, request) if looks else None
         each_refused(self._judging(miss.clause), [sent], control)
         self.refused = self.refused or sent
+
+    def are_refused(self, properties: Properties, deal: Deal) -> None:
+        """Claim that near misses are refused: this realm's share of the known ones, and one that is drawn."""
+        first = list(deal({str(miss): miss for miss in MISSES}, len(self._operation)).values())
+        properties.hold(near_misses(), self.is_refused, requests=len(first) + 1, each=1, first=first)
 
     def left_nothing(self) -> None:
         """Claim that no file was added to the document whose identifier was spoilt."""

@@ -14,6 +14,7 @@ from contracts.checks.workflow import Row, tells
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.readers import Ambiguous, errors
 from contracts.interface.description import load_description
+from contracts.interface.operations import is_valid_uid
 from contracts.safe_text import many
 from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
 
@@ -163,7 +164,7 @@ def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, An
             yield "workflow_document", _unnamed(document)
     if operation.method == "PUT" and operation.permanent:
         identifier = facts.path.get("uid") or facts.path.get("identifier")
-        if identifier:
+        if is_valid_uid(identifier or ""):
             yield "existing_identifier", identifier
 
 
@@ -179,7 +180,8 @@ def _terms(body: Any) -> Iterator[tuple[str, Any]]:
 def _refused(exchange: Exchange, facts: RequestFacts, realm: str) -> Iterator[tuple[str, Any]]:
     """Settings that the message of a refusal shows."""
     identifier = facts.path.get("identifier")
-    if identifier is None or exchange.response is None:
+    # A settings file takes no identifier that breaks the rule.
+    if not is_valid_uid(identifier or "") or exchange.response is None:
         return
     if tells(exchange.response, Row.LOCKED, realm):
         yield "locked_identifier", identifier

@@ -53,14 +53,7 @@ def test_a_near_miss_of_the_rule_names_no_document_of_a_file(
 ) -> None:
     """A uid that breaks the rule by little is refused where files are fetched."""
     misses = near_identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
-    first = deal({str(miss): miss for miss in near_identifiers.MISSES}, len(operation))
-    properties.hold(
-        near_identifiers.near_misses(),
-        misses.is_refused,
-        requests=len(first) + 1,
-        each=1,
-        first=list(first.values()),
-    )
+    misses.are_refused(properties, deal)
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
 
@@ -78,14 +71,7 @@ def test_a_near_miss_of_the_rule_takes_no_file(
 ) -> None:
     """A uid that breaks the rule by little is refused where files are sent, which adds nothing to the document left."""
     misses = near_identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
-    first = deal({str(miss): miss for miss in near_identifiers.MISSES}, len(operation))
-    properties.hold(
-        near_identifiers.near_misses(),
-        misses.is_refused,
-        requests=len(first) + 1,
-        each=1,
-        first=list(first.values()),
-    )
+    misses.are_refused(properties, deal)
     misses.left_nothing()
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 

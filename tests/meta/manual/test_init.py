@@ -106,6 +106,18 @@ def test_production_gives_no_address_and_its_realms_nothing(
     assert "a-locked-record" not in (here / "targets" / "dev.toml").read_text("utf-8")
 
 
+def test_an_identifier_that_breaks_the_rule_is_not_taken(
+    said: RunCommand, here: Path, archive: Archive
+) -> None:
+    update = "/api/v2023/documents/schemas/permit/short"
+    entries = [
+        recorded("PUT", update, status, answer, {}, "abs-dev")
+        for status, answer in ((200, {}), (400, LOCKED))
+    ]
+    assert said("init", "dev", "--from-har", archive(entries)).code == 0
+    assert written(here)["realm"]["abs-dev"] == {"workflow_schema": "permit"}
+
+
 def test_a_spelling_and_a_scheme_of_its_own_are_told(said: RunCommand, here: Path, archive: Archive) -> None:
     capitals = recording("ABS-DEV")
     for header in capitals[0]["request"]["headers"]:
