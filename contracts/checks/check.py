@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from contracts.checks import errors_array
 from contracts.checks.outcomes import CheckOutcome, Result, usable
-from contracts.checks.requests import RequestFacts
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange, Response
+from contracts.exchanges.request_facts import RequestFacts
 from contracts.interface.catalogue import Clause
 from contracts.session.environment_faults import page_words
 

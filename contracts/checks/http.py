@@ -8,10 +8,10 @@ from typing import Final
 
 from contracts.checks import errors_array
 from contracts.checks.check import Arguments, Check, Subject, quoted_unless
-from contracts.checks.requests import all_faults
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous
+from contracts.exchanges.request_facts import all_faults
 from contracts.interface.description import operations_with
 from contracts.session.environment_faults import GATEWAY_STATUSES
 

@@ -19,7 +19,6 @@ from contracts.checks.check import NONE, Arguments, Check
 from contracts.checks.drafts import CONTENT_GONE, DOCUMENT, GONE, LIST_WITHOUT
 from contracts.checks.http import ACCEPTANCE, TURNED_DOWN
 from contracts.checks.outcomes import Blocked, CheckOutcome, Result
-from contracts.checks.requests import Credentials, RequestFacts
 from contracts.checks.sign_in import TOKEN_TAKEN, token_in
 from contracts.checks.workflow import RECORD_FOUND
 from contracts.errors import EnvironmentFault
@@ -27,6 +26,7 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response, read_timestamp
 from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.redaction import SHORTEST_TOKEN, credential
+from contracts.exchanges.request_facts import Credentials, RequestFacts
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import PERMANENT_KINDS
 from contracts.settings.target import Pace

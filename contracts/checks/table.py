@@ -15,12 +15,12 @@ from contracts.checks.check import NONE, Arguments, Check, Subject
 from contracts.checks.contacts import ERROR_NAMED, ERRORS_ARRAY
 from contracts.checks.http import TURNED_DOWN
 from contracts.checks.outcomes import Blocked, CheckOutcome, Result, observed, usable
-from contracts.checks.requests import RequestFacts, RequestFault, all_faults, clauses_of, read_request
 from contracts.checks.sign_in import NO_TOKEN
 from contracts.checks.workflow import MESSAGE
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.readers import Ambiguous
+from contracts.exchanges.request_facts import RequestFacts, RequestFault, all_faults, clauses_of, read_request
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.settings.target import AUTHOR

@@ -9,10 +9,10 @@ from typing import Final
 
 from contracts.checks.check import Arguments, Check, Subject, on_taken, quoted_unless
 from contracts.checks.outcomes import Result, contradicted
-from contracts.checks.requests import RequestFacts
 from contracts.errors import SuiteError
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
+from contracts.exchanges.request_facts import RequestFacts
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import is_valid_uid
 from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS

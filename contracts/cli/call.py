@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from contracts.checks.requests import body_schema
 from contracts.cli import completion, manual_options
 from contracts.cli.options import as_json
 from contracts.errors import UsageError, suggestion
+from contracts.exchanges.request_facts import body_schema
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Operation, load_description

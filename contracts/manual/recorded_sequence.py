@@ -15,12 +15,12 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 from msgspec import Meta
 
-from contracts.checks.requests import ROOT, realm_of
 from contracts.errors import UsageError, suggestion
 from contracts.evidence.run_folder import LATEST
 from contracts.exchanges.exchange import Body, Exchange, ExchangeEntry
 from contracts.exchanges.har import read_har
 from contracts.exchanges.redaction import TOKEN
+from contracts.exchanges.request_facts import ROOT, realm_of
 from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, is_file, mismatch
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM

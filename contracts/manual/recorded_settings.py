@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from contracts.checks.requests import ROOT, RequestFacts, read_request
 from contracts.checks.workflow import Row, tells
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.readers import Ambiguous, errors
+from contracts.exchanges.request_facts import ROOT, RequestFacts, read_request
 from contracts.interface.description import load_description
 from contracts.interface.operations import is_valid_uid
 from contracts.safe_text import many

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 from contracts.checks import errors_array
 from contracts.checks.outcomes import Blocked, CheckOutcome, Result, usable
-from contracts.checks.requests import ROOT, RequestFacts, RequestFault, read_request, scheme_fault
 from contracts.checks.sequences import (
     SETTLE_SECONDS,
     RecentRecords,
@@ -35,6 +34,7 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Body, Exchange, Response
 from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.redaction import TrafficRedactor, redacted
+from contracts.exchanges.request_facts import ROOT, RequestFacts, RequestFault, read_request, scheme_fault
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.interface.operations import ANY_REALM

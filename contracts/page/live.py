@@ -15,11 +15,11 @@ from aiohttp import web
 
 from contracts.cases.generated_faults import ABSENT
 from contracts.cases.requests import Request
-from contracts.checks.requests import ROOT
 from contracts.checks.table import Judge
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import REDACTED
+from contracts.exchanges.request_facts import ROOT
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
 from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid

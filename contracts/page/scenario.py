@@ -13,10 +13,10 @@ from contracts.cases.generated_faults import ABSENT
 from contracts.cases.requests import CONTENT
 from contracts.checks.check import Check, Subject
 from contracts.checks.http import ACCEPTANCE, ACCEPTED, TAKEN, TURNED_DOWN
-from contracts.checks.requests import RequestFault, all_faults, clauses_of
 from contracts.checks.table import UNIVERSAL, Judgement, check_of, lines_of, naming_check
 from contracts.errors import UsageError
 from contracts.exchanges.readers import Ambiguous
+from contracts.exchanges.request_facts import RequestFault, all_faults, clauses_of
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import PreparedRequest
