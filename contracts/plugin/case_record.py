@@ -5,7 +5,7 @@ It also decides how the terminal shows a contradiction that is accepted or that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -32,10 +32,11 @@ class Ending:
 
 def announce(item: pytest.Item, worker: Worker) -> None:
     """Record which case is about to run, in case a worker dies in it."""
-    worker.journal.write("begin", **_identity(item, worker))
+    worker.journal.write("begin", **identity_of(item, worker))
 
 
-def _identity(item: pytest.Item, worker: Worker) -> dict[str, Any]:
+def identity_of(item: pytest.Item, worker: Worker) -> dict[str, Any]:
+    """What the journal says of a case in each of its records."""
     function = getattr(item, "function", None)
     return {
         "case": case_of(item),
@@ -47,8 +48,8 @@ def _identity(item: pytest.Item, worker: Worker) -> dict[str, Any]:
     }
 
 
-def _judged_clauses(item: pytest.Item, ending: Ending) -> dict[str, Any]:
-    """The clauses that an ending is about.
+def judged_clauses(item: pytest.Item, ending: Ending) -> dict[str, Any]:
+    """The clauses that an ending is about, where they are not those of the case.
 
     A case of generated faults says nothing about the clauses of these faults when it was untested; the results of
     their own cases count then.
@@ -59,11 +60,15 @@ def _judged_clauses(item: pytest.Item, ending: Ending) -> dict[str, Any]:
 
 
 def write_findings(
-    item: pytest.Item, worker: Worker, attempts: list[Attempt], findings: list[Confirmed]
+    case: Mapping[str, Any], worker: Worker, attempts: list[Attempt], findings: Iterable[Confirmed]
 ) -> None:
-    """Write the findings of a case, with the exchanges that show them and how to see them again."""
+    """Write the findings of a case, with the exchanges that show them and how to see them again.
+
+    Args:
+        case: What tells it from others, as `identity_of` gives it.
+    """
     exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
-    realm = realm_of(item)
+    realm = case["realm"]
     for finding in findings:
         evidence = finding.evidence
         worker.journal.write(
@@ -71,7 +76,7 @@ def write_findings(
             clause=evidence.clause,
             realm=realm,
             operation=evidence.operation,
-            case=case_of(item),
+            case=case["case"],
             role=evidence.role,
             expected=worker.redactor.text(evidence.expected),
             seen=worker.redactor.text(evidence.seen),
@@ -92,7 +97,7 @@ def write_findings(
 
 
 def write_case(
-    item: pytest.Item,
+    case: Mapping[str, Any],
     worker: Worker,
     attempts: list[Attempt],
     ending: Ending,
@@ -104,25 +109,26 @@ def write_case(
     """Write how a case ended, and what it observed.
 
     Args:
+        case: What tells it from others, as `identity_of` gives it, with the clauses that the ending is about.
         seconds: What all attempts took together.
         set_aside: Further attempts, which the weather spoilt.
     """
     # The assertions of the attempt that the ending is about: a dismissed first attempt must not count.
     counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
     keys = sorted(counted.held.keys() | counted.contradicted.keys())
-    realm, blocked = realm_of(item), ending.blocked
+    realm, blocked = case["realm"], ending.blocked
     for observation in counted.observations:
         worker.journal.write(
             "observation",
             clause=observation.clause,
             realm=realm,
             operation=observation.operation,
-            case=case_of(item),
+            case=case["case"],
             seen=worker.redactor.value(observation.seen),
         )
     worker.journal.write(
         "case",
-        **_identity(item, worker) | _judged_clauses(item, ending),
+        **case,
         profile=str(worker.selection.profile),
         outcome=str(ending.verdict),
         reason=worker.redactor.text(ending.reason) if ending.reason else None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from contracts.plugin.collection import marks
 from contracts.plugin.interruption import SecretContainment, Stopping, WorkerCrashes
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.plan import Plan, Sandbox, make_plan
+from contracts.plugin.preflight import clock_in_words, preflight
 from contracts.plugin.session_finish import (
     NAMES,
     OBSTACLE,
@@ -34,72 +34,7 @@ from contracts.plugin.session_finish import (
 from contracts.plugin.worker import MAIN, WORKER, Worker
 from contracts.session.draft_cleanup import Sweeper
 from contracts.session.private_folder import remove_abandoned_private_folders
-from contracts.session.session import Session
-from contracts.session.tokens import Token
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
-from contracts.settings.target import AUTHOR, Target
-
-#: How long the look at the target may take, in seconds.
-LONGEST_LOOK_SECONDS = 8.0
-
-
-#: Name of the sessions that look whether a target has started.
-_WAITING = "waiting"
-#: Between two tries at a target that is just starting.
-_PAUSE_SECONDS = 1.0
-
-
-def preflight(worker: Worker, wait_seconds: float = 0.0) -> str | None:
-    """Sign in with every account, so that the workers share the tokens, and return what makes judging impossible.
-
-    The author comes first: when the environment is down, no other account is tried.
-
-    Args:
-        wait_seconds: How long to wait for a target whose gateway answers in its place.
-
-    Returns:
-        One sentence when the environment is down or the author's credentials are refused; None otherwise. An
-        answer that breaks the contract of signing in is no obstacle: its own cases find it.
-    """
-    author = _sign_in(worker)
-    if author.gateway and not worker.target.is_sandbox and _wait_for(worker.target, wait_seconds):
-        author = _sign_in(worker)
-    # An embedded sandbox that answers may be one with a defect, which its cases are there to find.
-    if author.environment and (author.status is None or not worker.target.is_sandbox):
-        return f"{worker.target.base_url} cannot be judged: {author.refusal}; is the service up and the base URL right?"
-    for role in worker.target.accounts:
-        worker.tokens.token(role)
-    return None if author.value or worker.target.is_sandbox else _refused(author, worker)
-
-
-def _sign_in(session: Session) -> Token:
-    with session.time_limit(LONGEST_LOOK_SECONDS):
-        return session.tokens.token(AUTHOR)
-
-
-def _wait_for(target: Target, seconds: float) -> bool:
-    """Wait until a target answers for itself; each try is a session of its own, so that none of them counts as a fault.
-
-    Returns:
-        Whether it does.
-    """
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        time.sleep(_PAUSE_SECONDS)
-        with Session(target, _WAITING) as session:
-            if not _sign_in(session).gateway:
-                return True
-    return False
-
-
-def _refused(author: Token, worker: Worker) -> str | None:
-    if author.status is not None and 400 <= author.status < 500:
-        return (
-            f"{worker.target.base_url} refuses the author's e-mail and password (status {author.status}): "
-            "check the variables that hold them"
-        )
-    return None
-
 
 #: Options with which pytest shows something and runs nothing.
 _LISTS = ("collectonly", "help", "version", "showfixtures", "show_fixtures_per_test", "markers", "cacheshow")
@@ -202,7 +137,10 @@ def pytest_collection(session: pytest.Session) -> None:
         pytest.exit("the suite broke", returncode=ExitCode.ERROR)
     if obstacle:
         config.stash[OBSTACLE] = obstacle
-        pytest.exit("nothing was judged", returncode=ExitCode.INCONCLUSIVE)
+        pytest.exit("no case can be judged", returncode=ExitCode.INCONCLUSIVE)
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and (clock := clock_in_words(config.stash[WORKER])):
+        reporter.write_line(f"contract: {clock}")
     _sweep(config)
 
 

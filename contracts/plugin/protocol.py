@@ -44,6 +44,8 @@ from contracts.plugin.case_record import (
     Ending,
     announce,
     bearing,
+    identity_of,
+    judged_clauses,
     soften,
     tone_down,
     write_case,
@@ -317,12 +319,13 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     elif ending.verdict in (Verdict.FAIL, Verdict.ADVISORY):
         reports = first
         ending = Ending(Verdict.INCONCLUSIVE, f"a contradiction that did not come back: {ending.reason}")
-    write_findings(item, worker, attempts, findings)
+    case = identity_of(item, worker)
+    write_findings(case, worker, attempts, findings)
     for finding in findings:
         item.ihook.pytest_contract_finding(item=item, finding=finding)
-    write_case(
-        item, worker, attempts, ending, started, time.perf_counter() - clock, set_aside=tries.set_aside
-    )
+    case |= judged_clauses(item, ending)
+    spent = time.perf_counter() - clock
+    write_case(case, worker, attempts, ending, started, spent, set_aside=tries.set_aside)
     _mark(reports, ending, findings, worker)
     tone_down(item, reports, ending.verdict, [each.evidence for each in confirmed], worker)
     every = [each.attempt for each in tries.all]

@@ -1,0 +1,65 @@
+"""The look at a target before the first case: where no case could get anywhere, one cause is told at once."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from contracts.plugin.preflight import clock_in_words
+from contracts.session.tokens import Token
+from tests.meta.renamed_service import Renamed
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+REALMS = ("abs-dev", "bch-dev", "chm-dev")
+JSON = [(b"content-type", b"application/json")]
+PAGE = (200, [(b"content-type", b"text/html")], b"<!doctype html><title>Sign in</title>")
+
+
+def lists(answer: tuple[int, list[tuple[bytes, bytes]], bytes]) -> Callable[[str, str, int], Any]:
+    """Answer so to each list of drafts."""
+    return lambda _method, path, _before: answer if path.endswith("/document-drafts") else None
+
+
+def test_realms_in_other_words_are_one_finding_that_names_them(
+    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Any]
+) -> None:
+    from contracts.sandbox.app import create_app  # noqa: PLC0415 - not every test serves
+    from contracts.sandbox.habits import Settings  # noqa: PLC0415
+
+    service = Renamed(create_app(Settings()), realms={realm: realm.upper() for realm in REALMS})
+    ended = run(f"--target={aimed_at(serve_app(service))}")
+    assert ended.code == 1, ended.said
+    findings = ended.verdict["findings"]
+    assert {(each["clause"], each["realm"], each["confirmed"]) for each in findings} == {
+        ("realm-document-realms", realm, True) for realm in REALMS
+    }
+    assert "'ABS-DEV' is taken" in findings[0]["seen"]
+    assert ended.verdict["environment"]["requests"] <= 12
+    assert "refuses every realm" in ended.verdict["environment"]["breaker"]
+
+
+def test_a_page_in_place_of_every_list_is_the_environment(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty(lists((404, *PAGE[1:])))
+    ended = run(f"--target={service.target}")
+    assert ended.code == 6, ended.said
+    assert "is a proxy or a login page in between?" in ended.verdict["environment"]["breaker"]
+    assert len(service.app.requests) <= 12
+
+
+def test_a_list_that_is_refused_for_something_else_stops_nothing(
+    run: Any, faulty: Callable[..., Any]
+) -> None:
+    service = faulty(lists((403, JSON, b'{"message":"not today"}')))
+    ended = run(f"--target={service.target}", "--realm=abs-dev", "-k", "test_save")
+    assert ended.code == 0, ended.said
+
+
+@pytest.mark.parametrize(
+    ("ahead", "words"),
+    [(0.0, None), (7200.0, "7,200 s ahead of ours"), (-90.0, "90 s behind ours")],
+)
+def test_a_clock_that_is_off_is_told(ahead: float, words: str | None) -> None:
+    tokens = SimpleNamespace(token=lambda *_, **__: Token("t-0-k-e-n", ahead=ahead))
+    told = clock_in_words(SimpleNamespace(tokens=tokens))  # type: ignore[arg-type]
+    assert told is None if words is None else words in str(told)
