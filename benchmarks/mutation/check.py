@@ -18,11 +18,9 @@ from typing import Final
 from benchmarks.mutation.places import JUDGING, MODULE_LEVEL, OWN_TESTS, place
 from benchmarks.mutation.reach import Route
 from contracts.cases.generated_faults import make_all
-from contracts.proving.matrix import alarming
+from contracts.proving.matrix import PLAIN, alarming
 from contracts.proving.processes import SideBySide, preload
-from contracts.proving.proof_plan import PLAIN
-from contracts.proving.trial_plugins import CaseIndex
-from contracts.proving.trials import ProofTrial, TrialKind, TrialResult, run_trial
+from contracts.proving.trials import CaseIndex, ProofTrial, TrialKind, TrialResult, run_trial
 
 #: Trials before the quiet run on the faithful sandbox, which takes as long as ten of them.
 _FIRST: Final = 12

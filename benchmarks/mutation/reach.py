@@ -14,10 +14,9 @@ from coverage import Coverage
 
 from benchmarks.mutation.places import JUDGING, place
 from contracts.cases.marks import Profile
+from contracts.proving.matrix import trials_for_case
 from contracts.proving.processes import SideBySide, preload
-from contracts.proving.proof_plan import trials_for_case
-from contracts.proving.trial_plugins import CaseIndex
-from contracts.proving.trials import ProofTrial, TrialKind, run_trial, stage_of_case
+from contracts.proving.trials import CaseIndex, ProofTrial, TrialKind, run_trial, stage_of_case
 from contracts.sandbox.defects import ALL as DEFECTS
 from contracts.sandbox.defects import load as defect_named
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import yaml
 
 from benchmarks.mutation.places import OWN_TESTS
-from contracts.proving.proof_plan import PLAIN
+from contracts.proving.matrix import PLAIN
 from contracts.sandbox.variants import COMBINATIONS
 
 ACCEPTED: Final = Path(__file__).with_name("accepted.yaml")

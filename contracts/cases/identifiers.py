@@ -1,14 +1,36 @@
-"""Identifiers at the edges of the identifier rule and outside it, all within the run's namespace."""
+"""Identifiers at the edges of the rule and outside it, near misses of it, and pairs that services confuse.
+
+All are within the namespace of the run. A near miss is made of an identifier under which something is there, so that
+a service which tidies it discloses or changes what belongs to another one.
+"""
 
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
 
-from contracts.checks.outcomes import Untested
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from contracts.cases import requests
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.drafts import each_refused, never_used, save, works_for_ordinary_uid
+from contracts.cases.hostile_input import Deal
+from contracts.cases.properties import Properties
+from contracts.cases.requests import OrdinaryRequests, Request
+from contracts.cases.sample_records import Samples
+from contracts.checks.claims import Claim, Claims
+from contracts.checks.outcomes import Blocked, Untested, done, usable
+from contracts.exchanges.exchange import Exchange
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import operations_with
 from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
+from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 from contracts.settings.target import RealmSettings, Target
 
@@ -206,3 +228,312 @@ def forbidden_identifiers(fresh: Namespace) -> dict[str, list[str]]:
 def other_case(fresh: Namespace, identifier: str) -> str:
     """An identifier that differs in letter case only, behind the run's prefix."""
     return fresh.prefix + identifier.removeprefix(fresh.prefix).swapcase()
+
+
+# -- near misses
+
+_SHORT, _LONG, _CHARACTER = "uid-too-short", "uid-too-long", "uid-forbidden-characters"
+_MISREAD, _WIDE, _NEWLINE = "uid-misread-range", "uid-non-ascii", "uid-trailing-newline"
+MISS_CLAUSES: Final = (_SHORT, _LONG, _CHARACTER, _MISREAD, _WIDE, _NEWLINE)
+_NEAR_LETTERS: Final = string.ascii_letters + string.digits + "-_"
+
+
+@dataclass(frozen=True)
+class NearMiss:
+    """One way to break the identifier rule by little.
+
+    Attributes:
+        clause: The clause that rules it out.
+        insert: What is put into the identifier; of the lengths, what is behind it.
+        place: Where, from 0 for the middle to 1 for the end.
+        length: In place of an insertion, the identifier's length.
+    """
+
+    clause: str
+    insert: str = ""
+    place: float = 0.0
+    length: int = 0
+
+    def of(self, uid: str) -> str:
+        """Return an identifier that breaks the rule so, made of one that keeps it."""
+        if self.length:
+            return (uid + "x" * self.length)[: self.length]
+        at = len(uid) // 2 + round(self.place * (len(uid) - len(uid) // 2))
+        return uid[:at] + self.insert + uid[at:]
+
+
+#: One of each sort that services let through.
+MISSES: Final = (
+    NearMiss(_SHORT, length=UID_SHORTEST - 1),
+    NearMiss(_SHORT, length=8),
+    NearMiss(_LONG, length=UID_LONGEST + 1),
+    NearMiss(_LONG, length=2 * UID_LONGEST),
+    NearMiss(_NEWLINE, "\n", 1.0),
+    NearMiss(_CHARACTER, " "),
+    NearMiss(_CHARACTER, " ", 1.0),
+    NearMiss(_CHARACTER, "."),
+    NearMiss(_CHARACTER, "/"),
+    NearMiss(_CHARACTER, "$"),
+    NearMiss(_CHARACTER, "\0"),
+    NearMiss(_MISREAD, "]"),
+    NearMiss(_MISREAD, "^"),
+    NearMiss(_MISREAD, "\\"),
+    NearMiss(_WIDE, NON_ASCII["e acute"]),
+    NearMiss(_WIDE, NON_ASCII["arabic-indic one"]),
+)
+
+
+def near_misses() -> SearchStrategy[NearMiss]:
+    """Near misses with any character that the rule leaves out, at any place of the second half."""
+    places = st.sampled_from((0.0, 0.3, 0.5, 0.8, 1.0))
+    misread = ("]", "^", "\\")
+    plain = [sign for sign in ALL_FORBIDDEN.values() if sign not in misread]
+    wide = st.characters(codec="utf-8", min_codepoint=0x80)
+    return st.one_of(
+        st.builds(NearMiss, st.just(_CHARACTER), st.sampled_from(list(FORBIDDEN.values())), places),
+        st.builds(NearMiss, st.just(_CHARACTER), st.sampled_from(plain), places),
+        st.builds(NearMiss, st.just(_MISREAD), st.sampled_from(misread), places),
+        st.builds(
+            NearMiss, st.just(_WIDE), st.one_of(st.sampled_from(list(NON_ASCII.values())), wide), places
+        ),
+        st.builds(NearMiss, st.just(_NEWLINE), st.sampled_from(list(LINE_BREAKS.values())), st.just(1.0)),
+        st.integers(7, UID_SHORTEST - 1).map(lambda length: NearMiss(_SHORT, length=length)),
+        st.integers(UID_LONGEST + 1, 300).map(lambda length: NearMiss(_LONG, length=length)),
+    )
+
+
+class NearMisses:
+    """Sends requests of one operation that are right but for their identifier.
+
+    Args:
+        operation: One that takes a uid in its path.
+    """
+
+    def __init__(
+        self,
+        operation: str,
+        actor: Actor,
+        arrange: Arrangement,
+        ordinary: OrdinaryRequests,
+        fresh: Namespace,
+        claim: Claims,
+    ) -> None:
+        self._operation = operation
+        self._actor = actor
+        self._arrange = arrange
+        self._ordinary = ordinary
+        self._fresh = fresh
+        self._claim = claim
+        self._usual: Request | None = None
+        self.refused: Exchange | None = None
+
+    def is_refused(self, miss: NearMiss) -> None:
+        """Claim that an identifier which nearly keeps the rule is refused.
+
+        Raises:
+            Contradiction: it was taken.
+            Blocked: the operation refuses nothing that is absent, so nothing can be told apart.
+        """
+        request = self._request(miss)
+        uid = miss.of(request.path["uid"])
+        self._fresh.claim(uid)
+        sent = requests.send(requests.at(request, uid), self._actor)
+        # Operations that only look refuse what is absent, and cannot be told apart where they do not.
+        looks = self._operation in operations_with(safe=True)
+        control = partial(self._control, request) if looks else None
+        each_refused(self._judging(miss.clause), [sent], control)
+        self.refused = self.refused or sent
+
+    def are_refused(self, properties: Properties, deal: Deal) -> None:
+        """Claim that near misses are refused: this realm's share of the known ones, and one that is drawn."""
+        first = list(deal({str(miss): miss for miss in MISSES}, len(self._operation)).values())
+        properties.hold(near_misses(), self.is_refused, requests=len(first) + 1, each=1, first=first)
+
+    def left_nothing(self) -> None:
+        """Claim that no file was added to the document whose identifier was spoilt."""
+        if self._usual is not None and self.refused is not None:
+            found = self._arrange.attachment_ids(self._actor, self._usual.path["uid"])
+            self._claim(_CHARACTER, self._operation).holds(
+                not found,
+                self.refused,
+                expected="no attachment of the document",
+                seen=f"its list holds {found}",
+            )
+
+    def _judging(self, clause: str) -> Claim:
+        """A claim about the clause, or about the one on characters where that does not speak of the operation."""
+        covered = self._operation in load_catalogue().clause(clause).operations
+        return self._claim(clause if covered else _CHARACTER, self._operation)
+
+    def _control(self, request: Request) -> Exchange:
+        return requests.send(requests.at(request, never_used()), self._actor)
+
+    def _request(self, miss: NearMiss) -> Request:
+        """A request on something that is there; for a length, under the identifier that is nearest to it."""
+        if self._usual is None:
+            self._usual = self._ordinary.request(self._operation)
+        if self._operation in operations_with(needs="draft", safe=True):
+            return requests.at(self._usual, self._uid_near(miss))
+        if miss.length:
+            return requests.at(self._usual, self._fresh.uid(UID_SHORTEST))
+        return self._usual
+
+    def _uid_near(self, miss: NearMiss) -> str:
+        length = UID_SHORTEST if miss.clause == _SHORT else UID_LONGEST if miss.clause == _LONG else 40
+        word = {UID_SHORTEST: "shortest", UID_LONGEST: "longest"}.get(length, "base")
+        return self._arrange.shared_draft(self._actor, word, self._fresh.uid(length)).uid
+
+
+# -- neighbours
+
+NEIGHBOUR_CLAUSES: Final = (
+    "uid-case-sensitive",
+    "uid-hyphen",
+    "uid-underscore",
+    "uid-longest",
+    "draft-save-spares-others",
+    "draft-delete-spares-others",
+)
+_CASE, _HYPHEN, _UNDERSCORE, _LONGEST = NEIGHBOUR_CLAUSES[:4]
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """One way to make an identifier that is near another one.
+
+    Attributes:
+        clause: The clause that such an identifier is acceptable by; empty for an ordinary one.
+        make: Makes it of the other one.
+    """
+
+    name: str
+    clause: str
+    make: Callable[[str], str]
+
+
+def _neighbours() -> dict[str, Neighbour]:
+    plain = (
+        ("letters", "", "bc"),
+        ("hyphen", _HYPHEN, "b-c"),
+        ("hyphens", _HYPHEN, "b--c"),
+        ("underscore", _UNDERSCORE, "b_c"),
+        ("hyphen behind", _HYPHEN, "bc-"),
+        ("underscore behind", _UNDERSCORE, "bc_"),
+        ("capitals", _CASE, "bC"),
+    )
+    near = [Neighbour(name, clause, partial(_followed, by=by)) for name, clause, by in plain]
+    near += [Neighbour(f"same {at}", _LONGEST, partial(_filled, other=at)) for at in (32, 64, 100, 127)]
+    return {neighbour.name: neighbour for neighbour in (*near, Neighbour("filled", _LONGEST, _filled))}
+
+
+def _followed(uid: str, by: str) -> str:
+    return uid + by
+
+
+def _filled(uid: str, other: int = UID_LONGEST) -> str:
+    """The identifier filled up to the longest; from a place on with another letter."""
+    return (uid + "a" * UID_LONGEST)[:other] + "x" * (UID_LONGEST - other)
+
+
+NEIGHBOURS: Final[Mapping[str, Neighbour]] = _neighbours()
+
+
+def crowds() -> SearchStrategy[tuple[str, ...]]:
+    """Names of neighbours that live beside each other."""
+    names = st.sampled_from(list(NEIGHBOURS))
+    return st.lists(names, min_size=1, max_size=5, unique=True).map(tuple)
+
+
+class Neighbourhood:
+    """Saves drafts under identifiers that are near each other, and claims that each has one of its own."""
+
+    def __init__(
+        self, actor: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+    ) -> None:
+        self._actor = actor
+        self._arrange = arrange
+        self._samples = samples
+        self._fresh = fresh
+        self._claim = claim
+
+    def are_told_apart(self, names: Sequence[str]) -> None:
+        """Claim that drafts of neighbours keep their contents, and that deleting some leaves the others.
+
+        Raises:
+            Contradiction: a must was contradicted.
+            Blocked: drafts do not even work under an ordinary identifier.
+        """
+        works_for_ordinary_uid(self._actor, self._arrange)
+        base = self._fresh.uid()
+        clauses = {base: ""}
+        clauses |= {NEIGHBOURS[name].make(base): NEIGHBOURS[name].clause for name in names}
+        saved = {uid: self._saved(uid, clause) for uid, clause in clauses.items()}
+        saved[base] = self._saved(base, "")
+        for uid, clause in clauses.items():
+            self._claim_own(uid, clause, saved)
+        gone = {uid: self._deleted(uid, clauses[uid]) for uid in list(clauses)[::2]}
+        for uid in clauses:
+            self._claim_left(uid, clauses[uid], gone)
+
+    def _document(self, uid: str) -> dict[str, Any]:
+        return self._samples.short_draft(uid, middleName=f"of {len(uid)} {uid}")
+
+    def _saved(self, uid: str, clause: str) -> Exchange:
+        sent = save(self._actor, self._samples, uid, self._document(uid))
+        if clause:
+            self._claim(clause, "saveDraft").accepted(sent)
+        done(sent)
+        return sent
+
+    def _claim_own(self, uid: str, clause: str, saved: Mapping[str, Exchange]) -> None:
+        read = self._actor.send("getDraft", path={"uid": uid})
+        if clause:
+            self._claim(clause, "getDraft").accepted(read)
+        shown = [other for other in saved if f'"of {len(other)} {other}"' in usable(read).text]
+        spared = clause if clause == _CASE else "draft-save-spares-others"
+        self._claim(spared, "saveDraft").holds(
+            shown == [uid],
+            saved[uid],
+            *[saved[other] for other in shown if other != uid],
+            read,
+            expected=f"the draft saved under {uid}",
+            seen=f"that of {', '.join(shown)}" if shown else read.answer.quote(),
+        )
+
+    def _deleted(self, uid: str, clause: str) -> Exchange:
+        sent = self._actor.send("deleteDraft", path={"uid": uid})
+        if clause:
+            self._claim(clause, "deleteDraft").accepted(sent)
+        done(sent)
+        return sent
+
+    def _claim_left(self, uid: str, clause: str, gone: Mapping[str, Exchange]) -> None:
+        found = self._actor.send("draftExists", path={"uid": uid})
+        there = usable(found).success
+        if uid in gone and there:
+            self._claim_absent(uid, clause, gone[uid], found)
+        spared = clause if clause == _CASE else "draft-delete-spares-others"
+        self._claim(spared, "deleteDraft").holds(
+            there or uid in gone,
+            *gone.values(),
+            found,
+            expected=f"the draft {uid} untouched",
+            seen=found.answer.quote(),
+        )
+
+    def _claim_absent(self, uid: str, clause: str, gone: Exchange, found: Exchange) -> None:
+        """Claim that the exists check does not take an identifier in capitals for another one.
+
+        Raises:
+            Blocked: the draft is still there, or it is not said outright that the two are different.
+        """
+        read = self._actor.send("getDraft", path={"uid": uid})
+        if usable(read).success or clause != _CASE:
+            raise Blocked("deleteDraft", "leaves the draft where it was")
+        self._claim(clause, "draftExists").holds(
+            False, gone, read, found, expected=f"no draft under {uid}", seen=found.answer.quote()
+        )
+
+
+#: Every neighbour at once.
+EVERYBODY: Final = tuple(NEIGHBOURS)

@@ -73,8 +73,11 @@ def _run(
     sandbox_arguments: str,
 ) -> int:
     try:
-        from contracts.manual.proxy import Plan, serve  # noqa: PLC0415 - as above
-        from contracts.manual.proxy_record import TrafficRecorder  # noqa: PLC0415 - an optional extra, and slow to import
+        from contracts.manual.proxy import (  # noqa: PLC0415 - as above
+            Plan,
+            TrafficRecorder,
+            serve,
+        )
     except ModuleNotFoundError as error:
         raise UsageError(f"the proxy needs {error.name}: pip install 'registry-contracts[proxy]'") from error
     settings = _settings(target, base_url, sandbox_arguments)

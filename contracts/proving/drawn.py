@@ -31,8 +31,7 @@ from contracts.plugin.worker import WORKER
 from contracts.proving.drawn_services import draw_services
 from contracts.proving.exercised import false_passes
 from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, run_suite
-from contracts.proving.trial_plugins import Watch
-from contracts.proving.trials import AND
+from contracts.proving.trials import AND, Watch
 from contracts.proving.witness import observable
 from contracts.reports import verdict_json
 from contracts.sandbox.faults import population

@@ -21,21 +21,21 @@ from contracts.evidence.record import ExitCode
 from contracts.interface.location import cases_directory, openapi_directory
 from contracts.plugin.session_finish import versions
 from contracts.proving.drawn_proof import DrawnOptions, carry_out_drawn, check_names
-from contracts.proving.matrix import Matrix, matrix
-from contracts.proving.processes import Ended, SideBySide, preload
-from contracts.proving.proof_plan import (
+from contracts.proving.matrix import (
+    Matrix,
     Proof,
     ProofPart,
     chosen_defects,
     first_trials,
     idle_cases,
+    matrix,
     next_stage,
     trials_for_case,
     waits,
 )
+from contracts.proving.processes import Ended, SideBySide, preload
 from contracts.proving.proof_report import as_data, closing_lines, markdown, put_between, render
-from contracts.proving.trial_plugins import CaseIndex
-from contracts.proving.trials import ProofTrial, TrialKind, TrialResult, realms_of, run_trial
+from contracts.proving.trials import CaseIndex, ProofTrial, TrialKind, TrialResult, realms_of, run_trial
 
 STATE_FILE: Final = "trials.jsonl"
 #: Many times what the slowest trial takes alone; the slowest wait for time limits of thirty seconds.

@@ -18,7 +18,7 @@ import click
 from contracts.errors import UsageError
 from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, preload, run_suite
 from contracts.proving.runs import RunOutcome, end_with, read_outcome, seeds_of
-from contracts.proving.trial_plugins import CaseIndex, Watch
+from contracts.proving.trials import CaseIndex, Watch
 
 #: Stands for weather that does nothing.
 FAIR: Final = "fair"

@@ -18,11 +18,11 @@ from urllib.parse import quote
 from starlette.types import ASGIApp
 
 from contracts.interface.description import load_description
-from contracts.sandbox.app import create_app
 from contracts.sandbox.faults.injection import Answer, ask
 from contracts.sandbox.faults.operators import INVALID_CLASSES, VALID_CLASSES
 from contracts.sandbox.faults.population import CONTACT_FIELDS_SAMPLES, Fault
 from contracts.sandbox.habits import Settings
+from contracts.sandbox.service import create_app
 
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?")
 _MINTED: Final = re.compile(r"\b[0-9a-f]{24}\b|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b")

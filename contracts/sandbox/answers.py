@@ -8,9 +8,9 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from contracts.sandbox.database import Version
 from contracts.sandbox.habits import Habits
 from contracts.sandbox.http_requests import Fault, Reason, Refusal
+from contracts.sandbox.storage import Version
 
 _HALVES = re.compile("[\ud800-\udfff]")
 

@@ -16,10 +16,9 @@ from starlette.types import Receive, Scope, Send
 from contracts.sandbox.answers import JsonAnswer
 from contracts.sandbox.authentication import Account
 from contracts.sandbox.context import Operations
-from contracts.sandbox.database import Attachment, Records, TemporaryFile
-from contracts.sandbox.files import StoredFile, too_large
 from contracts.sandbox.http_requests import bad_request, decoded_segment, forbidden, not_found
 from contracts.sandbox.listing import page_request
+from contracts.sandbox.storage import Attachment, Records, StoredFile, TemporaryFile, too_large
 
 _NUMBER = re.compile(r"[0-9]+", re.ASCII)
 _MOST_DIGITS = 18

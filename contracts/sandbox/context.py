@@ -2,12 +2,11 @@
 
 from contracts.sandbox.answers import Answers, Clock, Metadata
 from contracts.sandbox.authentication import Identity, Rights, TokenBook
-from contracts.sandbox.database import Storage
-from contracts.sandbox.files import FileStore, Thumbnails
 from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.http_requests import BodyReader, IdentifierRule
 from contracts.sandbox.listing import Listing
 from contracts.sandbox.record_types import RealmBook, Validator
+from contracts.sandbox.storage import FileStore, Storage, Thumbnails
 
 
 class Context:

@@ -9,7 +9,6 @@ from starlette.responses import Response
 from contracts.sandbox.answers import JsonAnswer
 from contracts.sandbox.authentication import Account
 from contracts.sandbox.context import Operations
-from contracts.sandbox.database import DRAFT, PUBLISHED, Records, Version, new_version
 from contracts.sandbox.http_requests import (
     JsonBody,
     Reason,
@@ -21,6 +20,7 @@ from contracts.sandbox.http_requests import (
 )
 from contracts.sandbox.listing import page_request
 from contracts.sandbox.record_types import CONTACT, Expectation, Realm, RecordType
+from contracts.sandbox.storage import DRAFT, PUBLISHED, Records, Version, new_version
 
 
 class ContactOperations(Operations):

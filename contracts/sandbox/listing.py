@@ -23,8 +23,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.sql import ColumnElement
 from starlette.requests import Request
 
-from contracts.sandbox.database import ATTACHMENTS, DRAFT, VERSIONS, Records
 from contracts.sandbox.http_requests import bad_request, query_value
+from contracts.sandbox.storage import ATTACHMENTS, DRAFT, VERSIONS, Records
 
 # The parser warns about every field it has no type for, which is all of ours.
 logging.getLogger("odata_query").setLevel(logging.ERROR)

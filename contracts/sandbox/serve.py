@@ -230,7 +230,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 
 def _serve(settings: Settings, listener: socket.socket) -> int:
     # Loaded late: a wrong option is answered at once.
-    from contracts.sandbox.app import create_app  # noqa: PLC0415
+    from contracts.sandbox.service import create_app  # noqa: PLC0415
 
     app: Starlette = (
         altered(settings)
@@ -269,7 +269,7 @@ def altered(settings: Settings) -> "Starlette":
         UsageError: there is no variant or defect of that name, or the data folder cannot be used.
 
     """
-    from contracts.sandbox.app import create_app  # noqa: PLC0415 - as above
+    from contracts.sandbox.service import create_app  # noqa: PLC0415 - as above
     from contracts.sandbox.variants import chosen  # noqa: PLC0415
 
     alteration = chosen(settings.variants)

@@ -2,6 +2,8 @@
 
 Requests are made as the interface document says a client makes them; every part can be replaced, so that a case
 can make exactly one thing wrong.
+
+A library that brings its own HTTP client sends through an actor, too, as requests of a session like all others.
 """
 
 from __future__ import annotations
@@ -9,15 +11,17 @@ from __future__ import annotations
 import json as jsonlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from contracts.errors import EnvironmentFault
+import requests
+
+from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Exchange, Response, read_timestamp
+from contracts.exchanges.exchange import Exchange, Headers, Response, read_timestamp
 from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import Operation
+from contracts.interface.description import Operation, load_description
 from contracts.session.session import HttpRequest, RequestContext, Session
 from contracts.session.tokens import Token
 from contracts.settings.target import ANONYMOUS
@@ -288,3 +292,86 @@ def _inside(value: Any) -> Iterator[str]:
         yield identifier
     for member in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from _inside(member)
+
+
+#: Headers of a request that an actor would write by itself, and that the library may have changed or left out.
+_DOCUMENTED = ("Accept", "Content-Type", "Realm")
+
+
+class ActorClient(requests.Session):
+    """A client of the library `requests` that opens no connection: an actor sends what it is asked to.
+
+    The actor writes the address of its target and signs with its own token, whatever address the library knows. What
+    it has sent is in `exchanges`, in order.
+    """
+
+    def __init__(self, actor: Actor) -> None:
+        super().__init__()
+        self._actor = actor
+        self.exchanges: list[Exchange] = []
+
+    def request(self, method: str | bytes, url: str | bytes, *_: Any, **parts: Any) -> requests.Response:
+        """Send one request of the description.
+
+        Args:
+            parts: As `requests` takes them; those about the connection (timeout, TLS, redirects) are the actor's own.
+
+        Raises:
+            UsageError: the description knows no such request.
+            EnvironmentFault: the environment gave no answer.
+        """
+        kept = {name: parts.get(name) for name in ("params", "data", "json", "headers", "files")}
+        prepared = self.prepare_request(requests.Request(str(method), str(url), **kept))
+        address = urlsplit(str(prepared.url))
+        found = load_description().match(str(prepared.method), address.path)
+        if found is None:
+            raise UsageError(f"no operation of the description has the path {address.path}")
+        operation, path = found
+        headers = {
+            name: prepared.headers.get(name)
+            for name in _DOCUMENTED
+            if name != "Realm" or operation.takes_realm
+        }
+        headers["Accept"] = headers["Accept"] if headers["Accept"] != "*/*" else JSON
+        body = prepared.body.encode() if isinstance(prepared.body, str) else prepared.body
+        exchange = self._actor.send(
+            operation.id,
+            path=path,
+            query=parse_qsl(address.query, keep_blank_values=True),
+            body=body,
+            headers=headers,
+        )
+        self.exchanges.append(exchange)
+        return _answer(exchange, prepared)
+
+
+class _HeaderLists(dict[str, list[str]]):
+    """Headers as the library beneath `requests` holds them: repeated ones one by one."""
+
+    def __init__(self, headers: Headers) -> None:
+        super().__init__()
+        for name, value in headers.pairs:
+            self.setdefault(name.lower(), []).append(value)
+
+    def getlist(self, name: str) -> list[str]:
+        """The values of a header."""
+        return self.get(name.lower(), [])
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """What stands beneath an answer of `requests`."""
+
+    headers: _HeaderLists
+    version: int = 11
+
+
+def _answer(exchange: Exchange, prepared: requests.PreparedRequest) -> requests.Response:
+    """The answer of an exchange as the library knows it."""
+    answer, made = exchange.answer, requests.Response()
+    made.status_code, made.reason, made.url = answer.status, answer.reason, str(prepared.url)
+    made.headers.update(dict(answer.headers.items()))
+    made.raw = _Raw(_HeaderLists(answer.headers))
+    made.request = prepared
+    made._content = answer.content
+    return made

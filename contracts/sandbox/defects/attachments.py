@@ -9,7 +9,6 @@ from starlette.responses import JSONResponse, Response
 
 from contracts.sandbox.attachments import filename_in_path
 from contracts.sandbox.authentication import Account
-from contracts.sandbox.database import ATTACHMENTS, DRAFT, Attachment, Records
 from contracts.sandbox.defects.declaration import (
     Change,
     Handler,
@@ -27,10 +26,10 @@ from contracts.sandbox.defects.declaration import (
     replaces,
 )
 from contracts.sandbox.defects.lists import Rows
-from contracts.sandbox.files import StoredFile, too_large
 from contracts.sandbox.http_requests import Reason, Refusal, bad_request, decoded_segment, not_found
 from contracts.sandbox.listing import Page
 from contracts.sandbox.service import Service
+from contracts.sandbox.storage import ATTACHMENTS, DRAFT, Attachment, Records, StoredFile, too_large
 
 _NO_OPTION = Page(None, None, None, 0)
 

@@ -20,9 +20,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from contracts.errors import SuiteError, UsageError
-from contracts.sandbox.app import OPERATIONS
 from contracts.sandbox.http_requests import Refusal, header_value
-from contracts.sandbox.service import Service
+from contracts.sandbox.service import OPERATIONS, Service
 
 Operations = tuple[str, ...]
 Change = Callable[[Service, Operations], None]

@@ -10,7 +10,6 @@ from sqlalchemy import bindparam, delete, func, select, update
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from contracts.sandbox.database import ATTACHMENTS, DRAFT, LOCKS, VERSIONS, Records, Version
 from contracts.sandbox.defects.declaration import (
     Change,
     Handler,
@@ -32,6 +31,7 @@ from contracts.sandbox.defects.declaration import (
 from contracts.sandbox.defects.lists import removed_drafts
 from contracts.sandbox.http_requests import bad_request, not_found
 from contracts.sandbox.service import Service
+from contracts.sandbox.storage import ATTACHMENTS, DRAFT, LOCKS, VERSIONS, Records, Version
 
 _LARGE = 64 * 1024
 

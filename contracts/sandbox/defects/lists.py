@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from contracts.sandbox.authentication import Account
-from contracts.sandbox.database import DRAFT, VERSIONS, Records, Version
 from contracts.sandbox.defects.declaration import (
     Change,
     Every,
@@ -33,6 +32,7 @@ from contracts.sandbox.documents import COLLECTIONS
 from contracts.sandbox.http_requests import Refusal, bad_request
 from contracts.sandbox.listing import Page
 from contracts.sandbox.service import Service
+from contracts.sandbox.storage import DRAFT, VERSIONS, Records, Version
 
 Rows = list[dict[str, Any]]
 Ask = Callable[[Page], Rows]

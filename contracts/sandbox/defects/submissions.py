@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from contracts.sandbox.answers import json_text
-from contracts.sandbox.database import VERSIONS, Records
 from contracts.sandbox.defects.declaration import (
     CREATE_WITH,
     Change,
@@ -39,6 +38,7 @@ from contracts.sandbox.defects.workflow_table import (
 from contracts.sandbox.http_requests import Fault, Reason, Refusal, bad_request, decoded_segment
 from contracts.sandbox.record_types import INVALID_TYPE, INVALID_VALUE, MANDATORY, Realm, RecordType
 from contracts.sandbox.service import Service
+from contracts.sandbox.storage import VERSIONS, Records
 from contracts.sandbox.workflow import Row, Submission
 
 Test = Callable[[Submission], bool]

@@ -10,7 +10,6 @@ from sqlalchemy import delete, func, select
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.database import ATTACHMENTS, DRAFT, VERSIONS, Records, Version, new_version
 from contracts.sandbox.defects.declaration import (
     ATTACHING,
     DRAFTS,
@@ -33,6 +32,7 @@ from contracts.sandbox.defects.declaration import (
 )
 from contracts.sandbox.http_requests import Refusal, bad_request, decoded_segment, header_value
 from contracts.sandbox.service import Service
+from contracts.sandbox.storage import ATTACHMENTS, DRAFT, VERSIONS, Records, Version, new_version
 
 WITH_UID = (*DRAFTS, *ATTACHING, "listAttachments", *READING_ATTACHMENTS)
 

@@ -8,7 +8,6 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.database import Records
 from contracts.sandbox.defects.declaration import (
     CREATE,
     CREATE_WITH,
@@ -28,10 +27,11 @@ from contracts.sandbox.defects.declaration import (
     json_of,
     replaces,
 )
-from contracts.sandbox.defects.realm import has_realm_header, realm_given
+from contracts.sandbox.defects.http import has_realm_header, realm_given
 from contracts.sandbox.http_requests import Fault, Reason, Refusal, header_value, query_value
 from contracts.sandbox.record_types import MANDATORY, Realm, RecordType
 from contracts.sandbox.service import Service
+from contracts.sandbox.storage import Records
 from contracts.sandbox.workflow import Row, Submission
 
 Run = Callable[[Submission, Records], str]

@@ -23,8 +23,7 @@ from contracts.sandbox.faults.injection import (
     items_of,
     with_items,
 )
-from contracts.sandbox.faults.operators import Change
-from contracts.sandbox.faults.samples import valid_document
+from contracts.sandbox.faults.operators import Change, valid_document
 
 #: Stands for a member that is taken out.
 MISSING: Final = object()

@@ -8,7 +8,7 @@ from typing import Final
 
 from contracts.sandbox.faults.injection import Answer, Below, Memory, Request, answer_json
 from contracts.sandbox.faults.injections import as_role
-from contracts.sandbox.faults.samples import valid_document
+from contracts.sandbox.faults.operators import valid_document
 from contracts.sandbox.record_types import REALMS
 
 #: So many requests does a token last that dies early.

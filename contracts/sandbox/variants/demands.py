@@ -14,7 +14,6 @@ from contracts.interface.description import load_description
 from contracts.sandbox.answers import Answers, json_bytes, json_text
 from contracts.sandbox.attachments import AttachmentOperations
 from contracts.sandbox.authentication import Account, AuthenticationOperations, Identity
-from contracts.sandbox.database import DRAFT, PUBLISHED, Records, Version, new_version
 from contracts.sandbox.documents import ContactOperations, DraftOperations
 from contracts.sandbox.http_requests import (
     BodyReader,
@@ -43,6 +42,7 @@ from contracts.sandbox.record_types import (
     RecordType,
     Validator,
 )
+from contracts.sandbox.storage import DRAFT, PUBLISHED, Records, Version, new_version
 from contracts.sandbox.variants.http import Between, Rewriting
 from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.workflow import Row, Submission, SubmissionCheck, WorkflowOperations

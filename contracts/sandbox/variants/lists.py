@@ -14,11 +14,11 @@ from starlette.responses import Response
 
 from contracts.sandbox.answers import Answers, JsonAnswer, Metadata
 from contracts.sandbox.authentication import Account, Identity
-from contracts.sandbox.database import ATTACHMENTS, DRAFT, LOCKS, VERSIONS, Records
 from contracts.sandbox.documents import DraftOperations
 from contracts.sandbox.http_requests import Refusal, forbidden, query_value
 from contracts.sandbox.listing import Fields, Listing, ODataReader, Page
 from contracts.sandbox.service import Seeds
+from contracts.sandbox.storage import ATTACHMENTS, DRAFT, LOCKS, VERSIONS, Records
 from contracts.sandbox.variants.model import Variants
 
 VARIANTS = Variants()

@@ -18,13 +18,12 @@ from starlette.responses import Response
 
 from contracts.sandbox.answers import Answers, Clock, JsonAnswer, Metadata, json_bytes
 from contracts.sandbox.attachments import AttachmentOperations, attachment_number
-from contracts.sandbox.database import ATTACHMENTS, DRAFT, Attachment, Records, Version
 from contracts.sandbox.documents import ContactOperations, DraftOperations
-from contracts.sandbox.files import Thumbnails
 from contracts.sandbox.http_requests import BodyReader, IdentifierRule, JsonBody
 from contracts.sandbox.listing import Fields, Listing, ODataReader, Page
 from contracts.sandbox.record_types import Realm
 from contracts.sandbox.service import Seeds
+from contracts.sandbox.storage import ATTACHMENTS, DRAFT, Attachment, Records, Thumbnails, Version
 from contracts.sandbox.variants.http import Rewriting
 from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.workflow import Submission, WorkflowOperations

@@ -14,9 +14,7 @@ from starlette.responses import Response
 from contracts.sandbox.answers import Answers, JsonAnswer, json_text
 from contracts.sandbox.attachments import AttachmentOperations
 from contracts.sandbox.authentication import Account, AuthenticationOperations
-from contracts.sandbox.database import TEMPORARY_FILES, Attachment, Records
 from contracts.sandbox.documents import COLLECTIONS, DraftOperations
-from contracts.sandbox.files import StoredFile
 from contracts.sandbox.http_requests import (
     BodyReader,
     Fault,
@@ -41,6 +39,7 @@ from contracts.sandbox.record_types import (
     RecordType,
     Validator,
 )
+from contracts.sandbox.storage import TEMPORARY_FILES, Attachment, Records, StoredFile
 from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.workflow import SubmissionCheck
 

@@ -5,19 +5,7 @@ import textwrap
 from collections.abc import Iterable
 
 from contracts.errors import UsageError
-from contracts.sandbox.variants import (
-    attachments,
-    contacts,
-    demands,
-    drafts,
-    habits,
-    http,
-    lists,
-    names,
-    readings,
-    tokens,
-    workflow,
-)
+from contracts.sandbox.variants import demands, drafts, habits, http, lists, names, readings, records, tokens
 from contracts.sandbox.variants.model import Alteration, Variant
 
 COMBINATIONS: dict[str, tuple[str, ...]] = {
@@ -265,7 +253,7 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
 """Groups of variants under one name; each group obeys every clause too."""
 
 
-_MODULES = (habits, names, lists, drafts, attachments, contacts, readings, tokens, workflow, demands, http)
+_MODULES = (habits, names, lists, drafts, records, readings, tokens, demands, http)
 
 ALL: dict[str, Variant] = {variant.name: variant for module in _MODULES for variant in module.VARIANTS}
 """Every variant by its name."""

@@ -11,7 +11,7 @@ from contracts.cases import (
     Properties,
     Samples,
     contract,
-    near_identifiers,
+    identifiers,
     shape,
 )
 
@@ -20,7 +20,7 @@ FILES = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")
 UPLOADS = ("createAttachment", "persistTemporaryFile")
 
 
-@contract(*near_identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=READS, requests=20)
+@contract(*identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=READS, requests=20)
 def test_a_near_miss_of_the_rule_finds_nothing(
     author: Actor,
     arrange: Arrangement,
@@ -32,14 +32,14 @@ def test_a_near_miss_of_the_rule_finds_nothing(
     operation: str,
 ) -> None:
     """A uid that breaks the rule by little is refused, and not tidied into the one that something is under."""
-    misses = near_identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
+    misses = identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
     properties.hold(
-        near_identifiers.near_misses(), misses.is_refused, requests=20, each=1, first=near_identifiers.MISSES
+        identifiers.near_misses(), misses.is_refused, requests=20, each=1, first=identifiers.MISSES
     )
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
 
-@contract(*near_identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=FILES, requests=20)
+@contract(*identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=FILES, requests=20)
 def test_a_near_miss_of_the_rule_names_no_document_of_a_file(
     author: Actor,
     arrange: Arrangement,
@@ -52,12 +52,12 @@ def test_a_near_miss_of_the_rule_names_no_document_of_a_file(
     operation: str,
 ) -> None:
     """A uid that breaks the rule by little is refused where files are fetched."""
-    misses = near_identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
+    misses = identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
     misses.are_refused(properties, deal)
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
 
-@contract(*near_identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=UPLOADS, requests=20)
+@contract(*identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=UPLOADS, requests=20)
 def test_a_near_miss_of_the_rule_takes_no_file(
     author: Actor,
     arrange: Arrangement,
@@ -70,14 +70,14 @@ def test_a_near_miss_of_the_rule_takes_no_file(
     operation: str,
 ) -> None:
     """A uid that breaks the rule by little is refused where files are sent, which adds nothing to the document left."""
-    misses = near_identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
+    misses = identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
     misses.are_refused(properties, deal)
     misses.left_nothing()
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
 
 @contract(
-    *near_identifiers.NEIGHBOUR_CLAUSES,
+    *identifiers.NEIGHBOUR_CLAUSES,
     operations=("saveDraft", "getDraft", "draftExists", "deleteDraft"),
     requests=60,
 )
@@ -90,11 +90,11 @@ def test_neighbours_have_drafts_of_their_own(
     properties: Properties,
 ) -> None:
     """Identifiers that differ in letter case, hyphens, their end or far behind each name a draft of their own."""
-    crowd = near_identifiers.Neighbourhood(author, arrange, samples, fresh, claim)
+    crowd = identifiers.Neighbourhood(author, arrange, samples, fresh, claim)
     properties.hold(
-        near_identifiers.crowds(),
+        identifiers.crowds(),
         crowd.are_told_apart,
         requests=50,
         each=14,
-        first=[near_identifiers.EVERYBODY],
+        first=[identifiers.EVERYBODY],
     )

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from contracts.proving.trial_plugins import CaseFacts
-from contracts.proving.trials import ProofTrial, TrialKind, TrialResult
+from contracts.proving.trials import CaseFacts, ProofTrial, TrialKind, TrialResult
 
 CHECKOUT = Path(__file__).parents[3]
 Make = Callable[..., TrialResult]

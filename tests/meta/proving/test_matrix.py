@@ -11,19 +11,28 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
-from contracts.proving.matrix import matrix
-from contracts.proving.proof_plan import (
+from contracts.proving.matrix import (
     Proof,
     ProofPart,
     first_trials,
     idle_cases,
+    matrix,
     next_stage,
     trials_for_case,
     waits,
 )
 from contracts.proving.proof_report import as_data, closing_lines, markdown, put_between, render
-from contracts.proving.trial_plugins import CaseFacts, CaseIndex
-from contracts.proving.trials import AND, STAGES, UNJUDGED, UNSETTLED, TrialKind, TrialResult, realms_of
+from contracts.proving.trials import (
+    AND,
+    STAGES,
+    UNJUDGED,
+    UNSETTLED,
+    CaseFacts,
+    CaseIndex,
+    TrialKind,
+    TrialResult,
+    realms_of,
+)
 from contracts.sandbox.defects import load
 from contracts.sandbox.variants import ALL as VARIANTS
 

@@ -13,10 +13,9 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.proving import proof as proof_run
+from contracts.proving.matrix import Proof, ProofPart
 from contracts.proving.proof import STATE_FILE, ProofState, Prover
-from contracts.proving.proof_plan import Proof, ProofPart
-from contracts.proving.trial_plugins import CaseIndex
-from contracts.proving.trials import ProofTrial, TrialResult
+from contracts.proving.trials import CaseIndex, ProofTrial, TrialResult
 from tests.meta.program import RunCommand
 from tests.meta.sandbox_client import eventually
 

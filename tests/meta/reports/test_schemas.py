@@ -14,8 +14,7 @@ from contracts.file_formats import plain
 from contracts.history.observed_facts import Change, Kind
 from contracts.proving.matrix import matrix
 from contracts.proving.proof_report import as_data
-from contracts.proving.trial_plugins import CaseFacts
-from contracts.proving.trials import ProofTrial, TrialKind, TrialResult
+from contracts.proving.trials import CaseFacts, ProofTrial, TrialKind, TrialResult
 from contracts.session.draft_cleanup import Draft
 from contracts.session.ledger import Ledger, read_entries
 from tests.meta.published_schemas import FOLDER, text_of

@@ -8,12 +8,12 @@ import pytest
 
 from contracts.errors import SuiteError, UsageError
 from contracts.interface.catalogue import Level, load_catalogue
-from contracts.sandbox.app import OPERATIONS, create_app
 from contracts.sandbox.defects import ALL, UNBREAKABLE, load
 from contracts.sandbox.defects.declaration import defects, refuse
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.http_requests import bad_request
 from contracts.sandbox.serve import altered
+from contracts.sandbox.service import OPERATIONS, create_app
 
 CATALOGUE = load_catalogue()
 TEN_CHARACTERS = "/api/v2013/documents/abcdefghij/versions/draft"

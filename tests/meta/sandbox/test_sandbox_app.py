@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from contracts.sandbox.app import create_app
-from contracts.sandbox.database import Storage
 from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.http_requests import IdentifierRule
+from contracts.sandbox.service import create_app
+from contracts.sandbox.storage import Storage
 
 DRAFT = "/api/v2013/documents/seam-draft-0001/versions/draft"
 

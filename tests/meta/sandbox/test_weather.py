@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
-from contracts.sandbox.app import create_app
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import USAGE_ERROR, main
+from contracts.sandbox.service import create_app
 from contracts.sandbox.weather import ALL, chosen_weather
 from contracts.sandbox.weather.kinds import with_current_table
 from tests.meta.samples import draft_path

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
-from contracts.session.client_library import ActorClient
+from contracts.session.actor import ActorClient
 from tests.meta import messages
 
 ADDRESS = "http://127.0.0.1/api/v2013/documents/rc-test-12345/versions/draft"

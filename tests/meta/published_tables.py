@@ -1,24 +1,50 @@
-"""Writes what a drawn proof draws from into docs/proof.md: the fault population, and every silence with its knobs.
+"""The tables of docs/live.md (settings) and docs/proof.md (what a drawn proof draws from), made from the code.
 
-``python -m contracts.proving.drawn_docs`` writes both tables.
+`python -m tests.meta.published_tables` writes them; the tests of settings and proving tell when that is due.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import MISSING, Field, fields
 from pathlib import Path
-from typing import Final
-
-import click
+from typing import Any
 
 from contracts.interface.catalogue import Level
 from contracts.proving.proof_report import put_between
 from contracts.proving.trials import UNSETTLED
 from contracts.sandbox.faults.population import population
 from contracts.sandbox.variants.silences import CLAUSES, FURTHER, SENTENCES, WITHOUT_KNOB
+from contracts.settings.settings_reader import AccountVariables
+from contracts.settings.target import AttachmentSettings, Pace, RealmSettings, TlsSettings
 
-DOCUMENT: Final = Path("docs/proof.md")
+DOCS = Path(__file__).parents[2] / "docs"
+_GROUPS: tuple[tuple[str, type], ...] = (
+    ("[pace]", Pace),
+    ("[accounts.ROLE]", AccountVariables),
+    ("[realm.REALM]", RealmSettings),
+    ("[attachments]", AttachmentSettings),
+    ("[tls]", TlsSettings),
+)
+
+
+def settings_tables() -> str:
+    """Return one Markdown table per group of settings: key, kind, default, meaning."""
+    return "\n\n".join(_table(title, group) for title, group in _GROUPS)
+
+
+def _table(title: str, group: type) -> str:
+    rows = [_row(item) for item in fields(group)]
+    return "\n".join([f"`{title}`", "", "| key | kind | default | meaning |", "|---|---|---|---|", *rows])
+
+
+def _row(item: Field[Any]) -> str:
+    kind, meaning = item.metadata["kind"].value, item.metadata["meaning"]
+    return f"| `{item.name}` | {kind} | {_default(item)} | {meaning} |"
+
+
+def _default(item: Field[Any]) -> str:
+    empty = item.default in (None, (), MISSING)
+    return "none" if empty else f"{item.default:g}"
 
 
 def population_table() -> str:
@@ -72,13 +98,13 @@ def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-@click.command()
-@click.option("--document", type=click.Path(path_type=Path), default=DOCUMENT, show_default=True)
-def command(document: Path) -> None:
-    """Write both tables into a document."""
-    put_between(document, "population", population_table())
-    put_between(document, "silences", silences_table())
-
+#: Document, mark in it, and what makes the table between its marks.
+TABLES: tuple[tuple[str, str, Callable[[], str]], ...] = (
+    ("live.md", "settings", settings_tables),
+    ("proof.md", "population", population_table),
+    ("proof.md", "silences", silences_table),
+)
 
 if __name__ == "__main__":
-    command()
+    for name, mark, table in TABLES:
+        put_between(DOCS / name, mark, table())
