@@ -24,8 +24,8 @@ def lists(answer: tuple[int, list[tuple[bytes, bytes]], bytes]) -> Callable[[str
 def test_realms_in_other_words_are_one_finding_that_names_them(
     run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Any]
 ) -> None:
-    from contracts.sandbox.app import create_app  # noqa: PLC0415 - not every test serves
-    from contracts.sandbox.habits import Settings  # noqa: PLC0415
+    from contracts.sandbox.habits import Settings  # noqa: PLC0415 - not every test serves
+    from contracts.sandbox.service import create_app  # noqa: PLC0415
 
     service = Renamed(create_app(Settings()), realms={realm: realm.upper() for realm in REALMS})
     ended = run(f"--target={aimed_at(serve_app(service))}")
