@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
-import struct
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from contracts.cases.arrangement import Arrangement, Attachment
+from contracts.cases.contents import png
 from contracts.cases.generated_faults import ABSENT
 from contracts.cases.sample_records import WRONG_KIND, Samples
 from contracts.checks.outcomes import Blocked, done, usable
@@ -149,6 +148,8 @@ _MAKERS: Final = {
 
 #: Note of an exchange: it was about something that is not there.
 MADE_UP: Final = "made up"
+#: Small and grey.
+_PICTURE: Final = png(128, 128, 128, width=32, height=32)
 _COLLECTION: Final = re.compile(r"(/api/v20\d\d)/[^/?]+")
 #: A realm that does not exist, in any environment.
 UNKNOWN_REALM: Final = "no-such-realm"
@@ -217,9 +218,9 @@ class OrdinaryRequests:
     def _found_with(self, headers: Mapping[str, str]) -> Attachment:
         path = {"uid": self._arrange.document(self._author), "filename": "picture.png"}
         self._arrange.keep(path["uid"])
-        answer = done(self._author.send("createAttachment", path=path, headers=dict(headers), body=picture()))
+        answer = done(self._author.send("createAttachment", path=path, headers=dict(headers), body=_PICTURE))
         for number in dict.fromkeys(readers.integers(answer.json)):
-            attachment = Attachment(path["uid"], number, path["filename"], picture())
+            attachment = Attachment(path["uid"], number, path["filename"], _PICTURE)
             if self._author.send(
                 "attachmentExists", path=attachment.path, headers=dict(headers)
             ).answer.success:
@@ -232,7 +233,7 @@ class OrdinaryRequests:
         # A failure is kept too: an upload cannot be removed, so it is not tried again for every case.
         uid = self._arrange.document(self._author, self._arrange.kept_uid("document-with-a-picture"))
         try:
-            return self._arrange.attachment(self._author, uid, "picture.png", picture())
+            return self._arrange.attachment(self._author, uid, "picture.png", _PICTURE)
         except Blocked as obstacle:
             return obstacle
 
@@ -309,17 +310,6 @@ class OrdinaryRequests:
             operations: None of those that create attachments.
         """
         return {name: self.harmless(name, {}) for name in operations}
-
-
-def picture(side: int = 32) -> bytes:
-    """A square PNG in one shade of grey, `side` pixels wide."""
-    header = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
-    rows = zlib.compress((b"\0" + b"\x80" * side) * side)
-    chunks = ((b"IHDR", header), (b"IDAT", rows), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        for name, data in chunks
-    )
 
 
 def send(
