@@ -58,16 +58,6 @@ def each_refused(
         raise obstacle
 
 
-def each_usable(exchanges: Iterable[Exchange]) -> None:
-    """Say so when one of them has no answer that can be judged.
-
-    Raises:
-        Blocked, EnvironmentFault: the first of them.
-    """
-    for exchange in exchanges:
-        usable(exchange)
-
-
 def nothing_saved(
     claims: Callable[[str], Claim],
     actor: Actor,
