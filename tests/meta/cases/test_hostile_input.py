@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from contracts.cases import hostile_input, sign_in
-from contracts.cases.requests import picture
 from contracts.interface.description import load_description
 
 #: Operations that take a record, in whatever realm.
@@ -34,10 +33,6 @@ def test_a_malformed_body_holds_all_of_the_value(spoil: Spoil) -> None:
 
 def test_bodies_at_the_edges_are_small_enough_to_be_sent_anywhere() -> None:
     assert max(len(body) for body in hostile_input.at_the_edges(VALUE).values()) < 512 * 1024
-
-
-def test_a_picture_is_a_png() -> None:
-    assert picture().startswith(b"\x89PNG\r\n\x1a\n")
 
 
 def test_the_sharpest_bodies_are_json_with_the_value_in_them() -> None:
