@@ -23,7 +23,7 @@ from contracts.cases.arrangement import Arrangement
 from contracts.cases.drafts import without_header
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claims
-from contracts.checks.outcomes import Blocked, Contradiction, usable
+from contracts.checks.outcomes import Blocked, Contradiction, taken, usable
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -166,7 +166,7 @@ class DescribedInputs:
         top = str(drawn.query.get("$top", ""))
         if exchange.answer.success and top.isascii() and top.isdigit():
             self._claim("list-top").at_most(exchange, int(top))
-        if self._operation == "saveDraft" and drawn.allowed and exchange.answer.success:
+        if self._operation == "saveDraft" and drawn.allowed and taken(exchange):
             read = self._actor.send("getDraft", path=path)
             self._claim("draft-values-kept", "getDraft").shows(read, without_header(drawn.body))
 
@@ -276,7 +276,7 @@ class LinkedCalls:
             self.obstacle = obstacle
 
     def _judge(self, uid: str, operation: str, exchange: Exchange, body: Any) -> None:
-        success = exchange.answer.success
+        success = taken(exchange)
         if operation == "saveDraft" and success:
             self.saved[uid] = without_header(body)
         elif operation == "deleteDraft" and success:

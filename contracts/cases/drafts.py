@@ -15,8 +15,9 @@ from contracts.cases.arrangement import Arrangement, Attachment, Draft, lists
 from contracts.cases.list_pages import Lister
 from contracts.cases.lists import look_for
 from contracts.cases.sample_records import Samples
+from contracts.checks import errors_array
 from contracts.checks.claims import Claim, Claims
-from contracts.checks.outcomes import Blocked, Untested, done, usable
+from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
@@ -235,13 +236,13 @@ def is_there(actor: Actor, uid: str) -> bool:
 
 
 def stored(claim: Claim, actor: Actor, uid: str, saved: Exchange, *reads: Exchange) -> None:
-    """Claim that a draft whose first save was accepted is there by some reading; a refused save says nothing.
+    """Claim that a draft whose first save was accepted is there by some reading; another save says nothing.
 
     Args:
         claim: About what a first save does; whether the content is right is for other claims.
         reads: Looks at the draft that were made already. Only where none of them found it is it looked for again.
     """
-    if usable(saved).success:
+    if taken(saved):
         there = any(usable(read).success for read in reads) or is_there(actor, uid)
         claim.holds(there, saved, *reads, expected="the saved draft is there", seen="no draft")
 
@@ -269,6 +270,11 @@ def exists_tells_absence(actor: Actor, uid: str) -> None:
         raise Blocked("draftExists", "the exists check finds a draft that nobody saved")
 
 
+def told_of_faults(saved: Exchange) -> bool:
+    """Whether a save was answered with success and errors: whether such a draft is kept is not shown."""
+    return usable(saved).success and not taken(saved)
+
+
 def kept_when_taken(claim: Claim, saved: Exchange, read: Exchange, document: dict[str, Any]) -> str:
     """Claim that the telling members of a document come back as they were saved, if the service took it at all.
 
@@ -276,10 +282,13 @@ def kept_when_taken(claim: Claim, saved: Exchange, read: Exchange, document: dic
         document: These members; the others are for the cases about whole drafts.
 
     Returns:
-        `refused`, or `kept`: what the document does not rule out is for the caller to observe.
+        `refused`, `errors` for a save that tells of faults, or `kept`: what the document does not rule out is for the
+        caller to observe.
     """
     if usable(saved).refusal:
         return "refused"
+    if told_of_faults(saved):
+        return "errors"
     claim.shows(read, document)
     return "kept"
 
@@ -290,9 +299,9 @@ def fate(actor: Actor, samples: Samples, uid: str, documents: dict[str, dict[str
 
 
 def _fate(actor: Actor, samples: Samples, uid: str, document: dict[str, Any]) -> str:
-    saved = save(actor, samples, uid, document).answer
-    if not saved.success:
-        return f"refused with {saved.status}"
+    saved = save(actor, samples, uid, document)
+    if not taken(saved):
+        return f"refused with {errors_array.outcome(saved)}"
     read = actor.send("getDraft", path={"uid": uid}).answer
     return "kept" if readers.holds_document(read, document) else "changed"
 
@@ -336,10 +345,11 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
     record = samples.stand_in(uid)
     query = {"schema": record["header"]["schema"]}
     try:
-        answer = usable(actor.send("saveDraft", path={"uid": uid}, query=query, json=record))
+        exchange = actor.send("saveDraft", path={"uid": uid}, query=query, json=record)
+        usable(exchange)
     except Blocked as obstacle:
         return obstacle.cause
-    return "" if answer.success else f"was answered {answer.quote()}"
+    return "" if taken(exchange) else f"was answered {exchange.answer.quote()}"
 
 
 def works_for_ordinary_uid(actor: Actor, arrange: Arrangement, uid: str | None = None) -> None:

@@ -12,7 +12,7 @@ from contracts.cases.arrangement import Arrangement, Attachment
 from contracts.cases.contents import png
 from contracts.cases.generated_faults import ABSENT
 from contracts.cases.sample_records import WRONG_KIND, Samples
-from contracts.checks.outcomes import Blocked, done, usable
+from contracts.checks.outcomes import Blocked, done, taken
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import load_description, operations_with
@@ -354,8 +354,8 @@ def save_each(
     def nameless() -> dict[str, Any]:
         return {name: value for name, value in samples.draft("").items() if name != "header"}
 
-    taken = arrange.once("draft without a header", lambda: usable(save(fresh.uid(), nameless())).success)
-    return [save(uid, nameless() if taken else samples.draft(uid)) for uid in uids]
+    fine = arrange.once("draft without a header", lambda: taken(save(fresh.uid(), nameless())))
+    return [save(uid, nameless() if fine else samples.draft(uid)) for uid in uids]
 
 
 def ask_each(actor: Actor, operation: str, uids: Iterable[str]) -> list[Exchange]:

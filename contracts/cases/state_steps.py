@@ -8,6 +8,7 @@ from typing import Any
 
 from contracts.cases import state_model
 from contracts.cases.arrangement import Attachment, lists, names_file
+from contracts.cases.drafts import told_of_faults
 from contracts.cases.list_pages import Page, Record, drafts_of
 from contracts.cases.state_model import SUBMITTED, Change, Document, File, RunningSequence
 from contracts.cases.submissions import CREATE_NAMED, UPDATE, submit
@@ -34,6 +35,8 @@ def save(sequence: RunningSequence, document: Document) -> None:
         query={"schema": sequence.context.samples.draft_schema},
         json=sent,
     )
+    if told_of_faults(exchange):
+        raise Blocked("saveDraft", f"answers a save with errors: {answer.quote()}")
     if document.version is None and document.deleted:
         key = ("draft-save-after-delete", "saveDraft")
         sequence.should(key, answer.success, document, expected="accepted (2xx)", seen=answer.quote())

@@ -15,12 +15,14 @@ from contracts.checks.drafts import AT_MOST, DOCUMENT
 from contracts.checks.http import ACCEPTANCE, REFUSED, STATUS, TAKEN, TURNED_DOWN
 from contracts.checks.outcomes import (
     Attempt,
+    Blocked,
     CheckOutcome,
     Contradiction,
     Result,
     contradicted,
     observed,
     reports_content,
+    taken,
 )
 from contracts.checks.table import check_named
 from contracts.checks.workflow import IDENTIFIER, MESSAGE
@@ -79,7 +81,12 @@ class Claim:
         """The request was taken: 2xx, or a redirect where a download may redirect (design 4.2).
 
         A contact or a submission is taken when its answer holds no filled errors array either.
+
+        Raises:
+            Blocked: a draft was saved with a status of success and errors, which neither accepts nor refuses it.
         """
+        if not reports_content(exchange.operation) and exchange.answer.success and not taken(exchange):
+            raise Blocked(exchange.operation or "", f"answers a save with errors: {exchange.answer.quote()}")
         self._judge(TAKEN if reports_content(exchange.operation) else ACCEPTANCE, exchange)
 
     def refused(self, exchange: Exchange) -> None:

@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
+
+_SAVE: Final = "saveDraft"
 
 
 class CheckOutcome(StrEnum):
@@ -113,14 +115,21 @@ def reports_content(operation: str | None) -> bool:
 
 
 def taken(exchange: Exchange) -> bool:
-    """Whether a request was accepted: a status of success and, where content is validated, no filled errors array.
+    """Whether a request was accepted: a status of success and, where content is judged, no filled errors array.
+
+    The document does not show the answer to a saved draft, nor whether one with faults in it is kept: where errors
+    come with a status of success, nothing is promised of that draft.
 
     Raises:
         EnvironmentFault, Blocked: as for `usable`.
         Ambiguous: the answer holds several different errors arrays.
     """
     answer = usable(exchange)
-    return answer.success and not (reports_content(exchange.operation) and readers.errors(answer))
+    return answer.success and not (_may_report_content(exchange.operation) and readers.errors(answer))
+
+
+def _may_report_content(operation: str | None) -> bool:
+    return reports_content(operation) or operation == _SAVE
 
 
 def done(exchange: Exchange) -> Response:

@@ -42,9 +42,10 @@ from contracts.sandbox.record_types import (
     RecordType,
     Validator,
 )
-from contracts.sandbox.storage import DRAFT, PUBLISHED, Records, Version, new_version
+from contracts.sandbox.storage import DRAFT, Records, Version, new_version
 from contracts.sandbox.variants.http import Between, Rewriting
 from contracts.sandbox.variants.model import Variants
+from contracts.sandbox.variants.records import beyond_draft
 from contracts.sandbox.workflow import Row, Submission, SubmissionCheck, WorkflowOperations
 
 VARIANTS = Variants()
@@ -179,12 +180,8 @@ class _MoreThanDrafts(AttachmentOperations):
     def require_right(self, records: Records, caller: Account, uid: str) -> None:
         super().require_right(records, caller, uid)
         realms = self.context.realms.realms
-        if all(_only_draft(records, realm, uid) for realm in realms):
+        if not any(beyond_draft(records, realm, uid) for realm in realms):
             raise Refusal(Reason.CONFLICT, "this document is a draft still")
-
-
-def _only_draft(records: Records, realm: str, uid: str) -> bool:
-    return records.version(realm, uid, PUBLISHED) is None and not records.is_locked(realm, uid)
 
 
 @VARIANTS.layer("identity", "ticket-scheme")

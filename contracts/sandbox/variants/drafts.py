@@ -16,7 +16,7 @@ from contracts.sandbox.attachments import AttachmentOperations
 from contracts.sandbox.authentication import Account
 from contracts.sandbox.documents import DraftOperations
 from contracts.sandbox.http_requests import Fault, Reason, Refusal, bad_request, forbidden, not_found
-from contracts.sandbox.record_types import INVALID_PROPERTY, Expectation, Realm
+from contracts.sandbox.record_types import INVALID_PROPERTY, INVALID_TYPE, Expectation, Realm
 from contracts.sandbox.storage import (
     ATTACHMENTS,
     DRAFT,
@@ -110,7 +110,10 @@ class _KnownOnly(_Changed):
     """What a draft may hold is not shown: only fields of its schema."""
 
     def taken(self, records: Records, realm: Realm, uid: str, schema: str, content: str) -> str:  # noqa: ARG002
-        unknown = [name for name in json.loads(content) if realm.types[schema].field(name) is None]
+        kind, document = realm.types.get(schema), json.loads(content)
+        # Of a schema that the realm does not know no field is known to be wrong.
+        members = document if kind is not None and isinstance(document, dict) else ()
+        unknown = [name for name in members if kind is not None and kind.field(name) is None]
         if unknown:
             faults = [Fault(INVALID_PROPERTY, (name,)) for name in unknown]
             raise Refusal(Reason.INVALID_CONTENT, "The draft has unknown fields.", faults=faults)
@@ -127,14 +130,17 @@ class _ValidOnly(_Changed):
         return content
 
     def faults(self, records: Records, realm: Realm, uid: str, schema: str, content: str) -> list[Fault]:
-        """Return the faults of a draft."""
+        """Return the faults of a draft; none under a schema that the realm does not know."""
 
         def knows(identifier: str) -> bool:
             return records.owner(realm.name, identifier) is not None
 
-        return self.context.validator.faults(
-            json.loads(content), Expectation(realm.types[schema], uid, knows)
-        )
+        kind, document = realm.types.get(schema), json.loads(content)
+        if kind is None:
+            return []
+        if not isinstance(document, dict):
+            return [Fault(INVALID_TYPE, ("document",))]
+        return self.context.validator.faults(document, Expectation(kind, uid, knows))
 
 
 VARIANTS.add(

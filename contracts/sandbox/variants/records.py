@@ -300,12 +300,15 @@ class _DraftsFree(WorkflowOperations):
 
 
 def _only_draft(records: Records, realm: str, identifier: str) -> bool:
-    # A lock that is still to come counts too: the record was submitted.
+    there = records.version(realm, identifier, DRAFT) is not None
+    return there and not beyond_draft(records, realm, identifier)
+
+
+def beyond_draft(records: Records, realm: str, identifier: str) -> bool:
+    """Whether a record was submitted or published; a lock that is still to come counts too."""
     here = (LOCKS.c.realm == realm, LOCKS.c.identifier == identifier)
     submitted = records.connection.execute(select(LOCKS).where(*here)).first() is not None
-    if submitted or records.version(realm, identifier, PUBLISHED) is not None:
-        return False
-    return records.version(realm, identifier, DRAFT) is not None
+    return submitted or records.version(realm, identifier, PUBLISHED) is not None
 
 
 @VARIANTS.layer("workflow", "locked-before-taken")
