@@ -7,9 +7,11 @@ from typing import Any, Final, Protocol
 
 from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.sample_records import Samples
+from contracts.checks import workflow_errors
 from contracts.checks.claims import Claim
 from contracts.checks.contacts import NO_ERRORS
 from contracts.checks.outcomes import Blocked, usable
+from contracts.checks.workflow import Row
 from contracts.checks.workflow_errors import claim_free, claim_not_locked, claim_not_taken
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
@@ -24,6 +26,8 @@ UPDATE: Final = "updateWorkflowRecord"
 LONGEST_BATCH, LONGEST_INFO = 100, 1000
 #: One character, two bytes in UTF-8, one unit in UTF-16: what tells counting characters from counting bytes.
 BEYOND_ASCII: Final = "é"
+#: Rows that tell that an identifier is in use.
+IN_USE: Final = (Row.TAKEN, Row.LOCKED)
 UNKNOWN_REALM: Final = "rc-no-such-realm"
 UNKNOWN_SCHEMA: Final = "contractTestUnknownSchema"
 
@@ -189,6 +193,9 @@ class RecordState(Protocol):
     def try_creating(self, identifier: str) -> Exchange:
         """A faulty document sent to create under an identifier."""
 
+    def keeps_refused_taken(self) -> bool:
+        """Whether the identifier of any record that was refused for its document stays taken."""
+
 
 def each_turned_down(claim: Claim, exchanges: Iterable[Exchange]) -> None:
     """Claim that every submission was refused; an answer without a judgement is left to the end.
@@ -225,10 +232,14 @@ def nothing_came_of(claim: Claim, state: RecordState, identifier: str, *refused:
 def identifier_free(claim: Claim, state: RecordState, identifier: str, *refused: Exchange) -> None:
     """Claim that creating under the identifier of refused creates is not refused because it is in use.
 
-    An update may see nothing under an identifier that is taken all the same. Other operations leave nothing to claim.
+    An update may see nothing under an identifier that is taken all the same. Other operations leave nothing to claim,
+    nor does a service that keeps the identifier of every refused record: that it becomes free is not said.
     """
-    if refused[-1].operation == CREATE_NAMED:
-        claim_not_taken(claim, refused[-1], state.try_creating(identifier))
+    if refused[-1].operation != CREATE_NAMED:
+        return
+    found = state.try_creating(identifier)
+    if not (workflow_errors.told(found, *IN_USE) and state.keeps_refused_taken()):
+        claim_not_taken(claim, refused[-1], found)
 
 
 def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange, after: Exchange) -> None:

@@ -20,6 +20,7 @@ from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import (
     CREATE,
     CREATE_NAMED,
+    IN_USE,
     LONGEST_BATCH,
     UNKNOWN_SCHEMA,
     UPDATE,
@@ -65,6 +66,15 @@ class RecordLookup:
         faulty = self._samples.faulty_submission(identifier)
         return submit(CREATE_NAMED, self._author, self._samples, identifier, faulty)
 
+    def keeps_refused_taken(self) -> bool:
+        """Whether the identifier of any record that was refused for its document stays taken."""
+        return self._arrange.once("refused identifiers stay taken", self._refused_stays_taken)
+
+    def _refused_stays_taken(self) -> bool:
+        identifier = self._fresh.uid()
+        self.try_creating(identifier)
+        return workflow_errors.told(self.try_creating(identifier), *IN_USE)
+
     def look_up(self, identifier: str) -> Exchange:
         """A valid update under an identifier of our own that should be free; the row of unknown ones says that it is.
 
@@ -95,10 +105,11 @@ class RecordLookup:
 
     def knows(self, identifier: str) -> bool:
         """Whether the service knows a record under an identifier, by create or by update; nothing comes of either."""
-        created = self.try_creating(identifier)
-        return workflow_errors.told(created, Row.TAKEN, Row.LOCKED) or not workflow_errors.told(
-            self.try_faulty(identifier), Row.UNKNOWN
-        )
+        if not workflow_errors.told(self.try_faulty(identifier), Row.UNKNOWN):
+            return True
+        # Last time's attempt to create may itself have taken the identifier, where refused records do.
+        taken_already = workflow_errors.told(self.try_creating(identifier), *IN_USE)
+        return taken_already and not self.keeps_refused_taken()
 
     def settles(self, identifier: str) -> bool:
         """Whether the service comes to know a record within a few seconds."""
