@@ -183,13 +183,29 @@ class Ended(Generic[T]):
     late: bool
 
 
+class _ShareOfCores:
+    """A clock that runs slower while more work is ready than there are cores: a hang is told from a crowd."""
+
+    def __init__(self) -> None:
+        self._cores = os.cpu_count() or 1
+        self._seen = time.monotonic()
+        self._seconds = 0.0
+
+    def seconds(self) -> float:
+        """Seconds since the clock was made, each divided by how many wanted a core."""
+        now = time.monotonic()
+        self._seconds += (now - self._seen) / max(1.0, os.getloadavg()[0] / self._cores)
+        self._seen = now
+        return self._seconds
+
+
 class SideBySide(Generic[T]):
     """A queue of tasks, worked off by forks of this process.
 
     Args:
         work: Does one task in a fork; returns the fork's exit code.
         jobs: How many at once.
-        longest: Seconds that one may take.
+        longest: Seconds that one may take; while the cores are shared with other work they pass more slowly.
         idles: Whether a task mostly waits, so that it takes no place of another.
     """
 
@@ -205,7 +221,8 @@ class SideBySide(Generic[T]):
         self._longest = longest
         self._idles = idles
         self._waiting: deque[T] = deque()
-        self._running: dict[int, tuple[T, float]] = {}
+        self._running: dict[int, tuple[T, float, float]] = {}
+        self._clock = _ShareOfCores()
 
     def add(self, task: T) -> None:
         """Put a task at the end of the queue; may be called while `results` is being read."""
@@ -231,7 +248,7 @@ class SideBySide(Generic[T]):
             self._running.clear()
 
     def _busy(self) -> int:
-        return sum(not self._idles(task) for task, _ in self._running.values())
+        return sum(not self._idles(task) for task, _, _ in self._running.values())
 
     def _start(self, task: T) -> None:
         def work() -> int:
@@ -247,14 +264,15 @@ class SideBySide(Generic[T]):
             # Here too: the parent may end the group before the fork has come to its own call.
             with suppress(ProcessLookupError, PermissionError):
                 os.setpgid(process, process)
-            self._running[process] = (task, time.monotonic())
+            self._running[process] = (task, time.monotonic(), self._clock.seconds())
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
 
     def _ended(self) -> Iterator[Ended[T]]:
-        for process, (task, started) in list(self._running.items()):
+        now = self._clock.seconds()
+        for process, (task, started, share) in list(self._running.items()):
             seconds = time.monotonic() - started
-            late = seconds > self._longest
+            late = now - share > self._longest
             if late:
                 _kill(process)
             found, status = os.waitpid(process, 0 if late else os.WNOHANG)
