@@ -46,7 +46,7 @@ class Disguises:
 
     def seen_in(self, text: str) -> bool:
         """Whether any secret stands in a text, in any letter case."""
-        return any(self._stands_in(view.lower()) for view in _views(text))
+        return bool(self._plain) and any(self._stands_in(view.lower()) for view in _views(text))
 
     def _stands_in(self, lowered: str) -> bool:
         if any(secret in lowered for secret in self._plain):

@@ -26,7 +26,6 @@ from contracts.proving.drawn import (
     UNOBSERVABLE,
     DrawnResult,
 )
-from contracts.proving.trials import AND, UNSETTLED
 from contracts.safe_text import many
 
 #: The normal quantile of a confidence of 95 percent.
@@ -60,12 +59,6 @@ def write_landed(path: Path, results: Sequence[DrawnResult], seed: int, command:
     """
     hits, of = kills(results)
     write_file(path, LandedRate(hits, of, seed, command), LandedRate)
-
-
-def unsettled(result: DrawnResult) -> bool:
-    """Whether a service raises no other alarm than those that its variants are known for."""
-    clauses = {clause for name in result.name.split(AND) for clause in UNSETTLED.get(name, ())}
-    return {*result.musts, *result.false_passes} <= clauses
 
 
 def below(results: Sequence[DrawnResult], landed: LandedRate) -> bool:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import zip_longest
 from pathlib import Path
 from random import Random
-from types import MappingProxyType
 from typing import Any, Final, TypedDict
 from zlib import crc32
 
@@ -224,14 +223,6 @@ class Watch:
 AND: Final = "+"
 #: The variant that answers late each time: a long run against it would take all day.
 SLOW: Final = "slow"
-#: Variants on which the suite raises a false alarm or passes falsely, with the clauses on which it does: found by drawn
-#: services, and not settled yet. Other parts of the proof leave them out; a drawn proof runs them and says so.
-UNSETTLED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "refused-records-stay-taken": ("workflow-batch-too-long", "workflow-info-too-long"),
-        "attachments-beyond-drafts": ("attachment-create-accepted", "version-2013-paths"),
-    }
-)
 #: Variants on which a run ends inconclusive, as it should: it would need settings that the sandbox does not have.
 UNJUDGED: Final = frozenset({"contact-terms-own", "contact-terms-own-200"})
 #: So many variants are drawn for one run.
@@ -247,7 +238,7 @@ def pairs(turn: int) -> Iterator[str]:
     Yields:
         Two names with a plus between them, or one name where a variant's partner would touch what it touches.
     """
-    names = [name for name in ALL if name not in UNSETTLED and name not in UNJUDGED]
+    names = [name for name in ALL if name not in UNJUDGED]
     half = (len(names) + 1) // 2
     firsts, seconds = names[:half], names[half:]
     # Neighbours are of one kind; half a list apart they hardly ever are.
@@ -265,7 +256,7 @@ def drawn(seed: int, profile: str) -> str:
     Returns:
         Their names with a plus between them, the same for the same seed and profile.
     """
-    names = [name for name in ALL if name not in {SLOW, *UNSETTLED, *UNJUDGED}]
+    names = [name for name in ALL if name not in {SLOW, *UNJUDGED}]
     Random(f"{seed} {profile}").shuffle(names)  # noqa: S311 - nothing secret hangs on it
     taken: list[str] = []
     for name in names:

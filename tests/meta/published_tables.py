@@ -11,7 +11,6 @@ from typing import Any
 
 from contracts.interface.catalogue import Level
 from contracts.proving.proof_report import put_between
-from contracts.proving.trials import UNSETTLED
 from contracts.sandbox.faults.population import population
 from contracts.sandbox.variants.silences import CLAUSES, FURTHER, SENTENCES, WITHOUT_KNOB
 from contracts.settings.settings_reader import AccountVariables
@@ -72,12 +71,6 @@ def silences_table() -> str:
 
 
 def _silences_lines() -> Iterator[str]:
-    yield "Variants on which the suite still raises a false alarm or passes falsely, as drawn services showed:"
-    yield ""
-    yield "| variant | clauses |"
-    yield "|---|---|"
-    yield from (f"| `{variant}` | {_names(clauses)} |" for variant, clauses in UNSETTLED.items())
-    yield ""
     yield "| silent clause | knobs beside the faithful sandbox |"
     yield "|---|---|"
     yield from (f"| `{clause}` | {_names(names)} |" for clause, names in CLAUSES.items())

@@ -36,7 +36,6 @@ from contracts.proving.drawn_report import (
     kills,
     read_landed,
     report,
-    unsettled,
     write_landed,
 )
 from contracts.proving.drawn_services import draw_services, knobs, together
@@ -94,13 +93,6 @@ def test_the_interval_holds_the_share_and_narrows_with_the_number() -> None:
     low, high = interval(98, 100)
     lower, higher = interval(980, 1000)
     assert low < lower < 0.98 < higher < high <= 1
-
-
-def test_only_the_alarms_that_a_variant_is_known_for_do_not_count() -> None:
-    name = "gzip+attachments-beyond-drafts"
-    assert unsettled(result("service", name=name, musts={"attachment-create-accepted": "seen"}))
-    assert not unsettled(result("service", name=name, musts={"contact-create-full": "seen"}))
-    assert not unsettled(result("service", name="gzip", false_passes={"attachment-create-accepted": "why"}))
 
 
 def test_the_report_names_survivors_first_and_advisories_apart() -> None:
