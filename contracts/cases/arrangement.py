@@ -195,7 +195,9 @@ def kept_contact(actor: Actor, samples: Samples, namespace: Namespace, realm: st
 
 def _names(created: Exchange, identifier: str) -> list[str]:
     """The identifier that was asked for, and those that the answer may have given instead."""
-    minted = [value for value in readers.values(usable(created).json) if is_valid_uid(value)]
+    answer = usable(created)
+    place = unquote(urlsplit(answer.headers.get("location", "")).path).split("/")
+    minted = [value for value in (*readers.values(answer.json), *place) if is_valid_uid(value)]
     return list(dict.fromkeys([identifier, *minted]))
 
 

@@ -201,13 +201,18 @@ def listed(found: bool) -> None:
 
 
 def realm_taken(
-    claim: Claim, exchange: Exchange, again: Callable[[Mapping[str, str | None]], Exchange]
+    claim: Claim,
+    exchange: Exchange,
+    again: Callable[[Mapping[str, str | None]], Exchange],
+    apart: Callable[[], Exchange] | None = None,
 ) -> None:
     """Claim that a request is not turned down for its realm.
 
     Args:
         again: Sends the same request with headers changed; asked only when this one was refused, under a realm that
             does not exist and under another one that does, to tell whether the refusal is about the realm.
+        apart: Sends a request that needs nothing made up; asked only when this one asked for something made up, as a
+            refusal that speaks of the realm may then be about what is not there.
 
     Raises:
         Contradiction: a must was contradicted: refused just as under a realm that does not exist, and not so under
@@ -223,6 +228,8 @@ def realm_taken(
     of_the_realm = "realm" in answer.text.lower() or not refused_as(answer, usable(elsewhere))
     if not refused_as(answer, usable(unknown)) or not of_the_realm:
         raise Blocked(exchange.operation or "", f"answered {answer.quote()}")
+    if exchange.notes.get(MADE_UP) and apart is not None and not refused_as(answer, usable(apart())):
+        raise Blocked(exchange.operation or "", f"answered {answer.quote()} for something made up")
     claim.holds(False, exchange, unknown, elsewhere, expected="the realm is accepted", seen=answer.quote())
 
 

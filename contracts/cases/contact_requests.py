@@ -337,13 +337,13 @@ _NOT_ABOUT_VALUES: Final = frozenset(
 
 
 def refused_for_made_up(exchange: Exchange, samples: Samples) -> bool:
-    """Whether a contact was refused for nothing but values that neither the document nor the settings tell.
+    """Whether a contact, be it as a draft, was refused for nothing but values that neither document nor settings tell.
 
     A code that says more than that of such a field, such as that it is missing or has no such name, is no such refusal.
     """
     elements = list(errors_array.elements(usable(exchange)))
     return (
-        exchange.operation in (CREATE, UPDATE)
+        exchange.operation in (CREATE, UPDATE, "saveDraft")
         and bool(elements)
         and all(
             code not in _NOT_ABOUT_VALUES

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
+from contracts.cases.contact_requests import claim_accepted
 from contracts.cases.drafts import save, without_header
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claims
@@ -64,7 +65,7 @@ class OverlappingDrafts:
         """
         everyone = [*self._changed, *self._left]
         for sent in at_once(lambda uid: self._save(uid, "first"), everyone):
-            self._claim("draft-save-creates").accepted(sent)
+            claim_accepted(self._claim("draft-save-creates"), sent, self._samples)
         updated = at_once(lambda uid: self._save(uid, "later"), self._changed)
         for sent in updated:
             self._claim("draft-save-updates", "saveDraft").accepted(sent)

@@ -24,7 +24,7 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.session.session import HttpRequest, RequestContext, Session
 from contracts.session.tokens import Token
-from contracts.settings.target import ANONYMOUS
+from contracts.settings.target import ANONYMOUS, DOCUMENT_REALMS
 
 JSON: Final = "application/json"
 #: Where a request names the record it is about.
@@ -40,6 +40,15 @@ DEFAULT: Final = _Default()
 _UNAUTHENTICATED: Final = 401
 #: Mark that a token was refused before its time.
 _ENDED_EARLY: Final = "a token ended early"
+
+
+#: Statuses of a refusal that may be about who asks (RFC 9110, 15.5.2 and 15.5.4).
+_ABOUT_WHO_ASKS: Final = (401, 403)
+#: A token that no service has given out, and how a service is remembered to refuse it.
+_NO_TOKEN: Final = "rc-no-such-token"  # noqa: S105 - it opens nothing
+_UNKNOWN_REFUSED: Final = "status for an unknown token"
+#: The case on whose behalf it is seen whether a token is known.
+_LOOKING: Final = "[looking at a token]"
 
 
 class NoTokenError(EnvironmentFault):
@@ -211,7 +220,7 @@ class Actor:
         it is fresh is a finding (design 4.7) and stays.
         """
         answer = exchange.response
-        if exchange.fault or answer is None or answer.status not in (401, 403) or self.role == "anonymous":
+        if exchange.fault or answer is None or not answer.refusal or self.role == "anonymous":
             return False
         token = self._session.tokens.token(self.role, as_it_is=True)
         if request.headers.get("Authorization") != _bearer(token.value):
@@ -220,8 +229,34 @@ class Actor:
             token.over or self._session.tokens.displaced(self.role, token.value) or self._forgotten(token)
         ):
             return False
+        if answer.status not in _ABOUT_WHO_ASKS and not self._shown_unknown(token, answer.status):
+            return False
         self._session.tokens.forget(self.role, token.value)
         return True
+
+    def _shown_unknown(self, token: Token, status: int) -> bool:
+        """Whether the service refuses a token that it does not know with this status, and this token just so.
+
+        The document shows no status for it outside the workflow, so it is tried, once in a run, by a list of drafts.
+        """
+        if self.realm not in DOCUMENT_REALMS or self._session.tokens.seen_known(token.value):
+            return False
+        usual = self._session.shared.once(_UNKNOWN_REFUSED, lambda: self._status_for(_NO_TOKEN))
+        if status != usual:
+            return False
+        if self._status_for(token.value) == usual:
+            return True
+        self._session.tokens.note_known(token.value)
+        return False
+
+    def _status_for(self, token: str) -> int:
+        """How a list of drafts is answered to a token; 0 where it has no answer."""
+        described = self._session.description.operations["listDrafts"]
+        url = described.url(self._session.target.base_url)
+        headers = self._headers(described, {}, token, DEFAULT)
+        request = HttpRequest(described.id, described.method, url, headers, altered="other credentials")
+        answer = self._session.send(request, replace(self._context, case=_LOOKING)).response
+        return 0 if answer is None else answer.status
 
     def _forgotten(self, token: Token) -> bool:
         """Whether the service may have forgotten a token: something has disturbed it since the token was issued."""

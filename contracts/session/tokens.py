@@ -92,6 +92,8 @@ class TokenStore:
         self._tokens: dict[str, Token] = {}
         #: Roles and operations of which a fresh token was refused just as the one before.
         self.beyond_cure: set[tuple[str, str | None]] = set()
+        #: When a case had last signed in, as each token was seen to be known still.
+        self._known_since: dict[str, str] = {}
 
     def token(self, role: str, *, as_it_is: bool = False) -> Token:
         """The role's token, issued on first use by whichever worker comes first.
@@ -125,6 +127,18 @@ class TokenStore:
         """Remember that a case has signed in by itself: some services end an account's earlier tokens then."""
         (self._folder / _SIGNED_IN).write_text(datetime.now(UTC).isoformat(), encoding="utf-8")
 
+    def note_known(self, value: str) -> None:
+        """Remember that a token is known still, whoever has signed in so far."""
+        self._known_since[value] = self._last_sign_in()
+
+    def seen_known(self, value: str) -> bool:
+        """Whether a token was seen to be known, and no case has signed in since."""
+        return self._known_since.get(value) == self._last_sign_in()
+
+    def _last_sign_in(self) -> str:
+        mark = self._folder / _SIGNED_IN
+        return mark.read_text(encoding="utf-8") if mark.exists() else ""
+
     def displaced(self, role: str, value: str) -> bool:
         """Whether a token may have ended before its time: a case has signed in since, or another worker renewed it.
 
@@ -135,8 +149,7 @@ class TokenStore:
         stored = _read(self._folder / f"token-{role}.json")
         if stored is None or stored.value != value:
             return True
-        mark = self._folder / _SIGNED_IN
-        latest = read_timestamp(mark.read_text(encoding="utf-8")) if mark.exists() else None
+        latest = read_timestamp(self._last_sign_in())
         issued = read_timestamp(stored.issued)
         return latest is not None and issued is not None and latest > issued
 

@@ -8,6 +8,7 @@ from contracts.cases import (
     Observer,
     Samples,
     comparison,
+    contact_requests,
     contract,
     done,
     drafts,
@@ -24,7 +25,7 @@ def test_a_draft_can_be_saved(
     """Save creates the draft of a document that has none yet."""
     uid = fresh.uid()
     saved = drafts.save(author, samples, uid, samples.draft(uid))
-    claim("draft-save-creates").accepted(saved)
+    contact_requests.claim_accepted(claim("draft-save-creates"), saved, samples)
     there = drafts.is_there(author, uid)
     claim("draft-save-creates").holds(there, saved, expected="the saved draft is there", seen="no draft")
     observe("draft-save-answer", "saveDraft", shape(saved))
@@ -113,7 +114,7 @@ def test_a_second_account_saves_drafts(
     """Save creates drafts for every account that may write, not for one alone."""
     uid = fresh.uid()
     saved = drafts.save(other, samples, uid, samples.draft(uid))
-    claim("draft-save-creates").accepted(saved)
+    contact_requests.claim_accepted(claim("draft-save-creates"), saved, samples)
     drafts.stored(claim("draft-save-creates"), other, uid, saved)
 
 
