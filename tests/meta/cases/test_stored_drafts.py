@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from contracts.cases.arrangement import Draft
-from contracts.cases.drafts import nothing_of, stored
+from contracts.cases.drafts import kept_when_taken, nothing_of, stored
 from contracts.checks.claims import Claims
-from contracts.checks.outcomes import Attempt, Contradiction
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction
 
 UID = "rc-abcd-12345"
 BEFORE = {"header": {}, "firstName": "Wangari"}
@@ -36,11 +36,17 @@ def test_a_draft_that_was_read_is_not_looked_for_again(answer: Any, exchange: An
     assert reader.asked == 0
 
 
-def test_a_refused_save_says_nothing(answer: Any, exchange: Any, claims: Claims, attempt: Attempt) -> None:
-    refused, reader = exchange(answer({}, 400)), Reader(exchange(answer({}, 404)))
+@pytest.mark.parametrize("told", [({}, 400), ({"errors": [{"code": "Error.InvalidProperty"}]}, 200)])
+def test_a_save_that_was_refused_or_told_of_faults_says_nothing(
+    told: Any, answer: Any, exchange: Any, claims: Claims, attempt: Attempt
+) -> None:
+    refused = exchange(answer(*told), operation="saveDraft")
+    reader = Reader(exchange(answer({}, 404)))
+    assert kept_when_taken(claims("draft-get-content"), refused, refused, BEFORE) != "kept"
     stored(claims("draft-save-creates"), reader, UID, refused)  # type: ignore[arg-type]
+    with pytest.raises(Contradiction if refused.answer.refusal else Blocked):
+        claims("draft-save-creates").accepted(refused)
     assert not attempt.held
-    assert not attempt.evidence
 
 
 @pytest.mark.parametrize(

@@ -206,13 +206,14 @@ def test_a_fresh_token_that_is_refused_stays_refused(stage: SimpleNamespace) -> 
     assert not stage.author.token_ended_early
 
 
-def _newest_only(registry: Registry) -> Callable[[str], int]:
+def _newest_only(registry: Registry, status: int = 401) -> Callable[[str], int]:
     """A service that ends an account's earlier tokens with each sign-in."""
-    return lambda sent: 200 if sent == f"Bearer token-{registry.issued:09}" else 401
+    return lambda sent: 200 if sent == f"Bearer token-{registry.issued:09}" else status
 
 
-def test_a_token_that_a_later_sign_in_ended_is_renewed(stage: SimpleNamespace) -> None:
-    stage.registry.refuses = _newest_only(stage.registry)
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_token_that_a_later_sign_in_ended_is_renewed(stage: SimpleNamespace, status: int) -> None:
+    stage.registry.refuses = _newest_only(stage.registry, status)
     stage.author.send("getDraft", path={"uid": UID})
     stage.author.send("createToken", json={})
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
@@ -235,6 +236,16 @@ def test_a_refusal_after_a_sign_in_is_looked_into_once(stage: SimpleNamespace) -
     for _ in range(3):
         assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 403
     assert (stage.registry.issued, len(stage.exchanges)) == (2, 4)
+
+
+def test_a_refusal_that_unknown_tokens_do_not_meet_is_no_matter_of_the_token(stage: SimpleNamespace) -> None:
+    stage.registry.refuses = lambda sent: 401 if "no-such-token" in sent else 400
+    stage.author.token()
+    stage.author.send("createToken", json={})
+    for _ in range(3):
+        assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 400
+    # How unknown tokens are refused was asked once, and nothing was sent again.
+    assert (stage.registry.issued, len(stage.exchanges), len(stage.server.received)) == (2, 4, 6)
 
 
 @pytest.mark.parametrize("status", [401, 403])
