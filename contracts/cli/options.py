@@ -39,6 +39,8 @@ def run_option(declared: RunOption, **changes: Any) -> _Option:
     Args:
         changes: Further keyword arguments of `click.option`, such as another help.
     """
+    if declared.switch:
+        return click.option(declared.flag, is_flag=True, **{"help": declared.help, **changes})
     arguments: dict[str, Any] = {
         "metavar": declared.metavar,
         "help": declared.help,

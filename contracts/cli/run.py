@@ -33,6 +33,7 @@ def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...]
       registry-contracts run
       registry-contracts run --profile smoke --realm abs-dev
       registry-contracts run --target targets/development.toml --workers 4
+      registry-contracts run --target dev.local --plan
       registry-contracts run --shard 2/5
     """  # noqa: D301 - click's mark for lines to be left as they are
     return int(pytest.main([*pytest_words(options, workers, strict=strict), *pytest_arguments]))
@@ -49,8 +50,12 @@ def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: 
     cases = cases_directory()
     words = [str(cases), f"--rootdir={cases}", "-c", str(PYTEST_SETTINGS)]
     words += ["-p", "registry_contracts"]
+    plan = bool(options.get("plan"))
+    words += ["--plan"] if plan else []
     for name, value in options.items():
+        if isinstance(value, bool):
+            continue
         values = value if isinstance(value, tuple) else () if value is None else (value,)
         words += [f"--{name.replace('_', '-')}={one}" for one in values]
     words += ["--strict"] if strict else []
-    return [*words, *(["-n", str(workers)] if workers and workers > 1 else [])]
+    return [*words, *(["-n", str(workers)] if workers and workers > 1 and not plan else [])]

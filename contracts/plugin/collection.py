@@ -6,7 +6,8 @@ What the selection leaves out is recorded, because a clause that only some of it
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -20,9 +21,12 @@ from contracts.evidence.terms import Consumer
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Description, load_description
 from contracts.interface.location import cases_directory
-from contracts.plugin.options import SELECTION, TARGET, Selection
+from contracts.plugin.forecast import Forecast, PlannedCase
+from contracts.plugin.options import SELECTION, TARGET, Selection, request_budget
+from contracts.plugin.plan import SMALL_LIMIT
 from contracts.plugin.sharding import ShardNumber, cases_of_shard, weigh_case
 from contracts.plugin.worker import WORKER
+from contracts.settings.embedded_sandbox import sandbox_target
 from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: A case with its clauses, its operations and its realm.
@@ -95,7 +99,7 @@ def _all_asked_for(config: pytest.Config) -> bool:
 MARK = "contract"
 _REALMS = (*DEVELOPMENT_REALMS, ANY_REALM)
 #: Reasons for cells that no case of this run can reach, by (clause, realm).
-UNREACHED = pytest.StashKey[dict[tuple[str, str], str]]()
+UNREACHED = pytest.StashKey[Mapping[tuple[str, str], str]]()
 #: Where the selection leaves cases out.
 NARROWED = pytest.StashKey[list[Narrowing]]()
 #: Cells of which every case falls to other shards.
@@ -233,6 +237,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     worker = config.stash.get(WORKER, None)
     if worker is not None and not worker.disposable:
         worker.permanent_records.plan(_planned_records(items))
+
+
+def forecast(config: pytest.Config, items: Iterable[pytest.Item]) -> Forecast:
+    """What a run of these items will send and leave, and what it leaves untested."""
+    selection = config.stash[SELECTION]
+    target = config.stash[TARGET] or sandbox_target("", SMALL_LIMIT)
+    cases = [
+        PlannedCase(case_of(item), realm_of(item), clauses_of(item)) for item in items if any(marks(item))
+    ]
+    records: Counter[str] = Counter()
+    for realm, number in _planned_records(items).values():
+        records[realm] += number if any(case.realm == realm for case in cases) else 0
+    return Forecast(
+        cases,
+        target,
+        load_catalogue(),
+        records=records,
+        unreached=config.stash[UNREACHED],
+        budget=request_budget(target, selection.profile),
+    )
 
 
 def _dealt(

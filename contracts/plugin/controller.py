@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import pytest
 from contracts.errors import SuiteError, UsageError
 from contracts.evidence.record import ExitCode
 from contracts.interface.location import cases_directory, keep_hypothesis_out
-from contracts.plugin.collection import marks
+from contracts.plugin.collection import forecast, marks
 from contracts.plugin.interruption import SecretContainment, Stopping, WorkerCrashes
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.plan import Plan, Sandbox, make_plan
@@ -25,6 +25,7 @@ from contracts.plugin.session_finish import (
     STOPPED_BY_HAND,
     STOPPING,
     finish,
+    forecast_line,
     note_planned,
     note_trouble,
     release,
@@ -36,6 +37,8 @@ from contracts.session.draft_cleanup import Sweeper
 from contracts.session.private_folder import remove_abandoned_private_folders
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
+#: Whether it was said what will be sent, or would be.
+_PLANNED = pytest.StashKey[bool]()
 #: Options with which pytest shows something and runs nothing.
 _LISTS = ("collectonly", "help", "version", "showfixtures", "show_fixtures_per_test", "markers", "cacheshow")
 
@@ -47,7 +50,7 @@ def is_worker(config: pytest.Config) -> bool:
 
 def _is_contract_run(config: pytest.Config) -> bool:
     """Whether the paths of the command hold contract cases, which are to be run and not just listed."""
-    if any(config.getoption(option, None) for option in _LISTS):
+    if any(config.getoption(option, None) for option in (*_LISTS, "--plan")):
         return False
     paths = [Path(str(argument).partition("::")[0]).resolve() for argument in config.args]
     cases = cases_directory()
@@ -138,28 +141,54 @@ def pytest_collection(session: pytest.Session) -> None:
     if obstacle:
         config.stash[OBSTACLE] = obstacle
         pytest.exit("no case can be judged", returncode=ExitCode.INCONCLUSIVE)
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if reporter and (clock := clock_in_words(config.stash[WORKER])):
-        reporter.write_line(f"contract: {clock}")
+    clock = clock_in_words(config.stash[WORKER])
+    _write_lines(config, [f"contract: {clock}"] if clock else [])
     _sweep(config)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Record for the controller how many cases there are, and which of a plan are this shard's."""
+    """Record for the controller what was collected; with `--plan`, say what would be sent, and end."""
     config = session.config
     if WORKER in config.stash:
-        note_planned(config, config.stash[WORKER].plan, sum(any(marks(item)) for item in session.items))
+        count = sum(any(marks(item)) for item in session.items)
+        note_planned(config, config.stash[WORKER].plan, count, forecast(config, session.items).summary)
+        if not is_worker(config):
+            _tell_forecast(config)
+    elif config.getoption("--plan") and not is_worker(config) and any(map(any, map(marks, session.items))):
+        config.stash[_PLANNED] = True
+        _write_lines(config, ["", *forecast(config, session.items).lines()])
+        session.items.clear()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any) -> None:
+    """Say what will be sent, once the first worker has worked it out."""
+    if PLAN in node.config.stash:
+        _tell_forecast(node.config)
+
+
+def _tell_forecast(config: pytest.Config) -> None:
+    if not config.stash.get(_PLANNED, False):
+        config.stash[_PLANNED] = True
+        _write_lines(config, [f"contract: {forecast_line(config.stash[PLAN])}"])
+
+
+def _write_lines(config: pytest.Config, lines: Iterable[str]) -> None:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        for line in lines:
+            reporter.write_line(line)
 
 
 def _sweep(config: pytest.Config) -> None:
     """Remove what killed runs left, before this run adds anything."""
     remove_abandoned_private_folders()
-    worker, reporter = config.stash[WORKER], config.pluginmanager.get_plugin("terminalreporter")
+    worker = config.stash[WORKER]
     if worker.plan.sandbox_url is not None:
         return  # each run has a sandbox of its own
     for swept in Sweeper(worker).runs(Path(worker.plan.folder).parent):
-        if reporter:
-            reporter.write_line(f"swept {swept.sentence}")
+        _write_lines(config, [f"swept {swept.sentence}"])
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -169,6 +198,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[N
     if not is_worker(config):
         if PLAN in config.stash:
             finish(session, exitstatus)
+        elif config.stash.get(_PLANNED, False):
+            session.exitstatus = pytest.ExitCode.OK
     elif WORKER in config.stash:
         write_unreached(config)
         config.stash[WORKER].finish()

@@ -17,6 +17,7 @@ class RunOption:
         default: What pytest takes where the option is not given; commands hand on only what was given.
         repeatable: The option may be given several times.
         integer: The value is a whole number.
+        switch: The option has no value.
     """
 
     name: str
@@ -25,6 +26,7 @@ class RunOption:
     default: str | None = None
     repeatable: bool = False
     integer: bool = False
+    switch: bool = False
 
     @property
     def flag(self) -> str:
@@ -33,6 +35,8 @@ class RunOption:
 
     def for_pytest(self) -> dict[str, Any]:
         """Keyword arguments of `pytest.OptionGroup.addoption`."""
+        if self.switch:
+            return {"action": "store_true", "help": self.help}
         kind: dict[str, Any] = {"action": "append", "default": []} if self.repeatable else {}
         kind |= {"type": int} if self.integer else {}
         return {"metavar": self.metavar, "help": self.help, "default": self.default} | kind
@@ -91,8 +95,15 @@ WAIT: Final = RunOption(
     integer=True,
 )
 
+PLAN: Final = RunOption(
+    "plan",
+    "",
+    "Say what would be sent, how long it takes, what stays and what is left untested; send nothing.",
+    switch=True,
+)
+
 #: By topic, in the order of the help.
-JUDGING: Final = (TARGET, REALM, CONSUMER, DEVIATIONS, WAIT)
+JUDGING: Final = (TARGET, REALM, CONSUMER, DEVIATIONS, WAIT, PLAN)
 SELECTION: Final = (PROFILE, CLAUSE, OPERATION, SEED, SHARD)
 COMPARISON: Final = (DRIFT, BASELINE, HISTORY)
 WEBHOOK: Final = (NOTIFY, REPORT_URL)

@@ -44,16 +44,22 @@ from contracts.settings.target import ANY_REALM, Target
 _FILE: Final = "planned.json"
 
 
-def note_planned(config: pytest.Config, plan: Plan, count: int) -> None:
+def note_planned(config: pytest.Config, plan: Plan, count: int, forecast: str) -> None:
     """Leave what was collected where the controller finds it; every process of a run collects alike.
 
     Args:
         count: How many cases there are.
+        forecast: What they will send, in a line.
     """
     path = Path(plan.private) / _FILE
     fresh = path.with_suffix(f".{_name(config)}")
-    fresh.write_text(json.dumps([count, config.stash.get(DEALT, None)]), encoding="utf-8")
+    fresh.write_text(json.dumps([count, config.stash.get(DEALT, None), forecast]), encoding="utf-8")
     fresh.replace(path)
+
+
+def forecast_line(plan: Plan) -> str:
+    """What a run will send, in a line, as the first process to collect has worked it out."""
+    return str(_planned(plan)[2])
 
 
 def planned_cases(config: pytest.Config, plan: Plan) -> int | None:
@@ -63,7 +69,7 @@ def planned_cases(config: pytest.Config, plan: Plan) -> int | None:
 
 def _planned(plan: Plan) -> Any:
     path = Path(plan.private) / _FILE
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else (None, None)
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else (None, None, "")
 
 
 def shard_of(config: pytest.Config, plan: Plan, target: Target, versions: dict[str, str]) -> Shard | None:

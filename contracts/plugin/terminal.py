@@ -55,7 +55,7 @@ _COLOUR: Final[dict[str, dict[str, bool]]] = {
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Target, profile and seed, so that any output can be reproduced."""
-    if is_worker(config) or PLAN not in config.stash:
+    if is_worker(config) or not (PLAN in config.stash or config.getoption("--plan")):
         return None
     selection, target = config.stash[SELECTION], config.stash[TARGET]
     name = target.in_words if target else "the embedded sandbox"
