@@ -3,7 +3,7 @@
 import pytest
 
 from contracts.interface.catalogue import Clause, Level, load_catalogue
-from contracts.manual.readiness import Coverage
+from contracts.plugin.forecast import Coverage
 from contracts.settings.target import Account, RealmSettings, Secret, Target
 
 REALMS = ("abs-dev", "bch-dev")

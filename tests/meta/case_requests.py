@@ -1,7 +1,7 @@
 """Measures what each case sends, and writes it down for the forecast of a run.
 
 registry-contracts run --seed 1 --reports /tmp/measured
-python -m contracts.proving.case_requests /tmp/measured/latest
+python -m tests.meta.case_requests /tmp/measured/latest
 """
 
 from __future__ import annotations
