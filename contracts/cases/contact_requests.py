@@ -493,13 +493,14 @@ def mandatory_named_rightly(claim: Claim, exchanges: Iterable[tuple[str, Exchang
 
 
 def _with_elements(exchanges: Iterable[tuple[str, Exchange]]) -> Iterator[tuple[str, Exchange]]:
-    found = 0
+    found, operation = 0, ""
     for field, exchange in exchanges:
+        operation = exchange.operation or operation
         if list(errors_array.elements(usable(exchange))):
             found += 1
             yield field, exchange
     if not found:
-        raise Blocked("", "no answer has errors of code and property to look at")
+        raise Blocked(operation, "no answer has errors of code and property to look at")
 
 
 def _seen(exchange: Exchange) -> str:

@@ -78,12 +78,12 @@ class Blocked(Exception):
     """A precondition failed, so nothing can be said about the claim (design 4.5): inconclusive.
 
     Args:
-        operation: The operation that stood in the way.
+        operation: The operation that stood in the way; empty where it was none alone.
         cause: What it did, in a few words.
     """
 
     def __init__(self, operation: str, cause: str) -> None:
-        super().__init__(f"{operation}: {cause}")
+        super().__init__(f"{operation}: {cause}" if operation else cause)
         self.operation = operation
         self.cause = cause
 

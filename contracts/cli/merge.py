@@ -11,6 +11,7 @@ from contracts.cli.options import comparison_options, reports, webhook_options
 from contracts.evidence.comparison import Comparison
 from contracts.evidence.run_folder import find_folders, merge, merge_problems, new_folder, read_shards
 from contracts.evidence.verdicts import RunVerdict
+from contracts.reports.finding_lines import lines_of
 from contracts.reports.verdict_json import FILE_NAME as VERDICT_FILE
 from contracts.reports.webhook import webhook_settings
 from contracts.reports.writers import write_all
@@ -55,25 +56,24 @@ def command(
     comparison = Comparison.of_options(target, reports, drift, baseline, history)
     webhook = webhook_settings(notify, report_url, pieces[0].shard.address)
     folder = new_folder(reports, f"{target}-{pieces[0].shard.of}-shards", "write reports to")
-    merge(pieces, folder, shlex.join(["registry-contracts", "merge", *map(str, folders)]))
+    command = shlex.join(["registry-contracts", "merge", *map(str, folders)])
+    merge(pieces, folder, command)
     for complaint in comparison.note_in(folder):
         click.echo(f"history: {complaint}")
     verdict = write_all(folder)
     comparison.add_to_history(folder)
     path = folder / VERDICT_FILE
     delivery = webhook.send(path) if webhook and path.exists() else None
-    _print_verdict(verdict, folder, len(pieces))
+    _print_verdict(verdict, folder, len(pieces), command)
     if delivery:
         click.echo(delivery.outcome(), err=True)
     return int(verdict.exit_code)
 
 
-def _print_verdict(verdict: RunVerdict, folder: Path, shards: int) -> None:
+def _print_verdict(verdict: RunVerdict, folder: Path, shards: int, command: str) -> None:
     click.echo(f"merged: {shards} shards")
-    for finding in verdict.findings:
-        click.echo(f"{finding.clause} · {finding.operation} · {finding.realm}")
-        click.echo(f"    expected {finding.expected}")
-        click.echo(f"    seen     {finding.seen}")
+    for line in lines_of(verdict, command):
+        click.secho(line.text, fg=line.colour or None, bold=line.bold)
     if verdict.weather and verdict.word != "inconclusive":
         click.echo(f"weather: {verdict.weather}")
     if verdict.drift.sentence:

@@ -134,21 +134,6 @@ def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     )
 
 
-def blocked_cases(cases: Iterable[Case], findings: Iterable[Finding]) -> dict[str, str]:
-    """Map the id of each case that something blocked to the id of the finding on that operation and realm."""
-    by_place: dict[tuple[str | None, str], str] = {}
-    for finding in findings:
-        by_place.setdefault((finding.operation, finding.realm), finding.id)
-    links = {}
-    for case in cases:
-        if case.blocked_by is None or case.blocked_by.operation is None:
-            continue
-        blocking = by_place.get((case.blocked_by.operation, case.blocked_by.realm or case.realm))
-        if blocking is not None:
-            links[case.id] = blocking
-    return links
-
-
 def _merge(key: str, group: list[SeenFinding], level: str) -> Finding:
     best = max(group, key=_weight)
     return Finding(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contracts.evidence import deviations
+from contracts.evidence.causes import Cause, attribute, causes_of
 from contracts.evidence.deviations import DeviationOutcome, WaiverOutcome
 from contracts.evidence.findings import (
     Cell,
@@ -13,7 +14,6 @@ from contracts.evidence.findings import (
     Finding,
     Standing,
     apply_terms,
-    blocked_cases,
     judge_cell,
     merge_findings,
     missing_settings,
@@ -55,20 +55,22 @@ def weather(environment: Environment, cells: Iterable[Cell]) -> str:
 _SHOWN = 3
 
 
-def interrupted(record: RunRecord, findings: Sequence[Finding]) -> str:
+def interrupted(record: RunRecord, causes: Sequence[Cause]) -> str:
     """Why a run counts as interrupted."""
     cases = many(len(record.cases), "case")
-    return f"stopped by hand after {cases}; {many(len(findings), 'finding')} until then"
+    return f"stopped by hand after {cases}; {many(len(causes), 'finding')} until then"
 
 
-def failed(record: RunRecord, findings: Sequence[Finding], deviations: Sequence[DeviationOutcome]) -> str:
-    """Why a run failed: findings that count, with the consumer's methods, and deviations to be changed."""
+def failed(record: RunRecord, causes: Sequence[Cause], deviations: Sequence[DeviationOutcome]) -> str:
+    """Why a run failed: findings that count, by cause, with the consumer's methods, and deviations to be changed."""
     parts = []
+    findings = [finding for cause in causes for finding in cause.all_findings]
     failing = [finding for finding in findings if finding.fails]
     if failing:
+        leads = [cause.lead for cause in causes if cause.fails]
         realms = ", ".join(sorted({finding.realm for finding in failing}))
-        places = dict.fromkeys(f"{finding.clause} ({_where(finding)})" for finding in failing)
-        parts.append(f"{many(len(failing), 'finding')} in {realms}: {listed(list(places))}")
+        places = dict.fromkeys(f"{finding.clause} ({_where(finding)})" for finding in leads)
+        parts.append(f"{many(len(leads), 'finding')} in {realms}: {listed(list(places))}")
     parts += [outcome.line for outcome in deviations if outcome.fails][:_SHOWN]
     more = sum(outcome.fails for outcome in deviations) - _SHOWN
     parts += [f"{many(more, 'deviation')} more to be changed"] if more > 0 else []
@@ -169,19 +171,21 @@ def listed(items: Sequence[str], separator: str = ", ") -> str:
 class RunVerdict:
     """The answer of a run.
 
-    `cells` stand in the catalogue's order, realms within a clause in the run's order. `blocked` maps a case
-    to the finding that stood in its way. `problems` says why the evidence cannot be relied on as a whole.
-    `deviations` and `waivers` say what became of each that the run was held to, `drift` how its observations
-    differ from the accepted baseline. `unjudged` are the must cells that could not be judged and are not waived.
-    `weather` says which faults of the environment were met and what was judged in them; empty when there were none.
-    `crashes` says of workers that died without harm that they did. `unwritten` names each report that could not be
-    written, with the reason; none of it touches what was judged. `target` says what was judged, in words.
+    `cells` stand in the catalogue's order, realms within a clause in the run's order. `causes` holds the findings
+    grouped by what they come from. `blocked` maps a case to the finding that stood in its way. `problems` says why
+    the evidence cannot be relied on as a whole. `deviations` and `waivers` say what became of each that the run
+    was held to, `drift` how its observations differ from the accepted baseline. `unjudged` are the must cells that
+    could not be judged and are not waived. `weather` says which faults of the environment were met and what was
+    judged in them; empty when there were none. `crashes` says of workers that died without harm that they did.
+    `unwritten` names each report that could not be written, with the reason; none of it touches what was judged.
+    `target` says what was judged, in words.
     """
 
     exit_code: ExitCode
     reason: str
     cells: tuple[Cell, ...]
     findings: tuple[Finding, ...]
+    causes: tuple[Cause, ...]
     blocked: Mapping[str, str]
     problems: tuple[str, ...]
     deviations: tuple[DeviationOutcome, ...] = ()
@@ -238,6 +242,12 @@ class RunVerdict:
         """Return the findings that a case saw."""
         return tuple(finding for finding in self.findings if case.id in finding.cases)
 
+    def causes_of(self, case: Case) -> tuple[Cause, ...]:
+        """Return what the findings of a case come from."""
+        return tuple(
+            cause for cause in self.causes if any(case.id in finding.cases for finding in cause.all_findings)
+        )
+
     def scope_of(self, case: Case) -> ConsumerScope:
         """Tell what the contradictions of a case mean for the run."""
         return scope_of(self.findings_of(case))
@@ -265,13 +275,15 @@ def judge(
     terms, day = record.run.terms, record.run.day
     findings = apply_terms(terms, day, merge_findings(record.findings, levels))
     cells = tuple(_cells(record, clauses, findings))
+    causes, blocked = attribute(causes_of(record, findings, clauses), record.cases, cells)
     verdict = RunVerdict(
         # The worst, until the rest is known that the answer is made from.
         exit_code=ExitCode.ERROR,
         reason="not judged yet",
         cells=cells,
         findings=findings,
-        blocked=blocked_cases(record.cases, findings),
+        causes=causes,
+        blocked=blocked,
         problems=(*record.problems, *_suite_mistakes(record, clauses)),
         deviations=tuple(deviations.follow_deviations(record, cells, findings)),
         waivers=tuple(deviations.follow_waivers(record, cells)),
@@ -342,10 +354,10 @@ def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[t
     """Yield every exit code that holds, with its reason."""
     findings, cells = verdict.findings, deviations.counting(record, verdict.cells)
     if record.run.interrupted:
-        yield ExitCode.INTERRUPTED, interrupted(record, findings)
+        yield ExitCode.INTERRUPTED, interrupted(record, verdict.causes)
     failing = any(each.fails for each in findings) or any(each.fails for each in verdict.deviations)
     if failing or verdict.drift.blocking:
-        reason = failed(record, findings, verdict.deviations) if failing else None
+        reason = failed(record, verdict.causes, verdict.deviations) if failing else None
         yield ExitCode.FAIL, "; ".join(filter(None, (reason, verdict.drift.blocking)))
     broken = [case for case in record.cases if case.outcome is Verdict.ERROR]
     unexplained = [cell for cell in verdict.cells if cell.verdict is Verdict.ERROR]

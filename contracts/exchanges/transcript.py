@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from contracts.exchanges.exchange import Body, Exchange, Headers
@@ -135,12 +135,22 @@ def _body(body: bytes, redactor: Redactor) -> list[str]:
     return ["--data-binary", shlex.quote(redactor.text(text))]
 
 
-def command(*, target: str, realm: str, clause: str, profile: str, seed: int) -> str:
+def command(
+    *,
+    target: str,
+    realm: str,
+    clause: str,
+    profile: str,
+    seed: int,
+    sandbox_arguments: Sequence[str] = (),
+) -> str:
     """The suite's own command for the clause in the realm; `profile` takes in the case that found it."""
     words = ["registry-contracts", "run", "--target", target, "--profile", profile]
     words += ["--clause", clause, "--seed", str(seed)]
     if realm != "any":
         words += ["--realm", realm]
+    if sandbox_arguments:
+        words.append(f"--sandbox-arguments={shlex.join(sandbox_arguments)}")
     return " ".join(shlex.quote(word) for word in words)
 
 

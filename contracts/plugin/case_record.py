@@ -92,6 +92,7 @@ def write_findings(
                 clause=evidence.clause,
                 profile=str(worker.selection.profile),
                 seed=worker.selection.seed,
+                sandbox_arguments=worker.selection.sandbox_arguments,
             ),
         )
 

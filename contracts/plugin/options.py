@@ -109,6 +109,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark and read the options into a selection; what cannot be used is one clear line."""
+    _refuse_last_failed(config)
     config.addinivalue_line("markers", "contract: a case of the contract suite; use contracts.cases.contract")
     try:
         selection = read_selection(config)
@@ -125,6 +126,14 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     config.stash[SELECTION] = selection
     config.stash[TARGET] = target
+
+
+def _refuse_last_failed(config: pytest.Config) -> None:
+    """Runs keep no cache of pytest's, which these options would need: without it they choose nothing."""
+    asked = config.getoption("lf", default=False) or config.getoption("failedfirst", default=False)
+    if asked and config.pluginmanager.is_blocked("cacheprovider"):
+        error = "--lf and --ff need pytest's cache, which a run does not keep; choose with --clause, --realm or -k"
+        raise pytest.UsageError(error)
 
 
 SELECTION = pytest.StashKey[Selection]()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum, StrEnum
 from pathlib import Path
@@ -20,7 +21,7 @@ from rich.segment import ControlType
 from rich.text import Text
 
 from contracts.errors import UsageError
-from contracts.evidence.findings import ConsumerScope, Finding
+from contracts.evidence.findings import ConsumerScope
 from contracts.evidence.record import ExitCode, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.history.runs import read_past
@@ -28,6 +29,7 @@ from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.controller import is_worker
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.session_finish import COMPLAINTS, PLAN, TROUBLE, VERDICT
+from contracts.reports.finding_lines import lines_of
 from contracts.safe_text import cut, many, printable
 from contracts.session.limits import requests_counted
 
@@ -44,6 +46,8 @@ _LETTERS: Final[dict[str, tuple[str, str]]] = {
 }
 #: Must clauses that could not be judged are named up to this number.
 _UNJUDGED_AT_MOST: Final = 20
+#: Clauses that a run was asked for by name, and that are told one by one.
+_CLAUSES_AT_MOST: Final = 20
 _COLOUR: Final[dict[str, dict[str, bool]]] = {
     Verdict.INCONCLUSIVE: {"yellow": True},
     Verdict.ADVISORY: {"yellow": True},
@@ -96,11 +100,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         return
     verdict = config.stash[VERDICT]
     terminalreporter.section("contract")
-    for finding in verdict.findings:
-        place = f"{finding.clause} · {finding.operation} · {finding.realm}"
-        terminalreporter.write_line(f"{place}{_state(finding)}")
-        terminalreporter.write_line(f"    expected {finding.expected}")
-        terminalreporter.write_line(f"    seen     {finding.seen}")
+    for told in lines_of(verdict, shlex.join(map(str, config.invocation_params.args))):
+        markup = {told.colour: True} if told.colour else {}
+        terminalreporter.write_line(told.text, bold=told.bold, **markup)
+    for line in _asked_for(verdict, config.stash[SELECTION].clauses):
+        terminalreporter.write_line(line)
     for line in _terms(verdict):
         terminalreporter.write_line(line)
     if verdict.weather and verdict.exit_code is not ExitCode.INCONCLUSIVE:
@@ -124,14 +128,18 @@ def _tell(terminalreporter: pytest.TerminalReporter, config: pytest.Config, line
         terminalreporter.write_line(f"verdict: {line}")
 
 
-def _state(finding: Finding) -> str:
-    parts = [] if finding.confirmed else ["unconfirmed"]
-    parts += [] if finding.counted else ["outside the consumer, not counted"]
-    if finding.accepted:
-        parts.append(f"accepted until {finding.accepted.expires}, {finding.accepted.place}")
-    if finding.methods:
-        parts.append(f"used by {', '.join(finding.methods)}")
-    return f" ({'; '.join(parts)})" if parts else ""
+def _asked_for(verdict: RunVerdict, clauses: Iterable[str]) -> Iterator[str]:
+    """How each clause fared that the run was asked for by name, in which realms."""
+    for name in list(dict.fromkeys(clauses))[:_CLAUSES_AT_MOST]:
+        cells = [cell for cell in verdict.cells if cell.clause.id == name]
+        realms: dict[tuple[str, str], list[str]] = {}
+        for cell in cells:
+            why = cell.reason if cell.verdict in {Verdict.INCONCLUSIVE, Verdict.UNTESTED} else None
+            realms.setdefault((str(cell.verdict), cut(why or "", _LONGEST)), []).append(cell.realm)
+        told = [
+            f"{word} in {', '.join(of)}{f' ({why})' if why else ''}" for (word, why), of in realms.items()
+        ]
+        yield f"{name}: {'; '.join(told) or 'in no realm of this run'}"
 
 
 def _terms(verdict: RunVerdict) -> Iterator[str]:
@@ -351,6 +359,10 @@ _LONGEST: Final = 300
 _RED: Final = ("fail", "error")
 
 
+#: What pytest lists in its short summary unless it is told otherwise.
+_DEFAULT_REPORTCHARS: Final = "fE"
+
+
 class ShowProgress(StrEnum):
     """Whether progress is shown."""
 
@@ -359,12 +371,43 @@ class ShowProgress(StrEnum):
     NEVER = "never"
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """See that the option says something."""
+    """See that the option says something, and leave pytest's own account of failures to `-v`."""
     asked = config.getoption("--progress")
     if asked not in list(ShowProgress):
         error = UsageError(f"--progress takes {', '.join(ShowProgress)}, not '{asked}'")
         raise pytest.UsageError(str(error))
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and not is_worker(config):
+        _tell_once(config, reporter)
+
+
+def _tell_once(config: pytest.Config, reporter: Any) -> None:
+    """Keep back what pytest says of findings and of a clean stop, which stand in this section already."""
+    failures, stopped = reporter.summary_failures, reporter._report_keyboardinterrupt
+
+    def only_unexplained() -> None:
+        everything = reporter.stats.get("failed", [])
+        reporter.stats["failed"] = [each for each in everything if not _is_finding(each)]
+        failures()
+        reporter.stats["failed"] = everything
+
+    def unless_told() -> None:
+        if VERDICT not in config.stash:
+            stopped()
+
+    reporter._report_keyboardinterrupt = unless_told
+    if config.get_verbosity() > 0:
+        return
+    if config.getoption("tbstyle") == "auto":
+        reporter.summary_failures = only_unexplained
+    if config.getoption("reportchars") == _DEFAULT_REPORTCHARS:
+        reporter.reportchars = "w"
+
+
+def _is_finding(report: pytest.TestReport) -> bool:
+    return (VERDICT_PROPERTY, str(Verdict.FAIL)) in report.user_properties
 
 
 @pytest.hookimpl(wrapper=True)

@@ -112,10 +112,12 @@ def _details(case: Case, verdict: RunVerdict) -> StatusDetails | None:
     if case.outcome is Verdict.PASS or case.outcome is Verdict.OBSERVED:
         return None
     message = (
-        "; ".join(f"[{each.id}] {each.clause}: {each.seen}" for each in mine) or f"{case.outcome}: {reason}"
+        "; ".join(f"[{each.id}] {each.headline}" for each in verdict.causes_of(case))
+        or f"{case.outcome}: {reason}"
     )
     trace = "\n\n".join(
-        f"expected: {each.expected}\nseen: {each.seen}\n{each.rate}\n{each.command}" for each in mine
+        f"{each.clause} ({each.operation})\nexpected: {each.expected}\nseen: {each.seen}\n{each.rate}\n{each.command}"
+        for each in mine
     )
     flaky = any(each.intermittent for each in mine)
     known = any(each.accepted for each in mine)

@@ -1,4 +1,4 @@
-"""`findings/<id>.json` and `findings/<id>.md`: one finding each, ready to be attached to a ticket.
+"""`findings/<id>.json`: one finding each, and `findings/<id>.md`: those of one cause, ready to be attached to a ticket.
 
 The JSON file holds the exchanges that show the finding, and the earlier writes that they rely on.
 """
@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import structs
 
+from contracts.evidence.causes import Cause
 from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.record import RunRecord
 from contracts.evidence.verdicts import RunVerdict
@@ -22,6 +23,7 @@ from contracts.exchanges.transcript import heading, json_of, request_text, respo
 from contracts.file_formats import Level, Moment, Name, Seed, write_file
 from contracts.interface.catalogue import Clause
 from contracts.interface.description import load_description, operations_with
+from contracts.reports.finding_lines import next_commands
 from contracts.reports.verdict_json import FindingEntry, TargetEntry, describe, target_of
 from contracts.safe_text import fenced, inline
 
@@ -205,7 +207,7 @@ class FindingFile(FindingEntry, frozen=True, kw_only=True):
 
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
-    """Write two files per finding and remove those of an earlier rendering.
+    """Write a JSON file per finding and a page per cause, and remove those of an earlier rendering.
 
     Returns:
         The folder `findings`, which is there even when nothing was found.
@@ -216,9 +218,12 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
         stale.unlink()
     clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
     for finding in verdict.findings:
-        clause = clauses.get(finding.clause)
-        write_file(target / f"{finding.id}.json", build(record, finding, clause), FindingFile)
-        (target / f"{finding.id}.md").write_text(markdown(record, finding, clause), "utf-8")
+        write_file(
+            target / f"{finding.id}.json", build(record, finding, clauses.get(finding.clause)), FindingFile
+        )
+    for cause in verdict.causes:
+        page = markdown(record, cause, clauses.get(cause.lead.clause))
+        (target / f"{cause.id}.md").write_text(page, "utf-8")
     return target
 
 
@@ -250,47 +255,60 @@ def build(record: RunRecord, finding: Finding, clause: Clause | None) -> Finding
     )
 
 
-def markdown(record: RunRecord, finding: Finding, clause: Clause | None) -> str:
-    """Return a finding as a Markdown page."""
-    place = f"{finding.operation or 'the service'} in {finding.realm}"
+def markdown(record: RunRecord, cause: Cause, clause: Clause | None) -> str:
+    """Return the findings of a cause as a Markdown page."""
+    finding = cause.lead
     lines = [
-        f"# {inline(finding.clause)}: {inline(place)}",
+        f"# {inline(cause.should)} {inline(cause.was)}",
         "",
-        f"**{finding.standing}** — {STANDING_SENTENCES[finding.standing]}.",
+        f"**{finding.standing}**, {inline(cause.place)} — {STANDING_SENTENCES[finding.standing]}.",
         "",
-        *_facts(record, finding, clause),
+        *_facts(record, cause, clause),
         "",
         *_quoted("Expected", finding.expected),
         *_quoted("Seen", finding.seen),
-        "## Reproduce",
-        "",
-        fenced(finding.command, "sh"),
+        *_following(cause),
+        "## Next",
         "",
     ]
-    if finding.curl:
-        lines += [fenced("\n".join(finding.curl), "sh"), ""]
+    for command in next_commands(record.run.command, record.run.target_in_words, finding):
+        lines += [f"{command.does}:", "", fenced(command.line, "sh"), ""]
     for number, exchange in enumerate(shown_exchanges(record, finding), start=1):
         lines += [f"## Exchange {number}: {inline(heading(exchange))}", ""]
         lines += [fenced(request_text(exchange), "http"), "", fenced(response_text(exchange), "http"), ""]
     return "\n".join(lines)
 
 
-def _facts(record: RunRecord, finding: Finding, clause: Clause | None) -> list[str]:
+def _following(cause: Cause) -> list[str]:
+    if not cause.follows:
+        return []
+    told = [
+        f"- {inline(each.headline, 600)} (`{each.lead.clause}`, {inline(each.place)})"
+        for each in cause.follows
+    ]
+    return ["## What only follows from it", "", *told, ""]
+
+
+def _facts(record: RunRecord, cause: Cause, clause: Clause | None) -> list[str]:
+    finding = cause.lead
     accepted, outside = finding.accepted, "no: outside what the consumer uses"
     facts: Mapping[str, str] = {
-        "Clause": clause.wording if clause else finding.clause,
+        "Clause": f"{finding.clause}: {cause.should}",
         "Level": str(clause.level) if clause else "unknown to the catalogue",
         "Source": clause.source if clause else "unknown to the catalogue",
         "Role": finding.role or "any",
         "Confirmed": "yes" if finding.confirmed else "no",
-        "Rate": finding.rate,
+        "Rate": "; ".join(f"{each.realm}: {each.rate}" for each in cause.findings),
         "Counts": "yes" if finding.counted else outside,
         **({"Methods": ", ".join(finding.methods)} if finding.methods else {}),
+        **({"Wrong in the request": "; ".join(cause.faults)} if cause.faults else {}),
+        **({"In the way": cause.stood_in_the_way} if cause.cases else {}),
         **(
             {"Accepted": f"{accepted.reason} ({accepted.issue}, until {accepted.expires})"}
             if accepted
             else {}
         ),
+        "Findings": ", ".join(f"{each.id} ({each.realm})" for each in cause.findings),
         "Cases": "; ".join(_case_names(record, finding)),
         "Target": f"{record.run.target} ({record.run.base_url}), {record.run.started}",
     }

@@ -1,14 +1,17 @@
 """`index.html`: the run for people, one page that asks nothing of the network."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
 from jinja2 import Environment
+from markupsafe import Markup, escape
 
 from contracts.evidence import observations
 from contracts.evidence.record import RunRecord, Verdict
@@ -34,6 +37,20 @@ FILE_NAME = "index.html"
 _PACKAGE = "contracts.reports"
 _CASES_AT_MOST = 6
 _THINNEST = 0.012
+_MARKED_AT_MOST = 20
+#: What the verdict on a clause in a realm says.
+MEANINGS: Mapping[Verdict, str] = MappingProxyType(
+    {
+        Verdict.FAIL: "a must of the document is contradicted, confirmed on fresh data",
+        Verdict.ERROR: "the suite itself broke",
+        Verdict.INCONCLUSIVE: "the environment or a finding stood in the way",
+        Verdict.ADVISORY: "a reasonable reading of the document is contradicted",
+        Verdict.DEVIATION: "contradicted, known and accepted until a day",
+        Verdict.UNTESTED: "out of the profile, a setting is missing, or no request could show it",
+        Verdict.OBSERVED: "the document is silent; what was seen is noted",
+        Verdict.PASS: "an assertion was reached, and held",
+    }
+)
 #: Verdict of a run → the verdict of a clause whose mark and colour it takes.
 _KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -93,7 +110,8 @@ def _render(
             lamps=lamps(record, verdict),
             realms=realms,
             cards=shown,
-            carded={card.finding.id for card in shown},
+            carded={finding.id for card in shown for finding in card.cause.all_findings},
+            meanings=MEANINGS,
             deviations=deviation_groups(verdict),
             scope=scope(record, verdict),
             trends=trends(record, verdict, past, name),
@@ -133,8 +151,22 @@ def _environment(limits: Limits) -> Environment:
     environment = template_environment(_PACKAGE)
     environment.filters["bar"] = _bar
     environment.filters["cut"] = limits.cut
+    environment.filters["marking"] = _marking
     environment.tests["web"] = _is_web
     return environment
+
+
+def _marking(text: str, marks: Sequence[str]) -> Markup:
+    """Return a text with what gives a finding away marked, everything escaped."""
+    text, wanted = printable(text), [printable(mark) for mark in marks if mark.strip()]
+    if not wanted:
+        return escape(text)
+    found = re.compile("|".join(map(re.escape, sorted(wanted, key=len, reverse=True))))
+    pieces, end = Markup(), 0
+    for match in islice(found.finditer(text), _MARKED_AT_MOST):
+        pieces += escape(text[end : match.start()]) + Markup("<mark>{}</mark>").format(match[0])
+        end = match.end()
+    return pieces + escape(text[end:])
 
 
 def _is_web(address: str) -> bool:

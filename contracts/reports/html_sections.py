@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from contracts.evidence.causes import Cause
 from contracts.evidence.deviations import counting
 from contracts.evidence.findings import Cell, Finding, Standing, counts_for
 from contracts.evidence.record import Case, RunRecord, Verdict
@@ -19,6 +20,7 @@ from contracts.history.runs import Past, PastRun
 from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM
 from contracts.reports.finding_files import STANDING_SENTENCES, shown_exchanges
+from contracts.reports.finding_lines import NextCommand, next_commands
 from contracts.reports.html_page import Limits
 
 
@@ -126,13 +128,13 @@ _VERDICTS: Mapping[Standing, Verdict] = {
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What of the run counts for the consumer. `inside` and `clauses` count clauses; `outside` are findings."""
+    """What counts for the consumer: `inside` and `clauses` count clauses, `outside` are findings by cause."""
 
     consumer: Consumer
     uses: tuple[Use, ...]
     inside: int
     clauses: int
-    outside: tuple[Finding, ...]
+    outside: tuple[Cause, ...]
 
 
 def scope(record: RunRecord, verdict: RunVerdict) -> Scope | None:
@@ -148,7 +150,7 @@ def scope(record: RunRecord, verdict: RunVerdict) -> Scope | None:
         uses=tuple(_use(name, called, verdict, cells) for name, called in methods.items()),
         inside=len({cell.clause.id for cell in cells}),
         clauses=len({cell.clause.id for cell in verdict.cells}),
-        outside=tuple(finding for finding in verdict.findings if not finding.counted),
+        outside=tuple(cause for cause in verdict.causes if not cause.lead.counted),
     )
 
 
@@ -306,50 +308,55 @@ class ShownExchange:
 
 @dataclass(frozen=True, slots=True)
 class FindingCard:
-    """A finding with what the page says of it.
+    """The findings of a cause with what the page says of them.
 
-    `blocks` counts the cases it stood in the way of; `hidden` the exchanges that are only in the finding's own
-    file; `curl` is None when it is too long to be read. `since` says since when the clause is contradicted, empty
-    without a history; `new`: earlier runs judged it, and it was not red in the last.
+    `hidden` counts the exchanges that are only in the finding's own file; `next` leaves out lines that are too long to
+    be read. `since` says by realms since when the clause is contradicted, empty without a history; `new`: earlier runs
+    judged it, and it was not red in the last.
     """
 
-    finding: Finding
+    cause: Cause
     clause: Clause | None
     says: str
     case_names: tuple[str, ...]
-    blocks: int
     exchanges: tuple[ShownExchange, ...]
     hidden: int
-    curl: str | None
-    since: str
+    next: tuple[NextCommand, ...]
+    since: tuple[RealmGroup, ...]
     new: bool
+
+    @property
+    def finding(self) -> Finding:
+        """The finding whose evidence is shown."""
+        return self.cause.lead
 
 
 def finding_cards(
     record: RunRecord, verdict: RunVerdict, past: Past, limits: Limits
 ) -> Iterator[FindingCard]:
-    """Yield the cards of the findings, worst first; past the budget they come without exchanges."""
+    """Yield a card for each cause, worst first; past the budget they come without exchanges."""
     clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
     names = {case.id: case.name for case in record.cases}
-    blocking = list(verdict.blocked.values())
     left = limits.budget
-    for finding in verdict.findings[: limits.cards]:
+    for cause in verdict.causes[: limits.cards]:
+        finding = cause.lead
         shown = tuple(map(_shown, shown_exchanges(record, finding)[-_EXCHANGES_AT_MOST:]))
         size = sum(exchange.size for exchange in shown)
         shown, left = (shown, left - size) if size <= left else ((), left)
-        curl = "\n".join(finding.curl)
-        known = past.since(finding.clause, finding.realm)
+        commands = next_commands(record.run.command, record.run.target_in_words, finding)
+        known = [past.since(each.clause, each.realm) for each in cause.findings]
+        since = {each.realm: past.describe(each.clause, each.realm) for each in cause.findings}
+        cases = dict.fromkeys(case for each in cause.findings for case in each.cases)
         yield FindingCard(
-            finding=finding,
+            cause=cause,
             clause=clauses.get(finding.clause),
             says=STANDING_SENTENCES[finding.standing],
-            case_names=tuple(dict.fromkeys(names.get(case, case) for case in finding.cases)),
-            blocks=blocking.count(finding.id),
+            case_names=tuple(dict.fromkeys(names.get(case, case) for case in cases)),
             exchanges=shown,
             hidden=len(finding.exchanges) - len(shown),
-            curl=curl if len(curl) <= limits.curl else None,
-            since=past.describe(finding.clause, finding.realm),
-            new=bool(known.runs) and known.red_since is None,
+            next=tuple(each for each in commands if len(each.line) <= limits.curl),
+            since=group_realms({realm: said for realm, said in since.items() if said}, record.run.realms),
+            new=all(each.runs and each.red_since is None for each in known),
         )
 
 

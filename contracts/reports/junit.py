@@ -5,6 +5,7 @@ from pathlib import Path
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from junitparser.junitparser import FinalResult
 
+from contracts.evidence.causes import Cause
 from contracts.evidence.findings import ConsumerScope, Finding
 from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
@@ -67,9 +68,10 @@ def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
     if case.outcome in {Verdict.FAIL, Verdict.ADVISORY} and bearing is not ConsumerScope.COUNTS:
         return Skipped(printable(f"{bearing}: {'; '.join(map(_accepted, mine)) or reason}"), str(bearing))
     if case.outcome is Verdict.FAIL:
-        message = "; ".join(f"{each.clause} ({each.operation}): {each.seen}" for each in mine) or reason
+        causes = verdict.causes_of(case)
+        message = "; ".join(cause.headline for cause in causes) or reason
         failure = Failure(printable(message), "contradiction")
-        failure.text = printable("\n\n".join(map(_finding, mine)))
+        failure.text = printable("\n\n".join([*map(_cause, causes), *map(_finding, mine)]))
         return failure
     if case.outcome is Verdict.ERROR:
         return Error(printable(reason), "suite error")
@@ -78,6 +80,11 @@ def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
         note = f" (blocked by finding {blocking})" if blocking else ""
         return Skipped(printable(f"{case.outcome}: {reason}{note}"), str(case.outcome))
     return None
+
+
+def _cause(cause: Cause) -> str:
+    more = [f"{each.headline} ({each.lead.clause}, follows from it)" for each in cause.follows]
+    return "\n".join([f"{cause.place}: {cause.headline}", *filter(None, [cause.stood_in_the_way]), *more])
 
 
 def _finding(finding: Finding) -> str:

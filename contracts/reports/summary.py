@@ -1,18 +1,20 @@
 """`summary.md`: the run on one page, for the job page of a build server; lamps and counts for other reports, too."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from contracts.evidence.causes import Cause
 from contracts.evidence.deviations import WARNING_DAYS, DeviationOutcome, DeviationState
-from contracts.evidence.findings import Cell, Finding, Standing, missing_settings
-from contracts.evidence.record import Environment, RunRecord, Verdict
+from contracts.evidence.findings import Cell, Standing, missing_settings
+from contracts.evidence.record import Case, Environment, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict, faults_in_words
 from contracts.history.drift import DriftReport
 from contracts.history.observed_facts import Severity
 from contracts.history.runs import Past, read_past
+from contracts.reports.finding_lines import following
 from contracts.safe_text import inline, many
 
 _COURSE_NAMES = {
@@ -35,11 +37,15 @@ class Light(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lamp:
-    """One of three things that can go wrong, kept apart: the contract, the environment, the suite."""
+    """Whose fault it is: the contract's, a finding's that stood in the way, the environment's, the suite's.
+
+    `verdicts` counts the clause and realm pairs that it answers for; all lamps together answer for each pair once.
+    """
 
     name: str
     light: Light
     says: str
+    verdicts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +75,43 @@ class DeviationGroup:
     outcomes: tuple[DeviationOutcome, ...]
 
 
-def lamps(record: RunRecord, verdict: RunVerdict) -> tuple[Lamp, Lamp, Lamp]:
-    """Return the lamps contract, environment and suite."""
-    return _contract(verdict), _environment(record, verdict), _suite(record, verdict)
+def lamps(record: RunRecord, verdict: RunVerdict) -> tuple[Lamp, ...]:
+    """Return the lamps contract, blocked by findings, environment and suite."""
+    cases = {case.id: case for case in record.cases}
+    counts = Counter(_answers_for(record, verdict, cell, cases) for cell in verdict.cells)
+    lit = (
+        ("contract", _contract(verdict)),
+        ("blocked by findings", _blocked(verdict, counts["blocked by findings"])),
+        ("environment", _environment(record, counts["environment"])),
+        ("suite", _suite(record, verdict)),
+    )
+    return tuple(Lamp(name, light, says, counts[name]) for name, (light, says) in lit)
+
+
+def _answers_for(record: RunRecord, verdict: RunVerdict, cell: Cell, cases: Mapping[str, Case]) -> str:
+    """The lamp that answers for a verdict."""
+    if cell.verdict not in {Verdict.INCONCLUSIVE, Verdict.UNTESTED, Verdict.ERROR}:
+        return "contract"
+    if cell.verdict is Verdict.ERROR or (missing_settings(cell.reason) and cell.verdict is Verdict.UNTESTED):
+        return "suite"
+    mine = [cases[name] for name in cell.cases if name in cases]
+    if cell.verdict is Verdict.UNTESTED:
+        stopped = cell.unreached and any(case.outcome is Verdict.FAIL for case in mine)
+        return "blocked by findings" if stopped else _unreached(record, cell)
+    stuck = [case for case in mine if case.outcome is Verdict.INCONCLUSIVE]
+    if any(case.id in verdict.blocked for case in stuck):
+        return "blocked by findings"
+    refused = any(case.blocked_by is not None for case in stuck)
+    if refused and any(finding.realm == cell.realm for finding in verdict.findings if finding.fails):
+        return "blocked by findings"
+    faulty = any(exchange.fault for case in stuck for exchange in record.exchanges_of(case.id))
+    return "environment" if faulty or record.run.breaker else "suite"
+
+
+def _unreached(record: RunRecord, cell: Cell) -> str:
+    """Whose doing it is that no case came to a clause: a run that was stopped early gives none its turn."""
+    early = record.run.breaker and not cell.cases and cell.clause.untested is None
+    return "environment" if early else "suite"
 
 
 def counts_per_realm(cells: Iterable[Cell]) -> dict[str, Counter[Verdict]]:
@@ -106,58 +146,62 @@ def _course(outcome: DeviationOutcome) -> str:
     return _COURSE_NAMES[outcome.course]
 
 
-def _contract(verdict: RunVerdict) -> Lamp:
+def _contract(verdict: RunVerdict) -> tuple[Light, str]:
     return _contradicted(verdict) or _judged(verdict)
 
 
-def _contradicted(verdict: RunVerdict) -> Lamp | None:
-    if failing := sum(finding.fails for finding in verdict.findings):
-        return Lamp("contract", Light.RED, f"{many(failing, 'finding')} against must clauses")
+def _contradicted(verdict: RunVerdict) -> tuple[Light, str] | None:
+    if failing := sum(cause.fails for cause in verdict.causes):
+        return Light.RED, f"{many(failing, 'finding')} against must clauses"
     if stale := sum(outcome.fails for outcome in verdict.deviations):
-        return Lamp("contract", Light.RED, f"{many(stale, 'deviation')} ran out or no longer happens")
+        return Light.RED, f"{many(stale, 'deviation')} ran out or no longer happens"
     return None
 
 
-def _judged(verdict: RunVerdict) -> Lamp:
-    standings = Counter(finding.standing for finding in verdict.findings)
+def _judged(verdict: RunVerdict) -> tuple[Light, str]:
+    standings = Counter(cause.lead.standing for cause in verdict.causes)
     judged = len({cell.clause.id for cell in verdict.cells if cell.assertions})
     if not judged:
-        return Lamp("contract", Light.DARK, "nothing was judged")
+        return Light.DARK, "nothing was judged"
     if known := standings[Standing.DEVIATION] + standings[Standing.FAIL]:
-        return Lamp("contract", Light.AMBER, f"{many(known, 'finding')} accepted or outside the consumer")
+        return Light.AMBER, f"{many(known, 'finding')} accepted or outside the consumer"
     softer = standings[Standing.ADVISORY] + standings[Standing.UNCONFIRMED]
     if softer:
-        return Lamp("contract", Light.AMBER, f"{many(softer, 'finding')}, none against a confirmed must")
+        return Light.AMBER, f"{many(softer, 'finding')}, none against a confirmed must"
     if verdict.problems:
-        return Lamp("contract", Light.DARK, "nothing contradicted in what is left of the record")
-    return Lamp("contract", Light.GREEN, f"{many(judged, 'clause')} judged, nothing contradicted")
+        return Light.DARK, "nothing contradicted in what is left of the record"
+    return Light.GREEN, f"{many(judged, 'clause')} judged, nothing contradicted"
 
 
-def _environment(record: RunRecord, verdict: RunVerdict) -> Lamp:
+def _blocked(verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
+    if not verdicts:
+        return Light.GREEN, "no finding stood in the way of another verdict"
+    behind = sum(bool(cause.cases) for cause in verdict.causes)
+    named = f"behind {many(behind, 'finding')}" if behind else "behind findings"
+    return Light.AMBER, f"{many(verdicts, 'verdict')} {named}"
+
+
+def _environment(record: RunRecord, verdicts: int) -> tuple[Light, str]:
     if record.run.breaker:
-        return Lamp("environment", Light.RED, f"stopped early: {record.run.breaker}")
-    faults = faults_in_words(record.run.environment)
-    unjudged = verdict.count(Verdict.INCONCLUSIVE)
-    if faults:
-        return Lamp("environment", Light.AMBER, faults)
-    if unjudged:
-        return Lamp("environment", Light.AMBER, f"{many(unjudged, 'verdict')} could not be given")
-    return Lamp("environment", Light.GREEN, "no faults, no retries")
+        return Light.RED, f"stopped early: {record.run.breaker}"
+    if faults := faults_in_words(record.run.environment):
+        return Light.AMBER, faults
+    if verdicts:
+        return Light.AMBER, f"{many(verdicts, 'verdict')} could not be given"
+    return Light.GREEN, "no faults, no retries"
 
 
-def _suite(record: RunRecord, verdict: RunVerdict) -> Lamp:
+def _suite(record: RunRecord, verdict: RunVerdict) -> tuple[Light, str]:
     broken = sum(case.outcome is Verdict.ERROR for case in record.cases)
     if verdict.problems:
-        return Lamp("suite", Light.RED, "the evidence is not whole")
+        return Light.RED, "the evidence is not whole"
     if broken or verdict.count(Verdict.ERROR):
-        return Lamp("suite", Light.RED, f"{many(broken, 'case')} broke")
+        return Light.RED, f"{many(broken, 'case')} broke"
     if record.run.interrupted:
-        return Lamp("suite", Light.AMBER, "interrupted by hand")
+        return Light.AMBER, "interrupted by hand"
     if record.crashes:
-        return Lamp(
-            "suite", Light.AMBER, f"{many(len(record.crashes), 'worker')} died, their cases ran again"
-        )
-    return Lamp("suite", Light.GREEN, f"{many(len(record.cases), 'case')} ran to the end")
+        return Light.AMBER, f"{many(len(record.crashes), 'worker')} died, their cases ran again"
+    return Light.GREEN, f"{many(len(record.cases), 'case')} ran to the end"
 
 
 FILE_NAME = "summary.md"
@@ -192,10 +236,13 @@ def _page(record: RunRecord, verdict: RunVerdict, past: Past) -> Iterator[str]:
         )
         yield ""
     yield from _table(
-        ["Lamp", "", ""],
-        [[lamp.name, _LIGHTS[lamp.light], inline(lamp.says)] for lamp in lamps(record, verdict)],
+        ["Whose fault", "", "", "Verdicts"],
+        [
+            [lamp.name, _LIGHTS[lamp.light], inline(lamp.says), f"{lamp.verdicts:,}"]
+            for lamp in lamps(record, verdict)
+        ],
     )
-    yield from _findings(verdict.findings, past)
+    yield from _findings(verdict.causes, past)
     yield from _drift(verdict.drift)
     yield from _deviations(verdict)
     yield from _notes(verdict)
@@ -225,28 +272,37 @@ def _permanent(environment: Environment) -> str:
     return f", permanent records among them: {listed}" + (f" (at most {most:g} in a realm)" if most else "")
 
 
-def _findings(findings: tuple[Finding, ...], past: Past) -> Iterator[str]:
-    if not findings:
+def _findings(causes: tuple[Cause, ...], past: Past) -> Iterator[str]:
+    if not causes:
         return
-    yield f"### {many(len(findings), 'finding')}\n"
+    yield f"### {many(len(causes), 'finding')}\n"
     rows = [
         [
-            f"`{each.id}`",
-            str(each.standing) + ("" if each.counted else ", not counted"),
-            inline(each.clause),
-            inline(each.operation or "") + (f" ({inline(', '.join(each.methods))})" if each.methods else ""),
-            inline(each.realm),
-            inline(each.expected, 160),
-            inline(each.seen, 160),
-            inline(each.rate),
-            *([inline(past.describe(each.clause, each.realm))] if past.runs else []),
+            str(number),
+            str(each.lead.standing) + ("" if each.lead.counted else ", not counted"),
+            f"{inline(each.should, 300)} **{inline(each.was, 300)}**",
+            inline(each.lead.operation or "")
+            + (f" ({inline(', '.join(each.lead.methods))})" if each.lead.methods else ""),
+            inline(", ".join(each.realms)),
+            inline("; ".join(filter(None, (each.lead.rate, each.stood_in_the_way)))),
+            inline(following(each.follows)),
+            f"`{each.id}` {inline(each.lead.clause)}",
+            *([inline(past.describe(each.lead.clause, each.lead.realm))] if past.runs else []),
         ]
-        for each in findings[:_FINDINGS_AT_MOST]
+        for number, each in enumerate(causes[:_FINDINGS_AT_MOST], start=1)
     ]
-    head = ["Id", "Standing", "Clause", "Operation", "Realm", "Expected", "Seen", "Rate"]
+    head = [
+        "",
+        "Standing",
+        "What should be, and what was",
+        "Operation",
+        "Realms",
+        "How often",
+        "Id and clause",
+    ]
     yield from _table([*head, *(["Since when"] if past.runs else [])], rows)
-    if len(findings) > _FINDINGS_AT_MOST:
-        yield f"{many(len(findings) - _FINDINGS_AT_MOST, 'finding')} more in the report.\n"
+    if len(causes) > _FINDINGS_AT_MOST:
+        yield f"{many(len(causes) - _FINDINGS_AT_MOST, 'finding')} more in the report.\n"
 
 
 def _drift(drift: DriftReport) -> Iterator[str]:

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from contracts.errors import UsageError
+from contracts.evidence.causes import Cause
 from contracts.evidence.deviations import DeviationOutcome, DeviationState, WaiverOutcome
 from contracts.evidence.findings import Cell, Finding, Standing
 from contracts.evidence.record import Environment, RunRecord, Verdict
@@ -155,6 +156,40 @@ class FindingEntry(Format, frozen=True, kw_only=True):
     reproduce: ReproduceEntry
 
 
+class FollowingEntry(Format, frozen=True):
+    """What only follows from another finding; `findings` are the ids of its findings, one for each realm."""
+
+    clause: Name
+    operation: str | None
+    standing: Standing
+    should: str
+    was: str
+    findings: Annotated[FindingIds, Meta(min_length=1)]
+
+
+class CauseEntry(Format, frozen=True, kw_only=True):
+    """Findings of one cause: one contradiction of one clause on one operation, in every realm that shows it.
+
+    `id` is that of the finding whose evidence is shown, and `findings` holds one for each of `realms`. `should` and
+    `was` say in words what should be and what was, `faults` what is wrong with the request. `blocked_cases` counts the
+    cases it stood in the way of, `blocked_clauses` names the clauses that could not be judged for it.
+    """
+
+    id: FindingId
+    clause: Name
+    operation: str | None
+    standing: Standing
+    counted: bool
+    realms: Annotated[Names, Meta(min_length=1)]
+    should: str
+    was: str
+    faults: tuple[str, ...]
+    findings: Annotated[FindingIds, Meta(min_length=1)]
+    follows: tuple[FollowingEntry, ...]
+    blocked_cases: Count
+    blocked_clauses: Names
+
+
 class ObservationEntry(Format, frozen=True):
     """What a case saw where the document is silent; `seen` is any JSON value."""
 
@@ -228,9 +263,12 @@ class EnvironmentEntry(Environment, frozen=True, forbid_unknown_fields=True):
 
 
 class VerdictFile(Format, frozen=True, kw_only=True):
-    """The verdict of a run of the contract suite."""
+    """The verdict of a run of the contract suite.
 
-    format: Literal[1] = 1
+    Format 1 has no `causes`.
+    """
+
+    format: Literal[1, 2] = 2
     verdict: RunWord
     exit_code: RunExitCode
     reason: Annotated[Name, Meta(description="One sentence for people.")]
@@ -269,6 +307,10 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     ]
     clauses: tuple[ClauseEntry, ...]
     findings: tuple[FindingEntry, ...]
+    causes: Annotated[
+        tuple[CauseEntry, ...],
+        Meta(description="The findings by what they come from, as every report shows them."),
+    ] = ()
     observations: tuple[ObservationEntry, ...]
     drift: Annotated[
         tuple[CountedChange, ...],
@@ -361,6 +403,7 @@ def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
         counts={each: verdict.count(each) for each in Verdict},
         clauses=_clauses(verdict),
         findings=tuple(map(describe, verdict.findings)),
+        causes=tuple(map(_cause, verdict.causes)),
         observations=_taken(record.observations, tuple[ObservationEntry, ...]),
         drift=tuple(
             CountedChange(**msgspec.structs.asdict(change.entry), counted=change not in verdict.drift.outside)
@@ -398,6 +441,35 @@ def describe(finding: Finding) -> FindingEntry:
         cases=finding.cases,
         exchanges=finding.exchanges,
         reproduce=ReproduceEntry(finding.command, finding.curl),
+    )
+
+
+def _cause(cause: Cause) -> CauseEntry:
+    lead = cause.lead
+    return CauseEntry(
+        id=lead.id,
+        clause=lead.clause,
+        operation=lead.operation,
+        standing=lead.standing,
+        counted=lead.counted,
+        realms=cause.realms,
+        should=cause.should,
+        was=cause.was,
+        faults=cause.faults,
+        findings=tuple(finding.id for finding in cause.findings),
+        follows=tuple(
+            FollowingEntry(
+                each.lead.clause,
+                each.lead.operation,
+                each.lead.standing,
+                each.should,
+                each.was,
+                tuple(finding.id for finding in each.findings),
+            )
+            for each in cause.follows
+        ),
+        blocked_cases=len(cause.cases),
+        blocked_clauses=cause.clauses,
     )
 
 

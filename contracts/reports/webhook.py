@@ -22,6 +22,7 @@ from contracts.file_formats import Count, Format, Moment, Name, RunExitCode, Run
 from contracts.history.observed_facts import Severity
 from contracts.reports import verdict_json
 from contracts.reports.verdict_json import (
+    CauseEntry,
     CountedChange,
     FindingEntry,
     FindingId,
@@ -38,21 +39,28 @@ Short = Annotated[str, Meta(max_length=_LONGEST)]
 
 
 class NotifiedFinding(Format, frozen=True, kw_only=True):
-    """A finding; `counted` is false outside what the consumer uses."""
+    """A finding by cause, with the realms that show it; `counted` is false outside what the consumer uses.
+
+    `should` and `was` say in words what should be and what was; `follows` counts findings that only follow from it.
+    """
 
     id: FindingId
     clause: str
     operation: str | None
-    realm: str
+    realms: tuple[str, ...]
     standing: Standing
     counted: bool
     rate: Rate
+    should: Short
+    was: Short
     expected: Short
     seen: Short
+    follows: Count
+    blocked_cases: Count
 
 
 class NotifiedFindings(Format, frozen=True):
-    """The findings of a run, and how many of them fail it."""
+    """The findings of a run by cause, and how many of them fail it."""
 
     total: Count
     failing: Count
@@ -96,7 +104,7 @@ class Notification(Format, frozen=True, kw_only=True):
     the target, `report` is where people find the report.
     """
 
-    format: Literal[1] = 1
+    format: Literal[2] = 2
     text: Annotated[Name, Meta(description="All of it in one line, for chat systems that show this member.")]
     verdict: RunWord
     exit_code: RunExitCode
@@ -149,7 +157,7 @@ def notification_of(verdict: VerdictFile, report: str | None) -> Notification:
         cases=verdict.cases,
         requests=environment.requests,
         breaker=_short(environment.breaker) if environment.breaker else None,
-        findings=_findings(verdict.findings),
+        findings=_findings(verdict),
         drift=_drift(verdict.drift),
         deviations=tuple(
             NotifiedDeviation(entry.clause, entry.course, entry.fails, entry.says)
@@ -167,24 +175,30 @@ def _line(verdict: VerdictFile, report: str | None) -> str:
     return _short(line) + (f" {report}" if report else "")
 
 
-def _findings(findings: Sequence[FindingEntry]) -> NotifiedFindings:
+def _findings(verdict: VerdictFile) -> NotifiedFindings:
+    by_id = {finding.id: finding for finding in verdict.findings}
     return NotifiedFindings(
-        total=len(findings),
-        failing=sum(finding.standing is Standing.FAIL and finding.counted for finding in findings),
-        first=tuple(
-            NotifiedFinding(
-                id=finding.id,
-                clause=finding.clause,
-                operation=finding.operation,
-                realm=finding.realm,
-                standing=finding.standing,
-                counted=finding.counted,
-                rate=finding.rate,
-                expected=_short(finding.expected),
-                seen=_short(finding.seen),
-            )
-            for finding in findings[:MOST_LISTED]
-        ),
+        total=len(verdict.causes),
+        failing=sum(cause.standing is Standing.FAIL and cause.counted for cause in verdict.causes),
+        first=tuple(_notified(cause, by_id[cause.id]) for cause in verdict.causes[:MOST_LISTED]),
+    )
+
+
+def _notified(cause: CauseEntry, lead: FindingEntry) -> NotifiedFinding:
+    return NotifiedFinding(
+        id=cause.id,
+        clause=cause.clause,
+        operation=cause.operation,
+        realms=cause.realms,
+        standing=cause.standing,
+        counted=cause.counted,
+        rate=lead.rate,
+        should=_short(cause.should),
+        was=_short(cause.was),
+        expected=_short(lead.expected),
+        seen=_short(lead.seen),
+        follows=len(cause.follows),
+        blocked_cases=cause.blocked_cases,
     )
 
 

@@ -65,6 +65,7 @@ ANONYMOUS = "anonymous"
 ACCOUNT_ROLES = (AUTHOR, "restricted", "nau", "other")
 
 SANDBOX = "sandbox"
+EMBEDDED_IN_WORDS = "the embedded sandbox"
 _THIS_MACHINE = "http://127.0.0.1:"
 
 
@@ -233,7 +234,7 @@ class TlsSettings:
 def target_in_words(name: str, base_url: str) -> str:
     """Name a target with its address; a sandbox on this machine has another one each time."""
     local = name == SANDBOX and base_url.startswith(_THIS_MACHINE)
-    return "the embedded sandbox" if local else f"{name} at {base_url}"
+    return EMBEDDED_IN_WORDS if local else f"{name} at {base_url}"
 
 
 @dataclass(frozen=True)

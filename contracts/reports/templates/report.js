@@ -35,22 +35,66 @@
       row.element.hidden = !visible;
       shown += visible;
     }
-    for (const block of $(".family-block")) block.hidden = !block.querySelector(".row:not([hidden])");
+    const filtered = [...filters()].length > 0;
+    for (const block of $(".family-block")) {
+      block.hidden = !block.querySelector(".row:not([hidden])");
+      if (filtered) block.open = true;
+    }
     control("shown").textContent = `${shown} of ${rows.length} clauses`;
     control("nothing").hidden = shown > 0;
+  };
+
+  // The address holds what is filtered and what is open, so that a link shows what its sender saw.
+  const FIELDS = ["operation", "realm", "words"];
+  const opened = ".card[id], .row[id], .family-block[id]";
+  function* filters() {
+    for (const kind of ["verdict", "level"]) {
+      const chosen = [...pressed(kind)];
+      if (chosen.length) yield [kind, chosen.join(",")];
+    }
+    for (const name of FIELDS) if (control(name)?.value) yield [name, control(name).value];
+  }
+  const anchor = () => decodeURIComponent(location.hash.slice(1).split("?")[0]);
+  let reading = true;
+  const write = () => {
+    if (reading) return;
+    const state = new URLSearchParams([...filters()]);
+    const shut = (element) => element.parentElement.closest("details:not([open])");
+    const open = $(opened).filter((element) => element.open && !shut(element)).map((element) => element.id);
+    if (open.length) state.set("open", open.slice(-40).join(","));
+    const words = state.toString();
+    history.replaceState(null, "", `#${encodeURIComponent(anchor())}${words && "?"}${words}`);
+  };
+  const read = () => {
+    const state = new URLSearchParams(location.hash.split("?")[1] ?? "");
+    for (const [kind, list] of [...state].filter(([name]) => name === "verdict" || name === "level")) {
+      const chosen = list.split(",");
+      for (const button of $(`.toggle[data-${kind}]`)) {
+        button.setAttribute("aria-pressed", String(chosen.includes(button.dataset[kind])));
+      }
+    }
+    for (const name of FIELDS) if (state.get(name) && control(name)) control(name).value = state.get(name);
+    for (const id of (state.get("open") ?? "").split(",")) if (id) reveal(document.getElementById(id));
+  };
+  const reveal = (target) => {
+    for (let element = target; element; element = element.parentElement) {
+      if (element.tagName === "DETAILS") element.open = true;
+    }
   };
 
   for (const button of $(".toggle")) {
     button.addEventListener("click", () => {
       button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
       apply();
+      write();
     });
   }
-  for (const name of ["operation", "realm", "words"]) control(name)?.addEventListener("input", apply);
+  for (const name of FIELDS) control(name)?.addEventListener("input", () => { apply(); write(); });
   control("reset")?.addEventListener("click", () => {
     for (const button of $(".toggle")) button.setAttribute("aria-pressed", "false");
-    for (const name of ["operation", "realm", "words"]) control(name).value = "";
+    for (const name of FIELDS) control(name).value = "";
     apply();
+    write();
   });
 
   const select = (element) => {
@@ -74,14 +118,15 @@
     });
   }
 
-  const openTarget = () => {
-    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    for (let element = target; element; element = element.parentElement) {
-      if (element.tagName === "DETAILS") element.open = true;
-    }
+  const follow = () => {
+    read();
+    if (rows.length) apply();
+    const target = document.getElementById(anchor());
+    reveal(target);
+    if (target && location.hash.includes("?")) target.scrollIntoView();
   };
-  addEventListener("hashchange", openTarget);
-  openTarget();
+  addEventListener("hashchange", follow);
+  document.addEventListener("toggle", (event) => { if (event.target.matches(opened)) write(); }, true);
 
   addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input, select, textarea");
@@ -92,9 +137,14 @@
 
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = $(".card:not([open]), .questions .more:not([open])");
+    reading = true;
+    closed = $(".card:not([open]), .family-block:not([open]), .more:not([open])");
     for (const card of closed) card.open = true;
   });
-  addEventListener("afterprint", () => { for (const card of closed) card.open = false; });
-  if (rows.length) apply();
+  addEventListener("afterprint", () => {
+    for (const card of closed) card.open = false;
+    setTimeout(() => { reading = false; });
+  });
+  follow();
+  setTimeout(() => { reading = false; });
 })();

@@ -102,7 +102,7 @@ def test_a_finding_keeps_its_exchanges_among_those_of_all_shards(
     broken = "test_x.py::test_draft-get-content[bch-dev]"
     ended = merge(make_shard(1), make_shard(2, broken=broken))
     assert ended.return_value == 1, ended.output
-    assert "draft-get-content · getDraft · bch-dev" in ended.output
+    assert "getDraft in bch-dev · draft-get-content" in ended.output
     (finding,) = merged(tmp_path)["findings"]
     assert finding["exchanges"] == ["shard2-main-1"]
     assert "shard2-main-1; getDraft" in (tmp_path / "merged/latest/traffic.har").read_text("utf-8")

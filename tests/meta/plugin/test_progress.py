@@ -155,7 +155,7 @@ def in_a_terminal(folder: Path, *words: str) -> str:
 
 def test_a_terminal_sees_the_first_finding_as_it_comes_and_a_clean_end(tmp_path: Path) -> None:
     written = in_a_terminal(tmp_path, *DEFECTIVE)
-    before, _, after = written.partition("= FAILURES =")
+    before, _, after = written.partition("= contract =")
     live = before[before.rindex("collected") :]
     assert re.search(
         r"\x1b\[2K.*fail: .*\(abs-dev.*attachment-create-accepted \(createAttachment\): expected", live

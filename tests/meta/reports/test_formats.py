@@ -77,6 +77,16 @@ def test_the_schema_refuses_what_no_run_may_say(folder: Path, path: tuple[Any, .
     assert not SCHEMA.is_valid(content)
 
 
+@pytest.mark.usefixtures("verdict")
+def test_a_verdict_of_the_first_format_is_still_read(folder: Path) -> None:
+    content = json.loads((folder / "verdict.json").read_text())
+    (cause,) = [each for each in content.pop("causes") if each["standing"] == "fail"]
+    assert (cause["clause"], cause["realms"], cause["blocked_cases"]) == ("draft-get-content", ["abs-dev"], 1)
+    assert cause["should"].startswith("Reading a draft gives its full content")
+    fits(content | {"format": 1})
+    assert SCHEMA.is_valid(content | {"format": 1})
+
+
 @pytest.mark.parametrize(
     ("name", "value"), [("realms", ["a", "a"]), ("started", "2026-02-30T00:00:00Z"), ("exit_code", 4)]
 )

@@ -55,6 +55,7 @@ def test_what_is_posted_fits_its_schema_and_says_what_counts(
     assert not schema.is_valid({**content, "more": 1})
     assert content["findings"]["total"] == 3
     assert content["findings"]["failing"] == 1
+    assert content["findings"]["first"][0]["realms"] == ["bch-dev"]
     assert content["drift"]["breaking"] == 1
     assert content["deviations"][0]["course"] == "happens"
     assert content["text"].startswith("Registry contracts, dev, gate: fail: 1 finding in bch-dev")
@@ -83,7 +84,22 @@ def test_long_texts_and_many_findings_are_cut(schema: jsonschema_rs.Draft202012V
         exchanges=(),
         reproduce=verdict_json.ReproduceEntry("replay", ()),
     )
-    content = plain(notification_of(replace(verdict, findings=(finding,) * 200), None))
+    cause = verdict_json.CauseEntry(
+        id=finding.id,
+        clause=finding.clause,
+        operation=None,
+        standing=Standing.FAIL,
+        counted=True,
+        realms=("abs-dev",),
+        should="x" * 5000,
+        was="line\n" * 5000,
+        faults=(),
+        findings=(finding.id,),
+        follows=(),
+        blocked_cases=0,
+        blocked_clauses=(),
+    )
+    content = plain(notification_of(replace(verdict, findings=(finding,), causes=(cause,) * 200), None))
     assert [error.message for error in schema.iter_errors(content)] == []
     assert (content["findings"]["total"], len(content["findings"]["first"])) == (200, 10)
     assert len(json.dumps(content)) < 20_000
@@ -173,7 +189,7 @@ def test_a_webhook_that_refuses_leaves_the_verdict_as_it_is_and_progress_can_be_
     assert ended.code == 1, ended.out + ended.err
     assert ended.err.splitlines()[-1] == "not notified: the webhook answered 404"
     assert [content["findings"]["failing"] for content in hook.posted] == [1]
-    before, _, after = ended.out.partition("= FAILURES =")
+    before, _, after = ended.out.partition("= contract =")
     assert re.search(
         r"^fail: .*attachment-create-accepted \(createAttachment\): expected", before, re.MULTILINE
     )

@@ -1,0 +1,384 @@
+"""Causes: findings grouped by what they come from, what they stood in the way of, and one wording for all reports."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from contracts.evidence.findings import Cell, Finding, Standing
+from contracts.evidence.record import Case, RunRecord, Verdict
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.request_facts import RequestFault, all_faults, read_request
+from contracts.interface.catalogue import Clause, matches
+from contracts.interface.description import load_description
+from contracts.interface.operations import Operation
+from contracts.safe_text import many, plain_line
+
+#: What an operation needs → what has to be stored for that.
+_RELIES_ON: Final[Mapping[str, frozenset[str]]] = {
+    "draft": frozenset({"draft"}),
+    "document": frozenset({"draft", "contact", "submission"}),
+    "contact": frozenset({"contact"}),
+    "record": frozenset({"submission"}),
+    "attachment": frozenset({"attachment"}),
+}
+_FAULTS_TOLD: Final = 2
+_LONGEST: Final = 300
+_SEEN: Final = 120
+_STATUS: Final = re.compile(r"(?P<status>[1-5]\d\d)(?:\s+(?P<body>.*))?", re.DOTALL)
+_MESSAGE: Final = re.compile(r'"message"\s*:\s*"(?P<text>(?:[^"\\]|\\.)*)"')
+#: Standing of a finding → those of the findings that it may follow from.
+_FIRM: Final[Mapping[Standing, tuple[Standing, ...]]] = {
+    Standing.FAIL: (Standing.FAIL,),
+    Standing.ADVISORY: (Standing.FAIL,),
+    Standing.DEVIATION: (Standing.FAIL, Standing.DEVIATION),
+    Standing.UNCONFIRMED: (Standing.FAIL,),
+    Standing.OBSERVED: (),
+}
+#: An answer behind a case's own words.
+_QUOTED: Final = re.compile(r": (?=[1-5]\d\d\b)")
+#: Identifiers and values, long enough not to stand anywhere by chance.
+_WORD: Final = re.compile(r"[\w-]{8,}")
+#: What a check expects where the clause says it all.
+_PLAIN: Final = ("refused", "accepted", "refused (4xx)", "accepted (2xx)")
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One contradiction of one clause on one operation, in every realm that shows it, with all that follows from it.
+
+    Attributes:
+        findings: One for each realm, in the order of the run's realms; the first has the evidence that is shown.
+        should: What should be: the clause, in the catalogue's words.
+        was: What was, in words.
+        faults: What is wrong with the request that shows it, in words; empty for a right one.
+        marks: Texts in the request and the response that give it away.
+        follows: Causes that only follow from this one.
+        cases: Ids of the cases that it stood in the way of, and those of `follows`.
+        clauses: Ids of the clauses that could not be judged for it.
+    """
+
+    findings: tuple[Finding, ...]
+    should: str
+    was: str
+    faults: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    follows: tuple[Cause, ...] = ()
+    cases: tuple[str, ...] = ()
+    clauses: tuple[str, ...] = ()
+
+    @property
+    def lead(self) -> Finding:
+        """The finding whose evidence is shown."""
+        return self.findings[0]
+
+    @property
+    def id(self) -> str:
+        """The id of the lead."""
+        return self.lead.id
+
+    @property
+    def realms(self) -> tuple[str, ...]:
+        """Realms that show it."""
+        return tuple(finding.realm for finding in self.findings)
+
+    @property
+    def fails(self) -> bool:
+        """Whether it fails the run."""
+        return self.lead.fails
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """Its findings and those that follow from them."""
+        return (*self.findings, *(finding for cause in self.follows for finding in cause.findings))
+
+    @property
+    def headline(self) -> str:
+        """What should be, and what was, in one line."""
+        return f"{self.should} {self.was}"
+
+    @property
+    def place(self) -> str:
+        """The operation and the realms."""
+        return f"{self.lead.operation or 'the service'} in {', '.join(self.realms)}"
+
+    @property
+    def stood_in_the_way(self) -> str:
+        """What could not be judged for it, in words; empty where nothing was in its way."""
+        if not self.cases:
+            return ""
+        clauses = f", {many(len(self.clauses), 'clause')}" if self.clauses else ""
+        return f"stood in the way of {many(len(self.cases), 'case')}{clauses}"
+
+
+def causes_of(
+    record: RunRecord, findings: Sequence[Finding], clauses: Mapping[str, Clause]
+) -> tuple[Cause, ...]:
+    """Group findings by cause.
+
+    Args:
+        record: the run, whose exchanges say what follows from what.
+        findings: in the order of `merge_findings`.
+        clauses: those of the catalogue, by id.
+
+    Returns:
+        Causes in the order of their first findings, without what they stood in the way of.
+    """
+    realms = {realm: place for place, realm in enumerate(record.run.realms)}
+    groups: dict[object, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        place = (finding.clause, finding.operation, finding.standing, finding.counted, finding.accepted)
+        groups[place].append(finding)
+    made = []
+    for group in groups.values():
+        group.sort(key=lambda each: realms.get(each.realm, len(realms)))
+        shown = [_Shown(record, finding) for finding in group]
+        made.append((_worded(group, shown[0], clauses.get(group[0].clause)), shown))
+    return _folded(made)
+
+
+def attribute(
+    causes: Sequence[Cause], cases: Iterable[Case], cells: Iterable[Cell]
+) -> tuple[tuple[Cause, ...], dict[str, str]]:
+    """Say of each cause what it stood in the way of.
+
+    Returns:
+        The causes, and the id of the finding that stood in the way of each blocked case, by the case's id. A case is
+        blocked by a finding on the operation that it got stuck at, else by one on an operation that this relies on.
+    """
+    owners = {finding.id: number for number, cause in enumerate(causes) for finding in cause.all_findings}
+    by_realm: dict[str, list[Finding]] = defaultdict(list)
+    for cause in causes:
+        for finding in cause.all_findings:
+            by_realm[finding.realm].append(finding)
+    blocked: dict[str, str] = {}
+    for case in cases:
+        if case.blocked_by is not None and case.blocked_by.operation:
+            realm = case.blocked_by.realm or case.realm
+            if found := _blocking(case.blocked_by.operation, by_realm[realm]):
+                blocked[case.id] = found.id
+    stuck: dict[int, list[str]] = defaultdict(list)
+    for case_id, finding_id in blocked.items():
+        stuck[owners[finding_id]].append(case_id)
+    touched: dict[int, dict[str, None]] = defaultdict(dict)
+    for cell in cells:
+        if cell.verdict is Verdict.INCONCLUSIVE:
+            for number in {owners[blocked[case]] for case in cell.cases if case in blocked}:
+                touched[number][cell.clause.id] = None
+    told = (
+        replace(cause, cases=tuple(stuck[number]), clauses=tuple(touched[number]))
+        for number, cause in enumerate(causes)
+    )
+    return tuple(told), blocked
+
+
+def _blocking(operation: str, findings: Sequence[Finding]) -> Finding | None:
+    """The finding in a realm that explains why an operation did not do what a case needed."""
+    on_it = next((finding for finding in findings if finding.operation == operation), None)
+    if on_it is not None:
+        return on_it
+    firm = (each for each in findings if each.standing in {Standing.FAIL, Standing.DEVIATION})
+    return next((each for each in firm if _relies_on(operation, each.operation)), None)
+
+
+def _relies_on(operation: str | None, other: str | None) -> bool:
+    """Whether an operation needs what another stores, or takes away."""
+    one, two = _operation(operation), _operation(other)
+    if one is None or two is None or not (two.stores or two.removes):
+        return False
+    needs = _RELIES_ON.get(one.needs or "", frozenset())
+    if one.answers == "list" and one.family == two.family:
+        needs |= {two.stores or two.removes or ""}
+    return (two.stores or two.removes) in needs
+
+
+def _operation(name: str | None) -> Operation | None:
+    return load_description().operations.get(name or "")
+
+
+class _Shown:
+    """What the exchanges of a finding say of it."""
+
+    def __init__(self, record: RunRecord, finding: Finding) -> None:
+        self.finding = finding
+        exchanges = [record.exchanges[key] for key in finding.exchanges if key in record.exchanges]
+        mine = [each for each in exchanges if each.operation == finding.operation]
+        self.exchanges: Sequence[Exchange] = mine or exchanges
+        self.last = exchanges[-1] if exchanges else None
+
+    @cached_property
+    def faults(self) -> tuple[RequestFault, ...]:
+        """The faults of the last request of its operation."""
+        facts = read_request(self.exchanges[-1], load_description()) if self.exchanges else None
+        return all_faults(facts) if facts is not None else ()
+
+    @cached_property
+    def status(self) -> int:
+        """The status of its answer; 0 for none."""
+        return (self.exchanges[-1].status or 0) if self.exchanges else 0
+
+    @property
+    def taken(self) -> bool:
+        """Whether the answer says that the request was done."""
+        return 200 <= self.status < 300
+
+    @property
+    def refused(self) -> bool:
+        """Whether the answer is a refusal."""
+        return 400 <= self.status < 500
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """Members of the body that are at fault."""
+        steps = (fault.key.partition(":")[0].split(".") for fault in self.faults if fault.in_content)
+        return frozenset(step[1] for step in steps)
+
+    @cached_property
+    def options(self) -> list[frozenset[str]]:
+        """Names of the query's parameters, for each exchange."""
+        facts = [read_request(each, load_description()) for each in self.exchanges]
+        return [frozenset(name for name, _ in each.query) for each in facts if each is not None]
+
+
+_Group = tuple[Cause, Sequence[_Shown]]
+
+
+def _folded(groups: Sequence[_Group]) -> tuple[Cause, ...]:
+    """Put causes that only follow from another beneath it; what stands first in the order may hold others."""
+    parents: dict[int, int] = {}
+    for number, group in enumerate(groups):
+        rivals = [
+            place
+            for place, other in enumerate(groups)
+            if place != number and place not in parents and _follows(group, other)
+        ]
+        if rivals:
+            parents[number] = rivals[0]
+    held: dict[int, list[Cause]] = defaultdict(list)
+    for number, parent in parents.items():
+        top = parent
+        while top in parents:
+            top = parents[top]
+        held[top].append(groups[number][0])
+    return tuple(
+        replace(cause, follows=tuple(held[number]))
+        for number, (cause, _) in enumerate(groups)
+        if number not in parents
+    )
+
+
+def _follows(group: _Group, other: _Group) -> bool:
+    """Whether the first only follows from the second: in each of its realms, by the exchanges that show both."""
+    cause, above = group[0], other[0]
+    # What fails a run must not disappear beneath what is accepted, or beneath a mere advice.
+    alike = above.lead.counted == cause.lead.counted and above.lead.standing in _FIRM[cause.lead.standing]
+    if not alike or not set(cause.realms) <= set(above.realms):
+        return False
+    by_realm = {shown.finding.realm: shown for shown in other[1]}
+    return all(_explains(by_realm[shown.finding.realm], shown) for shown in group[1])
+
+
+def _explains(above: _Shown, shown: _Shown) -> bool:
+    if not above.exchanges or not shown.exchanges:
+        return False
+    if above.finding.operation != shown.finding.operation:
+        return _lost(above) and _misses(shown, above)
+    softer = shown.finding.standing is not Standing.FAIL
+    same_field = bool(above.fields & shown.fields) and above.taken and shown.taken
+    return (softer and same_field) or _needs_fewer_options(above, shown)
+
+
+def _lost(above: _Shown) -> bool:
+    """Whether a right request to store something was taken, and what it should have left is not there."""
+    operation = _operation(above.finding.operation)
+    # A check compares an answer; that something is missing afterwards, a case has to look up.
+    by_effect = not above.finding.check
+    return operation is not None and bool(operation.stores) and by_effect and above.taken and not above.faults
+
+
+def _misses(shown: _Shown, above: _Shown) -> bool:
+    """Whether something was not found, or not done, where what the other operation stores is needed."""
+    operation = _operation(shown.finding.operation)
+    needed = _relies_on(shown.finding.operation, above.finding.operation)
+    listed = (
+        operation is not None and operation.answers == "list" and shown.finding.seen.startswith("not there")
+    )
+    return needed and (shown.refused or listed)
+
+
+def _needs_fewer_options(above: _Shown, shown: _Shown) -> bool:
+    """Whether the first shows with some of the query's parameters what the second shows with more of them."""
+    if not (above.taken and shown.taken) or not above.options or not shown.options:
+        return False
+    few = frozenset[str]().union(*above.options)
+    return bool(few) and any(few < each for each in shown.options)
+
+
+def _worded(group: Sequence[Finding], shown: _Shown, clause: Clause | None) -> Cause:
+    finding = group[0]
+    faults = _told(shown.faults, clause)
+    return Cause(
+        findings=tuple(group),
+        should=clause.wording if clause else f"{finding.operation or 'The service'}: {finding.expected}.",
+        was=_was(finding, shown.last, faults),
+        faults=tuple(map(_fault_in_words, faults)),
+        marks=tuple(_marks(finding, faults)),
+    )
+
+
+def _told(faults: Sequence[RequestFault], clause: Clause | None) -> tuple[RequestFault, ...]:
+    """The faults of a request that its clause speaks of; all of them where it speaks of none."""
+    patterns = clause.faults if clause else ()
+    spoken = [fault for fault in faults if any(matches(pattern, fault.key) for pattern in patterns)]
+    return tuple(spoken or faults)[:_FAULTS_TOLD]
+
+
+def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]) -> str:
+    """Word what was: the answer, what is wrong with the request, and what was expected where that says more."""
+    who = finding.operation or "the service"
+    answer = _STATUS.fullmatch(finding.seen.strip())
+    if answer is None:
+        # What a case quotes behind its own words is shown in full with the exchanges.
+        seen = plain_line(_QUOTED.split(finding.seen)[0], _SEEN)
+        return _sentence(f"But {who} showed: {seen}; expected: {finding.expected}")
+    status, body = answer["status"], answer["body"] or ""
+    if last is not None and str(last.status) == status:
+        who = last.operation or who
+    taken = status.startswith("2")
+    message = _MESSAGE.search(body)
+    said = "" if taken else plain_line(message["text"] if message else body, _SEEN)
+    words = f"But {who} was answered {status}{f' ({said})' if said else ''}"
+    if faults and who == finding.operation:
+        words += f", {'though' if taken else 'where'} {' and '.join(map(_fault_in_words, faults))}"
+    if finding.expected not in _PLAIN:
+        words += f"; expected: {finding.expected}"
+    return _sentence(words)
+
+
+def _fault_in_words(fault: RequestFault) -> str:
+    """What is wrong with a request, with the member that it is about."""
+    member = fault.key.partition(":")[0].removeprefix("body.")
+    named = not fault.in_content or fault.field in fault.says
+    return fault.says if named else f"{member}: {fault.says}"
+
+
+def _sentence(words: str) -> str:
+    line = plain_line(words, _LONGEST)
+    return line if line.endswith((".", "…")) else f"{line}."
+
+
+def _marks(finding: Finding, faults: Sequence[RequestFault]) -> Iterable[str]:
+    """Texts that give it away: what is at fault in the request, and what the answer was judged by."""
+    for fault in faults:
+        yield from re.findall(r"'([^']{3,})'", fault.says)[:1]
+        if fault.in_content and fault.kind != "missing":
+            yield f'"{fault.field}"'
+    answer = _STATUS.fullmatch(finding.seen.strip())
+    if answer is not None:
+        yield f"{answer['status']} "
+    told = finding.expected if answer else f"{_QUOTED.split(finding.seen)[0]} {finding.expected}"
+    yield from dict.fromkeys(word for word in _WORD.findall(told) if any(map(str.isdigit, word)))

@@ -1,0 +1,141 @@
+"""Findings by cause: one for all realms, what only follows beneath it, and what it stood in the way of."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from contracts.evidence.record import RunRecord, SeenFinding
+from contracts.evidence.verdicts import RunVerdict, judge
+from contracts.exchanges.exchange import Exchange
+from contracts.interface.catalogue import load_catalogue
+from tests.meta.evidence.sample_records import Story, deviation
+from tests.meta.messages import exchange, response
+
+UID = "rc-abcdefghijk"
+BASE = "http://127.0.0.1/api/v2013/"
+DRAFT = f"{BASE}documents/{UID}/versions/draft"
+HEADERS = {"Realm": "abs-dev", "Authorization": "Bearer $TOKEN", "Content-Type": "application/json"}
+MISSING = b'{"message":"there is no draft"}'
+
+
+def sent(
+    operation: str, method: str, url: str, status: int, body: bytes = b"", answer: bytes = b""
+) -> Exchange:
+    return exchange(
+        response(status, answer), HEADERS, body, id=operation, operation=operation, method=method, url=url
+    )
+
+
+SAVED = sent("saveDraft", "PUT", f"{DRAFT}?schema=contact", 201, b'{"a":1}')
+READ = sent("getDraft", "GET", DRAFT, 404, answer=MISSING)
+READ_OTHERWISE = sent("getDraft", "GET", DRAFT, 200, answer=b"{}")
+LISTED = sent("listDrafts", "GET", f"{BASE}document-drafts?$top=1", 200, answer=b"[1,2]")
+PAGED = sent("listDrafts", "GET", f"{BASE}document-drafts?$top=2&$skip=2", 200, answer=b"[1,2]")
+SHORT = sent("saveDraft", "PUT", f"{BASE}documents/abcdefghij/versions/draft?schema=contact", 201, b'{"a":1}')
+
+
+def seen(clause: str, shown: Exchange, says: str, realm: str = "abs-dev", **more: Any) -> SeenFinding:
+    usual: dict[str, Any] = {
+        "case": f"test_x.py::test_{clause}[{realm}]",
+        "role": "author",
+        "expected": "accepted",
+    }
+    usual |= {"confirmed": True, "reproduced": 2, "attempts": 2, "curl": (), "command": "run"}
+    usual |= {"clause": clause, "realm": realm, "operation": shown.operation, "seen": says}
+    return SeenFinding(**usual | {"exchanges": (shown.id,)} | more)
+
+
+def judged(*pairs: tuple[SeenFinding, Exchange], story: Story | None = None) -> RunVerdict:
+    """Judge findings, each with the exchange that shows it."""
+    record: RunRecord = (story or Story()).record()
+    named = [
+        (replace(found, exchanges=(f"{n}",)), replace(shown, id=f"{n}"))
+        for n, (found, shown) in enumerate(pairs)
+    ]
+    record = replace(
+        record,
+        findings=tuple(found for found, _ in named),
+        exchanges={shown.id: shown for _, shown in named},
+    )
+    catalogue = load_catalogue()
+    return judge(record, [catalogue.clause(name) for name in sorted({found.clause for found, _ in named})])
+
+
+LOST = (seen("draft-save-creates", SAVED, "no draft"), SAVED)
+UNREAD = (seen("draft-get-content", READ, "404 {}"), READ)
+TOP = (seen("list-top", LISTED, "2 items"), LISTED)
+PAGES = (seen("list-pages-cover", PAGED, "twice: x"), PAGED)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "tree"),
+    [
+        ([LOST, UNREAD], {"draft-save-creates": ["draft-get-content"]}),
+        ([TOP, PAGES], {"list-top": ["list-pages-cover"]}),
+        ([LOST, TOP], {"draft-save-creates": [], "list-top": []}),
+        # Read with other content, in another realm, or where saving is wrong in another way: no consequence.
+        (
+            [LOST, (seen("draft-get-content", READ_OTHERWISE, "200 {}"), READ_OTHERWISE)],
+            {"draft-get-content": [], "draft-save-creates": []},
+        ),
+        (
+            [LOST, (seen("draft-get-content", READ, "404 {}", "bch-dev"), READ)],
+            {"draft-get-content": [], "draft-save-creates": []},
+        ),
+        (
+            [(seen("uid-too-short", SHORT, "201", check="refused"), SHORT), UNREAD],
+            {"draft-get-content": [], "uid-too-short": []},
+        ),
+    ],
+)
+def test_what_only_follows_stands_beneath_its_cause(
+    pairs: list[tuple[SeenFinding, Exchange]], tree: dict[str, list[str]]
+) -> None:
+    causes = judged(*pairs).causes
+    assert {each.lead.clause: [one.lead.clause for one in each.follows] for each in causes} == tree
+
+
+def test_realms_of_one_contradiction_are_one_finding_that_the_reason_counts_once() -> None:
+    verdict = judged(TOP, (seen("list-top", LISTED, "2 items", "bch-dev"), LISTED))
+    (cause,) = verdict.causes
+    assert cause.realms == ("abs-dev", "bch-dev")
+    assert verdict.reason == "1 finding in abs-dev, bch-dev: list-top (listDrafts)"
+
+
+def test_the_headline_says_what_should_be_and_what_is_wrong_with_the_request_that_was_taken() -> None:
+    (cause,) = judged((seen("uid-too-short", SHORT, "201 {}", expected="refused (4xx)"), SHORT)).causes
+    assert cause.headline == (
+        "A uid of 10 or fewer characters is refused, and nothing is stored under it. "
+        "But saveDraft was answered 201, though uid is 'abcdefghij' (10 characters); "
+        "the rule is 11 to 128 letters, digits, hyphens and underscores."
+    )
+    assert "abcdefghij" in cause.marks
+
+
+def test_a_refusal_is_told_with_the_services_own_message() -> None:
+    (cause,) = judged((seen("draft-get-content", READ, f"404 {MISSING.decode()}"), READ)).causes
+    assert cause.was == "But getDraft was answered 404 (there is no draft)."
+
+
+def test_an_accepted_deviation_hides_no_failure_beneath_it() -> None:
+    story = Story()
+    story.contradicts("draft-get-content")
+    story.contradicts("draft-get-content", "bch-dev")
+    terms = story.record().run.terms
+    verdict = story.verdict(replace(terms, deviations=(deviation(realms=("abs-dev",)),)))
+    assert [(str(each.lead.standing), each.realms, each.fails) for each in verdict.causes] == [
+        ("fail", ("bch-dev",), True),
+        ("deviation", ("abs-dev",), False),
+    ]
+
+
+def test_a_cause_stands_in_the_way_of_what_needs_its_operation_or_what_that_stores() -> None:
+    story = Story()
+    story.case("draft-get-content", outcome="inconclusive", held=0, operation="getDraft", blocked="getDraft")
+    story.case("uid-too-short", outcome="inconclusive", held=0, operation="getDraft", blocked="createContact")
+    verdict = judged(LOST, story=story)
+    (cause,) = verdict.causes
+    assert len(cause.cases) == 1
+    assert cause.stood_in_the_way.startswith("stood in the way of 1 case")
+    assert set(verdict.blocked.values()) == {cause.id}
