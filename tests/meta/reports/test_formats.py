@@ -82,7 +82,7 @@ def test_a_verdict_of_the_first_format_is_still_read(folder: Path) -> None:
     content = json.loads((folder / "verdict.json").read_text())
     (cause,) = [each for each in content.pop("causes") if each["standing"] == "fail"]
     assert (cause["clause"], cause["realms"], cause["blocked_cases"]) == ("draft-get-content", ["abs-dev"], 1)
-    assert cause["should"].startswith("Reading a draft gives its full content")
+    assert cause["should"].startswith("draft-get-content holds.")
     fits(content | {"format": 1})
     assert SCHEMA.is_valid(content | {"format": 1})
 
