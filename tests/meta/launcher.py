@@ -7,6 +7,7 @@ with `["ended", pid, code]` for each process when it is over. Ends, with all it 
 Given a checkout, it loads that one's library and cases too; without, the library comes from each order's folder.
 """
 
+import atexit
 import json
 import os
 import select
@@ -111,6 +112,8 @@ def _run(order: dict[str, Any], descriptors: list[int]) -> None:
     sys.argv = ["registry-contracts", *order["words"]]
     if order["forks_sandbox"] and "contracts.plugin.controller" in sys.modules:
         _fork_sandbox()
+    if order["forks_sandbox"] and "-n" in order["words"]:
+        _fork_workers()
     if order["kind"] == "program":
         import_module("registry_contracts").main()
     # Planted plugins import the suite's before pytest could rewrite them, in workers as well.
@@ -132,6 +135,90 @@ def _fork_sandbox() -> None:
 
     controller: Any = import_module("contracts.plugin.controller")
     controller.EmbeddedSandbox = Embedded
+
+
+class ForkedWorker:
+    """A worker process of pytest-xdist that was forked; `subprocess.Popen` as far as execnet needs it.
+
+    Args:
+        source: The socket of a process that forks, which has loaded what workers import.
+    """
+
+    def __init__(self, source: socket.socket) -> None:
+        (read, writes), (reads, written), (self._lives, lives) = os.pipe(), os.pipe(), os.pipe()
+        theirs = [read, written, lives]
+        socket.send_fds(source, [json.dumps(dict(os.environ)).encode()], theirs)
+        for each in theirs:
+            os.close(each)
+        self.pid = int(source.recv(32))
+        self.stdin, self.stdout = os.fdopen(writes, "wb"), os.fdopen(reads, "rb")
+
+    def wait(self) -> int:
+        """Wait until it is over, when nothing holds the other end of a pipe; execnet makes nothing of the code."""
+        os.read(self._lives, 1)
+        return 0
+
+    def kill(self) -> None:
+        """End it."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+
+def _fork_workers() -> None:
+    """Let this process's workers be forks of it as it is now, rather than interpreters that load everything again."""
+    gateway_io: Any = import_module("execnet.gateway_io")
+    base: Any = import_module("execnet.gateway_base")
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    source = os.fork()
+    if source == 0:
+        ours.close()
+        _serve_workers(theirs)
+    theirs.close()
+    atexit.register(os.waitpid, source, 0)
+    atexit.register(ours.close)
+
+    class Io(base.Popen2IO):  # type: ignore[misc]
+        def __init__(self, _words: object, execmodel: object) -> None:
+            self.popen = ForkedWorker(ours)
+            super().__init__(self.popen.stdin, self.popen.stdout, execmodel=execmodel)
+
+        wait = gateway_io.Popen2IOMaster.wait
+        kill = gateway_io.Popen2IOMaster.kill
+
+    gateway_io.Popen2IOMaster = Io
+
+
+def _serve_workers(orders: socket.socket) -> None:
+    """Fork a worker for each order, until the run that gives them is over."""
+    running: list[int] = []
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(orders, LONGEST_MESSAGE, 3)
+        if not message:
+            for process in running:
+                os.waitpid(process, os.WNOHANG)
+            os._exit(0)
+        process = os.fork()
+        if process == 0:
+            orders.close()
+            for number, each in enumerate(descriptors[:2]):
+                os.dup2(each, number)
+                os.close(each)
+            os.environ.clear()
+            os.environ.update(json.loads(message))
+            exec(eval(_first_line()), {"__name__": "__main__"})  # noqa: S102, S307 - what execnet has `python -c` do
+            sys.exit()
+        running.append(process)
+        orders.send(str(process).encode())
+        for each in descriptors:
+            os.close(each)
+
+
+def _first_line() -> bytes:
+    """The first line of the input, and no byte more."""
+    line = b""
+    while not line.endswith(b"\n"):
+        line += os.read(0, 1)
+    return line
 
 
 if __name__ == "__main__":
