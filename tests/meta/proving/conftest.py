@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contracts.interface.location import python_command
 from contracts.proving.trials import CaseFacts, ProofTrial, TrialKind, TrialResult
+from tests.meta.program import Launcher
 
 CHECKOUT = Path(__file__).parents[3]
 Make = Callable[..., TrialResult]
@@ -40,6 +43,20 @@ def result() -> Make:
         return TrialResult(**{**whole, **other})
 
     return make
+
+
+@pytest.fixture
+def forked_runs(monkeypatch: pytest.MonkeyPatch, library_launcher: Launcher, tmp_path: Path) -> None:
+    """Let the runs that a test starts through `subprocess.run` be forks of a process that has loaded the suite."""
+
+    def run(
+        command: Sequence[str], *, env: Mapping[str, str], **_: object
+    ) -> subprocess.CompletedProcess[str]:
+        words = command[len(python_command()) :]
+        ended = library_launcher.run(words, tmp_path, env, tmp_path / "forked.out")
+        return subprocess.CompletedProcess(command, *ended)
+
+    monkeypatch.setattr(subprocess, "run", run)
 
 
 @pytest.fixture

@@ -47,6 +47,7 @@ def proving(monkeypatch: pytest.MonkeyPatch) -> Any:
     return call
 
 
+@pytest.mark.usefixtures("forked_runs")
 def test_a_run_against_a_variant_leaves_its_verdict(tmp_path: Path) -> None:
     extra = ["--realm=abs-dev"]
     done = run_altered(
