@@ -34,12 +34,25 @@ def command() -> None:
 @click.argument("clause", required=False)
 @click.option("--history", "file", type=click.Path(path_type=Path), default=_DEFAULT, metavar="FILE")
 @click.option("--target", metavar="NAME", help="By default the one that was run last.")
+@click.option(
+    "--series", metavar="NAME", help="Of the target's, by its name or beginning; the last one by default."
+)
 @click.option("--realm", "realms", metavar="REALM", multiple=True, help="Only this realm; repeatable.")
 @click.option(
     "--runs", default=WINDOW, show_default=True, type=click.IntRange(1), help="How far to look back."
 )
-def show(*, clause: str | None, file: Path, target: str | None, realms: tuple[str, ...], runs: int) -> int:
+def show(
+    *,
+    clause: str | None,
+    file: Path,
+    target: str | None,
+    series: str | None,
+    realms: tuple[str, ...],
+    runs: int,
+) -> int:
     """Show the runs on a target and what is red or flaky, or the trend of one CLAUSE in each realm.
+
+    Runs of one profile, selection and consumer make a series; only these are compared.
 
     A trend reads from old to new: p pass, o observed, F fail, A advisory, D deviation, ? inconclusive, E error.
     """
@@ -50,12 +63,13 @@ def show(*, clause: str | None, file: Path, target: str | None, realms: tuple[st
         click.echo(f"no runs in {file} yet")
         return 0
     name = _target(history, target, file)
+    kind = _series(history, name, series)
     known = [
         trend
-        for trend in trends(history, name, runs).values()
+        for trend in trends(history, name, runs, kind).values()
         if (wanted is None or trend.clause == wanted) and (not realms or trend.realm in realms)
     ]
-    lines = _of_clause(known, name, clause or "") if wanted else _of_target(history, name, known, runs)
+    lines = _of_clause(known, name, clause or "") if wanted else _of_series(history, name, kind, known, runs)
     for line in lines:
         click.echo(line)
     return 0
@@ -90,11 +104,25 @@ def _target(history: History, asked: str | None, file: Path) -> str:
     return asked or history.targets[0]
 
 
-def _of_target(history: History, target: str, known: list[Trend], runs: int) -> Iterator[str]:
-    entries = history.of(target)
-    folded = history.folded_of(target)
+def _series(history: History, target: str, asked: str | None) -> str:
+    names = history.series_of(target)
+    if asked is None:
+        return next(iter(names), "")
+    found = [name for name in names if name.startswith(asked)]
+    if asked not in found and len(found) != 1:
+        which = "no series" if not found else f"{len(found)} series"
+        raise UsageError(f"{which} '{asked}' on {target}; there are {'; '.join(map(repr, names))}")
+    return asked if asked in found else found[0]
+
+
+def _of_series(history: History, target: str, series: str, known: list[Trend], runs: int) -> Iterator[str]:
+    entries = history.of(target, series)
+    folded = history.folded_of(target, series)
     older = f", and {many(folded.runs, 'older one')} folded" if folded else ""
-    yield f"{target}: {many(len(entries), 'run')}{older}"
+    yield f"{target}, {series}: {many(len(entries), 'run')}{older}"
+    for name in history.series_of(target):
+        if name != series:
+            yield f"  another series: {name} ({many(len(history.of(target, name)), 'run')})"
     yield f"{'started':<17} {'profile':<8} {'verdict':<13} {'fail':>5} {'requests':>9} {'seconds':>8}"
     yield from map(_row, entries[-runs:])
     red = [trend for trend in known if trend.red_since]

@@ -13,6 +13,7 @@ from contracts.errors import UsageError, suggestion
 from contracts.plugin.run_options import (
     COMPARISON,
     JUDGING,
+    KEEP,
     PROGRESS,
     REPORTS,
     SANDBOX_ARGUMENTS,
@@ -90,7 +91,7 @@ judging_options: Final = together(
     ),
 )
 evidence_options: Final = together(
-    run_option(REPORTS), comparison_options, run_option(PROGRESS), webhook_options
+    run_option(REPORTS), run_option(KEEP), comparison_options, run_option(PROGRESS), webhook_options
 )
 
 

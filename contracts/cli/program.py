@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Final
@@ -72,7 +73,13 @@ def program() -> None:
 def main() -> None:
     """Run a command and exit with its code; every known error is one line on stderr."""
     keep_hypothesis_out()
-    sys.exit(_guarded())
+    code = _guarded()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader is gone, as behind `| head`; what is left over goes nowhere, and Python says nothing at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
 
 
 def _guarded() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Final
 from contracts.errors import UsageError
 from contracts.evidence.findings import Cell
 from contracts.evidence.observations import build
-from contracts.evidence.record import Case, RunRecord, Verdict
+from contracts.evidence.record import Case, ExitCode, RunFacts, RunRecord, Verdict, digest
+from contracts.evidence.run_folder import read_run_facts
 from contracts.evidence.verdicts import RunVerdict
 from contracts.history import baseline as baselines
 from contracts.history import runs
@@ -25,6 +27,7 @@ from contracts.history.drift import (
 )
 from contracts.history.observed_facts import read_facts
 from contracts.history.runs import Entry, Seen, line_of, past_of, write_past
+from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 
 
@@ -72,6 +75,14 @@ def realms_of_operations() -> dict[str, tuple[str, ...]]:
 
 
 FILE_NAME = "history-entry.json"
+_CLAUSES_NAMED: Final = 3
+#: Options of the sandbox that make it break a clause, or the weather.
+_ON_PURPOSE: Final = ("--defect", "--fault", "--weather")
+#: Options of pytest that leave cases out, or end a run before its last one.
+_NARROWING: Final = frozenset(
+    {"--deselect", "--ignore", "--ignore-glob", "--maxfail", "--exitfirst", "--stepwise", "--sw", "--shard"}
+)
+_SHORT: Final = frozenset({"-k", "-m", "-x"})
 
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
@@ -108,7 +119,38 @@ def history_entry(record: RunRecord, verdict: RunVerdict, name: str) -> Entry:
         seconds=round(run.seconds or 0.0, 1),
         counts={str(each): number for each in Verdict if (number := verdict.count(each))},
         cells=cells,
+        series=series_of(run),
+        comparable=is_comparable(run, verdict),
     )
+
+
+def series_of(run: RunFacts) -> str:
+    """Name the runs on a target that compare with one: profile, realms, and what else the run was limited to."""
+    parts = [f"{run.profile} in {', '.join(run.realms)}"]
+    everything = {clause.id for clause in load_catalogue()}
+    if set(run.clauses) != everything:
+        few = len(run.clauses) <= _CLAUSES_NAMED
+        named = (
+            ", ".join(run.clauses) if few else f"{len(run.clauses)} clauses, {digest(sorted(run.clauses))}"
+        )
+        parts.append(named)
+    parts += [f"for {run.terms.consumer.file}"] if run.terms.consumer else []
+    return "; ".join(parts)
+
+
+def is_comparable(run: RunFacts, verdict: RunVerdict) -> bool:
+    """Tell whether a run says how its target fares: whole, to its end, and without defects on purpose."""
+    try:
+        words = shlex.split(run.command)
+    except ValueError:
+        words = []
+    text = " ".join(words)
+    on_purpose = any(option in text for option in _ON_PURPOSE)
+    narrowed = any(
+        word.partition("=")[0] in _NARROWING or word[:2] in _SHORT or "::" in word for word in words
+    )
+    early = run.interrupted or verdict.exit_code is ExitCode.NOTHING_TESTED
+    return not (on_purpose or narrowed or early)
 
 
 def _seen(cell: Cell, cases: Mapping[str, Case]) -> Seen:
@@ -169,11 +211,11 @@ class Comparison:
         if self.history is None:
             return []
         history = runs.read(self.history)
-        write_past(folder, past_of(history, self.target))
+        write_past(folder, past_of(history, self.target, series_of(read_run_facts(folder))))
         return [f"{line}; passed over" for line in history.damaged]
 
     def add_to_history(self, folder: Path) -> None:
-        """Add a judged run to the history.
+        """Add a judged run to the history, if it says how its target fares.
 
         Raises:
             UsageError: the history cannot be written.
@@ -182,5 +224,5 @@ class Comparison:
         if self.history is None or not path.exists():
             return
         entry = runs.read_line(path.read_text("utf-8"))
-        if isinstance(entry, runs.Entry):
+        if isinstance(entry, runs.Entry) and entry.comparable:
             runs.append(self.history, entry)

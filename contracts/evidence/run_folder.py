@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -109,6 +111,37 @@ def _pointed(latest: Path, run_folder: Path) -> Path:
         fresh.write_text(run_folder.resolve().name + "\n", "utf-8")
     fresh.replace(latest)
     return latest
+
+
+#: How the folders of runs begin: by the moment.
+_BEGUN: Final = re.compile(r"\d{8}-\d{6}-.")
+
+
+def prune(reports: Path, keep: int) -> list[Path]:
+    """Remove the oldest run folders.
+
+    Args:
+        reports: Folder that holds them; what is no folder of a run stays.
+        keep: How many of the latest stay; 0 keeps all.
+
+    Returns:
+        What was removed. A run that goes on, was killed, or left drafts behind stays: `sweep` needs its ledger.
+    """
+    folders = sorted(path for path in reports.glob("*/") if _BEGUN.match(path.name) and not path.is_symlink())
+    removed = []
+    for folder in folders[:-keep] if keep else []:
+        if _is_done_with(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            removed.append(folder)
+    return removed
+
+
+def _is_done_with(folder: Path) -> bool:
+    try:
+        facts = json.loads((folder / RUN_FILE).read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(facts, dict) and bool(facts.get("finished")) and facts.get("left") == 0
 
 
 #: Events that a case is judged by.

@@ -79,6 +79,17 @@ class Entry(Format, kw_only=True, frozen=True):
         Meta(description="Number of clause and realm pairs with each verdict."),
     ]
     cells: Cells
+    series: Annotated[
+        str, Meta(description="Profile, selection and consumer; only runs of one series compare.")
+    ] = ""
+    comparable: Annotated[
+        bool, Meta(description="False: the run was narrowed, cut short, or met defects on purpose.")
+    ] = True
+
+    @property
+    def kind(self) -> str:
+        """The series; runs that were noted before there were series go by their profile."""
+        return self.series or self.profile
 
     def __post_init__(self) -> None:
         """Refuse a day that no calendar has, and a verdict with the exit code of another."""
@@ -99,13 +110,17 @@ class Mark(Format, array_like=True, frozen=True):
 
 
 class Folded(Format, frozen=True):
-    """Runs on one target that are too old to be kept one by one; `until` is the start of the latest of them."""
+    """Runs of one series on one target that are too old to be kept one by one; `until` is the start of the latest.
+
+    An empty series holds what was folded before there were series, of all of them.
+    """
 
     target: str
     until: Moment
     runs: Annotated[int, Meta(ge=1)]
     cells: Mapping[str, Mapping[str, Mark]] = {}
     format: Literal[1] = 1
+    series: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a day that no calendar has."""
@@ -153,7 +168,7 @@ def fold(entries: Sequence[Entry], folded: Folded | None, keep: int) -> tuple[li
     marks = _marks(folded.cells if folded else {}, old)
     until = max([old[-1].started, *([folded.until] if folded else [])])
     runs = len(old) + (folded.runs if folded else 0)
-    return kept, Folded(old[0].target, until, runs, marks)
+    return kept, Folded(old[0].target, until, runs, marks, series=old[0].kind)
 
 
 def merge_folded(one: Folded | None, other: Folded | None) -> Folded | None:
@@ -166,7 +181,7 @@ def merge_folded(one: Folded | None, other: Folded | None) -> Folded | None:
         for realm, mark in realms.items():
             before = cells.setdefault(clause, {}).get(realm)
             cells[clause][realm] = _later(before, mark) if before else mark
-    return Folded(one.target, newer.until, max(one.runs, other.runs), cells)
+    return Folded(one.target, newer.until, max(one.runs, other.runs), cells, series=newer.series)
 
 
 def advance(mark: Mark, verdict: str, started: str) -> Mark:
@@ -206,7 +221,7 @@ class History:
 
     Attributes:
         entries: runs, oldest first.
-        folded: what older runs left, by target.
+        folded: what older runs left, by target and series.
         damaged: lines that are no entries, by what is wrong with them (`history.jsonl:7: not JSON`); they are
             passed over, and kept whenever the file is written again.
     """
@@ -215,13 +230,19 @@ class History:
     folded: tuple[Folded, ...] = ()
     damaged: dict[str, str] = field(default_factory=dict)
 
-    def of(self, target: str) -> tuple[Entry, ...]:
-        """Return the runs on a target, oldest first."""
-        return tuple(entry for entry in self.entries if entry.target == target)
+    def of(self, target: str, series: str | None = None) -> tuple[Entry, ...]:
+        """Return the runs on a target, or those of one series, oldest first."""
+        mine = (entry for entry in self.entries if entry.target == target)
+        return tuple(entry for entry in mine if series is None or entry.kind == series)
 
-    def folded_of(self, target: str) -> Folded | None:
-        """Return what older runs on a target left, or None."""
-        return next((each for each in self.folded if each.target == target), None)
+    def folded_of(self, target: str, series: str) -> Folded | None:
+        """Return what older runs of a series on a target left, or None."""
+        mine = [each for each in self.folded if each.target == target]
+        return next((each for name in (series, "") for each in mine if each.series == name), None)
+
+    def series_of(self, target: str) -> tuple[str, ...]:
+        """Names of the series on a target, the one that was run last first."""
+        return tuple(dict.fromkeys(entry.kind for entry in reversed(self.of(target))))
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -265,10 +286,19 @@ def merge(histories: Iterable[History], keep: int = KEPT_RUNS) -> History:
     entries: list[Entry] = []
     folded: list[Folded] = []
     for target in sorted(whole.targets):
-        kept, old = fold(whole.of(target), whole.folded_of(target), keep)
-        entries += kept
-        folded += [old] if old else []
+        for series in whole.series_of(target):
+            kept, old = fold(whole.of(target, series), _own(whole, target, series), keep)
+            entries += kept
+            folded += [old] if old else []
+    left = [each for each in whole.folded if each.series not in whole.series_of(each.target)]
+    folded = sorted([*folded, *left], key=lambda each: (each.target, each.series))
     return History(tuple(sorted(entries, key=_age)), tuple(folded), damaged)
+
+
+def _own(history: History, target: str, series: str) -> Folded | None:
+    """What was folded of a series itself, and not of all before there were any."""
+    found = history.folded_of(target, series)
+    return found if found is not None and found.series == series else None
 
 
 def write(path: Path, history: History) -> None:
@@ -300,7 +330,7 @@ def append(path: Path, entry: Entry, keep: int = KEPT_RUNS) -> History:
     with FileLock(Path(tempfile.gettempdir()) / f"registry-contracts-history-{name}.lock"):
         before = read(path)
         after = merge([before, History((entry,))], keep)
-        if len(before.of(entry.target)) < keep + keep // _SLACK:
+        if len(before.of(entry.target, entry.kind)) < keep + keep // _SLACK:
             _add_line(path, entry, before)
         else:
             write(path, after)
@@ -325,15 +355,16 @@ def _add_line(path: Path, entry: Entry, before: History) -> None:
 
 def _history(lines: Iterable[Entry | Folded], damaged: dict[str, str]) -> History:
     runs: dict[str, Entry] = {}
-    folded: dict[str, Folded] = {}
+    folded: dict[tuple[str, str], Folded] = {}
     for line in lines:
         if isinstance(line, Entry):
             runs.setdefault(line.run, line)
         else:
-            together = merge_folded(folded.get(line.target), line)
-            folded |= {line.target: together} if together else {}
+            place = (line.target, line.series)
+            together = merge_folded(folded.get(place), line)
+            folded |= {place: together} if together else {}
     entries = tuple(sorted(runs.values(), key=_age))
-    return History(entries, tuple(folded[target] for target in sorted(folded)), damaged)
+    return History(entries, tuple(folded[place] for place in sorted(folded)), damaged)
 
 
 def _age(entry: Entry) -> tuple[str, str]:
@@ -371,9 +402,16 @@ class Trend:
         return self.flips > 1
 
 
-def trends(history: History, target: str, window: int = WINDOW) -> dict[tuple[str, str], Trend]:
-    """Return the trend of each clause and realm that a run on a target judged, by clause and realm."""
-    entries, folded = history.of(target), history.folded_of(target)
+def trends(
+    history: History, target: str, window: int = WINDOW, series: str | None = None
+) -> dict[tuple[str, str], Trend]:
+    """Return the trend of each clause and realm that a run of a series on a target judged, by clause and realm.
+
+    Args:
+        series: the one that was run last unless given.
+    """
+    series = series or next(iter(history.series_of(target)), "")
+    entries, folded = history.of(target, series), history.folded_of(target, series)
     old = folded.cells if folded else {}
     cells_of_runs: list[Mapping[str, Mapping[str, object]]] = [old, *(entry.cells for entry in entries)]
     places = {
@@ -453,14 +491,14 @@ class Past(Format, frozen=True):
         return f"new in this run, {green}{flips}" if before.runs else "not judged in earlier runs"
 
 
-def past_of(history: History, target: str) -> Past:
-    """Return what a history says of a target, as a run that starts now has to know it."""
+def past_of(history: History, target: str, series: str) -> Past:
+    """Return what a history says of a series on a target, as a run of it that starts now has to know it."""
     runs = tuple(
         PastRun(e.run, e.started, e.profile, e.verdict, e.requests, e.seconds, e.counts)
-        for e in history.of(target)
+        for e in history.of(target, series)
     )
     cells: dict[str, dict[str, Since]] = {}
-    for (clause, realm), trend in trends(history, target).items():
+    for (clause, realm), trend in trends(history, target, series=series).items():
         since = Since(trend.last_green, trend.red_since, trend.flips, len(trend.verdicts))
         cells.setdefault(clause, {})[realm] = since
     return Past(runs[-SHOWN_RUNS:], cells)

@@ -12,8 +12,10 @@ import pytest
 
 from contracts.errors import RegistryContractsError, UsageError
 from contracts.evidence.comparison import OFF, Comparison
+from contracts.evidence.run_folder import prune
 from contracts.history.drift import Mode
 from contracts.plugin.options import SELECTION, TARGET
+from contracts.plugin.run_options import KEEP
 from contracts.plugin.session_finish import COMPLAINTS, PLAN, VERDICT
 from contracts.reports import verdict_json
 from contracts.reports.webhook import OPTION, REPORT_OPTION, Delivery, WebhookSettings, webhook_settings
@@ -77,7 +79,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Add the run to the history and send its summary; trouble with either is reported and fails nothing."""
+    """Add the run to the history, remove old runs, and send its summary; trouble with it fails nothing."""
     stash = session.config.stash
     if VERDICT not in stash:
         return
@@ -87,6 +89,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             stash[_COMPARISON].add_to_history(folder)
     except UsageError as error:
         stash[COMPLAINTS] = [*stash.get(COMPLAINTS, []), f"{error}; this run is not in it"]
+    keep = session.config.getoption(KEEP.flag)
+    prune(folder.parent, int(keep))
     path = folder / verdict_json.FILE_NAME
     if _SETTINGS in stash and path.exists():
         stash[_DELIVERY] = stash[_SETTINGS].send(path)

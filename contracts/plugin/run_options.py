@@ -77,6 +77,13 @@ DRIFT: Final = RunOption(
 )
 BASELINE: Final = RunOption("baseline", "FILE", "Accepted observations; by default baselines/<target>.yaml.")
 HISTORY: Final = RunOption("history", "FILE", "History of runs, or 'off'; by default in the reports.")
+KEEP: Final = RunOption(
+    "keep",
+    "N",
+    "Run folders to keep in the reports; older ones that left no draft are removed; 30 by default, 0 keeps all.",
+    default="30",
+    integer=True,
+)
 PROGRESS: Final = RunOption(
     "progress", "WHEN", "Show progress: auto (default; in a terminal), always, never.", default="auto"
 )
@@ -112,6 +119,7 @@ RUN_OPTIONS: Final = (
     *SELECTION,
     SANDBOX_ARGUMENTS,
     REPORTS,
+    KEEP,
     *COMPARISON,
     PROGRESS,
     *WEBHOOK,

@@ -380,7 +380,33 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error))
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and not is_worker(config):
+        reporter._tw._file = _UnreadOutput(reporter._tw._file)
         _tell_once(config, reporter)
+
+
+class _UnreadOutput:
+    """The output of a run whose reader may go away, as `head` does: the run goes on, and nobody is told."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        """Write while there is a reader."""
+        try:
+            self._file.write(text)
+        except BrokenPipeError:
+            self._file = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the process ends
+
+    def flush(self) -> None:
+        """Flush while there is a reader."""
+        try:
+            self._file.flush()
+        except BrokenPipeError:
+            self._file = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as above
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is the file's own."""
+        return getattr(self._file, name)
 
 
 def _tell_once(config: pytest.Config, reporter: Any) -> None:

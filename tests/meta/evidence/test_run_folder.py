@@ -1,13 +1,15 @@
 """A folder for each that begins, however many begin in one second."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.run_folder import new_folder
+from contracts.evidence.run_folder import new_folder, prune
 
 MOMENT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -43,3 +45,30 @@ def test_a_link_that_leads_nowhere_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "reports").symlink_to(tmp_path / "gone")
     with pytest.raises(UsageError, match="choose another with --reports"):
         new_folder(tmp_path / "reports", "dev", at=MOMENT)
+
+
+def test_the_oldest_runs_go_unless_a_sweep_or_a_reader_still_needs_them(tmp_path: Path) -> None:
+    done = {"finished": "2026-11-01T10:00:00+00:00", "left": 0}
+    states: list[dict[str, Any] | None] = [
+        done,
+        done | {"left": 2},
+        done | {"finished": None},
+        None,
+        done,
+        done,
+        done,
+    ]
+    folders = [tmp_path / f"2026110{day}-100000-dev-abcd" for day, _ in enumerate(states)]
+    for folder, state in zip(folders, states, strict=True):
+        folder.mkdir()
+        if state is not None:
+            (folder / "run.json").write_text(json.dumps(state))
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "latest").symlink_to(folders[-1].name, target_is_directory=True)
+    assert prune(tmp_path, 0) == []
+    assert prune(tmp_path, 2) == [folders[0], folders[4]]
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "saved",
+        "latest",
+        *(folder.name for folder in folders if folder not in (folders[0], folders[4])),
+    }

@@ -33,7 +33,7 @@ def test_a_target_has_its_runs_and_what_is_red_or_flaky(run_command: RunCommand,
     for day, verdict in enumerate(["pass", "fail", "pass", "fail"], start=1):
         append(HISTORY, made_run(day, verdict))
     lines = run_command("history")[1].splitlines()
-    assert lines[0] == "sandbox: 4 runs"
+    assert lines[0] == "sandbox, gate: 4 runs"
     assert lines[2].split() == ["2026-11-01", "12:00", "gate", "pass", "0", "2,000", "30.5"]
     assert "red: 1:" in lines
     assert "flaky over 20 runs: 1:" in lines
@@ -57,7 +57,7 @@ def test_a_damaged_line_is_named(run_command: RunCommand, made_run: Made) -> Non
     with HISTORY.open("a") as file:
         file.write("garbage\n")
     code, out, err = run_command("history")
-    assert (code, out.splitlines()[0]) == (0, "sandbox: 1 run")
+    assert (code, out.splitlines()[0]) == (0, "sandbox, gate: 1 run")
     assert err.startswith(f"{HISTORY}:2: is not JSON: ")
     assert err.endswith("; passed over\n")
 

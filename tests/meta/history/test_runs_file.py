@@ -115,7 +115,7 @@ def test_the_oldest_runs_are_folded_and_their_marks_stay(made_run: Made, tmp_pat
         append(path, made_run(day, verdict), keep=2)
     history = read(path)
     assert [entry.started[:10] for entry in history.entries] == ["2026-11-05", "2026-11-06"]
-    folded = history.folded_of("sandbox")
+    folded = history.folded_of("sandbox", "gate")
     assert folded is not None
     assert (folded.runs, folded.until) == (4, made_run(4).started)
     assert folded.cells["draft-get-content"]["abs-dev"] == Mark(made_run(1).started, made_run(2).started)
@@ -138,7 +138,7 @@ def test_folded_histories_are_put_together(made_run: Made, tmp_path: Path) -> No
         append(paths[0], made_run(day, "pass" if day < 3 else "fail"), keep=2)
         append(paths[1], made_run(day, "pass" if day < 5 else "fail", run=f"other-{day}"), keep=2)
     merged = merge([read(path) for path in paths], keep=4)
-    folded = merged.folded_of("sandbox")
+    folded = merged.folded_of("sandbox", "gate")
     assert folded is not None
     assert folded.cells["draft-get-content"]["abs-dev"].last_green == made_run(4).started
     assert len(merged.entries) == 4

@@ -73,12 +73,21 @@ def test_targets_are_kept_apart(made_run: Made) -> None:
     assert history.targets == ("dev", "sandbox")
 
 
+def test_runs_of_another_series_are_not_compared(made_run: Made) -> None:
+    runs = (made_run(1, series="gate in abs-dev"), made_run(2, "fail", series="gate in bch-dev"), made_run(3))
+    history = History(runs)
+    assert history.series_of("sandbox") == ("gate", "gate in bch-dev", "gate in abs-dev")
+    assert trends(history, "sandbox")[PLACE].last_green == runs[2].started
+    assert trends(history, "sandbox", series="gate in bch-dev")[PLACE].last_green is None
+    assert [run.run for run in past_of(history, "sandbox", "gate in abs-dev").runs] == [runs[0].run]
+
+
 def test_a_finding_is_told_since_when_it_is(made_run: Made, tmp_path: Path) -> None:
     other = {"errors-status": {"abs-dev": Seen("fail", 1, 0.1)}}
     runs = (made_run(1), made_run(2), made_run(3, cells=other), made_run(4, cells=other))
-    write_past(tmp_path, past_of(History(runs), "sandbox"))
+    write_past(tmp_path, past_of(History(runs), "sandbox", "gate"))
     past = read_past(tmp_path)
-    assert past == past_of(History(runs), "sandbox")
+    assert past == past_of(History(runs), "sandbox", "gate")
     assert [run.verdict for run in past.runs] == ["pass"] * 4
     assert past.describe("errors-status", "abs-dev") == "red since 2026-11-03 12:00, never green before"
     assert past.describe(*PLACE) == "new in this run, last green 2026-11-02 12:00"
@@ -87,7 +96,7 @@ def test_a_finding_is_told_since_when_it_is(made_run: Made, tmp_path: Path) -> N
 
 def test_a_finding_that_comes_and_goes_is_told_so(made_run: Made) -> None:
     runs = tuple(made_run(day, "fail" if day % 2 else "pass") for day in range(1, 6))
-    told = past_of(History(runs), "sandbox").describe(*PLACE)
+    told = past_of(History(runs), "sandbox", "gate").describe(*PLACE)
     assert told == "red since 2026-11-05 12:00, last green 2026-11-04 12:00; changed 4 times lately"
 
 

@@ -135,7 +135,7 @@ def test_history(whole: Path) -> None:
             whole / "history.jsonl",
             runs.History((entry,)) if isinstance(entry, runs.Entry) else runs.History(),
         )
-        trends.past_of(runs.read(whole / "history.jsonl"), "x")
+        trends.past_of(runs.read(whole / "history.jsonl"), "x", "gate")
 
     check(path, read)
 
