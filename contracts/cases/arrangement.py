@@ -247,16 +247,21 @@ class Draft:
 class Arrangement:
     """Arranges preconditions in one realm.
 
+    Args:
+        anew: Share no draft and no attachment with other cases, since a replay is made on fresh data: how often
+            something was asked for before may be what made the difference. What stays for good is shared all the same.
+
     Raises (all methods):
         Blocked: an operation that the arrangement needs did not do its part.
         Untested: a setting is missing.
         EnvironmentFault: the environment stood in the way.
     """
 
-    def __init__(self, session: Session, realm: str, samples: Samples) -> None:
+    def __init__(self, session: Session, realm: str, samples: Samples, *, anew: bool = False) -> None:
         self._session = session
         self._realm = realm
         self._samples = samples
+        self._own: dict[str, Any] | None = {} if anew else None
 
     def draft(
         self,
@@ -318,7 +323,7 @@ class Arrangement:
             word: Tells it from the ordinary one.
             uid: Under which it is saved when it is not there yet; fresh by default.
         """
-        return self._once(f"draft of {actor.role} {word}", lambda: self.kept_draft(actor, uid=uid))
+        return self.shared(f"draft of {actor.role} {word}", lambda: self.kept_draft(actor, uid=uid))
 
     def kept_draft(self, actor: Actor, word: str = "", uid: str | None = None) -> Draft:
         """Save a draft that stays until the end of the run.
@@ -353,11 +358,11 @@ class Arrangement:
         """The uid of the shared draft, or of another document where drafts take no attachments."""
         if self._takes_files(actor):
             return self.shared_draft(actor).uid
-        return self._once(f"document of {actor.role}", lambda: self.document(actor))
+        return self.shared(f"document of {actor.role}", lambda: self.document(actor))
 
     def shared_attachment(self, actor: Actor) -> Attachment:
         """An attachment that cases read and never change."""
-        return self._once(
+        return self.shared(
             f"attachment of {actor.role}", lambda: self.attachment(actor, self.shared_document(actor))
         )
 
@@ -425,6 +430,15 @@ class Arrangement:
             make: Gives something that can be pickled, for the other workers.
         """
         return self._once(name, make)
+
+    def shared(self, name: str, make: Callable[[], T]) -> T:
+        """Drafts or attachments that cases of this realm share; a replay has its own. Arguments as for `once`."""
+        if self._own is None:
+            return self._once(name, make)
+        if name not in self._own:
+            self._own[name] = make()
+        found: T = self._own[name]
+        return found
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
         return self._session.shared.once(f"{self._realm} {name}", make)

@@ -60,7 +60,7 @@ class SharedDocument:
 
 def shared_document(arrange: Arrangement, actor: Actor) -> SharedDocument:
     """The shared document with six attachments, two of them pictures."""
-    return arrange.once(f"folder of {actor.role}", lambda: _fill(arrange, actor, NAMES, "a"))
+    return arrange.shared(f"folder of {actor.role}", lambda: _fill(arrange, actor, NAMES, "a"))
 
 
 def shared_document_list(arrange: Arrangement, actor: Actor) -> Lister:
@@ -149,12 +149,12 @@ def relies_on_absence(arrange: Arrangement, actor: Actor, operation: str) -> Non
 
 def document_for_uploads(arrange: Arrangement, actor: Actor) -> str:
     """The uid of a shared document to attach files to, each under a name of its own."""
-    return arrange.once(f"desk of {actor.role}", lambda: arrange.document(actor, arrange.kept_uid()))
+    return arrange.shared(f"desk of {actor.role}", lambda: arrange.document(actor, arrange.kept_uid()))
 
 
 def second_document(arrange: Arrangement, actor: Actor) -> SharedDocument:
     """Another shared document, with one attachment of a name that the first one has too."""
-    return arrange.once(f"second folder of {actor.role}", lambda: _fill(arrange, actor, (TWICE,), "b"))
+    return arrange.shared(f"second folder of {actor.role}", lambda: _fill(arrange, actor, (TWICE,), "b"))
 
 
 def _fill(arrange: Arrangement, actor: Actor, names: tuple[str, ...], letter: str) -> SharedDocument:
@@ -209,6 +209,11 @@ def downloads(claim: Claim, actor: Actor, attachment: Attachment) -> None:
 def _first_difference(sent: bytes, got: bytes) -> int:
     pairs = enumerate(zip(sent, got, strict=False))
     return next((at for at, (here, there) in pairs if here != there), min(len(sent), len(got)))
+
+
+def without_id(uid: str, filename: str) -> Attachment:
+    """An attachment that is only looked for by its file's name."""
+    return Attachment(uid, -1, filename, b"")
 
 
 def listed(claim: Claim, arrange: Arrangement, actor: Actor, *attachments: Attachment) -> None:

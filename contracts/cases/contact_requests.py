@@ -37,31 +37,35 @@ class Reporting:
         refuses: It refused at least one.
         arrays: At least one refusal held an errors array.
         names: At least one errors array named the missing field with `Error.Mandatory`.
+        takes: The record that lacks nothing is taken, so that a refusal is about what is wrong with one.
     """
 
     refuses: bool
     arrays: bool
     names: bool
+    takes: bool
 
-    def claim_refused(self, claim: Claim, exchange: Exchange) -> None:
+    def claim_refused(self, claim: Claim, exchange: Exchange, field: str) -> None:
         """Claim that a record was refused with an errors array.
 
+        Args:
+            field: What is wrong.
+
         Raises:
-            Blocked: the operation does so with no record; another clause holds that finding.
+            Blocked: the operation does so with no record; another clause holds that finding. Or it refuses the record
+                that lacks nothing as well, and does not name the field.
         """
         answer = usable(exchange)
+        self._relies_on_reason(exchange, field)
         if not errors_array.turned_down(answer) and not self.refuses:
             raise _blocked(exchange, "takes records that lack mandatory fields")
         if answer.refusal and not readers.errors(answer) and not self.arrays:
             raise _blocked(exchange, "refuses faulty records without an errors array")
         claim.content_refused(exchange)
 
-    def claim_turned_down(self, claim: Claim, exchange: Exchange) -> None:
-        """Claim that a record was refused, in whatever way.
-
-        Raises:
-            Blocked: the operation refuses no faulty record; another clause holds that finding.
-        """
+    def claim_turned_down(self, claim: Claim, exchange: Exchange, field: str) -> None:
+        """Claim that a record was refused, in whatever way; arguments and what is raised as for `claim_refused`."""
+        self._relies_on_reason(exchange, field)
         if not errors_array.turned_down(usable(exchange)) and not self.refuses:
             raise _blocked(exchange, "takes records that lack mandatory fields")
         claim.turned_down(exchange)
@@ -72,7 +76,7 @@ class Reporting:
         Raises:
             Blocked: the operation reports no field so; another clause holds that finding.
         """
-        self.claim_refused(claim, exchange)
+        self.claim_refused(claim, exchange, field)
         answer = usable(exchange)
         named = errors_array.reports(answer, field, errors_array.MANDATORY)
         if not named and not self.names:
@@ -96,12 +100,18 @@ class Reporting:
             missed, exchange, expected=f"{errors_array.MANDATORY} among the errors", seen=answer.quote()
         )
 
+    def _relies_on_reason(self, exchange: Exchange, field: str) -> None:
+        answer = usable(exchange)
+        if errors_array.turned_down(answer) and not self.takes and not errors_array.reports(answer, field):
+            raise _blocked(exchange, f"refuses records that lack nothing too, and names no {field}")
 
-def read_reporting(probes: Mapping[str, Exchange]) -> Reporting:
+
+def read_reporting(probes: Mapping[str, Exchange], *, takes: bool) -> Reporting:
     """Read how an operation reports from a few probes.
 
     Args:
         probes: The answer to a record that lacks nothing but the field it is keyed by.
+        takes: The record that lacks nothing is taken.
     """
     answers = {field: usable(exchange) for field, exchange in probes.items()}
     return Reporting(
@@ -110,6 +120,7 @@ def read_reporting(probes: Mapping[str, Exchange]) -> Reporting:
         names=any(
             errors_array.reports(answer, field, errors_array.MANDATORY) for field, answer in answers.items()
         ),
+        takes=takes,
     )
 
 
@@ -235,7 +246,15 @@ class ContactRequests:
         return self._arrange.once(f"reporting of {self.operation}", self._probe)
 
     def _probe(self) -> Reporting:
-        return read_reporting({field: self.lacking(field) for field in _PROBED})
+        probes = {field: self.lacking(field) for field in _PROBED}
+        return read_reporting(probes, takes=self._takes_records())
+
+    def _takes_records(self) -> bool:
+        """Whether a record that lacks nothing is taken: the shared contact could be updated with it."""
+        try:
+            return bool(self._arrange.contact(self._actor))
+        except Blocked:
+            return False
 
 
 class UnauthenticatedContacts:

@@ -28,6 +28,9 @@ SCRIPTS: Final[dict[str, str]] = {
 #: Characters beyond the basic plane: each is two units to UTF-16 and four bytes to UTF-8.
 BEYOND_THE_BASIC_PLANE: Final = "\U0001d49c 𐍈 🌍 👩\u200d🔬 🇰🇪 𠀋 end"
 
+#: A byte order mark in UTF-8, as editors put before text.
+MARK: Final = b"\xef\xbb\xbf"
+
 #: Text that may be tidied by a service that means well, by what would be lost.
 DELICATE: Final[dict[str, str]] = {
     "decomposed": "e\u0301 and \u00e9, A\u030a and \u00c5, o\u0323\u0302, \ufb01 and fi, \u2126 and \u03a9",

@@ -436,7 +436,7 @@ def listed_each_time(claim: Claim, lister: Lister, uid: str, times: int) -> None
 
 
 def attached_each_time(claim: Claim, lister: Lister, attachment: Attachment, times: int) -> None:
-    """Claim that the list of a document's attachments holds its only one every time."""
+    """Claim that the list of a document's attachments holds one that it held before every time."""
     for _ in range(times):
         page = lister.page()
         done(page.exchange)

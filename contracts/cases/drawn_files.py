@@ -18,7 +18,6 @@ from contracts.session.namespace import Namespace
 
 #: Kinds that services store in ways of their own: as text, as data, as pictures, or as they are.
 KINDS: Final = (".txt", ".json", ".xml", ".csv", ".html", ".pdf", ".png", ".bin")
-_MARK: Final = b"\xef\xbb\xbf"
 #: Where services cut files into blocks, in bytes.
 _BLOCKS: Final = (1024, 4096, 8192, 65_536)
 
@@ -46,7 +45,7 @@ class File:
 def files() -> SearchStrategy[File]:
     """Files of any kind: small ones of any bytes, and such as end at the edge of a block."""
     edges = st.builds(int.__add__, st.sampled_from(_BLOCKS), st.integers(-1, 1))
-    start = st.one_of(st.sampled_from((b"", _MARK)), st.binary(max_size=60))
+    start = st.one_of(st.sampled_from((b"", contents.MARK)), st.binary(max_size=60))
     end = st.one_of(st.sampled_from((b"", b" ", b"\n", b"\r\n", b"\0", b"\x1a")), st.binary(max_size=20))
     return st.builds(File, st.sampled_from(KINDS), start, st.one_of(st.just(0), edges), end)
 
@@ -54,7 +53,7 @@ def files() -> SearchStrategy[File]:
 #: One file of each kind with everything in it that is lost anywhere: a mark, line ends, nulls, invalid text, white
 #: space at its end, and more bytes than are read at once.
 FIRST: Final = tuple(
-    File(kind, _MARK + b"one\r\ntwo\nthree\rfour\0\xff\xfe{}<p>;\n", 70_000, b"\0\n end \r\n\n ")
+    File(kind, contents.MARK + b"one\r\ntwo\nthree\rfour\0\xff\xfe{}<p>;\n", 70_000, b"\0\n end \r\n\n ")
     for kind in KINDS
 )
 

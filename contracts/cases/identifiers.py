@@ -347,6 +347,7 @@ class NearMisses:
     def are_refused(self, properties: Properties, deal: Deal) -> None:
         """Claim that near misses are refused: this realm's share of the known ones, and one that is drawn."""
         first = list(deal({str(miss): miss for miss in MISSES}, len(self._operation)).values())
+        self._request(first[0])  # what it takes to arrange something is no share of the misses
         properties.hold(near_misses(), self.is_refused, requests=len(first) + 1, each=1, first=first)
 
     def left_nothing(self) -> None:

@@ -160,6 +160,7 @@ class Attempt:
 
     Attributes:
         number: 1 for the first, higher for confirmations.
+        replay: An attempt before contradicted something, which is looked for again on fresh data.
         held, contradicted: Assertions by (clause, operation).
         evidence: Contradictions of must and should clauses, in the order seen.
         confirmed: Keys of evidence that the case itself replayed on fresh data already, with their rates.
@@ -172,6 +173,7 @@ class Attempt:
     confirmed: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     observations: list[Result] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
+    replay: bool = False
 
     def note(self, evidence: Result) -> None:
         """Add evidence of a contradiction."""

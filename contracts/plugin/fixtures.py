@@ -87,9 +87,9 @@ def samples(
 
 
 @pytest.fixture
-def arrange(worker: Worker, realm: str, samples: Samples) -> Arrangement:
+def arrange(worker: Worker, realm: str, samples: Samples, attempt: Attempt) -> Arrangement:
     """Preconditions; one that fails makes the case inconclusive."""
-    return Arrangement(worker, realm, samples)
+    return Arrangement(worker, realm, samples, anew=attempt.replay)
 
 
 @pytest.fixture

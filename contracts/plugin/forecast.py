@@ -115,7 +115,7 @@ def _most_useful(lacking: Mapping[Cell, set[str]]) -> str:
 _ACCOUNTS: Final = {
     "restricted": "an account that can sign in, and may neither create nor update",
     "nau": "an account that holds the NAU role",
-    "other": "a second author, who owns the record of others_identifier",
+    "other": "a second author, who may save drafts as well and owns the record of others_identifier",
 }
 
 

@@ -118,17 +118,19 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
     """Run a case until it is judged, or its attempts are used up."""
     tries = Attempts()
     while True:
-        tries.all.append(_run_attempt(item, nextitem, worker, len(tries.all) + 1))
+        contradicted = any(each.attempt.keys for each in tries.clear)
+        tries.all.append(
+            _run_attempt(item, nextitem, worker, Attempt(len(tries.all) + 1, replay=contradicted))
+        )
         if not tries.incomplete or worker.breaker_reason:
             return tries
         worker.wait_after_faults(tries.spoilt_in_a_row)
 
 
 def _run_attempt(
-    item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, number: int
+    item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempt: Attempt
 ) -> JudgedAttempt:
     """Run the item once, and judge its exchanges by the universal checks."""
-    attempt = Attempt(number)
     item.stash[ATTEMPT] = attempt
     item.stash[ENDING] = Ending(Verdict.PASS)
     # Also on the reports of subtests, which go out while the case runs.

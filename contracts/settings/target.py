@@ -183,7 +183,8 @@ class RealmSettings:
         default=None, metadata=about(Kind.IDENTIFIER, "record with a published version beside its draft")
     )
     temporary_files: tuple[str, ...] = field(
-        default=(), metadata=about(Kind.TEXTS, "unused ids of temporary files; each is used up")
+        default=(),
+        metadata=about(Kind.TEXTS, "unused ids of temporary files that are not empty; each is used up"),
     )
     spare_identifiers: tuple[str, ...] = field(
         default=(),

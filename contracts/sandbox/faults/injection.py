@@ -194,16 +194,25 @@ class Injector:
         inject: Answers in place of the service, which it may ask; None leaves the request to the service.
         condition: Whether the fault acts on this request.
         waits: Whether requests wait a moment, so that two of them can overlap.
+        of_successes: Whether the condition counts requests that the service takes, and no others.
     """
 
     def __init__(
-        self, app: ASGIApp, *, operations: Iterable[str], inject: Inject, condition: Condition, waits: bool
+        self,
+        app: ASGIApp,
+        *,
+        operations: Iterable[str],
+        inject: Inject,
+        condition: Condition,
+        waits: bool,
+        of_successes: bool = False,
     ) -> None:
         self._app = app
         self._operations = frozenset(operations)
         self._inject = inject
         self._condition = condition
         self._waits = waits
+        self._of_successes = of_successes
         self._description = load_description()
         self._memory = Memory()
         self._met = Met()
@@ -241,10 +250,15 @@ class Injector:
 
     async def _answer(self, request: Request, below: Below) -> Answer:
         answer: Answer | None = None
-        if request.operation.id in self._operations and await self._acts(request):
-            answer = await self._altered(request, below)
+        taken = await below(request) if self._of_successes else None
+        if request.operation.id in self._operations and (taken is None or taken.success):
+            answer = (
+                await self._altered(request, _told(request, taken, below))
+                if await self._acts(request)
+                else None
+            )
         if answer is None:
-            answer = await below(request)
+            answer = taken or await below(request)
         self._memory.note(request, answer)
         if request.operation.id == "createToken" and answer.success:
             sent, told = request.json, answer.json
@@ -299,6 +313,15 @@ class Injector:
         if request.query != original.query:
             inner["query_string"] = urlencode(request.query, quote_via=quote).encode()
         return await ask(self._app, inner, request.body)
+
+
+def _told(request: Request, answer: Answer | None, below: Below) -> Below:
+    """What answers in place of the service, where it has answered this request already."""
+
+    async def again(changed: Request) -> Answer:
+        return answer if answer is not None and changed == request else await below(changed)
+
+    return again
 
 
 async def ask(app: ASGIApp, scope: Scope, body: bytes) -> Answer:

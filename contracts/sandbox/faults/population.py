@@ -56,6 +56,7 @@ class Fault:
         clauses: What it breaks; the first is the nearest.
         label: Stands for the operations in the name; by default the first of them.
         stated: Whether a sentence of the document says outright that it is wrong, or only a reading of one.
+        of_successes: The condition counts requests that the service takes, and no others.
     """
 
     family: str
@@ -66,6 +67,7 @@ class Fault:
     inject: Inject = field(repr=False, compare=False)
     label: str = ""
     stated: bool = True
+    of_successes: bool = False
 
     @property
     def name(self) -> str:
@@ -94,6 +96,7 @@ class Fault:
             inject=self.inject,
             condition=CONDITIONS[self.condition],
             waits=self.condition == "overlapping",
+            of_successes=self.of_successes,
         )
 
 
@@ -139,11 +142,20 @@ _OFTEN: Final = ("every-fifth", "after-five", "after-thirty")
 _RARE: Final = frozenset(
     {"createToken", "createContact", "updateContact", "persistTemporaryFile", *SUBMISSIONS}
 )
+#: Operations that succeed once under an identifier: a temporary file is spent, a record exists or is in a workflow.
+_ONCE: Final = frozenset({"persistTemporaryFile", *NAMED_SUBMISSIONS})
 
 
-def _met_by(operation: str, conditions: Sequence[str]) -> tuple[str, ...]:
-    """Those of some conditions that an operation can meet in one run."""
-    return tuple(c for c in conditions if c not in _OFTEN) if operation in _RARE else tuple(conditions)
+def _met_by(operation: str, conditions: Sequence[str], *, successes: bool = False) -> tuple[str, ...]:
+    """Those of some conditions that an operation can meet in one run.
+
+    Args:
+        successes: Successes alone count.
+    """
+    never = _OFTEN if operation in _RARE else ()
+    if successes and operation in _ONCE:
+        never += ("second-time", "from-second-time", "every-third")
+    return tuple(c for c in conditions if c not in never)
 
 
 @cache
@@ -494,6 +506,10 @@ def _options() -> Iterator[Fault]:
         )
 
 
+#: An identifier of which nobody would think that it is special.
+_ORDINARY: Final = "rc-a1b2c3d4-e5f6g7h8i9j0"
+
+
 def _identity() -> Iterator[Fault]:
     """Identifiers that are taken for another, refused although they keep the rule, or taken although they break it."""
     fold_clauses = {
@@ -514,9 +530,18 @@ def _identity() -> Iterator[Fault]:
         extra = {
             "drafts": clauses,
             "deleteDraft": ("draft-delete-spares-others", *clauses),
-            "attachments": ("attachment-list-own-only", *clauses),
+            # The files of a document are looked for under another uid: there is none, or it is another document's.
+            "attachments": (
+                "attachment-list-own-only",
+                "attachment-create-accepted",
+                "attachment-create-listed",
+                "uid-files-case-sensitive",
+                "uid-files-at-the-edges",
+                *clauses,
+            ),
             "submissions": (
                 "workflow-create-with-identifier-accepted",
+                "workflow-identifier-kept",
                 "workflow-identifier-case-sensitive",
                 *clauses,
             ),
@@ -529,6 +554,8 @@ def _identity() -> Iterator[Fault]:
                 label=label,
                 operator=operator,
                 clauses=extra[label],
+                # That the identifier rule goes for records too, with all its signs and lengths, is a reading.
+                stated=label != "submissions" or fold(_ORDINARY) != _ORDINARY,
                 inject=partial(inject.identifier_folded, fold=fold),
             )
     yield from _valid_classes()
@@ -928,9 +955,11 @@ def _workflow() -> Iterator[Fault]:
     rows = [min(clauses, key=lambda each: len(each.id)) for clauses in by_message.values()]
     for row in rows:
         for operation in row.operations:
+            # A request that names an unknown realm is in none of the realms.
+            conditions = _SINGLE[:1] if row.id == "workflow-realm-unknown" else _SINGLE
             for operator, act in inject.ROW_INJECTIONS.items():
                 yield from _under(
-                    _SINGLE,
+                    conditions,
                     family="rows",
                     operations=(operation,),
                     operator=f"{row.id.removeprefix('workflow-')}-{operator}",
@@ -1043,7 +1072,8 @@ def _answers() -> Iterator[Fault]:
     """Answers as a whole: their status, whether they are JSON, and the members that they must carry."""
     for operation, clauses in _ACCEPTANCE.items():
         described = load_description().operations[operation]
-        conditions = _met_by(operation, (*_REPEATED, *_SINGLE[1:]) if described.takes_realm else _REPEATED)
+        repeated = (*_REPEATED, *_SINGLE[1:]) if described.takes_realm else _REPEATED
+        conditions = _met_by(operation, repeated, successes=True)
         for status in (400, 404, 409):
             yield from _under(
                 conditions,
@@ -1051,6 +1081,7 @@ def _answers() -> Iterator[Fault]:
                 operations=(operation,),
                 operator=f"success-told-as-{status}",
                 clauses=clauses,
+                of_successes=True,
                 inject=partial(inject.success_told_as, status=status),
             )
         yield from _under(
@@ -1059,6 +1090,7 @@ def _answers() -> Iterator[Fault]:
             operations=(operation,),
             operator="success-told-as-500",
             clauses=("no-server-error",),
+            of_successes=True,
             inject=partial(inject.success_told_as, status=500),
         )
         yield from _under(
@@ -1177,7 +1209,8 @@ def _protocol() -> Iterator[Fault]:
     yield from _forms_of_bodies()
     yield from _orders()
     for clause, member, limit in (
-        ("workflow-batch-longest", "batchId", 100),
+        # That a batchId may hold any letter is a reading; that of a text for people is none.
+        ("workflow-batch-characters", "batchId", 100),
         ("workflow-info-longest", "additionalInfo", 1000),
     ):
         for operation in load_catalogue().clause(clause).operations:

@@ -82,13 +82,13 @@ async def body_plain(request: Request, below: Below, _: Memory) -> Answer | None
 
 async def malformed_taken(request: Request, _below: Below, memory: Memory) -> Answer | None:
     """A body that is no JSON is answered as the good one before it."""
-    before = memory.successes.get(request.operation.id)
-    if not request.body or before is None or (request.role == "" and request.operation.protected):
+    if not request.body or (request.role == "" and request.operation.protected):
         return None
     try:
         json.loads(request.body)
     except (ValueError, RecursionError):
-        return before
+        before = memory.successes.get(request.operation.id)
+        return before or answer_json(200, {"identifier": request.uid})
     return None
 
 
@@ -122,8 +122,11 @@ async def validated_first(request: Request, below: Below, _: Memory, *, message:
         or not isinstance(document, dict)
     ):
         return answer
-    missing = sorted(good.keys() - document.keys() - {"header"})
-    errors = [{"code": "Error.Mandatory", "property": name} for name in missing]
+    wrong = sorted(name for name, value in good.items() if type(document.get(name)) is not type(value))
+    errors = [
+        {"code": "Error.InvalidType" if name in document else "Error.Mandatory", "property": name}
+        for name in wrong
+    ]
     return answer_json(400, {"errors": errors}) if errors else answer
 
 

@@ -28,7 +28,7 @@ def test_large_files_come_back(
     size: int, author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
     """A file larger than what is read at once comes back whole, and is listed like any other."""
-    content = contents.content(author.uploadable(size), seed=size)
+    content = contents.MARK + contents.content(author.uploadable(size) - len(contents.MARK), seed=size)
     attachment = attach(author, document_for_uploads(arrange, author), f"{fresh.uid()}.bin", content)
     attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
     attachments.listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)

@@ -12,6 +12,8 @@ from contracts.cases import (
     attachments_of,
     contents,
     contract,
+    done,
+    drafts,
     lists,
     require,
     second_document,
@@ -73,6 +75,19 @@ def test_several_attachments_keep_apart(author: Actor, arrange: Arrangement, cla
     attachments.downloads(claim("attachment-several", "getAttachment"), author, first)
     attachments.downloads(claim("attachment-several", "getAttachment"), author, second)
     attachments.downloads(claim("attachment-several", "getAttachment"), author, last)
+
+
+@contract("attachment-create-listed", operations=["listAttachments"])
+def test_a_list_that_was_given_before_shows_what_was_attached_since(
+    author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """Each attachment is in the list that is asked for after it was created, and in those after that."""
+    uid, listing = arrange.document(author), claim("attachment-create-listed", "listAttachments")
+    for name in ("first.txt", "second.txt", "third.txt", "fourth.txt"):
+        done(upload(author, uid, name, name.encode()))
+        latest = attachments.without_id(uid, name)
+        attachments.listed(listing, arrange, author, latest)
+    drafts.attached_each_time(listing, attachments_of(author, uid), latest, 3)
 
 
 @contract("attachment-list-own-only")

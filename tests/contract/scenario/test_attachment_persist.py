@@ -15,7 +15,9 @@ from contracts.cases import (
 )
 
 
-@contract("attachment-persist-listed", "attachment-persist-downloads", profile="smoke")
+@contract(
+    "attachment-persist-listed", "attachment-persist-downloads", "attachment-exists-present", profile="smoke"
+)
 @contract("attachment-persist-answer", "attachment-persist-name", "attachment-persist-twice", profile="smoke")
 def test_a_temporary_file_becomes_an_attachment(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
@@ -32,6 +34,7 @@ def test_a_temporary_file_becomes_an_attachment(
         listed, kept, expected="the attachment in the list", seen=attachments_of(author, uid).page().told
     )
     attachment = attachments.persisted(author, uid, kept)
+    claim("attachment-exists-present").accepted(author.send("attachmentExists", path=attachment.path))
     got = author.send("getAttachment", path=attachment.path)
     answer = usable(got)
     whole = answer.success and bool(answer.content)
@@ -71,13 +74,16 @@ def test_characters_that_are_not_safe_in_an_address_are_refused(
     claim("attachment-temporary-characters").refused(author.send("persistTemporaryFile", path=path))
 
 
-@contract("attachment-persist-needs-token")
+@contract("attachment-persist-needs-token", "attachment-persist-listed", operations=["persistTemporaryFile"])
 def test_persisting_needs_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
-    """Without a token a temporary file is not persisted, and no attachment appears."""
+    """Without a token a temporary file is not persisted, and no attachment appears; with one it is."""
     uid = arrange.document(author)
     path = {"uid": uid, "tempFileId": arrange.temporary_file()}
     refused = anonymous.send("persistTemporaryFile", path=path)
     claim("attachment-persist-needs-token").refused(refused)
     attachments.nothing_attached(claim("attachment-persist-needs-token"), arrange, author, uid, refused)
+    kept = author.send("persistTemporaryFile", path=path)
+    arrange.unspent(kept)
+    claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)

@@ -47,4 +47,4 @@ def test_a_field_of_another_kind_is_refused(
 ) -> None:
     """Every value of another kind is refused with an errors array, whole or inside, in any item of an array."""
     for sent in contacts.of_wrong_kind(field):
-        contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent)
+        contacts.reporting().claim_refused(claim(CLAUSES[field], operation), sent, field)

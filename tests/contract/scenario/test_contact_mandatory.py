@@ -72,7 +72,7 @@ def test_null_does_not_fill_a_mandatory_field(
     """A mandatory field that is present but null is refused."""
     for field in MANDATORY_FIELDS:
         sent = contacts.send(contacts.record() | {field: None})
-        contacts.reporting().claim_turned_down(claim("contact-mandatory-null", operation), sent)
+        contacts.reporting().claim_turned_down(claim("contact-mandatory-null", operation), sent, field)
 
 
 @contract("contact-body-kind")
@@ -99,7 +99,7 @@ def test_a_mandatory_field_without_its_identifier_is_refused(
 ) -> None:
     """A term or a reference without its identifier says nothing."""
     sent = contacts.send(contacts.record() | {field: {"name": "Kenya"}})
-    contacts.reporting().claim_refused(claim(clause, operation), sent)
+    contacts.reporting().claim_refused(claim(clause, operation), sent, field)
 
 
 @contract("contact-create-needs-token")

@@ -15,7 +15,7 @@ def test_a_phrase_is_no_language_code(contacts: ContactRequests, claim: Claims, 
         sent = contacts.faulty(
             f"language of {field}", sample_records.unknown_language(contacts.record(), field)
         )
-        contacts.reporting().claim_refused(claim("contact-language-key-invalid", operation), sent)
+        contacts.reporting().claim_refused(claim("contact-language-key-invalid", operation), sent, field)
 
 
 @contract("contact-header-language-invalid")
@@ -24,21 +24,23 @@ def test_a_phrase_is_no_language_of_a_header(
 ) -> None:
     """The languages that a header lists are language codes."""
     sent = contacts.faulty("language of header", sample_records.unknown_header_language(contacts.record()))
-    contacts.reporting().claim_refused(claim("contact-header-language-invalid", operation), sent)
+    contacts.reporting().claim_refused(claim("contact-header-language-invalid", operation), sent, "header")
 
 
 @contract("contact-country-unexpected")
 def test_an_unknown_country_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A country has to be a known term."""
     sent = contacts.faulty("unknown country", sample_records.unknown_country(contacts.record()))
-    contacts.reporting().claim_refused(claim("contact-country-unexpected", operation), sent)
+    contacts.reporting().claim_refused(claim("contact-country-unexpected", operation), sent, "country")
 
 
 @contract("contact-unknown-property")
 def test_an_unknown_field_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A field that is not among the documented 26 is refused."""
     sent = contacts.faulty("unknown field", sample_records.unknown_field(contacts.record()))
-    contacts.reporting().claim_refused(claim("contact-unknown-property", operation), sent)
+    contacts.reporting().claim_refused(
+        claim("contact-unknown-property", operation), sent, sample_records.UNKNOWN_FIELD
+    )
 
 
 @contract("contact-optional-term-without-identifier")
@@ -48,7 +50,9 @@ def test_an_optional_term_without_its_identifier_is_refused(
     """A term has an identifier, also where the field may be left out."""
     for field in OPTIONAL_TERMS:
         sent = contacts.send(contacts.record() | {field: {"name": "unnamed"}})
-        contacts.reporting().claim_refused(claim("contact-optional-term-without-identifier", operation), sent)
+        contacts.reporting().claim_refused(
+            claim("contact-optional-term-without-identifier", operation), sent, field
+        )
 
 
 @contract("contact-link-without-url")
@@ -56,7 +60,7 @@ def test_a_link_without_its_url_is_refused(contacts: ContactRequests, claim: Cla
     """A link has a url, in websites and in relevantDocuments."""
     for field in LINKS:
         sent = contacts.send(contacts.record() | {field: [{"name": "a page without an address"}]})
-        contacts.reporting().claim_refused(claim("contact-link-without-url", operation), sent)
+        contacts.reporting().claim_refused(claim("contact-link-without-url", operation), sent, field)
 
 
 @contract("contact-schema-missing", "contact-schema-unknown")

@@ -65,7 +65,7 @@ def test_a_document_of_another_schema_is_kept_whole(
     observe("draft-save-body", "saveDraft", {"another schema": taken})
 
 
-@contract("draft-save-incomplete", requests=12)
+@contract("draft-save-incomplete", profile="nightly", requests=12)
 def test_what_is_no_whole_contact_record_is_observed(
     author: Actor, samples: Samples, fresh: Namespace, observe: Observer
 ) -> None:

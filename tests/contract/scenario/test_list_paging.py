@@ -51,6 +51,14 @@ def test_skip_shifts_a_collection(
     lists.starts_later(claim("list-collection-with-skip"), drafts, 1, 3, own=own)
 
 
+@contract("list-top", "list-skip")
+def test_top_and_skip_count_beside_other_options(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """Beside a $filter and an $orderby, where they are taken, $top bounds the list and $skip shifts it."""
+    sifted = lists.sifted_drafts(arrange, author, "mydrafts")
+    lists.no_more_than(claim("list-top"), sifted.page(top=2), 2)
+    lists.starts_later(claim("list-skip"), sifted, 2)
+
+
 @contract("list-skip-zero")
 def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $skip of zero the list starts where it starts without the option."""

@@ -32,7 +32,7 @@ def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe
     observe("list-default-page", "listDrafts", {"items": comparison.page_length(drafts, page, len(kept))})
 
 
-@contract("list-option-empty", "list-number-negative")
+@contract("list-option-empty", "list-number-negative", profile="nightly")
 def test_empty_and_negative_options_are_observed(author: Actor, observe: Observer) -> None:
     """What an option without a value, or a negative number, leads to is not shown."""
     drafts = drafts_of(author, "mydrafts")

@@ -7,14 +7,14 @@ from contracts.cases import Actor, Arrangement, Claims, Namespace, attachments, 
 CHAIN = ("createAttachment", "listAttachments", "attachmentExists", "getAttachment", "getAttachmentThumbnail")
 
 
-@pytest.mark.parametrize("length", [11, 128])
+@pytest.mark.parametrize(("length", "ending"), [(11, ""), (128, "--x_y_")], ids=["11", "128"])
 @contract("uid-files-at-the-edges", operations=CHAIN)
 def test_a_document_at_the_end_of_the_range_has_attachments(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, length: int
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, length: int, ending: str
 ) -> None:
     """A picture is attached, listed, found, downloaded and previewed under a uid of 11 or of 128 characters."""
     attachments.relies_on_chain(arrange, author)
-    uid = arrange.document(author, fresh.uid(length))
+    uid = arrange.document(author, fresh.uid(length - len(ending)) + ending)
     attachments.passes_chain(claim, "uid-files-at-the-edges", arrange, author, uid)
 
 
