@@ -211,6 +211,19 @@ def _first_difference(sent: bytes, got: bytes) -> int:
     return next((at for at, (here, there) in pairs if here != there), min(len(sent), len(got)))
 
 
+def some_listed(claim: Claim, arrange: Arrangement, actor: Actor, uid: str, made: Exchange) -> None:
+    """Claim that a document lists the attachment that a request has just made of it, its first one."""
+    page = attachments_of(actor, uid).page()
+
+    def look() -> bool:
+        nonlocal page
+        page = attachments_of(actor, uid).page()
+        return page.size >= 1
+
+    there = page.size >= 1 or arrange.eventually(look)
+    claim.holds(there, made, page.exchange, expected="the attachment in the list", seen=page.told)
+
+
 def without_id(uid: str, filename: str) -> Attachment:
     """An attachment that is only looked for by its file's name."""
     return Attachment(uid, -1, filename, b"")

@@ -153,6 +153,8 @@ def _met_by(operation: str, conditions: Sequence[str], *, successes: bool = Fals
         successes: Successes alone count.
     """
     never = _OFTEN if operation in _RARE else ()
+    if load_description().operations[operation].identifier_parameter is None:
+        never += ("second-time",)  # it would act once in a run, and what never comes again counts for nothing
     if successes and operation in _ONCE:
         never += ("second-time", "from-second-time", "every-third")
     return tuple(c for c in conditions if c not in never)

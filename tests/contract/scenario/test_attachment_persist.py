@@ -7,7 +7,6 @@ from contracts.cases import (
     Namespace,
     Observer,
     attachments,
-    attachments_of,
     contract,
     shape,
     status,
@@ -29,10 +28,7 @@ def test_a_temporary_file_becomes_an_attachment(
     kept = author.send("persistTemporaryFile", path=path)
     arrange.unspent(kept)
     claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
-    listed = arrange.eventually(lambda: attachments_of(author, uid).page().size >= 1)
-    claim("attachment-persist-listed", "listAttachments").holds(
-        listed, kept, expected="the attachment in the list", seen=attachments_of(author, uid).page().told
-    )
+    attachments.some_listed(claim("attachment-persist-listed", "listAttachments"), arrange, author, uid, kept)
     attachment = attachments.persisted(author, uid, kept)
     claim("attachment-exists-present").accepted(author.send("attachmentExists", path=attachment.path))
     got = author.send("getAttachment", path=attachment.path)
@@ -74,7 +70,11 @@ def test_characters_that_are_not_safe_in_an_address_are_refused(
     claim("attachment-temporary-characters").refused(author.send("persistTemporaryFile", path=path))
 
 
-@contract("attachment-persist-needs-token", "attachment-persist-listed", operations=["persistTemporaryFile"])
+@contract(
+    "attachment-persist-needs-token",
+    "attachment-persist-listed",
+    operations=["persistTemporaryFile", "listAttachments"],
+)
 def test_persisting_needs_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -87,3 +87,4 @@ def test_persisting_needs_a_token(
     kept = author.send("persistTemporaryFile", path=path)
     arrange.unspent(kept)
     claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
+    attachments.some_listed(claim("attachment-persist-listed", "listAttachments"), arrange, author, uid, kept)
