@@ -63,8 +63,11 @@ def shared_document(arrange: Arrangement, actor: Actor) -> SharedDocument:
     return arrange.shared(f"folder of {actor.role}", lambda: _fill(arrange, actor, NAMES, "a"))
 
 
-def shared_document_list(arrange: Arrangement, actor: Actor) -> Lister:
+def shared_document_list(arrange: Arrangement, actor: Actor, *, repeats: bool = False) -> Lister:
     """The list of the shared document's attachments, which holds just these.
+
+    Args:
+        repeats: It may hold one of them twice, which is for the case to say.
 
     Raises:
         Blocked: it holds others too, or lacks one; that is a finding of its own.
@@ -77,14 +80,15 @@ def shared_document_list(arrange: Arrangement, actor: Actor) -> Lister:
         page = attached.page()
         # A page may be shorter than the list; skip is only relied on where that is so.
         records = page.records or [] if page.size >= len(names) else list(attached.walk())
-        whole = len(records) == len(names) and all(
+        own = [record for record in records if any(readers.names(record, name) for name in names)]
+        whole = len(records) == (len(own) if repeats else len(names)) and all(
             any(readers.names(record, name) for record in records) for name in names
         )
         return require(
             whole, "listAttachments", f"does not list just the attachments of the document: {page.told}"
         )
 
-    arrange.once("whole list of attachments", look)
+    arrange.once(f"whole list of attachments{' with repeats' * repeats}", look)
     return attached
 
 

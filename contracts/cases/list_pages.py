@@ -66,6 +66,11 @@ class Page:
         return -1 if self.records is None else len(self.records)
 
     @property
+    def different(self) -> int:
+        """How many different records there are; -1 when the answer is no list."""
+        return -1 if self.records is None else len(set(map(_whole, self.records)))
+
+    @property
     def told(self) -> str:
         """What was seen, for the report."""
         count = "no list" if self.records is None else f"{self.size} items"

@@ -100,7 +100,7 @@ def test_a_document_lists_its_own_attachments_only(
     require(page.size >= 0, "listAttachments", f"the answer is no list: {page.told}")
     strangers = [each.filename for each in others.attachments[:-1] if page.names(each.filename)]
     claim("attachment-list-own-only").holds(
-        not strangers and page.size <= 1, page.exchange, expected="its one attachment", seen=page.told
+        not strangers and page.different <= 1, page.exchange, expected="its one attachment", seen=page.told
     )
 
 

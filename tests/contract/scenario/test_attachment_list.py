@@ -22,7 +22,7 @@ ALL = 6
 @pytest.mark.parametrize("top", [1, 4])
 def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With top no more attachments are returned than it says."""
-    attached = attachments.shared_document_list(arrange, author)
+    attached = attachments.shared_document_list(arrange, author, repeats=True)
     lists.no_more_than(claim("attachment-list-top"), attached.page(top=top), top)
 
 
