@@ -74,7 +74,9 @@ def _another_message(response: Response, *, clause: str, realm: str) -> str | No
 
 
 def _not_carried(response: Response, *, identifier: str) -> str | None:
-    return None if readers.carries_identifier(response, identifier) else response.quote()
+    # What says that it is JSON and cannot be read as such gives a client nothing.
+    broken = response.json_labelled and response.flaw
+    return None if readers.carries_identifier(response, identifier) and not broken else response.quote()
 
 
 def _names_a_record(response: Response) -> bool:

@@ -152,7 +152,7 @@ def _met_by(operation: str, conditions: Sequence[str], *, successes: bool = Fals
     Args:
         successes: Successes alone count.
     """
-    never = _OFTEN if operation in _RARE else ()
+    never: tuple[str, ...] = _OFTEN if operation in _RARE else ()
     if load_description().operations[operation].identifier_parameter is None:
         never += ("second-time",)  # it would act once in a run, and what never comes again counts for nothing
     if successes and operation in _ONCE:

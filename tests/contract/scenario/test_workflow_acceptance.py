@@ -62,6 +62,8 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     workflow_errors.accepted_for(claim("workflow-batch-longest", CREATE), first, lambda: sent)
     second = submit(CREATE, author, samples, "", two)
     workflow_errors.accepted_for(claim("workflow-batch-shared", CREATE), second, lambda: sent)
+    claim("workflow-identifier-returned").meets("any-identifier", first)
+    claim("workflow-identifier-returned").meets("any-identifier", second)
     claim("workflow-distinct-identifiers").holds(
         given != records.given(second, two),
         sent,
@@ -169,7 +171,13 @@ def test_a_record_is_updated(
         claim("workflow-update-accepted").accepted(submit(UPDATE, author, samples, bare))
 
 
-@contract("workflow-info-longest", "workflow-success-status", operations=[CREATE_NAMED], records=1)
+@contract(
+    "workflow-info-longest",
+    "workflow-identifier-kept",
+    "workflow-success-status",
+    operations=[CREATE_NAMED],
+    records=1,
+)
 def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
     nau: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
@@ -184,6 +192,7 @@ def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
         sent,
         lambda: submit(CREATE_NAMED, nau, samples, fresh.uid()),
     )
+    claim("workflow-identifier-kept", CREATE_NAMED).carries(sent, identifier)
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
 
 
