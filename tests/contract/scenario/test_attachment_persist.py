@@ -51,11 +51,12 @@ def test_a_temporary_file_becomes_an_attachment(
 def test_an_unknown_temporary_file_is_refused(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
-    """Persisting a temporary file that was never uploaded is refused, and no attachment appears."""
+    """Persisting a temporary file that was never uploaded is refused each time, and no attachment appears."""
     uid = arrange.document(author)
-    path = {"uid": uid, "tempFileId": f"never-uploaded-{fresh.prefix}"}
-    refused = author.send("persistTemporaryFile", path=path)
-    claim("attachment-persist-unknown").refused(refused)
+    for number in range(3):
+        path = {"uid": uid, "tempFileId": f"never-uploaded-{number}-{fresh.prefix}"}
+        refused = author.send("persistTemporaryFile", path=path)
+        claim("attachment-persist-unknown").refused(refused)
     attachments.nothing_attached(claim("attachment-persist-unknown"), arrange, author, uid, refused)
     observe("attachment-failure-status", "persistTemporaryFile", shape(refused))
 
