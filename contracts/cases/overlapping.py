@@ -104,7 +104,8 @@ class OverlappingDrafts:
             Blocked: a deletion was refused.
         """
         deleted = at_once(lambda uid: self._owner[uid].send("deleteDraft", path={"uid": uid}), self._changed)
-        for sent in deleted:
+        for uid, sent in zip(self._changed, deleted, strict=True):
+            self._claim_was_there(uid, sent, deleted)
             done(sent)
         for uid, read in zip(self._changed, self._ask("getDraft", self._changed), strict=True):
             given = readers.holds_document(usable(read), self._document(uid, "later"))
@@ -124,6 +125,19 @@ class OverlappingDrafts:
             self._claim("draft-delete-spares-others").holds(
                 there, *deleted, read, expected=f"the draft {uid} as it was", seen=read.answer.quote()
             )
+
+    def _claim_was_there(self, uid: str, sent: Exchange, deleted: Sequence[Exchange]) -> None:
+        """Claim of a draft that could not be deleted that the deletion of another has not taken it along."""
+        if usable(sent).success:
+            return
+        found = self._owner[uid].send("draftExists", path={"uid": uid})
+        self._claim("draft-delete-spares-others").holds(
+            usable(found).success,
+            *deleted,
+            found,
+            expected=f"the draft {uid} there until it is deleted itself",
+            seen=f"{sent.answer.quote()}, and no draft any more",
+        )
 
     def _ask(self, operation: str, uids: Sequence[str]) -> list[Exchange]:
         return at_once(lambda uid: self._owner[uid].send(operation, path={"uid": uid}), uids)
