@@ -250,7 +250,10 @@ def _content() -> Iterator[Fault]:
     That a change of an ordinary document is wrong is stated; what becomes of values that no such document holds is a
     reading, but for text in other scripts.
     """
-    documents = [example["value"] for example in load_description().bundle["components"]["examples"].values()]
+    examples = (example["value"] for example in load_description().bundle["components"]["examples"].values())
+    bodies = (example for example in examples if isinstance(example, dict))
+    # Answers are no documents, and a submission only holds one.
+    documents = [body.get("document", body) for body in bodies if {"document", "header"} & body.keys()]
     for operator, change in DOCUMENT_OPERATORS.items():
         clauses = (
             "draft-get-content",
