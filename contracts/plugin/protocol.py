@@ -56,6 +56,7 @@ from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import NoTokenError
 from contracts.session.draft_cleanup import CLEANING as CLEANUP
+from contracts.session.ledger import header_as_sent, realm_as_sent
 from contracts.settings.target import ANONYMOUS, AUTHOR
 
 #: How the attempt under way has ended so far, on the item's stash.
@@ -196,7 +197,8 @@ _DRAFT: Final = re.compile(r"/documents/([^/]+)/versions/draft$")
 #: Statuses of a look-up that say that no draft is there; another refusal may be about who asks.
 _ABSENT: Final = (404, 410)
 
-Place = tuple[str, str]
+#: Realm, identifier, and the Realm header where it is not the realm's own, as `realm_as_sent` says it.
+Place = tuple[str, str, str]
 
 
 def _draft_lookups() -> tuple[str, ...]:
@@ -211,14 +213,14 @@ def look_for_unexpected_drafts(worker: Worker, attempts: Sequence[Attempt]) -> N
     saved it as well.
     """
     refused = _refused_saves([exchange for attempt in attempts for exchange in attempt.exchanges])
-    for (realm, uid), role in refused.items():
+    for (realm, uid, sent), role in refused.items():
         if worker.breaker_reason or not (is_valid_uid(uid) and uid.startswith(worker.namespace.prefix)):
             continue
         role_used = AUTHOR if role == ANONYMOUS else role
         actor = worker.actor(role_used, realm, CLEANUP, Attempt(1))
         with suppress(EnvironmentFault):
-            if actor.send("draftExists", path={"uid": uid}).answer.success:
-                entry = worker.ledger.intend("saveDraft", realm, role_used, uid)
+            if actor.send("draftExists", path={"uid": uid}, headers=header_as_sent(sent)).answer.success:
+                entry = worker.ledger.intend("saveDraft", realm, role_used, uid, realm_sent=sent)
                 if entry is not None:
                     worker.ledger.settle(entry, "created")
 
@@ -239,9 +241,9 @@ def note_deleted_drafts(worker: Worker, attempts: Sequence[Attempt]) -> None:
         elif exchange.operation == "saveDraft" or answer.success:
             deleted.pop(place, None)
             absent.discard(place)
-    for realm, uid in absent:
+    for realm, uid, sent in absent:
         if uid not in worker.kept:
-            worker.ledger.removed(realm, uid)
+            worker.ledger.removed(realm, uid, sent)
 
 
 def _sender(exchange: Exchange) -> tuple[str | None, str | None]:
@@ -252,7 +254,8 @@ def _sender(exchange: Exchange) -> tuple[str | None, str | None]:
 def _place(exchange: Exchange) -> Place | None:
     """The draft that an exchange is about."""
     matched = _DRAFT.search(urlsplit(exchange.url).path)
-    return (exchange.realm, unquote(matched[1])) if matched else None
+    sent = realm_as_sent(exchange.request_headers, exchange.realm)
+    return (exchange.realm, unquote(matched[1]), sent) if matched else None
 
 
 def _refused_saves(exchanges: Sequence[Exchange]) -> dict[Place, str]:

@@ -21,7 +21,16 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, read_timestamp
 from contracts.file_formats import Format, Moment, Name, plain, read_file
 from contracts.session.actor import Actor
-from contracts.session.ledger import RUN_FILE, Entry, Ledger, append_removed, read_entries, removable, residue
+from contracts.session.ledger import (
+    RUN_FILE,
+    Entry,
+    Ledger,
+    append_removed,
+    header_as_sent,
+    read_entries,
+    removable,
+    residue,
+)
 from contracts.session.namespace import SUITE_PREFIX, TOKEN_LENGTH, is_signed, starts_like_ours
 from contracts.session.private_folder import process_alive
 from contracts.session.session import Session
@@ -41,6 +50,8 @@ class DraftCleanup:
         delete: Sends the request that deletes a draft, as the role that saved it.
         stopped: Whether nothing can be sent any more.
         kept: Identifiers of drafts that cases share until the end of the run; may grow meanwhile.
+        remove_elsewhere: Deletes a draft that was saved under another Realm header than its realm's, and says whether
+            it is gone.
     """
 
     def __init__(
@@ -49,16 +60,18 @@ class DraftCleanup:
         delete: Callable[[Entry], Exchange],
         stopped: Callable[[], bool],
         kept: set[str],
+        remove_elsewhere: Callable[[Entry], bool] = lambda _: False,
     ) -> None:
         self._ledger = ledger
         self._delete = delete
         self._stopped = stopped
-        self._tried: set[tuple[str, str]] = set()
+        self._tried: set[tuple[str, str, str]] = set()
         self._kept = kept
+        self._remove_elsewhere = remove_elsewhere
 
     def after_case(self) -> None:
         """Delete what is not shared, and was not tried in vain before."""
-        self._sweep(lambda entry: (entry.realm, entry.identifier) not in self._tried, certain=False)
+        self._sweep(lambda entry: entry.place not in self._tried, certain=False)
 
     def at_the_end(self, *, last: bool, at_once: int = 1) -> None:
         """Delete what is not shared, also what a first try did not remove.
@@ -94,29 +107,64 @@ class DraftCleanup:
     def _remove(self, entry: Entry, certain: bool) -> None:
         if self._stopped():
             return
-        self._tried.add((entry.realm, entry.identifier))
+        self._tried.add(entry.place)
+        sure = certain or not _uncertain(entry)
         try:
-            answer = self._delete(entry).answer
+            if entry.realm_sent:
+                gone = self._remove_elsewhere(entry) and sure
+            else:
+                answer = self._delete(entry).answer
+                gone = answer.success or (answer.status in _GONE and sure)
         except EnvironmentFault:
             return  # stays in the ledger as not removed, and is reported as a leftover
-        absent = answer.status in _GONE and (certain or not _uncertain(entry))
-        if answer.success or absent:
-            self._ledger.removed(entry.realm, entry.identifier)
+        if gone:
+            self._ledger.removed(*entry.place)
 
 
 def draft_cleanup(session: Session) -> DraftCleanup:
     """A cleanup of the drafts in a session's ledger, sent through the session until its breaker opens."""
+    elsewhere = _Elsewhere(session, CLEANING)
     return DraftCleanup(
         session.ledger,
         lambda entry: _delete(session, entry),
         lambda: session.breaker_reason is not None,
         session.kept,
+        lambda entry: elsewhere.remove(entry, deleting_role(entry)),
     )
 
 
 def _delete(session: Session, entry: Entry) -> Exchange:
     actor = Actor(session, deleting_role(entry), entry.realm, CLEANING)
     return actor.send("deleteDraft", path={"uid": entry.identifier})
+
+
+class _Elsewhere:
+    """Removes drafts that were saved under another Realm header than that of their realm.
+
+    Args:
+        case: On whose behalf they are deleted.
+    """
+
+    def __init__(self, session: Session, case: str) -> None:
+        self._session = session
+        self._case = case
+        self._deleted: set[str] = set()
+
+    def remove(self, draft: Entry | Draft, role: str) -> bool:
+        """Delete a draft under the Realm header that it was saved with, or else wherever it may have come to stand.
+
+        Returns:
+            Whether a look under that header finds none; or, where the look is refused, whether it was deleted.
+        """
+        actor, path = Actor(self._session, role, draft.realm, self._case), {"uid": draft.identifier}
+        as_saved = header_as_sent(draft.realm_sent)
+        realms = (name for name in self._session.target.realms if name in DOCUMENT_REALMS)
+        ways: list[dict[str, str | None]] = [as_saved]
+        ways += [{"Realm": name} for name in realms]
+        if any(actor.send("deleteDraft", path=path, headers=way).answer.success for way in ways):
+            self._deleted.add(draft.identifier)
+        look = actor.send("draftExists", path=path, headers=as_saved).answer
+        return look.status in _GONE or (look.refusal and draft.identifier in self._deleted)
 
 
 def deleting_role(entry: Entry) -> str:
@@ -253,6 +301,7 @@ class Draft(Format, frozen=True):
     realm: Name
     identifier: str
     role: Name
+    realm_sent: str = ""
 
 
 class LeftDraft(Format, frozen=True):
@@ -318,6 +367,7 @@ class Sweeper:
     def __init__(self, session: Session, *, dry_run: bool = False) -> None:
         self._session = session
         self._dry_run = dry_run
+        self._elsewhere = _Elsewhere(session, SWEEPING)
 
     def runs(self, reports: Path) -> Iterator[Swept]:
         """Delete what earlier runs on the target left, by their ledgers; runs that are alive are left alone."""
@@ -350,6 +400,9 @@ class Sweeper:
             return None
         try:
             actor = Actor(self._session, draft.role, draft.realm, SWEEPING)
+            if draft.realm_sent:
+                gone = self._elsewhere.remove(draft, draft.role)
+                return None if gone else f"saved under Realm {draft.realm_sent}, still there or out of sight"
             answer = actor.send("deleteDraft", path={"uid": draft.identifier}).answer
         except EnvironmentFault as fault:
             return str(fault)
@@ -357,13 +410,13 @@ class Sweeper:
 
 
 def _draft(entry: Entry) -> Draft:
-    return Draft(entry.realm, entry.identifier, deleting_role(entry))
+    return Draft(entry.realm, entry.identifier, deleting_role(entry), entry.realm_sent)
 
 
 def _write_down(run: EarlierRun, swept: Swept) -> None:
     """Note in the run's folder what became of its drafts, so that the next sweep need not ask again."""
-    gone = {(draft.realm, draft.identifier) for draft in swept.removed}
-    entries = [entry for entry in run.entries if (entry.realm, entry.identifier) in gone]
+    gone = {(draft.realm, draft.identifier, draft.realm_sent) for draft in swept.removed}
+    entries = [entry for entry in run.entries if entry.place in gone]
     if run.ledgers:
         append_removed(run.ledgers[0], [entry for entry in entries if entry.what == "draft"])
     file = SweptFile(

@@ -34,6 +34,27 @@ _GONE = frozenset({"refused", "removed"})
 _NAMES = ("identifier", "uid", "id", "_id")
 
 
+#: In the place of the Realm header that a write carried: it had none, or an empty one.
+WITHOUT_REALM = "(none)"
+EMPTY_REALM = "(empty)"
+
+
+def realm_as_sent(headers: Mapping[str, Any], realm: str) -> str:
+    """Say which Realm header a request carried in the place of its realm's own; empty for its own."""
+    given = next((value for name, value in headers.items() if name.lower() == "realm"), None)
+    if given is None:
+        return WITHOUT_REALM
+    text = given.decode("utf-8", "replace") if isinstance(given, bytes) else str(given)
+    return "" if text == realm else text or EMPTY_REALM
+
+
+def header_as_sent(realm_sent: str) -> dict[str, str | None]:
+    """The change of headers that makes a request carry what `realm_as_sent` said."""
+    if not realm_sent:
+        return {}
+    return {"Realm": {WITHOUT_REALM: None, EMPTY_REALM: ""}.get(realm_sent, realm_sent)}
+
+
 def stored_by(operation: str | None) -> str | None:
     """What an operation leaves behind, in the words of the report; None for nothing."""
     described = load_description().operations.get(operation or "")
@@ -43,7 +64,8 @@ def stored_by(operation: str | None) -> str | None:
 class Entry(Format, frozen=True):
     """One write, a line of the ledger: `what` it leaves, where, as whom, and what became of it; `by` names the worker.
 
-    Lines of one worker with the same number are about the same write; the last one counts.
+    `realm_sent` is the Realm header of a draft's save where it was not that of the realm. Lines of one worker with
+    the same number are about the same write; the last one counts.
     """
 
     number: Annotated[int, Meta(ge=1)]
@@ -55,6 +77,7 @@ class Entry(Format, frozen=True):
     state: State
     at: Moment
     by: str = ""
+    realm_sent: str = ""
 
     rules: ClassVar[Mapping[str, Any]] = {
         "required": ["number", "operation", "what", "realm", "role", "identifier", "state", "at", "by"]
@@ -64,6 +87,11 @@ class Entry(Format, frozen=True):
     def key(self) -> tuple[str, int]:
         """What makes two lines the same write, in the ledgers of all workers together."""
         return self.by, self.number
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Where the record stands: one that was saved under another Realm header may be another one."""
+        return self.realm, self.identifier, self.realm_sent
 
 
 class Ledger:
@@ -85,12 +113,21 @@ class Ledger:
         self._drafts: dict[int, Entry] = {}
 
     def intend(
-        self, operation: str, realm: str, role: str, identifier: str, *, case: str = "", kind: str = ""
+        self,
+        operation: str,
+        realm: str,
+        role: str,
+        identifier: str,
+        *,
+        case: str = "",
+        kind: str = "",
+        realm_sent: str = "",
     ) -> Entry | None:
         """Note a write before it is sent; None for operations that leave nothing behind.
 
         Args:
             case, kind: As in `PermanentWrite`.
+            realm_sent: As `realm_as_sent` says it, for drafts.
 
         Raises:
             ResidueSpent: the write could create one permanent record more than the run may; nothing was noted.
@@ -100,7 +137,10 @@ class Ledger:
             return None
         with self._lock:
             number = len(self._entries) + 1
-            entry = Entry(number, operation, what, realm, role, identifier, "intended", _now(), self._by)
+            sent = realm_sent if what == REMOVABLE else ""
+            entry = Entry(
+                number, operation, what, realm, role, identifier, "intended", _now(), self._by, sent
+            )
             if self._budget and what in PERMANENT_KINDS:
                 write = PermanentWrite(realm, _record(entry), operation, case, kind)
                 self._budget.reserve(write)
@@ -116,11 +156,11 @@ class Ledger:
             if self._budget and (write := self._permanent.pop(entry.number, None)):
                 self._budget.settle(write, kept=state != "refused")
 
-    def removed(self, realm: str, identifier: str) -> None:
-        """Note that a draft was deleted through the interface."""
+    def removed(self, realm: str, identifier: str, realm_sent: str = "") -> None:
+        """Note that a draft was deleted through the interface, under the Realm header that it was saved with."""
         with self._lock:
             for entry in list(self._drafts.values()):
-                if (entry.realm, entry.identifier) == (realm, identifier):
+                if entry.place == (realm, identifier, realm_sent):
                     self._write(replace(entry, state="removed", at=_now()))
 
     def removable(self) -> list[Entry]:
@@ -141,7 +181,9 @@ class Ledger:
         """
         for left in read_entries(sorted(ledgers)):
             if left.what == REMOVABLE and left.state not in _GONE:
-                entry = self.intend(left.operation, left.realm, left.role, left.identifier)
+                entry = self.intend(
+                    left.operation, left.realm, left.role, left.identifier, realm_sent=left.realm_sent
+                )
                 if entry is not None and left.state != "intended":
                     self.settle(entry, left.state)
 
@@ -162,11 +204,11 @@ class Ledger:
 
 def removable(entries: Iterable[Entry]) -> list[Entry]:
     """Of the latest state of writes, drafts that are there or may be there: newest first, one entry for each."""
-    newest: dict[tuple[str, str], Entry] = {}
+    newest: dict[tuple[str, str, str], Entry] = {}
     for entry in sorted(entries, key=lambda each: (each.at, each.number), reverse=True):
         # A save that was refused says nothing about those before it; a draft that was removed is gone for all of them.
         if entry.what == REMOVABLE and entry.state != "refused":
-            newest.setdefault((entry.realm, entry.identifier), entry)
+            newest.setdefault(entry.place, entry)
     return [entry for entry in newest.values() if entry.state != "removed"]
 
 

@@ -24,7 +24,7 @@ from contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Exchange, 
 from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
 from contracts.interface.description import Description, load_description
 from contracts.session.environment_faults import GATEWAY_STATUSES, Breaker
-from contracts.session.ledger import Entry, Ledger, named, outcome
+from contracts.session.ledger import Entry, Ledger, named, outcome, realm_as_sent
 from contracts.session.limits import Pace, RequestBudget, ResidueBudget
 from contracts.session.namespace import Namespace, new_run_token
 from contracts.session.private_folder import PRIVATE_PREFIX, ProcessLock, SharedState
@@ -378,6 +378,7 @@ class Session:
             identifier,
             case=context.case,
             kind=request.altered,
+            realm_sent=realm_as_sent(request.headers, context.realm),
         )
 
     def _refuse_foreign(self, request: HttpRequest) -> None:

@@ -4,13 +4,17 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import requests
 
 from contracts.checks.outcomes import Attempt
 from contracts.exchanges.exchange import Exchange
 from contracts.plugin.protocol import look_for_unexpected_drafts, note_deleted_drafts
-from contracts.session.ledger import Ledger
+from contracts.session.ledger import Ledger, read_entries
 from contracts.session.namespace import Namespace
+from contracts.settings.target import DOCUMENT_REALMS
 from tests.meta import messages
+from tests.meta.samples import TOKEN, credentials
+from tests.meta.sandbox_client import TIME_LIMIT
 
 UID = "rc-test-0123456789"
 
@@ -32,7 +36,8 @@ def look(tmp_path: Any) -> Any:
         asked: list[tuple[str, str]] = []
 
         def actor(role: str, *_: Any) -> Any:
-            def send(operation: str, path: dict[str, str]) -> Exchange:
+            def send(operation: str, path: dict[str, str], headers: dict[str, str | None]) -> Exchange:
+                assert headers == {}, "saved under the realm's own header"
                 asked.append((role, path["uid"]))
                 return exchange(operation, 200 if there else 404)
 
@@ -131,3 +136,21 @@ def test_anything_less_sure_is_cleaned_up(left: Any, more: list[Exchange]) -> No
 
 def test_what_cases_share_stays_in_the_ledger(left: Any) -> None:
     assert left(exchange("draftExists", 404), kept=True) == [UID]
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_no_draft_of_a_default_realm_is_left_unlisted(run: Any, faulty: Any) -> None:
+    service = faulty(variants=("realm-optional", "realm-unknown-written"))
+    ended = run(f"--target={service.target}", "--realm=bch-dev", "-k", "test_elsewhere")
+    assert ended.code == 0, ended.said
+    entries = read_entries([ended.folder / "ledger.jsonl"])
+    assert {entry.realm_sent for entry in entries} == {"(none)", "(empty)", "no-such-realm"}
+    listed = {each["identifier"] for each in ended.verdict["leftovers"]}
+    signed_in = requests.post(f"{service.url}{TOKEN}", json=credentials("author"), timeout=TIME_LIMIT).json()
+    for realm in DOCUMENT_REALMS:
+        headers = {"Authorization": f"Bearer {signed_in['authenticationToken']}", "Realm": realm}
+        shown = requests.get(
+            f"{service.url}/api/v2013/document-drafts", {"$top": "1000"}, headers=headers, timeout=TIME_LIMIT
+        )
+        unlisted = {entry.identifier for entry in entries if entry.identifier in shown.text} - listed
+        assert not unlisted, realm

@@ -8,7 +8,7 @@ import pytest
 
 from contracts.exchanges.exchange import Exchange
 from contracts.session.draft_cleanup import DraftCleanup
-from contracts.session.ledger import Entry, Ledger
+from contracts.session.ledger import Entry, Ledger, header_as_sent
 from tests.meta import messages
 
 
@@ -94,3 +94,25 @@ def test_nothing_is_sent_once_the_breaker_is_open(ledger: Ledger, save: Any) -> 
     save("one")
     DraftCleanup(ledger, service.delete, lambda: True, kept=set()).at_the_end(last=True)
     assert service.asked == []
+
+
+@pytest.mark.parametrize("realm_sent", ["(none)", "(empty)", "no-such-realm"])
+def test_a_draft_of_another_context_is_removed_there_or_listed(
+    ledger: Ledger, save: Any, realm_sent: str
+) -> None:
+    service, there = Service("one"), {"one"}
+
+    def remove_elsewhere(entry: Entry) -> bool:
+        assert header_as_sent(entry.realm_sent).keys() == {"Realm"}
+        return entry.identifier not in there
+
+    save("one")
+    elsewhere = ledger.intend("saveDraft", "abs-dev", "author", "one", realm_sent=realm_sent)
+    assert elsewhere is not None
+    ledger.settle(elsewhere, "created")
+    cleaning = DraftCleanup(ledger, service.delete, lambda: False, set(), remove_elsewhere)
+    cleaning.after_case()
+    assert [entry.realm_sent for entry in ledger.removable()] == [realm_sent]
+    there.clear()
+    cleaning.at_the_end(last=True)
+    assert ledger.removable() == []

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,6 +35,17 @@ def test_save(author: Actor, samples: Samples, fresh: Namespace, claim: Claims, 
     saved = author.send("saveDraft", path={"uid": uid}, query=query, json=samples.draft(uid))
     claim("draft-save-creates").accepted(saved)
     observe("draft-save-answer", "saveDraft", saved.answer.json)
+
+
+@contract("realm-missing-draft", operations=["saveDraft"])
+def test_elsewhere(author: Actor, samples: Samples, fresh: Namespace, observe: Observer) -> None:
+    """Drafts are saved without a realm, with an empty one and with one that does not exist."""
+    query = {"schema": samples.contact_schema}
+    for realm in (None, "", "no-such-realm"):
+        uid = fresh.uid()
+        parts: Any = {"path": {"uid": uid}, "query": query, "json": samples.draft(uid)}
+        saved = author.send("saveDraft", **parts, headers={"Realm": realm})
+        observe("realm-missing-draft", "saveDraft", saved.answer.status)
 
 
 @contract("draft-get-absent", profile="smoke")
