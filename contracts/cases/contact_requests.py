@@ -79,6 +79,8 @@ class Reporting:
         self.claim_refused(claim, exchange, field)
         answer = usable(exchange)
         named = errors_array.reports(answer, field, errors_array.MANDATORY)
+        if not named and _refused_for(exchange, exchange.notes.get(_MADE_UP_FIELDS, ())):
+            raise _blocked(exchange, "refuses values that are not shown, and may tell one fault at a time")
         if not named and not self.names:
             raise _blocked(exchange, f"names no missing field with {errors_array.MANDATORY}")
         claim.reports(exchange, errors_array.MANDATORY, field)
@@ -129,6 +131,8 @@ def _blocked(exchange: Exchange, cause: str) -> Blocked:
 
 
 CREATE, UPDATE = "createContact", "updateContact"
+#: Note of an exchange: fields of its record whose allowed values are not shown, and not told by the settings.
+_MADE_UP_FIELDS: Final = "made-up fields"
 #: Fields whose absence tells how an operation reports; two, so that a fault in one of them does not blur the picture.
 _PROBED = ("firstName", "emails")
 
@@ -200,9 +204,11 @@ class ContactRequests:
         """
         path = {"uid": self._uid} if self.operation == UPDATE else {}
         asked = {"schema": self._samples.contact_schema} if query is None else query
-        return (actor or self._actor).send(
+        sent = (actor or self._actor).send(
             self.operation, path=path, query=asked, json=record, body=body, **parts
         )
+        sent.notes[_MADE_UP_FIELDS] = self._samples.made_up_fields
+        return sent
 
     def faulty(self, name: str, record: Any) -> Exchange:
         """The answer to a faulty record that several cases look at: sent once in a run, and anew in every replay.
@@ -360,15 +366,16 @@ def refused_for_made_up(exchange: Exchange, samples: Samples) -> bool:
 
     A code that says more than that of such a field, such as that it is missing or has no such name, is no such refusal.
     """
+    return exchange.operation in (CREATE, UPDATE, "saveDraft") and _refused_for(
+        exchange, samples.made_up_fields
+    )
+
+
+def _refused_for(exchange: Exchange, made_up: Sequence[str]) -> bool:
     elements = list(errors_array.elements(usable(exchange)))
-    return (
-        exchange.operation in (CREATE, UPDATE, "saveDraft")
-        and bool(elements)
-        and all(
-            code not in _NOT_ABOUT_VALUES
-            and any(errors_array.names_field(path, field) for field in samples.made_up_fields)
-            for code, path in elements
-        )
+    return bool(elements) and all(
+        code not in _NOT_ABOUT_VALUES and any(errors_array.names_field(path, field) for field in made_up)
+        for code, path in elements
     )
 
 
@@ -512,9 +519,13 @@ def mandatory_named_rightly(claim: Claim, exchanges: Iterable[tuple[str, Exchang
 
 
 def _with_elements(exchanges: Iterable[tuple[str, Exchange]]) -> Iterator[tuple[str, Exchange]]:
+    """Those whose errors can be looked at; of faults told one at a time, a made-up value may have come first."""
     found, operation = 0, ""
     for field, exchange in exchanges:
         operation = exchange.operation or operation
+        named = errors_array.reports(usable(exchange), field)
+        if not named and _refused_for(exchange, exchange.notes.get(_MADE_UP_FIELDS, ())):
+            continue
         if list(errors_array.elements(usable(exchange))):
             found += 1
             yield field, exchange
