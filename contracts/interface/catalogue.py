@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -306,8 +306,14 @@ def load_catalogue(folder: Path | None = None, description: Description | None =
         SuiteError: the catalogue cannot be used; one line with file, line and what is wrong.
 
     """
-    where = (folder or openapi_directory() / "clauses").resolve()
+    where = _own_folder() if folder is None else folder.resolve()
     return _load(where) if description is None else _read(where, description)
+
+
+@cache
+def _own_folder() -> Path:
+    """Where the suite's own catalogue is; looked for once, as it is asked for with every request."""
+    return (openapi_directory() / "clauses").resolve()
 
 
 @lru_cache(maxsize=8)

@@ -326,7 +326,13 @@ def load_description(root: Path | None = None) -> Description:
         UsageError: a file is missing or broken; one line that names the file and the place in it.
 
     """
-    return _load((root or openapi_directory()).resolve())
+    return _load(_own_root() if root is None else root.resolve())
+
+
+@cache
+def _own_root() -> Path:
+    """Where the suite's own description is; looked for once, as it is asked for with every request."""
+    return openapi_directory().resolve()
 
 
 @lru_cache(maxsize=8)

@@ -3,7 +3,6 @@
 import os
 import sys
 import tempfile
-from functools import cache
 from pathlib import Path
 
 from contracts.errors import UsageError
@@ -12,7 +11,6 @@ ROOT_FILE = "registry.yaml"
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
-@cache
 def openapi_directory(package: Path = _PACKAGE) -> Path:
     """Find the directory that holds the OpenAPI description and the clause catalogue.
 
