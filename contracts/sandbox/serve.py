@@ -114,6 +114,8 @@ def main(argv: list[str]) -> int:
         options = _parser().parse_args(argv)
         if LIST in options.variant:
             return _list_variants()
+        if LIST in options.defect:
+            return _list_defects()
         if LIST in options.fault:
             return _list_faults()
         if LIST in options.weather:
@@ -152,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--token-lifetime", type=float, default=3600, metavar="SECONDS", help=lifetime_help)
     variant_help = f"fill silences of the interface otherwise; may be repeated; '{LIST}' shows them all"
     parser.add_argument("--variant", action="append", default=[], metavar="NAME", help=variant_help)
-    defect_help = "break one clause of the interface; may be repeated"
+    defect_help = f"break one clause of the interface; may be repeated; '{LIST}' shows them all"
     parser.add_argument("--defect", action="append", default=[], metavar="NAME", help=defect_help)
     fault_help = f"inject a fault of the population; may be repeated; '{LIST}' shows them all"
     parser.add_argument("--fault", action="append", default=[], metavar="NAME", help=fault_help)
@@ -167,6 +169,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def _list_variants() -> int:
     from contracts.sandbox.variants import help_text  # noqa: PLC0415 - only loaded when asked for
+
+    sys.stdout.write(help_text())
+    return 0
+
+
+def _list_defects() -> int:
+    from contracts.sandbox.defects import help_text  # noqa: PLC0415 - only loaded when asked for
 
     sys.stdout.write(help_text())
     return 0

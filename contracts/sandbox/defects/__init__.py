@@ -4,6 +4,8 @@
 ``UNBREAKABLE`` gives the reason for each must clause that has none. The faithful service knows nothing of them.
 """
 
+import textwrap
+
 # The families declare their defects when they are imported.
 from contracts.sandbox.defects import (  # noqa: F401
     attachments,
@@ -19,7 +21,19 @@ from contracts.sandbox.defects import (  # noqa: F401
 from contracts.sandbox.defects.declaration import UNBREAKABLE, Defect, declared
 from contracts.sandbox.defects.declaration import named as load
 
-__all__ = ["ALL", "UNBREAKABLE", "Defect", "load"]
+__all__ = ["ALL", "UNBREAKABLE", "Defect", "help_text", "load"]
 
 ALL: tuple[Defect, ...] = declared()
 """Every defect, in the order of their names."""
+
+
+def help_text() -> str:
+    """Return every defect with its sentence and the clause it breaks, as ``--defect list`` prints them."""
+    lines = ["Defects (each breaks one clause of the interface document):", ""]
+    for defect in ALL:
+        told = f"{defect.sentence} ({defect.clause})"
+        lines.append(f"  {defect.name}")
+        lines += textwrap.wrap(
+            told, 100, initial_indent=" " * 6, subsequent_indent=" " * 6, break_on_hyphens=False
+        )
+    return "\n".join(lines) + "\n"

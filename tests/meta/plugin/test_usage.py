@@ -28,10 +28,11 @@ def complaint(ended: Any) -> str:
         ("--operation=getDrafts", r"did you mean 'getDraft'\?"),
         ("--realm=abs", "production realm, which is refused"),
         ("--target=nowhere", "no target 'nowhere'"),
+        ("--lf", "need pytest's cache, which a run does not keep"),
     ],
 )
 def test_unknown_words_are_answered_in_one_line(run: Any, option: str, words: str) -> None:
-    ended = run(option, program="clause" in option)
+    ended = run(option, program=option.startswith(("--clause", "--lf")))
     assert ended.code == 4, ended.said
     assert re.search(words, complaint(ended))
     assert not ended.reports.exists()

@@ -195,6 +195,11 @@ def test_a_webhook_that_refuses_leaves_the_verdict_as_it_is_and_progress_can_be_
     )
     assert "fail: " in after
     assert "\x1b" not in ended.out
+    # Told once, in words, and not again by pytest.
+    assert after.count("A file sent in binary form is accepted as an attachment of a document.") == 1
+    assert "attachment-create-accepted: fail in abs-dev" in after
+    assert "FAILED" not in ended.out
+    assert "FAILURES" not in ended.out
     assert_unseen(program.folder, ended.out, ended.err)
     run_folder = (program.folder / "reports" / "latest").resolve()
     assert len(list(run_folder.glob("findings/*.json"))) == 1

@@ -12,7 +12,7 @@ from contracts.sandbox.defects import ALL, UNBREAKABLE, load
 from contracts.sandbox.defects.declaration import defects, refuse
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.http_requests import bad_request
-from contracts.sandbox.serve import altered
+from contracts.sandbox.serve import altered, main
 from contracts.sandbox.service import OPERATIONS, create_app
 
 CATALOGUE = load_catalogue()
@@ -88,3 +88,9 @@ def test_an_unknown_name_is_a_usage_error_with_a_suggestion() -> None:
     with pytest.raises(UsageError, match="did you mean 'uid-accepts-ten'"):
         load("uid-accept-ten")
     assert load("uid-accepts-ten") in ALL
+
+
+def test_the_list_shows_every_defect_with_its_clause(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--defect", "list"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert all(f" {each.name} {' '.join(each.sentence.split())} ({each.clause})" in words for each in ALL)
