@@ -138,7 +138,7 @@ def test_a_name_needs_no_extension(
     )
 
 
-@contract("attachment-name-taken")
+@contract("attachment-name-taken", profile="nightly")
 def test_a_second_attachment_of_the_same_name_is_observed(
     author: Actor, arrange: Arrangement, observe: Observer
 ) -> None:

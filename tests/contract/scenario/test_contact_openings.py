@@ -10,6 +10,7 @@ from contracts.cases import (
     Actor,
     Arrangement,
     ContactRequests,
+    Deal,
     Namespace,
     Observer,
     Samples,
@@ -34,9 +35,11 @@ from contracts.cases import (
     "contact-header-members",
     operations=["updateContact"],
 )
-def test_values_that_may_be_taken_or_refused(contacts: ContactRequests, observe: Observer) -> None:
+def test_values_that_may_be_taken_or_refused(
+    contacts: ContactRequests, observe: Observer, deal: Deal
+) -> None:
     """Empty values, numbers for strings, unlisted terms, odd forms and further members in an update."""
-    for clause, records in sample_records.open_values(contacts.record()).items():
+    for clause, records in deal(sample_records.open_values(contacts.record())).items():
         seen = {name: errors_array.outcome(contacts.send(record)) for name, record in records.items()}
         observe(clause, "updateContact", seen)
 
