@@ -1,7 +1,21 @@
-"""Errors that a person is meant to read: one clear line each, and the exit code that goes with it."""
+"""Errors that a person is meant to read: one clear line each, and the exit code that goes with it.
+
+What breaks without being one of them is worded here as well, and so is output that nobody can take any more.
+"""
 
 import difflib
+import os
+import signal
+import traceback
 from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final
+
+#: Signals that interrupt a command (exit code 2): Ctrl-C, a job that is cancelled, a terminal that is closed.
+INTERRUPTING_SIGNALS: Final = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 class RegistryContractsError(Exception):
@@ -31,3 +45,30 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(word.strip().lower().replace("_", "-"), lowered, n=1, cutoff=0.6)
     close = close or difflib.get_close_matches(word.strip().lower(), lowered, n=1, cutoff=0.6)
     return f"did you mean '{lowered[close[0]]}'?" if close else f"known: {', '.join(names)}"
+
+
+def breakdown(error: BaseException) -> str:
+    """Word an error that is none of ours: its kind, its text, and the last place in the suite that it passed."""
+    places = [frame for frame in traceback.extract_tb(error.__traceback__) if "contracts" in frame.filename]
+    at = f" ({Path(places[-1].filename).name}, line {places[-1].lineno})" if places else ""
+    return f"{type(error).__name__}: {error}{at}"
+
+
+def discard_unwritten(stream: IO[str] | None) -> None:
+    """Write out what a stream still holds; where its file takes nothing, throw it away.
+
+    Python would try once more at its end, and exit with a code of its own.
+    """
+    if stream is None or stream.closed:
+        return
+    with suppress(OSError, ValueError):
+        try:
+            stream.flush()
+        except OSError:
+            descriptor = stream.fileno()
+            kept, nowhere = os.dup(descriptor), os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, descriptor)
+            stream.flush()
+            os.dup2(kept, descriptor)
+            os.close(kept)
+            os.close(nowhere)

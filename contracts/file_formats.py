@@ -7,6 +7,7 @@ add members) or a dataclass; `msgspec` checks data against it and makes its JSON
 from __future__ import annotations
 
 import ast
+import errno
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -35,6 +36,9 @@ _MOMENT: Final = (
 #: A moment with its offset from UTC (RFC 3339), kept as the text it is.
 Moment = Annotated[str, Meta(pattern=_MOMENT, extra_json_schema={"format": "date-time"})]
 Seed = int | str | None
+_FILE_NAME: Final = r"^[^/\\\x00-\x1f\x7f]+(?![\s\S])"
+#: A name that becomes part of a path: no separators, nothing that cannot be seen.
+FileName = Annotated[str, Meta(pattern=_FILE_NAME)]
 
 
 def one_of(*words: str) -> Meta:
@@ -122,6 +126,8 @@ def mismatch(error: Exception) -> str:
 def _worded(pattern: str) -> str:
     if pattern == _MOMENT:
         return "not a moment (ISO 8601, with its offset from UTC)"
+    if pattern == _FILE_NAME:
+        return "not a name (it holds a slash, a backslash or what cannot be seen)"
     words = re.fullmatch(r"\^\(\?:(.*)\)\$", pattern)
     return f"Expected one of {words[1].replace('|', ', ')}" if words else f"Expected text like {pattern}"
 
@@ -135,6 +141,18 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file, whoever made it.
+
+    Raises:
+        FileNotFoundError: there is none.
+        OSError: it cannot be read, or is a pipe or a device, which would be read without end.
+    """
+    if path.exists() and not is_file(path):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return path.read_bytes()
+
+
 def read_file(path: Path, shape: type[Shape]) -> Shape:
     """Read a JSON file.
 
@@ -143,7 +161,7 @@ def read_file(path: Path, shape: type[Shape]) -> Shape:
         UsageError: it cannot be read, is no JSON, or does not fit; one line with its path.
     """
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
     except FileNotFoundError:
         raise
     except OSError as error:

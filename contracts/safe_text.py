@@ -1,14 +1,15 @@
-"""Long texts made short; it stands below all packages, those that may import no other included.
+"""Long texts made short, and text from outside made safe for terminals, logs and files.
 
-Text from the wire made safe for a file: encodable as UTF-8, without control or direction characters.
+It stands below all packages, those that may import no other included.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TextIO
 
 
 def cut(text: str, most: int) -> str:
@@ -16,9 +17,17 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-# Control characters but tab and newline, lone surrogates, bidirectional overrides (which reorder what a
-# reader sees) and the two that no XML may hold.
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+# Control characters but tab and newline, lone surrogates, marks of direction (which reorder what a reader sees), other
+# ends of lines, and the two that no XML may hold.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+# What commands of job runners begin with: at the beginning of a line (GitHub), or anywhere in it (Azure).
+_RUNNER_COMMAND = re.compile(r"^(\s*):(?=:)|#(?=#(?:vso)?\[)", re.MULTILINE)
+# Colours and weights, as our own lines have; not those that hide what is written.
+_STYLE = re.compile(r"(\x1b\[(?:(?:0?[0-47]|[2-4]\d|9\d|10\d)(?:;(?=\d)|(?=m)))*m)")
+_BREAK = re.compile(r"\r?\n(?! {4})")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BACKTICKS = re.compile("`+")
 
@@ -26,6 +35,39 @@ _BACKTICKS = re.compile("`+")
 def printable(text: str) -> str:
     r"""Return the text with every character that could not be seen written as its escape, like `\x1b`."""
     return _UNPRINTABLE.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def displayed(text: str) -> str:
+    r"""Return what may be written to a terminal or to the log of a job: nothing in it is obeyed but colours.
+
+    Every line of output passes through here. What would be obeyed stands as an escape (`\u001b`), which JSON reads as
+    the character, so that JSON stays what it is.
+    """
+    pieces = _STYLE.split(text.replace("\r\n", "\n"))
+    pieces[::2] = [_UNPRINTABLE.sub(_json_escape, piece) for piece in pieces[::2]]
+    return _RUNNER_COMMAND.sub(_without_command, "".join(pieces))
+
+
+class SafeOutput(io.TextIOWrapper):
+    """Standard output or error on which everything is `displayed`.
+
+    Args:
+        stream: Where it goes.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(
+            stream.buffer,
+            encoding=stream.encoding,
+            errors="backslashreplace",
+            line_buffering=True,
+            write_through=True,
+        )
+
+    def write(self, text: str) -> int:
+        """Write a text as it may be shown."""
+        super().write(displayed(text))
+        return len(text)
 
 
 def encodable(value: Any) -> Any:
@@ -56,6 +98,11 @@ def plain_line(text: str, limit: int = 160) -> str:
     return cut(" ".join(printable(text).split()), limit)
 
 
+def one_line(text: str) -> str:
+    r"""Return a line, its continuations indented: any other line break, brought in from outside, stands as `\n`."""
+    return _BREAK.sub(r"\\n", text)
+
+
 def inline(text: str, limit: int = 300) -> str:
     """Return one line of Markdown, safe in a table cell, at most `limit` characters of the text."""
     return re.sub(r"([\\`*_\[\]<>|~#&])", r"\\\1", plain_line(text, limit))
@@ -68,3 +115,12 @@ def many(number: int, noun: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     return match[0].encode("unicode_escape").decode("ascii")
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def _without_command(match: re.Match[str]) -> str:
+    return f"{match[1]}\\u003a" if match[0].endswith(":") else "\\u0023"

@@ -10,6 +10,7 @@ from contracts.checks.check import Arguments, Check, Subject
 from contracts.checks.workflow import Row, tells
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response
+from contracts.session.tokens import sendable
 
 TOKEN_MEMBER: Final = "authenticationToken"  # noqa: S105 - a name, no secret
 EXPIRATION_MEMBER: Final = "expiration"
@@ -19,7 +20,7 @@ def token_in(response: Response) -> str | None:
     """The token of a sign-in answer, where the document says it stands; None when there is none."""
     body = response.json
     value = body.get(TOKEN_MEMBER) if response.success and isinstance(body, dict) else None
-    return value if isinstance(value, str) and value else None
+    return value if isinstance(value, str) and sendable(value) else None
 
 
 def without_secrets(response: Response) -> str:
@@ -27,7 +28,12 @@ def without_secrets(response: Response) -> str:
     body = response.json
     if not isinstance(body, dict) or TOKEN_MEMBER not in body:
         return response.quote()
-    return f"{response.status} with members { {name: type(value).__name__ for name, value in body.items()} }"
+    return f"{response.status} with members { {name: _kind(value) for name, value in body.items()} }"
+
+
+def _kind(value: Any) -> str:
+    broken = isinstance(value, str) and value and not sendable(value)
+    return f"{type(value).__name__}{' with a line break or zero, which no header can hold' if broken else ''}"
 
 
 def _tokens(response: Response) -> Iterator[str]:
@@ -66,7 +72,7 @@ def _turned_away(response: Response, *, realm: str) -> str | None:
 
 TOKEN_GIVEN: Final = Check(
     "token-given",
-    f"{TOKEN_MEMBER}, a string that is not empty",
+    f"{TOKEN_MEMBER}, a string that is not empty and that a header can hold",
     _no_token_given,
     clauses=("token-issued",),
     applies=_where_a_token_is_due,

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from contracts.cli import completion, manual_options
-from contracts.cli.options import as_json
+from contracts.cli.options import as_json, print_lines
 from contracts.errors import UsageError, suggestion
 from contracts.exchanges.request_facts import body_schema
 from contracts.file_formats import plain
@@ -166,7 +166,7 @@ def _print(calls: CallResults, points: SilentPoints, left: Leftovers, *, as_json
     if as_json:
         click.echo(json_text(_as_data(calls, points, left), indent=2))
         return
-    manual_options.print_lines(_lines(calls, points, catalogue))
+    print_lines(_lines(calls, points, catalogue))
     manual_options.print_left(left)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from contracts.cli.options import base_url, known_realms, reports, run_option, traffic_options
+from contracts.cli.options import base_url, known_realms, print_lines, reports, run_option, traffic_options
 from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
 from contracts.interface.operations import WORKFLOW_REALMS
@@ -51,11 +51,9 @@ def command(file: Path, reports: Path, *, as_json: bool, **further: Any) -> int:
     if as_json:
         click.echo(json.dumps(content, indent=2, ensure_ascii=True))
     else:
-        for line in check.finding_lines(tally):
-            click.echo(line)
+        print_lines(check.finding_lines(tally))
         click.echo()
-        for line in (*check.coverage_lines(tally, facts.unreadable), *facts.notes):
-            click.echo(line)
+        print_lines((*check.coverage_lines(tally, facts.unreadable), *facts.notes))
         click.echo(f"report       {folder / 'index.html'}")
         click.echo(check.verdict_line(verdict))
     return int(verdict.exit_code)

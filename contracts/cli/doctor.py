@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from contracts.cli import manual_options
-from contracts.cli.options import as_json, reports, sandbox_arguments, target
+from contracts.cli.options import as_json, print_lines, reports, sandbox_arguments, target
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
 from contracts.manual.readiness import Diagnosis, Readiness, State, examine
 from contracts.safe_text import json_text, many, printable
@@ -69,7 +69,7 @@ def command(
     if as_json:
         click.echo(json_text(_as_data(readiness, target_name, base_url, left), indent=2))
     else:
-        manual_options.print_lines(_lines(readiness, in_words))
+        print_lines(_lines(readiness, in_words))
         manual_options.print_left(left)
     return _EXIT_CODES[readiness.state]
 

@@ -8,7 +8,14 @@ from typing import Any, Final
 
 import click
 
-from contracts.cli.options import DefaultCommandGroup, known_realms, reports, run_option, together
+from contracts.cli.options import (
+    DefaultCommandGroup,
+    known_realms,
+    print_lines,
+    reports,
+    run_option,
+    together,
+)
 from contracts.errors import UsageError
 from contracts.evidence import observations
 from contracts.evidence.comparison import realms_of_operations
@@ -28,7 +35,7 @@ from contracts.history.observed_facts import Change, Facts, Severity, read_facts
 from contracts.interface.catalogue import load_catalogue
 from contracts.manual.clause_status import run_folder
 from contracts.plugin.run_options import BASELINE, CLAUSE, REALM
-from contracts.safe_text import json_text, many
+from contracts.safe_text import json_text, many, plain_line
 
 #: Exit codes: 0 nothing that breaks clients, 1 breaking drift, 4 usage.
 _BREAKING = 1
@@ -86,7 +93,8 @@ def show(*, beside: bool, as_json: bool, **where: Any) -> int:
     if as_json:
         click.echo(json_text([plain(change.entry) for change in seen.changes], indent=2))
     elif seen.accepted is None:
-        click.echo(f"no baseline of {seen.target} yet; `registry-contracts drift accept` writes {seen.path}")
+        target = plain_line(seen.target)
+        click.echo(f"no baseline of {target} yet; `registry-contracts drift accept` writes {seen.path}")
     else:
         _echo_changes(seen)
     return _BREAKING if any(change.severity is Severity.BREAKING for change in seen.changes) else 0
@@ -104,13 +112,11 @@ def accept_command(**where: Any) -> int:
         return 0
     wordings = {clause.id: clause.wording for clause in load_catalogue()}
     baselines.write(seen.path, baselines.Baseline(seen.target, merged), wordings, realms_of_operations())
-    for line in change_lines(changes):
-        click.echo(line)
+    print_lines(change_lines(changes))
     new = sum(map(len, fresh.values()))
     if new:
         click.echo(f"new ({new})")
-        for line in new_fact_lines(fresh):
-            click.echo(line)
+        print_lines(new_fact_lines(fresh))
     click.echo(
         f"accepted {many(len(changes), 'change')} and {many(new, 'new fact')} of {seen.name}: {seen.path}"
     )
@@ -144,8 +150,7 @@ def _load(
 
 def _echo_changes(seen: _Run) -> None:
     changes = seen.changes
-    for line in change_lines(changes):
-        click.echo(line)
+    print_lines(change_lines(changes))
     breaking = sum(change.severity is Severity.BREAKING for change in changes)
     counts = f"{breaking} breaking, {len(changes) - breaking} additive" if changes else "no drift"
     new = sum(map(len, not_accepted_yet(seen.known, seen.facts).values()))
@@ -158,7 +163,6 @@ def _show_realms(seen: _Run, *, as_json: bool) -> int:
     if as_json:
         click.echo(json_text(plain(differences), indent=2))
         return 0
-    for line in realm_difference_lines(differences):
-        click.echo(line)
-    click.echo(f"{many(len(differences), 'point')} on which the realms of {seen.target} differ")
+    print_lines(realm_difference_lines(differences))
+    click.echo(f"{many(len(differences), 'point')} on which the realms of {plain_line(seen.target)} differ")
     return 0

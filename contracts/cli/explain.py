@@ -13,7 +13,7 @@ import click
 
 from contracts.checks.table import UNIVERSAL
 from contracts.cli import completion
-from contracts.cli.options import as_json, reports
+from contracts.cli.options import as_json, print_lines, reports
 from contracts.errors import UsageError
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Clause, Level, load_catalogue
@@ -72,8 +72,7 @@ def command(*, name: str, reports: Path, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        for line in lines:
-            click.echo(line)
+        print_lines(lines)
     return 0
 
 

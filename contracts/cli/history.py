@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from contracts.cli.options import DefaultCommandGroup, known_realms
+from contracts.cli.options import DefaultCommandGroup, known_realms, print_lines
 from contracts.errors import UsageError
 from contracts.history.runs import FILE_NAME, WINDOW, Entry, History, Trend, merge, read, trends, write
 from contracts.interface.catalogue import load_catalogue
@@ -70,8 +70,7 @@ def show(
         if (wanted is None or trend.clause == wanted) and (not realms or trend.realm in realms)
     ]
     lines = _of_clause(known, name, clause or "") if wanted else _of_series(history, name, kind, known, runs)
-    for line in lines:
-        click.echo(line)
+    print_lines(lines)
     return 0
 
 

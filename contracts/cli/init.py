@@ -12,6 +12,7 @@ import click
 
 from contracts.cli import manual_options
 from contracts.cli.doctor import diagnosis_lines
+from contracts.cli.options import print_lines
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges.har import read_har
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
@@ -79,7 +80,7 @@ def command(
     for realm in realms:
         refuse_production_realm(realm)
     learned = _learned(from_har, keep_personal_data=keep_personal_data)
-    manual_options.print_lines(_learned_lines(learned))
+    print_lines(_learned_lines(learned))
     settings = TargetSettings(
         name=path.stem,
         base_url="" if learned.production else _address(base_url, learned),
@@ -181,7 +182,7 @@ def _look(path: Path) -> int:
     ready = load_target(str(path), os.environ, Path.cwd())
     with open_manual_session(SessionOptions(ready=ready), left) as session:
         readiness: Readiness = examine(session)
-    manual_options.print_lines(diagnosis_lines(readiness))
+    print_lines(diagnosis_lines(readiness))
     if readiness.state is State.ENVIRONMENT:
         raise EnvironmentFault(f"the settings are written, but {path.stem} cannot be judged as it is")
     click.echo(

@@ -13,7 +13,7 @@ import click
 from contracts.cases.marks import Profile
 from contracts.checks.table import UNIVERSAL
 from contracts.cli import completion
-from contracts.cli.options import as_json, reports
+from contracts.cli.options import as_json, print_lines, reports
 from contracts.errors import UsageError, suggestion
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.clause_table import known_cases
@@ -94,8 +94,7 @@ def command(*, what: str, as_json: bool, **filters: Any) -> int:
     if as_json:
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return 0
-    for line in _table(rows, known.columns):
-        click.echo(line)
+    print_lines(_table(rows, known.columns))
     click.echo(many(len(rows), "line"), err=True)
     return 0
 

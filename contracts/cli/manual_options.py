@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -59,9 +59,3 @@ def print_left(left: Leftovers) -> None:
     for entry in left.residue:
         name = entry.identifier or "without a name"
         click.echo(f"left for good: {entry.what} {name} in {entry.realm}", err=True)
-
-
-def print_lines(lines: Iterable[str]) -> None:
-    """Print lines; colours are left out where there is no terminal."""
-    for line in lines:
-        click.echo(line)

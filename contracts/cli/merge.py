@@ -9,14 +9,23 @@ import click
 
 from contracts.cli.options import comparison_options, reports, webhook_options
 from contracts.evidence.comparison import Comparison
-from contracts.evidence.run_folder import find_folders, merge, merge_problems, new_folder, read_shards
+from contracts.evidence.run_folder import (
+    find_folders,
+    merge,
+    merge_problems,
+    new_folder,
+    point_latest,
+    read_shards,
+)
 from contracts.evidence.verdicts import RunVerdict
 from contracts.reports.finding_lines import lines_of
 from contracts.reports.verdict_json import FILE_NAME as VERDICT_FILE
 from contracts.reports.webhook import webhook_settings
 from contracts.reports.writers import write_all
+from contracts.safe_text import one_line, plain_line
 
 _USAGE = 4
+_LONGEST_LINE = 2000
 
 
 @click.command()
@@ -50,16 +59,18 @@ def command(
     troubles += merge_problems(pieces)
     if troubles:
         for line in troubles:
-            click.echo(f"registry-contracts: {line}", err=True)
+            click.echo(f"registry-contracts: {plain_line(line, _LONGEST_LINE)}", err=True)
         return _USAGE
     target = pieces[0].record.run.target
     comparison = Comparison.of_options(target, reports, drift, baseline, history)
     webhook = webhook_settings(notify, report_url, pieces[0].shard.address)
     folder = new_folder(reports, f"{target}-{pieces[0].shard.of}-shards", "write reports to")
+    # Whatever becomes of this one, `latest` does not go on leading to an older run.
+    point_latest(folder)
     command = shlex.join(["registry-contracts", "merge", *map(str, folders)])
     merge(pieces, folder, command)
     for complaint in comparison.note_in(folder):
-        click.echo(f"history: {complaint}")
+        click.echo(f"history: {plain_line(complaint, _LONGEST_LINE)}")
     verdict = write_all(folder)
     comparison.add_to_history(folder)
     path = folder / VERDICT_FILE
@@ -73,11 +84,11 @@ def command(
 def _print_verdict(verdict: RunVerdict, folder: Path, shards: int, command: str) -> None:
     click.echo(f"merged: {shards} shards")
     for line in lines_of(verdict, command):
-        click.secho(line.text, fg=line.colour or None, bold=line.bold)
+        click.secho(one_line(line.text), fg=line.colour or None, bold=line.bold)
     if verdict.weather and verdict.word != "inconclusive":
-        click.echo(f"weather: {verdict.weather}")
+        click.echo(f"weather: {plain_line(verdict.weather, _LONGEST_LINE)}")
     if verdict.drift.sentence:
-        click.echo(f"drift: {verdict.drift.sentence}")
+        click.echo(f"drift: {plain_line(verdict.drift.sentence, _LONGEST_LINE)}")
     report = folder / "index.html"
     click.echo(f"report: {report if report.exists() else folder}")
-    click.echo(f"verdict: {verdict.line}")
+    click.echo(f"verdict: {plain_line(verdict.line, _LONGEST_LINE)}")

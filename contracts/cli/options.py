@@ -22,6 +22,7 @@ from contracts.plugin.run_options import (
     WEBHOOK,
     RunOption,
 )
+from contracts.safe_text import one_line
 from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -122,3 +123,9 @@ class DefaultCommandGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Name the commands, the default one first."""
         return list(self.commands)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines, each as one; colours are left out where there is no terminal."""
+    for line in lines:
+        click.echo(one_line(line))

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
+from types import FrameType
 from typing import Final
 
 import click
 
-from contracts.errors import EnvironmentFault, RegistryContractsError, UsageError
+from contracts.errors import (
+    INTERRUPTING_SIGNALS,
+    EnvironmentFault,
+    RegistryContractsError,
+    UsageError,
+    breakdown,
+    discard_unwritten,
+)
 from contracts.interface.location import keep_hypothesis_out
+from contracts.safe_text import SafeOutput, plain_line
 
 #: Exit codes of design section 3 that known errors end with.
 _INTERRUPTED: Final = 2
 _ERROR: Final = 3
 _USAGE: Final = 4
 _INCONCLUSIVE: Final = 6
+_LONGEST_LINE: Final = 2000
 #: By kind of error; the others are errors of the suite.
 _EXIT_CODES: Final = {UsageError: _USAGE, EnvironmentFault: _INCONCLUSIVE}
 
@@ -71,20 +83,39 @@ def program() -> None:
 
 
 def main() -> None:
-    """Run a command and exit with its code; every known error is one line on stderr."""
+    """Run a command and exit with its code; every error is one line on stderr."""
     keep_hypothesis_out()
-    code = _guarded()
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader is gone, as behind `| head`; what is left over goes nowhere, and Python says nothing at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for number in INTERRUPTING_SIGNALS:
+        # A signal that is ignored, as under nohup, stays ignored.
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _interrupt)
+    with _safe_output():
+        code = _guarded()
     sys.exit(code)
+
+
+@contextmanager
+def _safe_output() -> Iterator[None]:
+    """Let nothing out that a terminal or the log of a job would obey, wherever in the program it is printed."""
+    usual = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (SafeOutput(stream) if hasattr(stream, "buffer") else stream for stream in usual)
+    try:
+        yield
+    finally:
+        for ours in (sys.stdout, sys.stderr):
+            if isinstance(ours, SafeOutput):
+                discard_unwritten(ours)
+                ours.detach()
+        sys.stdout, sys.stderr = usual
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def _guarded() -> int:
     try:
-        return int(program.main(prog_name="registry-contracts", standalone_mode=False) or 0)
+        return _run()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return _USAGE
@@ -95,8 +126,25 @@ def _guarded() -> int:
         return _complain(str(error), next(known, _ERROR))
     except (click.Abort, KeyboardInterrupt):
         return _complain("interrupted", _INTERRUPTED)
+    except Exception as error:  # noqa: BLE001 - whatever breaks must not end as 1, which is a verdict
+        return _complain(breakdown(error), _ERROR)
+
+
+def _run() -> int:
+    # Where the reader has seen enough, as behind `| head`, nobody knows how the command would have ended.
+    code = _ERROR
+    try:
+        code = int(program.main(prog_name="registry-contracts", standalone_mode=False) or 0)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        discard_unwritten(sys.stdout)
+    return code
 
 
 def _complain(text: str, code: int) -> int:
-    click.echo(f"registry-contracts: {text}", err=True)
+    with suppress(OSError, ValueError):
+        click.echo(f"registry-contracts: {plain_line(text, _LONGEST_LINE)}", err=True)
+    for stream in (sys.stdout, sys.stderr):
+        discard_unwritten(stream)
     return code

@@ -14,7 +14,7 @@ import click
 
 from contracts.cli.check import base_url_of
 from contracts.cli.manual_options import print_left
-from contracts.cli.options import base_url, reports, sandbox_arguments, target, traffic_options
+from contracts.cli.options import base_url, print_lines, reports, sandbox_arguments, target, traffic_options
 from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
 from contracts.manual import check
@@ -101,8 +101,7 @@ def _run(
         unused.pop_all()
         verdict = recorder.report()
     click.echo()
-    for line in recorder.lines:
-        click.echo(line)
+    print_lines(recorder.lines)
     click.echo(f"report       {folder / 'index.html'}")
     click.echo(check.verdict_line(verdict))
     return int(verdict.exit_code)

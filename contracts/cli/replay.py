@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from contracts.cli import completion, manual_options
-from contracts.cli.options import as_json
+from contracts.cli.options import as_json, print_lines
 from contracts.errors import UsageError, suggestion
 from contracts.exchanges.transcript import curl
 from contracts.interface.catalogue import load_catalogue
@@ -83,7 +83,7 @@ def command(
     if as_json:
         click.echo(json_text(data, indent=2))
     else:
-        manual_options.print_lines(lines)
+        print_lines(lines)
     manual_options.print_left(left)
     return int(data["exit_code"])
 

@@ -19,7 +19,17 @@ from msgspec import Meta
 from contracts.errors import SuiteError, UsageError
 from contracts.evidence.record import AssertionCount, Block, Left, Narrowed, Observation, Untested, Verdict
 from contracts.exchanges.exchange import ExchangeEntry
-from contracts.file_formats import Count, Moment, Name, OpenFormat, Seconds, convert, parse, required_members
+from contracts.file_formats import (
+    Count,
+    Moment,
+    Name,
+    OpenFormat,
+    Seconds,
+    convert,
+    parse,
+    read_bytes,
+    required_members,
+)
 from contracts.safe_text import encodable
 
 Event = dict[str, Any]
@@ -226,9 +236,11 @@ def read_journal(path: Path) -> list[Event]:
         UsageError: the file is absent, is no journal, or was altered (a whole line is not an event).
     """
     try:
-        lines = path.read_bytes().split(b"\n")
+        lines = read_bytes(path).split(b"\n")
     except FileNotFoundError as error:
         raise UsageError(f"{path} is absent: the run folder is not complete") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
     complete, cut = lines[:-1], lines[-1]
     events = [_decode(path, number, line) for number, line in enumerate(complete, start=1)]
     if events and events[0].get("kind") != "start":

@@ -27,7 +27,18 @@ from contracts.evidence.record import Observation, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import json_of
-from contracts.file_formats import Format, Moment, Name, Names, convert, one_of, parse, plain, write_file
+from contracts.file_formats import (
+    Format,
+    Moment,
+    Name,
+    Names,
+    convert,
+    one_of,
+    parse,
+    plain,
+    read_bytes,
+    write_file,
+)
 from contracts.history.drift import RealmDifference, between_realms
 from contracts.history.observed_facts import read_facts, refusal_clause, success_clause
 from contracts.interface.description import load_description, operations_with
@@ -406,7 +417,7 @@ def read(folder: Path) -> dict[str, Any]:
     path = folder / FILE_NAME
     again = f"`python -m contracts.reports {folder}` makes it again"
     try:
-        content = parse(path.read_bytes(), str(path))
+        content = parse(read_bytes(path), str(path))
     except FileNotFoundError as error:
         raise UsageError(f"{path} is absent; {again}") from error
     except OSError as error:

@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from contracts.evidence.terms import Terms
 from contracts.exchanges.exchange import Exchange
-from contracts.file_formats import Count, Moment, Name, OpenFormat, Seconds, Seed, one_of
+from contracts.file_formats import Count, FileName, Moment, Name, OpenFormat, Seconds, Seed, one_of
 from contracts.settings.target import target_in_words
 
 
@@ -194,8 +194,8 @@ class RunFacts:
     versions: Mapping[str, str]
     environment: Environment
     interrupted: bool
-    expected_workers: tuple[Name, ...]
-    without_journal: tuple[Name, ...] = ()
+    expected_workers: tuple[FileName, ...]
+    without_journal: tuple[FileName, ...] = ()
     strict: bool = False
     waived: Mapping[str, Name] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)

@@ -33,12 +33,13 @@ from contracts.evidence.record import (
     distinct_records,
 )
 from contracts.exchanges.exchange import Exchange
-from contracts.file_formats import Shape, convert, parse, plain
+from contracts.file_formats import Shape, convert, parse, plain, read_bytes
 from contracts.safe_text import encodable, many
-from contracts.session.ledger import RUN_FILE
+from contracts.session.ledger import RUN_FILE, read_ledger
 
 #: So many that begin in one second and are called the same are none of a person's making.
 _MOST: Final = 99
+_NO_NAME: Final = re.compile(r"[^\w.-]+")
 
 
 def new_folder(
@@ -55,7 +56,8 @@ def new_folder(
     Raises:
         UsageError: it cannot be made, or nothing can be written there.
     """
-    base = f"{at or datetime.now(UTC):%Y%m%d-%H%M%S}-{kind}"
+    # The name of a target may come from another's file: it stays within the folder.
+    base = f"{at or datetime.now(UTC):%Y%m%d-%H%M%S}-{_NO_NAME.sub('-', kind)}"
     try:
         reports.mkdir(parents=True, exist_ok=True)
         folder = _first_free(reports, base)
@@ -287,7 +289,7 @@ def read_run_facts(run_folder: Path) -> RunFacts:
     """
     path = run_folder / RUN_FILE
     try:
-        text = path.read_bytes()
+        text = read_bytes(path)
     except FileNotFoundError as error:
         raise UsageError(f"{path} is absent: not a run folder, or the run was killed") from error
     except OSError as error:
@@ -603,10 +605,12 @@ def _ledger(piece: ShardRun) -> Iterator[dict[str, Any]]:
     path = piece.folder / _LEDGER
     if not path.exists():
         return
-    for line in path.read_text("utf-8").splitlines():
-        if line.strip():
-            entry = json.loads(line)
-            yield entry | {"by": _named(piece, str(entry.get("by", "")))}
+    try:
+        entries = read_ledger(path)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    for entry in entries:
+        yield plain(entry) | {"by": _named(piece, entry.by)}
 
 
 def _write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:

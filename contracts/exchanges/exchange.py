@@ -31,7 +31,7 @@ MOST_VALUES: Final = 1_000_000
 #: Reading a longer number takes time out of all proportion.
 MOST_DIGITS: Final = 4000
 _TOO_DEEP: Final = f"nested deeper than {DEEPEST} levels"
-_OPENINGS: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{\]}]', re.DOTALL)
+_OPENINGS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]', re.DOTALL)
 _BYTE_ORDER_MARKS: Final = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -67,8 +67,8 @@ def _parsed(content: bytes, doubled: list[str]) -> Any:
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            doubled.extend(name for name in found if names.count(name) > 1)
+            seen: set[str] = set()
+            doubled.extend(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         return found
 
     try:

@@ -27,7 +27,7 @@ from contracts.exchanges.exchange import (
     Response,
     read_timestamp,
 )
-from contracts.file_formats import is_file
+from contracts.file_formats import is_file, read_bytes
 
 #: Name of the file of all exchanges in a run folder.
 FILE_NAME: Final = "traffic.har"
@@ -86,7 +86,7 @@ def _content(path: Path, shown: str) -> Any:
     if not is_file(path):
         raise UsageError(f"no HAR file '{shown}': name a file that is there")
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_bytes(path).decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"{shown}: cannot be read: {error.strerror}; check its permissions") from None
     except UnicodeDecodeError:

@@ -11,6 +11,7 @@ import hashlib
 import html
 import json
 import re
+from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -23,6 +24,40 @@ _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re
 _LAYERS: Final = 2
 #: A shorter secret stands in the codes of other things by chance.
 _SHORTEST_CODED: Final = 6
+#: Words are found by so many characters at their beginning.
+_GRAM: Final = 6
+#: Fewer words are looked for one by one.
+_FEW: Final = 64
+
+
+class _Words:
+    """Many words, looked for in a text all at once: its time does not grow with their number."""
+
+    def __init__(self) -> None:
+        self._short: set[str] = set()
+        #: Their first characters → the words that begin so.
+        self._by_beginning: dict[str, set[str]] = {}
+
+    def add(self, words: Iterable[str]) -> None:
+        """Look for more words."""
+        for word in words:
+            if len(word) < _GRAM:
+                self._short.add(word)
+            else:
+                self._by_beginning.setdefault(word[:_GRAM], set()).add(word)
+
+    def standing_in(self, text: str) -> Iterator[str]:
+        """Every word that stands in a text, possibly more than once."""
+        yield from (word for word in self._short if word in text)
+        known = self._by_beginning
+        if len(known) < _FEW:
+            for words in known.values():
+                yield from (word for word in words if word in text)
+            return
+        for at in range(len(text) - _GRAM + 1):
+            for word in known.get(text[at : at + _GRAM], ()):
+                if text.startswith(word, at):
+                    yield word
 
 
 class Disguises:
@@ -33,26 +68,26 @@ class Disguises:
     """
 
     def __init__(self) -> None:
-        self._plain: set[str] = set()
-        self._coded: set[str] = set()
+        self._plain = _Words()
+        self._coded = _Words()
 
     def add(self, secret: str) -> None:
         """Look for one more secret."""
         raw = secret.encode("utf-8", "surrogatepass")
-        self._plain |= {secret.lower(), raw.decode("latin-1").lower()}
+        self._plain.add({secret.lower(), raw.decode("latin-1").lower()})
         if len(secret) >= _SHORTEST_CODED:
-            self._plain.add(raw.hex())
-            self._coded |= {code.lower() for code in in_base64(raw)}
+            self._plain.add({raw.hex()})
+            self._coded.add({code.lower() for code in in_base64(raw)})
 
     def seen_in(self, text: str) -> bool:
         """Whether any secret stands in a text, in any letter case."""
         return bool(self._plain) and any(self._stands_in(view.lower()) for view in _views(text))
 
     def _stands_in(self, lowered: str) -> bool:
-        if any(secret in lowered for secret in self._plain):
+        if any(self._plain.standing_in(lowered)):
             return True
         signs = lowered.replace("-", "+").replace("_", "/")  # as Base64 is written where a URL may hold it
-        return any(code in signs for code in self._coded)
+        return any(self._coded.standing_in(signs))
 
 
 def in_base64(raw: bytes) -> Iterator[str]:
@@ -109,9 +144,13 @@ class Redactor:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets: set[str] = set()
         self._disguises = Disguises()
-        #: Longest first, so that a secret inside another one does not leave the rest of it.
-        self._forms: list[str] = []
-        self._codes: list[str] = []
+        #: Forms as they are written, by themselves in small letters.
+        self._written: dict[str, set[str]] = {}
+        self._forms = _Words()
+        #: The forms that a cut may leave the beginning of, and the secrets themselves; sorted.
+        self._sorted_forms: list[str] = []
+        self._sorted: list[str] = []
+        self._longest = 0
         for secret in secrets:
             self.learn(secret)
 
@@ -121,8 +160,15 @@ class Redactor:
             self._secrets.add(secret)
             # The half stands in the whole, so that looking for it finds both.
             self._disguises.add(_half(secret) if len(secret) >= _HALVED_FROM else secret)
-            self._forms = _longest_first({*self._forms, *_forms(secret)})
-            self._codes = _longest_first({*self._codes, *_codes(secret)})
+            forms = set(_forms(secret))
+            for form in forms:
+                insort(self._sorted_forms, form)
+            insort(self._sorted, secret)
+            forms |= set(_codes(secret))
+            for form in forms:
+                self._written.setdefault(form.lower(), set()).add(form)
+                self._longest = max(self._longest, len(form))
+            self._forms.add(form.lower() for form in forms)
 
     def knows(self, secret: str) -> bool:
         """Whether a text is one of the run's secrets."""
@@ -134,8 +180,9 @@ class Redactor:
 
     def begins(self, text: str) -> bool:
         """Whether a text is the beginning of one of the run's secrets, cut short."""
-        return len(text) >= _SHORTEST_BEGINNING and any(
-            secret != text and secret.startswith(text) for secret in self._secrets
+        at = bisect_right(self._sorted, text)
+        return (
+            len(text) >= _SHORTEST_BEGINNING and at < len(self._sorted) and self._sorted[at].startswith(text)
         )
 
     def text(self, text: str) -> str:
@@ -150,7 +197,7 @@ class Redactor:
 
     def beginning(self, text: str, most: int) -> str:
         """At most the first `most` characters of a text; a secret astride the end leaves no half of it."""
-        longest = max((len(form) for form in (*self._forms, *self._codes)), default=0)
+        longest = self._longest
         if len(text) <= most + longest:
             return self.text(text)[:most]
         window = self.text(text[: most + longest])
@@ -179,9 +226,10 @@ class Redactor:
         return f"{scheme} {REDACTED}" if space and scheme.isalpha() else REDACTED
 
     def _blanked(self, text: str) -> str:
-        for form in (*self._forms, *self._codes):
-            if form.lower() in text.lower():
-                text = re.sub(re.escape(form), REDACTED, text, flags=re.IGNORECASE)
+        # Longest first, so that a secret inside another one does not leave the rest of it.
+        for form in _longest_first(self._forms.standing_in(text.lower())):
+            for written in self._written[form]:
+                text = re.sub(re.escape(written), REDACTED, text, flags=re.IGNORECASE)
         return WITHHELD if self._disguises.seen_in(text) else text
 
     def _without_beginnings(self, text: str) -> str:
@@ -190,16 +238,16 @@ class Redactor:
         return _CUT.join([*map(self._without_beginning, pieces[:-1]), pieces[-1]])
 
     def _without_beginning(self, piece: str) -> str:
-        for form in self._forms:
-            longest = min(len(form) - 1, len(piece))
-            for length in range(longest, _SHORTEST_BEGINNING - 1, -1):
-                if piece.endswith(form[:length]):
-                    return piece[: len(piece) - length] + REDACTED
+        for length in range(min(self._longest - 1, len(piece)), _SHORTEST_BEGINNING - 1, -1):
+            ending = piece[len(piece) - length :]
+            at = bisect_right(self._sorted_forms, ending)
+            if at < len(self._sorted_forms) and self._sorted_forms[at].startswith(ending):
+                return piece[: len(piece) - length] + REDACTED
         return piece
 
 
 def _longest_first(forms: Iterable[str]) -> list[str]:
-    return sorted(forms, key=lambda form: (-len(form), form))
+    return sorted(set(forms), key=lambda form: (-len(form), form))
 
 
 def _as_bytes(secret: str) -> str:

@@ -18,7 +18,7 @@ import yaml
 from msgspec import Meta
 
 from contracts.errors import UsageError
-from contracts.file_formats import Format, Name, convert, read_file, write_file
+from contracts.file_formats import Format, Name, convert, read_bytes, read_file, write_file
 from contracts.history.drift import Mode
 from contracts.history.observed_facts import Change, Facts, Place, Value, status_of, text_of
 from contracts.interface.operations import ANY_REALM
@@ -83,7 +83,7 @@ def read(path: Path, realms_of: Mapping[str, tuple[str, ...]]) -> Baseline | Non
         UsageError: the file cannot be read or used; one line that says what is wrong.
     """
     try:
-        text = path.read_text("utf-8")
+        text = read_bytes(path).decode("utf-8")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -98,6 +98,9 @@ def parse(text: str, shown: str, realms_of: Mapping[str, tuple[str, ...]]) -> Ba
         UsageError: it cannot be used.
     """
     try:
+        # Nine lines of aliases of aliases stand for a thousand million values.
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, yaml.SafeLoader)):
+            raise UsageError(f"{shown}: holds an alias (*); write the values out")
         content = _texts(yaml.safe_load(text))
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1

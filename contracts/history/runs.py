@@ -6,11 +6,10 @@ The oldest runs on a target are folded into one line that still says what was gr
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import msgspec
-from filelock import FileLock
+from filelock import FileLock, Timeout
 from msgspec import Meta
 
 from contracts.errors import UsageError
@@ -35,6 +34,7 @@ from contracts.file_formats import (
     convert,
     one_of,
     parse,
+    read_bytes,
     read_file,
     same_outcome,
 )
@@ -211,6 +211,8 @@ def _marks(cells: Mapping[str, Mapping[str, Mark]], entries: Iterable[Entry]) ->
 
 
 FILE_NAME: Final = "history.jsonl"
+#: Adding a run takes a fraction of a second.
+_LONGEST_WAIT_SECONDS: Final = 10.0
 #: A part of the runs kept: by so much a file may grow before it is rewritten, since rewriting makes large diffs.
 _SLACK: Final = 6
 
@@ -258,7 +260,7 @@ def read(path: Path) -> History:
         UsageError: it cannot be read.
     """
     try:
-        text = path.read_bytes().decode("utf-8", errors="replace")
+        text = read_bytes(path).decode("utf-8", errors="replace")
     except FileNotFoundError:
         return History()
     except OSError as error:
@@ -326,8 +328,7 @@ def append(path: Path, entry: Entry, keep: int = KEPT_RUNS) -> History:
     Raises:
         UsageError: the file cannot be read or written.
     """
-    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
-    with FileLock(Path(tempfile.gettempdir()) / f"registry-contracts-history-{name}.lock"):
+    with _locked(path):
         before = read(path)
         after = merge([before, History((entry,))], keep)
         if len(before.of(entry.target, entry.kind)) < keep + keep // _SLACK:
@@ -335,6 +336,24 @@ def append(path: Path, entry: Entry, keep: int = KEPT_RUNS) -> History:
         else:
             write(path, after)
     return after
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a history, which lies beside it, where only those who may write the history reach it."""
+    place = path.resolve()
+    lock = FileLock(place.with_name(f".{place.name}.lock"))
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=_LONGEST_WAIT_SECONDS)
+    except Timeout:
+        raise UsageError(f"cannot write the history {path}: another run holds its lock") from None
+    except OSError as error:
+        raise UsageError(f"cannot write the history {path}: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _add_line(path: Path, entry: Entry, before: History) -> None:

@@ -167,7 +167,7 @@ def labelled(label: str, text: str) -> str:
         click.unstyle(text), _LINE_WIDTH - _LABEL, break_long_words=False, break_on_hyphens=False
     ) or [""]
     if len(lines) == 1:
-        return f"{label:<{_LABEL}}{text}"
+        return f"{label:<{_LABEL}}{' '.join(text.split())}"
     return f"{label:<{_LABEL}}" + f"\n{indent}".join(lines)
 
 

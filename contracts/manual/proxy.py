@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from multidict import CIMultiDict
 
-from contracts.errors import SuiteError, UsageError
+from contracts.errors import INTERRUPTING_SIGNALS, SuiteError, UsageError
 from contracts.exchanges.exchange import UNKNOWN_BODY, Body, Exchange, Headers, Response
 from contracts.exchanges.har import FILE_NAME, add, har_writer
 from contracts.exchanges.overlap import Overlaps
@@ -263,7 +263,6 @@ _GRACE_SECONDS: Final = 2.0
 _LOOKS_SECONDS: Final = 0.1
 #: Judging shares the interpreter with the traffic; it gives way this often.
 _SWITCH_SECONDS: Final = 0.0005
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -378,7 +377,7 @@ def _listener(port: int, option: str) -> socket.socket:
         ) from None
 
 
-def _stopping(loop: asyncio.AbstractEventLoop, signals: Sequence[signal.Signals] = _SIGNALS) -> asyncio.Event:
+def _stopping(loop: asyncio.AbstractEventLoop) -> asyncio.Event:
     """An event that a signal sets; a second one acts as it would without us."""
     stop = asyncio.Event()
 
@@ -386,7 +385,9 @@ def _stopping(loop: asyncio.AbstractEventLoop, signals: Sequence[signal.Signals]
         stop.set()
         loop.remove_signal_handler(number)
 
-    for number in signals:
+    for number in INTERRUPTING_SIGNALS:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            continue
         try:
             loop.add_signal_handler(number, on_signal, number)
         except (RuntimeError, ValueError):  # not the main thread, as in tests: who started it stops it

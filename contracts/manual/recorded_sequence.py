@@ -21,7 +21,7 @@ from contracts.exchanges.exchange import Body, Exchange, ExchangeEntry
 from contracts.exchanges.har import read_har
 from contracts.exchanges.redaction import TOKEN
 from contracts.exchanges.request_facts import ROOT, realm_of
-from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, is_file, mismatch
+from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, is_file, mismatch, read_bytes
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.reports.finding_files import FOLDER_NAME
@@ -349,7 +349,7 @@ def find(asked: str, reports: Path, chosen: str | None, entries: Entries | None)
 
 
 def _of_file(path: Path, shown: str, entries: Entries | None) -> RecordedSequence:
-    content = _parsed(path.read_bytes(), shown)
+    content = _parsed(read_bytes(path), shown)
     if isinstance(content, dict) and "log" in content:
         return read_archive(path, shown, entries)
     return from_data(content, shown)
@@ -383,17 +383,17 @@ def _newest_first(reports: Path) -> Iterator[Path]:
 def _in_folder(folder: Path) -> Known:
     """Findings below a folder: a run folder, its `findings`, or one that holds an unpacked artifact."""
     for place in (folder / FOLDER_NAME, folder):
-        paths = sorted(place.glob("*.json"))
+        paths = sorted(filter(is_file, place.glob("*.json")))
         found = {path.stem: path for path in paths if place.name == FOLDER_NAME or _looks_like_one(path)}
         if found:
-            return {name: (path.read_bytes(), str(path)) for name, path in found.items()}
-    paths = sorted(folder.glob(f"*/{FOLDER_NAME}/*.json"))
-    return {path.stem: (path.read_bytes(), str(path)) for path in paths}
+            return {name: (read_bytes(path), str(path)) for name, path in found.items()}
+    paths = sorted(filter(is_file, folder.glob(f"*/{FOLDER_NAME}/*.json")))
+    return {path.stem: (read_bytes(path), str(path)) for path in paths}
 
 
 def _looks_like_one(path: Path) -> bool:
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(read_bytes(path))
     except (OSError, ValueError):
         return False
     return isinstance(content, dict) and "sequence" in content

@@ -152,10 +152,8 @@ def _short(value: Any) -> str:
 
 
 _DOCUMENTED: Final = ("Accept", "Content-Type", "Realm", "Authorization")
-_LEFT_OUT: Final = frozenset(
-    {"host", "content-length", "connection", "accept-encoding", "user-agent", "cookie", "transfer-encoding"}
-    | {"origin", "referer", "authorization", "proxy-authorization", "te", "priority"}
-)
+#: Those of them that are taken from a recording; a file from a stranger could put any other to use against a service.
+_TAKEN: Final = {name.lower(): name for name in _DOCUMENTED if name != "Authorization"}
 
 
 @dataclass(frozen=True)
@@ -285,11 +283,9 @@ class Round:
     def _headers(self, old: Exchange, role: str, realm: str) -> dict[str, str | None]:
         headers: dict[str, str | None] = dict.fromkeys(_DOCUMENTED)
         for name, value in old.request_headers.pairs:
-            lowered = name.lower()
-            if lowered in _LEFT_OUT or lowered.startswith(("sec-", ":")):
-                continue
-            known = next((each for each in _DOCUMENTED if each.lower() == lowered), name)
-            headers[known] = realm if known == "Realm" and value == self._telling.realm else value
+            known = _TAKEN.get(name.lower())
+            if known is not None:
+                headers[known] = realm if known == "Realm" and value == self._telling.realm else value
         template = old.authorization
         if template is None and "Authorization" in old.request_headers:
             template = f"Bearer {TOKEN}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from contracts.errors import SuiteError, UsageError
 from contracts.evidence.record import ExitCode
+from contracts.evidence.run_folder import point_latest
 from contracts.interface.location import cases_directory, keep_hypothesis_out
 from contracts.plugin.collection import forecast, marks
 from contracts.plugin.interruption import SecretContainment, Stopping, WorkerCrashes
@@ -33,6 +35,7 @@ from contracts.plugin.session_finish import (
     write_unreached,
 )
 from contracts.plugin.worker import MAIN, WORKER, Worker
+from contracts.reports.writers import unwritten
 from contracts.session.draft_cleanup import Sweeper
 from contracts.session.private_folder import remove_abandoned_private_folders
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
@@ -82,6 +85,17 @@ def _begin(config: pytest.Config) -> None:
     except SuiteError as error:
         pytest.exit(str(error), returncode=ExitCode.ERROR)
     config.stash[PLAN] = plan
+    try:
+        _open(config, plan, sandbox)
+    except OSError as error:
+        # A disk that is full, say; `latest` leads to this run nevertheless, and not to one that passed.
+        with suppress(OSError):
+            point_latest(Path(plan.folder))
+        pytest.exit(unwritten("the run's folder", error), returncode=ExitCode.ERROR)
+
+
+def _open(config: pytest.Config, plan: Plan, sandbox: Sandbox | None) -> None:
+    """Begin the run's files and the controller's share of it."""
     config.stash[NAMES] = [MAIN]
     if sandbox is not None:
         config.stash[SANDBOX] = sandbox

@@ -1,4 +1,4 @@
-"""How a run is interrupted: by Ctrl-C or SIGTERM (design 5), by a worker that crashes, by an internal error of pytest.
+"""How a run is interrupted: by a signal (design 5), by a worker that crashes, by an internal error of pytest.
 
 Secrets are redacted from the output of such errors, which no report covers.
 """
@@ -14,19 +14,20 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import pytest
 
+from contracts.errors import INTERRUPTING_SIGNALS, discard_unwritten
 from contracts.evidence.record import ExitCode
 from contracts.exchanges.redaction import Redactor
 from contracts.plugin.plan import Plan
-from contracts.safe_text import many
+from contracts.safe_text import displayed, many
 from contracts.session.ledger import Entry, read_entries, removable, residue
 
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 #: Two signals this close together, in seconds, count as one: a terminal and a job runner may both send one.
 _SAME_SIGNAL_SECONDS: Final = 0.3
 _MOST_NAMED: Final = 10
@@ -39,7 +40,7 @@ def note_pid(private: Path, name: str) -> None:
 
 
 class Stopping:
-    """Takes Ctrl-C and SIGTERM, which a job that is cancelled is sent, for one run.
+    """Takes Ctrl-C, and what a job that is cancelled or a terminal that is closed sends, for one run.
 
     Args:
         config: pytest's; the terminal of the run is its.
@@ -56,8 +57,10 @@ class Stopping:
     def listen(self) -> None:
         """Handle the signals from now on."""
         if threading.current_thread() is threading.main_thread():
-            for number in _SIGNALS:
-                signal.signal(number, self._on_signal)
+            for number in INTERRUPTING_SIGNALS:
+                # One that is ignored, as under nohup, stays ignored.
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    signal.signal(number, self._on_signal)
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()
@@ -74,8 +77,10 @@ class Stopping:
         capture = self._config.pluginmanager.getplugin("capturemanager")
         if capture is not None:
             capture.suspend(in_=True)
-        sys.stderr.write(f"\n{text}\n")
-        sys.stderr.flush()
+        # A terminal that is closed takes no words.
+        with suppress(OSError):
+            sys.stderr.write(f"\n{text}\n")
+            sys.stderr.flush()
         if capture is not None:
             capture.resume()
 
@@ -158,6 +163,50 @@ class WorkerCrashes:
         if report.outcome != RERUN:
             return None
         return RERUN, "R", ("RERUN", {"yellow": True})
+
+
+class LastingOutput:
+    """The terminal's output, which may end before the run does: what it does not take is left out, and said once.
+
+    The cases, the clean-up and the reports matter more than their progress on a screen.
+
+    Args:
+        file: Where the terminal reporter writes.
+    """
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+        self._broken = False
+
+    def write(self, text: str) -> int:
+        """Write a text, as long as that can be done."""
+        if not self._broken:
+            try:
+                # pytest itself goes back to the beginning of a line that it writes again.
+                back = "\r" if text.startswith("\r") else ""
+                self._file.write(back + displayed(text.removeprefix("\r")))
+            except OSError as error:
+                self._break(error)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write out what waits, as long as that can be done."""
+        if not self._broken:
+            try:
+                self._file.flush()
+            except OSError as error:
+                self._break(error)
+
+    def _break(self, error: OSError) -> None:
+        self._broken = True
+        discard_unwritten(self._file)
+        if isinstance(error, BrokenPipeError):
+            return  # the reader has seen enough, as behind `| head`
+        with suppress(OSError):
+            sys.stderr.write(f"the output cannot be written any more ({error.strerror}); the run goes on\n")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
 
 
 #: Libraries below the door that quote what came over the wire when it makes no sense to them.

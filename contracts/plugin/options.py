@@ -112,6 +112,10 @@ def pytest_configure(config: pytest.Config) -> None:
     _refuse_last_failed(config)
     config.addinivalue_line("markers", "contract: a case of the contract suite; use contracts.cases.contract")
     try:
+        if not __debug__:
+            raise UsageError(
+                "Python leaves assertions out here; run it without -O and without PYTHONOPTIMIZE"
+            )
         selection = read_selection(config)
         target = load_target(selection.target, os.environ, Path.cwd())
         _check_realms(selection.realms, target)

@@ -12,8 +12,8 @@ import pytest
 
 from contracts.cases.marks import Profile
 from contracts.checks.outcomes import Confirmed
-from contracts.errors import RegistryContractsError
-from contracts.evidence.run_folder import new_folder
+from contracts.errors import SuiteError, UsageError, breakdown
+from contracts.evidence.run_folder import LATEST, new_folder
 from contracts.plugin.options import Selection
 from contracts.session.namespace import new_run_token
 from contracts.session.private_folder import PRIVATE_PREFIX
@@ -118,11 +118,16 @@ def make_plan(
     limit = ONE_GIGABYTE if selection.profile is Profile.FULL else SMALL_LIMIT
     try:
         sandbox = start(limit, selection.sandbox_arguments) if settings is None else None
-    except RegistryContractsError:
+        # The last step, so that nothing that fails leaves it behind.
+        private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX)
+    except UsageError:
         folder.rmdir()
         raise
-    # The last step, so that nothing that fails leaves it behind.
-    private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX)
+    except (SuiteError, OSError) as error:
+        folder.rmdir()
+        # There is no newest run, and an older one must not be taken for it.
+        (folder.parent / LATEST).unlink(missing_ok=True)
+        raise SuiteError(f"the run cannot begin: {breakdown(error)}") from error
     url = sandbox.base_url if sandbox else None
     taken = sandbox.size_limit if sandbox else limit
     return Plan(str(folder), private, token, now.isoformat(), url, taken), sandbox

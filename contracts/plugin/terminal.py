@@ -27,10 +27,11 @@ from contracts.evidence.verdicts import RunVerdict
 from contracts.history.runs import read_past
 from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.controller import is_worker
+from contracts.plugin.interruption import LastingOutput
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.session_finish import COMPLAINTS, PLAN, TROUBLE, VERDICT
 from contracts.reports.finding_lines import lines_of
-from contracts.safe_text import cut, many, printable
+from contracts.safe_text import cut, many, one_line, plain_line, printable
 from contracts.session.limits import requests_counted
 
 #: Set by a command that tells the verdict itself, after everything else.
@@ -44,6 +45,8 @@ _LETTERS: Final[dict[str, tuple[str, str]]] = {
     ConsumerScope.DEVIATION: ("deviation", "d"),
     ConsumerScope.OUTSIDE: ("outside", "x"),
 }
+#: Of a finding's words; all of them stand in the report.
+_LONGEST_LINE: Final = 2000
 #: Must clauses that could not be judged are named up to this number.
 _UNJUDGED_AT_MOST: Final = 20
 #: Clauses that a run was asked for by name, and that are told one by one.
@@ -102,17 +105,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     terminalreporter.section("contract")
     for told in lines_of(verdict, shlex.join(map(str, config.invocation_params.args))):
         markup = {told.colour: True} if told.colour else {}
-        terminalreporter.write_line(told.text, bold=told.bold, **markup)
+        terminalreporter.write_line(one_line(told.text), bold=told.bold, **markup)
     for line in _asked_for(verdict, config.stash[SELECTION].clauses):
-        terminalreporter.write_line(line)
+        terminalreporter.write_line(one_line(line))
     for line in _terms(verdict):
         terminalreporter.write_line(line)
     if verdict.weather and verdict.exit_code is not ExitCode.INCONCLUSIVE:
-        terminalreporter.write_line(f"weather: {verdict.weather}")
+        terminalreporter.write_line(f"weather: {plain_line(verdict.weather, _LONGEST_LINE)}")
     for complaint in config.stash.get(COMPLAINTS, []):
-        terminalreporter.write_line(f"history: {complaint}")
+        terminalreporter.write_line(f"history: {plain_line(complaint, _LONGEST_LINE)}")
     if verdict.drift.sentence:
-        terminalreporter.write_line(f"drift: {verdict.drift.sentence}")
+        terminalreporter.write_line(f"drift: {plain_line(verdict.drift.sentence, _LONGEST_LINE)}")
     folder = Path(config.stash[PLAN].folder)
     report = folder / "index.html"
     # A page that could not be written is named in the verdict; what there is besides stands in the folder.
@@ -123,9 +126,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def _tell(terminalreporter: pytest.TerminalReporter, config: pytest.Config, line: str) -> None:
     """Tell the verdict here, or to the command that wants it for its own last line."""
     if LAST_LINE in config.stash:
-        config.stash[LAST_LINE](line)
+        config.stash[LAST_LINE](plain_line(line, _LONGEST_LINE))
     else:
-        terminalreporter.write_line(f"verdict: {line}")
+        terminalreporter.write_line(f"verdict: {plain_line(line, _LONGEST_LINE)}")
 
 
 def _asked_for(verdict: RunVerdict, clauses: Iterable[str]) -> Iterator[str]:
@@ -380,33 +383,8 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error))
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and not is_worker(config):
-        reporter._tw._file = _UnreadOutput(reporter._tw._file)
+        reporter._tw._file = LastingOutput(reporter._tw._file)
         _tell_once(config, reporter)
-
-
-class _UnreadOutput:
-    """The output of a run whose reader may go away, as `head` does: the run goes on, and nobody is told."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def write(self, text: str) -> None:
-        """Write while there is a reader."""
-        try:
-            self._file.write(text)
-        except BrokenPipeError:
-            self._file = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the process ends
-
-    def flush(self) -> None:
-        """Flush while there is a reader."""
-        try:
-            self._file.flush()
-        except BrokenPipeError:
-            self._file = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as above
-
-    def __getattr__(self, name: str) -> Any:
-        """Everything else is the file's own."""
-        return getattr(self._file, name)
 
 
 def _tell_once(config: pytest.Config, reporter: Any) -> None:

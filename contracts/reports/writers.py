@@ -1,13 +1,13 @@
 """Writes the reports of a run folder, from its journals, and points `latest` at it."""
 
 import shutil
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
-from contracts.errors import RegistryContractsError, UsageError
+from contracts.errors import RegistryContractsError, UsageError, breakdown
 from contracts.evidence import comparison, observations
 from contracts.evidence.comparison import drift_of
 from contracts.evidence.record import RunRecord
@@ -48,6 +48,7 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
     }
 )
 ALL = tuple(WRITERS)
+_LONGEST: Final = 250
 _PLACES: Mapping[str, str] = MappingProxyType(
     {
         "verdict": verdict_json.FILE_NAME,
@@ -140,6 +141,4 @@ def _lead(run_folder: Path, missing: dict[str, str]) -> None:
 
 def unwritten(what: str, error: Exception) -> str:
     """Return one line on what could not be written, why, and where in the suite it failed."""
-    places = [frame for frame in traceback.extract_tb(error.__traceback__) if "contracts" in frame.filename]
-    at = f" ({Path(places[-1].filename).name}, line {places[-1].lineno})" if places else ""
-    return f"{what} could not be written: {type(error).__name__}: {plain_line(str(error))}{at}"
+    return f"{what} could not be written: {plain_line(breakdown(error), _LONGEST)}"

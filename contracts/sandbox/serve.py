@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, NoReturn
 import uvicorn
 from starlette.types import ASGIApp
 
-from contracts.errors import UsageError
+from contracts.errors import INTERRUPTING_SIGNALS, UsageError
 from contracts.sandbox.habits import ONE_GIGABYTE, Settings
 from contracts.sandbox.http_requests import JsonRefusals
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
-
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class SandboxServer(uvicorn.Server):
@@ -52,7 +49,11 @@ class SandboxServer(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self.handle_exit) for number in _SIGNALS}
+        before = {
+            number: signal.signal(number, self.handle_exit)
+            for number in INTERRUPTING_SIGNALS
+            if signal.getsignal(number) is not signal.SIG_IGN
+        }
         try:
             yield
         finally:

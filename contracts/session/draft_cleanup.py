@@ -14,12 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
 
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, read_timestamp
-from contracts.file_formats import Format, Moment, Name, plain, read_file
+from contracts.file_formats import Format, Moment, Name, OpenFormat, is_file, plain, read_file
 from contracts.session.actor import Actor
 from contracts.session.ledger import (
     RUN_FILE,
@@ -31,7 +33,7 @@ from contracts.session.ledger import (
     removable,
     residue,
 )
-from contracts.session.namespace import SUITE_PREFIX, TOKEN_LENGTH, is_signed, starts_like_ours
+from contracts.session.namespace import KEPT_PREFIX, SUITE_PREFIX, TOKEN_LENGTH, is_signed, starts_like_ours
 from contracts.session.private_folder import process_alive
 from contracts.session.session import Session
 from contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALMS, Target
@@ -232,27 +234,46 @@ def earlier_runs(reports: Path, base_url: str) -> Iterator[EarlierRun]:
     folders = sorted(path for path in reports.glob("*/") if not path.is_symlink())
     for folder in folders:
         facts = _facts(folder)
-        if facts.get("base_url") == base_url and facts.get("token") and _to_be_swept(folder, facts):
-            entries = tuple(read_entries(sorted(folder.glob("ledger*.jsonl"))))
-            yield EarlierRun(folder, str(facts["token"]), base_url, entries)
+        if facts is not None and facts.base_url == base_url and _to_be_swept(folder, facts):
+            entries = tuple(read_entries(sorted(filter(is_file, folder.glob("ledger*.jsonl")))))
+            yield EarlierRun(folder, facts.token, base_url, entries)
 
 
 def tokens_at_work(reports: Path) -> set[str]:
     """Tokens of the runs in a reports folder that are not over, whatever their target."""
     folders = [path for path in reports.glob("*/") if not path.is_symlink()]
-    return {str(_facts(folder).get("token")) for folder in folders if process_alive(folder)}
+    known = ((folder, _facts(folder)) for folder in folders)
+    return {facts.token for folder, facts in known if facts is not None and process_alive(folder)}
 
 
-def _facts(folder: Path) -> dict[str, Any]:
+class _Process(OpenFormat, frozen=True):
+    """The controller of a run."""
+
+    host: str = ""
+
+
+class _Facts(OpenFormat, frozen=True):
+    """What a sweep needs of `run.json`; a token of any other look would name other records than a run's own."""
+
+    base_url: str
+    token: Annotated[str, Meta(pattern=f"^[a-z0-9]{{{TOKEN_LENGTH}}}$")]
+    started: str
+    finished: str | None = None
+    left: int | None = None
+    process: _Process | None = None
+
+
+def _facts(folder: Path) -> _Facts | None:
+    """None for what is no run folder of ours, or is one that was killed before it wrote anything to a service."""
     try:
-        facts = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}  # no run folder of ours, or one that was killed before it wrote anything to a service
-    return facts if isinstance(facts, dict) else {}
+        facts = read_file(folder / RUN_FILE, _Facts)
+    except (FileNotFoundError, UsageError):
+        return None
+    return None if KEPT_PREFIX.startswith(f"{SUITE_PREFIX}{facts.token}") else facts
 
 
-def _to_be_swept(folder: Path, facts: dict[str, Any]) -> bool:
-    if facts.get("finished") and not facts.get("left"):
+def _to_be_swept(folder: Path, facts: _Facts) -> bool:
+    if facts.finished and not facts.left:
         return False
     return _unswept(folder) and _over(folder, facts)
 
@@ -264,12 +285,11 @@ def _unswept(folder: Path) -> bool:
         return True
 
 
-def _over(folder: Path, facts: dict[str, Any]) -> bool:
-    if facts.get("finished"):
+def _over(folder: Path, facts: _Facts) -> bool:
+    if facts.finished:
         return True
-    process = facts.get("process") or {}
-    if process.get("host") != platform.node():
-        return _age(str(facts.get("started"))) > timedelta(hours=LONGEST_RUN_HOURS)
+    if facts.process is None or facts.process.host != platform.node():
+        return _age(facts.started) > timedelta(hours=LONGEST_RUN_HOURS)
     deadline = time.monotonic() + _ORPHANED_WORKERS_SECONDS
     while process_alive(folder):
         if _controller_alive(folder) or time.monotonic() > deadline:

@@ -15,7 +15,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from contracts.exchanges.exchange import Response
-from contracts.file_formats import Format, Moment, Name, one_of, plain
+from contracts.file_formats import Format, Moment, Name, one_of, plain, read_bytes
 from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
 from contracts.session.limits import PermanentWrite, ResidueBudget
@@ -252,7 +252,7 @@ def _tells_errors(body: Any) -> bool:
 def read_ledger(path: Path) -> list[Entry]:
     """Return every whole line of a ledger file; one that a kill cut short, or that is none of ours, is left out."""
     entries = []
-    for line in path.read_text(encoding="utf-8").split("\n"):
+    for line in read_bytes(path).decode("utf-8", "replace").split("\n"):
         with suppress(ValueError, RecursionError, msgspec.ValidationError):
             entries.append(msgspec.convert(json.loads(line), Entry))
     return entries

@@ -364,8 +364,8 @@ def _retry_after(value: str) -> float | None:
 
 def _seconds_until(value: str) -> float | None:
     try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
+        wait: timedelta = parsedate_to_datetime(value).astimezone(UTC) - datetime.now(UTC)
+    except (ValueError, OverflowError):
+        # No date, or one beyond all calendars.
         return None
-    wait: timedelta = moment.astimezone(UTC) - datetime.now(UTC)
     return wait.total_seconds()

@@ -164,12 +164,19 @@ def _read(path: Path) -> Token | None:
 CLOCKS_AGREE_SECONDS = 5.0
 
 
+def sendable(token: str) -> bool:
+    """Whether a token can stand in a header: a line break would end it, and begin another header."""
+    return bool(token) and not any(sign in token for sign in "\r\n\0")
+
+
 def token_of(answer: Response) -> Token:
     """The token that an answer to createToken gives, or why it gives none."""
     record = answer.json if isinstance(answer.json, dict) else {}
     value = record.get("authenticationToken")
     if not answer.success or not isinstance(value, str) or not value:
         return Token(refusal=f"status {answer.status}, no authenticationToken", status=answer.status)
+    if not sendable(value):
+        return Token(refusal=f"status {answer.status}, a token that no header can hold", status=answer.status)
     expires = record.get("expiration")
     now = datetime.now(UTC)
     return Token(

@@ -28,10 +28,11 @@ def stop(process: Any, number: int, *, group: bool, ready: Callable[[], bool]) -
     [
         (signal.SIGINT, False, ()),
         (signal.SIGTERM, False, ()),
+        (signal.SIGHUP, False, ()),
         (signal.SIGINT, False, ("-n", "2")),
         (signal.SIGINT, True, ("-n", "2")),
     ],
-    ids=["ctrl-c", "terminated", "ctrl-c-workers", "ctrl-c-all"],
+    ids=["ctrl-c", "terminated", "hung-up", "ctrl-c-workers", "ctrl-c-all"],
 )
 def test_a_stopped_run_cleans_up_and_reports(
     run: Any, faulty: Callable[..., Any], number: int, group: bool, workers: tuple[str, ...]

@@ -1,0 +1,1 @@
+"""Probes with service, files, machine and clients as adversaries: `python -m tests.meta.hostile`."""

@@ -1,0 +1,114 @@
+"""Runs one command on a file once for each value in it that another kind replaces, and says what went wrong.
+
+A process of its own: `python -m tests.meta.hostile.altered_files ORDER`. Nothing it tries reaches the network.
+"""
+
+import contextlib
+import io
+import json
+import os
+import socket
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from contracts.cli import program
+from tests.meta.hostile.probe import NASTY, Ended, Wrong, shown_safely
+
+#: One value of each kind that JSON has, and texts that lead elsewhere or cannot be shown.
+KINDS: tuple[Any, ...] = (None, True, -1, 10**30, 0.5, "", "../../x", *NASTY, [], [None], {}, {"x": None})
+_LONGEST_LIST = 2
+
+
+def replaced(content: Any) -> Iterator[Any]:
+    """The content once for each member in it and each other kind of value that may stand there."""
+    yield from KINDS
+    if isinstance(content, dict):
+        for name, member in content.items():
+            yield from ({**content, name: other} for other in replaced(member))
+            yield {key: value for key, value in content.items() if key != name}
+        yield {**content, "\ud800x\n::error::": 1}
+    elif isinstance(content, list):
+        for number, item in enumerate(content[:_LONGEST_LIST]):
+            yield from ([*content[:number], other, *content[number + 1 :]] for other in replaced(item))
+
+
+def texts(path: Path, line: int | None) -> Iterator[str]:
+    """The texts of a file with one value in it replaced: JSON, YAML, or a line of JSON lines."""
+    text = path.read_text("utf-8")
+    if line is not None:
+        lines = text.split("\n")
+        for other in replaced(json.loads(lines[line])):
+            yield "\n".join([*lines[:line], json.dumps(other), *lines[line + 1 :]])
+    elif path.suffix == ".yaml":
+        yield from (yaml.safe_dump(other) for other in replaced(yaml.safe_load(text)))
+    else:
+        yield from map(json.dumps, replaced(json.loads(text)))
+
+
+def tried(words: list[str]) -> Ended:
+    """Run a command in this process."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape") for _ in range(2))
+    sys.argv = ["registry-contracts", *words]
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            program.main()
+        except SystemExit as ended:
+            code = int(str(ended.code or 0))
+    for stream in (out, err):
+        stream.seek(0)
+    return Ended(code, out.read(), err.read())
+
+
+def _refuse(*_: Any) -> None:
+    raise ConnectionRefusedError(111, "Connection refused")
+
+
+def _listing(folder: Path) -> set[Path]:
+    return {path for path in folder.iterdir() if path.name not in {"stdout", "stderr", "tmp"}}
+
+
+def _complaint(ended: Ended, codes: list[int], around: set[Path], folder: Path) -> str | None:
+    last = (ended.err.strip().splitlines() or ["silence"])[-1]
+    if ended.code not in codes or "Traceback" in ended.all:
+        return f"exit {ended.code}: {last}"
+    if ended.code == 4 and (len(ended.err.strip().splitlines()) != 1 or ended.out.strip()):
+        return f"exit 4 in {len(ended.all.splitlines())} lines: {ended.all[:200]!r}"
+    if beside := _listing(folder.parent) - around:
+        return f"wrote {sorted(map(str, beside))}"
+    try:
+        shown_safely(ended)
+    except Wrong as wrong:
+        return str(wrong)
+    return None
+
+
+def main(order: dict[str, Any]) -> dict[str, Any]:
+    """Carry out an order: file, line, words, codes, and how many values to replace at most."""
+    socket.socket.connect = _refuse  # type: ignore[method-assign]
+    time.sleep = lambda _: None
+    path, folder = Path(order["file"]), Path.cwd()
+    usual, around = path.read_bytes(), _listing(folder.parent)
+    every = list(texts(path, order.get("line")))
+    chosen = every[:: max(1, -(-len(every) // order["most"]))]
+    codes: Counter[int] = Counter()
+    wrong: Counter[str] = Counter()
+    for text in chosen:
+        path.write_text(text, "utf-8", "surrogatepass")
+        ended = tried(order["words"])
+        codes[ended.code] += 1
+        if said := _complaint(ended, order["codes"], around, folder):
+            wrong[said] += 1
+    path.write_bytes(usual)
+    return {"tried": len(chosen), "codes": dict(codes), "wrong": wrong.most_common(12)}
+
+
+if __name__ == "__main__":
+    os.environ["PYTHONSAFEPATH"] = "1"
+    result = main(json.loads(sys.argv[1]))
+    sys.__stdout__.write(json.dumps(result) + "\n")  # type: ignore[union-attr]

@@ -1,0 +1,176 @@
+"""Any answer is only an answer: a finding or the environment's fault, and text that is shown safely."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests.meta.hostile.probe import NASTY, SHORT_RUN, Ended, command, expect, honest, probe, run_folders
+from tests.meta.hostile.service import Asked, Given, Service, accounts, altered, scripted
+
+GROUP = "answers"
+_OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n[]"
+
+
+def _run(folder: Path, service: Service, *words: str) -> Ended:
+    return command(folder, *words, "--target", str(service.settings(folder)), environment=accounts())
+
+
+def _verdict(folder: Path) -> dict[str, Any]:
+    (run,) = run_folders(folder / "reports")
+    found: dict[str, Any] = json.loads((run / "verdict.json").read_text("utf-8"))
+    return found
+
+
+def _in_json(given: Given, change: Callable[[Any], Any]) -> Given:
+    """An answer whose JSON was changed; others stay."""
+    try:
+        value = json.loads(given.body)
+    except ValueError:
+        return given
+    return Given(given.status, given.headers, json.dumps(change(value)).encode())
+
+
+def _nasty(value: Any) -> Any:
+    """A JSON value with nasty texts as further members of every object, and as names of members."""
+    if isinstance(value, dict):
+        more = {f"x{number}": text for number, text in enumerate(NASTY)} | dict.fromkeys(NASTY, "x")
+        return {name: _nasty(member) for name, member in value.items()} | more
+    return [_nasty(item) for item in value] if isinstance(value, list) else value
+
+
+def _nasty_answer(asked: Asked, given: Given) -> Given:
+    return given if asked.sign_in else _in_json(given, _nasty)
+
+
+def _refusing(asked: Asked, given: Given) -> Given:
+    """Every refusal and success in nasty words, so that findings quote them."""
+    if asked.sign_in or asked.method == "HEAD":
+        return given
+    return Given(500, [("Content-Type", "text/plain")], "\n".join(NASTY).encode("utf-8", "replace"))
+
+
+ALTERATIONS: dict[str, tuple[Callable[[Asked, Given], Given | bytes], tuple[int, ...]]] = {
+    "a token with CR and LF": (
+        lambda asked, given: (
+            _in_json(
+                given,
+                lambda value: value | {"authenticationToken": value["authenticationToken"] + "\r\nX: 1"},
+            )
+            if asked.sign_in and given.status == 200
+            else given
+        ),
+        (1,),
+    ),
+    "a token that Latin-1 cannot hold": (
+        lambda asked, given: (
+            _in_json(given, lambda value: value | {"authenticationToken": "токен-токен-\ud800"})
+            if asked.sign_in and given.status == 200
+            else given
+        ),
+        (1,),
+    ),
+    "a Date beyond all calendars": (
+        lambda _, given: given.with_headers(("Date", "Fri, 31 Dec 9999 23:59:59 -2359")),
+        (0,),
+    ),
+    "a Date before all calendars": (
+        lambda _, given: given.with_headers(("Date", "Mon, 01 Jan 0001 00:00:00 +2359")),
+        (0,),
+    ),
+    "nasty texts in every JSON": (_nasty_answer, (0, 1)),
+    "nasty texts as every answer": (_refusing, (1, 6)),
+    "a header of control characters": (
+        lambda _, given: given.with_headers(("X-Odd", "\x01\x02\x1b[2J")),
+        (0, 1, 6),
+    ),
+}
+
+
+def _altered_run(folder: Path, alter: Callable[[Asked, Given], Given | bytes], codes: tuple[int, ...]) -> str:
+    with altered(alter) as service:
+        ended = honest(_run(folder, service, *SHORT_RUN), *codes, lines=3)
+    verdict = _verdict(folder)
+    expect(verdict["verdict"] != "error", f"error: {verdict['reason']}")
+    errors = sum(
+        cell["verdict"] == "error" for clause in verdict["clauses"] for cell in clause["realms"].values()
+    )
+    expect(not errors, f"{errors} clauses are said to have broken the suite")
+    return f"exit {ended.code}, {len(verdict['findings'])} findings"
+
+
+for name, (alter, codes) in ALTERATIONS.items():
+    probe(GROUP, f"run: {name}")(partial(_altered_run, alter=alter, codes=codes))
+
+
+def _retry_after(value: str) -> Callable[[Asked, Given], Given]:
+    seen: dict[str, int] = {}
+
+    def alter(asked: Asked, given: Given) -> Given:
+        seen[asked.method] = seen.get(asked.method, 0) + 1
+        if asked.sign_in or seen[asked.method] != 2:
+            return given
+        return Given(429, [("Retry-After", value), ("Content-Type", "application/json")], b"{}")
+
+    return alter
+
+
+def _waits(folder: Path, value: str) -> None:
+    with altered(_retry_after(value)) as service:
+        honest(_run(folder, service, *SHORT_RUN), 0, 6, lines=3)
+        deleted = [each for each in service.asked if each.method == "DELETE"]
+    expect(deleted, "nothing was cleaned up")
+
+
+for value in ("9" * 400, "1e308", "-1", "nan", "Fri, 31 Dec 9999 23:59:59 -2359", "\x00"):
+    probe(GROUP, f"run: Retry-After {value[:40]!r}")(partial(_waits, value=value))
+
+
+def _flood(status: int) -> Callable[[Asked], Iterator[bytes]]:
+    def script(_: Asked) -> Iterator[bytes]:
+        for _number in range(200_000):
+            yield f"HTTP/1.1 {status} Wait\r\nX-Odd: 1\r\n\r\n".encode() * 50
+
+    return script
+
+
+def _drip(_: Asked) -> Iterator[bytes]:
+    yield b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n["
+    while True:
+        time.sleep(1)
+        yield b" "
+
+
+SCRIPTS: dict[str, Callable[[Asked], bytes | Iterator[bytes]]] = {
+    "101 Switching Protocols": lambda _: (
+        b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
+    ),
+    "a flood of 100 Continue": _flood(100),
+    "a flood of 103 Early Hints": _flood(103),
+    "one byte a second": _drip,
+    "no HTTP": lambda _: b"\x00\x01\x02" * 100,
+    "a status that is none": lambda _: b"HTTP/1.1 abc OK\r\n\r\n",
+    "a header line without end": lambda _: b"HTTP/1.1 200 OK\r\nX: " + b"x" * 2_000_000,
+    "100,000 headers": lambda _: b"HTTP/1.1 200 OK\r\n" + b"X: 1\r\n" * 100_000 + b"\r\n",
+    "control characters in headers": lambda _: _OK.replace(b"OK\r\n", b"OK\r\nX-Odd: \x00\x01\x1b[2J\r\n"),
+    "a reason that forges": lambda _: _OK.replace(b"200 OK", b"200 \x1b[2J::error::forged"),
+}
+
+
+def _scripted_command(folder: Path, script: Any, words: tuple[str, ...]) -> str:
+    began = time.monotonic()
+    with scripted(script) as service:
+        settings = service.settings(folder)
+        settings.write_text(settings.read_text().replace("timeout_seconds = 30", "timeout_seconds = 4"))
+        ended = honest(
+            command(folder, *words, "--target", str(settings), environment=accounts()), 1, 4, 6, lines=3
+        )
+    expect(time.monotonic() - began < 150, "takes longer than its time limits")
+    return f"exit {ended.code}"
+
+
+for name, script in SCRIPTS.items():
+    for started in (("call", "listDrafts"), ("doctor",)):
+        probe(GROUP, f"{started[0]}: {name}")(partial(_scripted_command, script=script, words=started))

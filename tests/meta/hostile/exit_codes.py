@@ -1,0 +1,174 @@
+"""An exit code never lies: whatever the machine does, a command ends as what it found out, or as 3 in one line."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+from filelock import FileLock
+
+from tests.meta.hostile.probe import (
+    SHORT_RUN,
+    START,
+    TINY_RUN,
+    Ended,
+    Skipped,
+    command,
+    descriptor,
+    expect,
+    file_limit,
+    honest,
+    probe,
+    run_folders,
+)
+
+GROUP = "exit codes"
+#: Sizes that let through next to nothing, the first file, most of the journal, all but the largest reports.
+SIZES = (100, 1_000, 20_000, 200_000)
+#: Commands that only print.
+PRINTING = (("list", "clauses"), ("--help",), ("history",), ("explain", "token-issued"))
+
+
+def _older_run(folder: Path) -> Path:
+    """A reports folder whose `latest` leads to an older run that passed."""
+    reports = folder / "reports"
+    (reports / "20200101-000000-old").mkdir(parents=True)
+    (reports / "latest").symlink_to("20200101-000000-old")
+    return reports
+
+
+def _leads_on(reports: Path) -> bool:
+    latest = reports / "latest"
+    return latest.is_symlink() and latest.readlink().name == "20200101-000000-old"
+
+
+def _limited(folder: Path, size: int) -> None:
+    reports = _older_run(folder)
+    honest(command(folder, *TINY_RUN, limit=file_limit(size)), 3, lines=4)
+    expect(not _leads_on(reports), "latest goes on leading to an older run")
+
+
+for size in SIZES:
+    probe(GROUP, f"run: no file may be larger than {size:,} bytes")(partial(_limited, size=size))
+
+
+@probe(GROUP, "run: the disk is full")
+def _full_disk(folder: Path) -> None:
+    reports = _older_run(folder)
+    mounted = f"mount -t tmpfs -o size=300k none {reports} && cp -a {folder}/kept/. {reports}/"
+    shutil.copytree(reports, folder / "kept", symlinks=True)
+    script = folder / "in-namespace.sh"
+    script.write_text(f'{mounted} && "$@"; code=$?; readlink {reports}/latest > {folder}/leads; exit $code\n')
+    unshare = shutil.which("unshare")
+    if not unshare or subprocess.run([unshare, "-rm", "true"], capture_output=True, check=False).returncode:
+        raise Skipped("no name spaces here")
+    done = subprocess.run(
+        [unshare, "-rm", "sh", str(script), sys.executable, *START, *TINY_RUN],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    honest(Ended(done.returncode, done.stdout, done.stderr), 3, lines=4)
+    expect("old" not in (folder / "leads").read_text(), "latest goes on leading to an older run")
+
+
+@probe(GROUP, "run: the reports folder goes while it runs")
+def _removed_reports(folder: Path) -> None:
+    reports = folder / "reports"
+
+    def remove(process: subprocess.Popen[bytes]) -> None:
+        while process.poll() is None and not list(reports.glob("*/journal-main.jsonl")):
+            time.sleep(0.05)
+        time.sleep(0.5)
+        shutil.rmtree(reports, ignore_errors=True)
+
+    honest(command(folder, *SHORT_RUN, meanwhile=remove), 3, lines=4)
+
+
+@probe(GROUP, "run: the output takes nothing; the verdict counts")
+def _full_output(folder: Path) -> None:
+    honest(command(folder, *TINY_RUN, out=descriptor("/dev/full")), 0)
+    (run,) = run_folders(folder / "reports")
+    expect((run / "verdict.json").exists() and (run / "index.html").exists(), "there are no reports")
+
+
+@probe(GROUP, "run: nobody reads the output; the verdict counts")
+def _closed_pipe(folder: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        honest(command(folder, *TINY_RUN, out=writing), 0)
+    finally:
+        os.close(writing)
+
+
+def _printing(folder: Path, words: tuple[str, ...]) -> None:
+    honest(command(folder, *words, out=descriptor("/dev/full")), 3)
+
+
+for words in PRINTING:
+    probe(GROUP, f"{' '.join(words)}: the output takes nothing")(partial(_printing, words=words))
+
+
+def _without_folder(folder: Path, words: tuple[str, ...], codes: tuple[int, ...]) -> None:
+    gone = folder / "gone"
+    gone.mkdir()
+    honest(command(folder, *words, limit=gone.rmdir, cwd=gone), *codes)
+
+
+for started, codes in {
+    TINY_RUN: (3,),
+    ("call", "listDrafts"): (3, 0),
+    ("init",): (3, 4),
+    ("doctor",): (3, 4),
+}.items():
+    probe(GROUP, f"{started[0]}: the current folder is gone")(
+        partial(_without_folder, words=started, codes=codes)
+    )
+
+
+def _optimised(folder: Path, how: dict[str, str], python: tuple[str, ...]) -> None:
+    ended = honest(command(folder, *TINY_RUN, python=python, environment=how), 4)
+    expect("assertions" in ended.err, "does not say why")
+
+
+probe(GROUP, "run: python -O")(partial(_optimised, how={}, python=("-O",)))
+probe(GROUP, "run: PYTHONOPTIMIZE")(partial(_optimised, how={"PYTHONOPTIMIZE": "1"}, python=()))
+
+
+def _signalled(folder: Path, number: signal.Signals) -> None:
+    def send(process: subprocess.Popen[bytes]) -> None:
+        while process.poll() is None and not list(folder.glob("reports/*/journal-main.jsonl")):
+            time.sleep(0.05)
+        time.sleep(1.0)
+        process.send_signal(number)
+
+    honest(command(folder, *SHORT_RUN, meanwhile=send), 2, lines=4)
+    (run,) = run_folders(folder / "reports")
+    expect((run / "verdict.json").exists(), "there are no reports")
+
+
+for number in (signal.SIGTERM, signal.SIGHUP):
+    probe(GROUP, f"run: {number.name}")(partial(_signalled, number=number))
+
+
+@probe(GROUP, "run: under nohup, the terminal is closed")
+def _nohup(folder: Path) -> None:
+    def send(process: subprocess.Popen[bytes]) -> None:
+        time.sleep(3.0)
+        process.send_signal(signal.SIGHUP)
+
+    def ignoring() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    honest(command(folder, *TINY_RUN, limit=ignoring, meanwhile=send), 0)
+
+
+@probe(GROUP, "run: the lock of the history is held by another")
+def _history_lock(folder: Path) -> None:
+    (folder / "reports").mkdir()
+    with FileLock(folder / "reports" / ".history.jsonl.lock"):
+        ended = honest(command(folder, *TINY_RUN), 0)
+    expect("another run holds its lock" in ended.all, "does not say that the history lacks this run")

@@ -1,0 +1,336 @@
+"""A file from a stranger does nothing but be read: whole and valid, or refused in one line, before anything is sent."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests.meta.hostile.probe import (
+    PATIENCE,
+    TINY_RUN,
+    Wrong,
+    command,
+    expect,
+    honest,
+    probe,
+    run_folders,
+)
+from tests.meta.hostile.service import Asked, Given, accounts, altered, scripted
+from tests.meta.program import CHECKOUT, clean_environment
+
+GROUP = "files"
+#: A target where nothing listens; nothing may get as far as that with a file that cannot be used.
+_NOWHERE = {
+    "REGISTRY_BASE_URL": "http://127.0.0.1:9",
+    "REGISTRY_EMAIL": "a@b.test",
+    "REGISTRY_PASSWORD": "not-a-password",
+}
+_MADE: dict[str, Path] = {}
+_MAKING = threading.Lock()
+
+
+def _sample(kind: str) -> Path:
+    """A folder with the reports of a run of some seconds, made once: a finding in it, or a shard of one."""
+    with _MAKING:
+        if kind not in _MADE:
+            folder = CHECKOUT / "build" / "hostile" / kind
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            more = {
+                "finding": ("--sandbox-arguments=--defect draft-content-empty",),
+                "shard": ("--shard", "1/1"),
+            }
+            honest(command(folder, *TINY_RUN, *more[kind]), 1 if kind == "finding" else 0, lines=3)
+            _MADE[kind] = folder
+        return _MADE[kind]
+
+
+def _copied(folder: Path, kind: str) -> Path:
+    """A folder to work in, in an empty one, with a run's reports of its own."""
+    place = folder / "around" / "work"
+    shutil.copytree(_sample(kind), place, symlinks=True, ignore=shutil.ignore_patterns("std*", "tmp"))
+    return place
+
+
+def _every_value(
+    folder: Path, file: Callable[[Path], Path], words: Callable[[Path], list[str]], **order: Any
+) -> str:
+    place = _copied(folder, order.pop("kind", "finding"))
+    path = file(place)
+    line = order.pop("event", None)
+    if line is not None:
+        lines = path.read_text("utf-8").split("\n")
+        order["line"] = next(at for at, text in enumerate(lines) if f'"kind":"{line}"' in text)
+    order = {"file": str(path), "words": words(place), "most": 150, "codes": [4]} | order
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.meta.hostile.altered_files", json.dumps(order)],
+        cwd=place,
+        env=clean_environment(PYTHONPATH=str(CHECKOUT), **_NOWHERE),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    if done.returncode:
+        raise Wrong(f"the batch broke: {done.stderr.strip().splitlines()[-1:]}")
+    result = json.loads(done.stdout.splitlines()[-1])
+    if result["wrong"]:
+        number = sum(times for _, times in result["wrong"])
+        raise Wrong(
+            f"{number} of {result['tried']}: " + " | ".join(f"{said} ({n})" for said, n in result["wrong"])
+        )
+    return f"{result['tried']} values: exits {result['codes']}"
+
+
+def _run(place: Path) -> Path:
+    return run_folders(place / "reports")[0]
+
+
+def _finding(place: Path) -> Path:
+    return sorted((_run(place) / "findings").glob("*.json"))[0]
+
+
+def _har(place: Path) -> Path:
+    """The archive of a run, its first entries only."""
+    path = _run(place) / "traffic.har"
+    content = json.loads(path.read_text("utf-8"))
+    content["log"]["entries"] = content["log"]["entries"][3:8]
+    path = place / "traffic.har"
+    path.write_text(json.dumps(content), "utf-8")
+    return path
+
+
+def _baseline(place: Path) -> Path:
+    honest(command(place, "drift", "accept"), 0)
+    return next((place / "baselines").glob("*.yaml"))
+
+
+EVERYTHING: dict[str, dict[str, Any]] = {
+    "replay: a finding": {
+        "file": _finding,
+        "words": lambda place: ["replay", str(_finding(place)), "--times", "1"],
+        "codes": [4, 6],
+    },
+    "replay: a HAR": {
+        "file": _har,
+        "words": lambda _: ["replay", "traffic.har", "--times", "1"],
+        "codes": [4, 6],
+    },
+    "check: a HAR": {"file": _har, "words": lambda _: ["check", "traffic.har"], "codes": [0, 1, 4, 5, 6]},
+    "consumer from-har: a HAR": {
+        "file": _har,
+        "words": lambda _: ["consumer", "from-har", "traffic.har"],
+        "codes": [0, 4],
+    },
+    "init: a HAR": {
+        "file": _har,
+        "words": lambda _: ["init", "x", "--from-har", "traffic.har", "--no-look", "--dry-run"],
+        "codes": [0, 4],
+    },
+    "list findings: verdict.json": {
+        "file": lambda place: _run(place) / "verdict.json",
+        "words": lambda place: ["list", "findings", "--run", str(_run(place))],
+        "codes": [0, 4],
+    },
+    "explain: verdict.json": {
+        "file": lambda place: _run(place) / "verdict.json",
+        "words": lambda _: ["explain", "draft-get-content"],
+        "codes": [0, 4],
+    },
+    "drift show: observations.json": {
+        "file": lambda place: _run(place) / "observations.json",
+        "words": lambda _: ["drift", "show"],
+        "codes": [0, 1, 4],
+    },
+    "drift accept: observations.json": {
+        "file": lambda place: _run(place) / "observations.json",
+        "words": lambda _: ["drift", "accept"],
+        "codes": [0, 4],
+    },
+    "drift show: a baseline": {"file": _baseline, "words": lambda _: ["drift", "show"], "codes": [0, 1, 4]},
+    "history: history.jsonl": {
+        "file": lambda place: place / "reports" / "history.jsonl",
+        "words": lambda _: ["history"],
+        "line": 0,
+        "codes": [0, 4],
+    },
+    "merge: run.json": {
+        "kind": "shard",
+        "file": lambda place: _run(place) / "run.json",
+        "words": lambda _: ["merge", "reports", "--reports", "merged"],
+        "codes": [0, 4, 6],
+        "most": 60,
+    },
+    "merge: the ledger": {
+        "kind": "shard",
+        "file": lambda place: _run(place) / "ledger.jsonl",
+        "words": lambda _: ["merge", "reports", "--reports", "merged"],
+        "line": 0,
+        "codes": [0],
+        "most": 20,
+    },
+    "sweep: run.json": {
+        "file": lambda place: _run(place) / "run.json",
+        "words": lambda _: ["sweep", "--dry-run"],
+        "codes": [6],
+        "most": 60,
+    },
+    **{
+        f"merge: {event} in a journal": {
+            "kind": "shard",
+            "file": lambda place: _run(place) / "journal-main.jsonl",
+            "words": lambda _: ["merge", "reports", "--reports", "merged"],
+            "event": event,
+            "codes": [0, 3, 4, 5, 6],
+            "most": 40,
+        }
+        for event in ("start", "begin", "case", "observation", "exchange", "end")
+    },
+}
+for name, order in EVERYTHING.items():
+    probe(GROUP, name)(partial(_every_value, **order))
+
+
+def _special_file(folder: Path, name: str, kind: str) -> None:
+    place = _copied(folder, "shard")
+    path = _run(place) / name
+    path.unlink()
+    if kind == "a pipe":
+        os.mkfifo(path)
+    elif kind == "a device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.symlink_to(path.name)
+    # A ledger that is not there is one of a run that wrote nothing.
+    codes = (0, 4) if kind == "a link to itself" and name == "ledger.jsonl" else (4,)
+    honest(command(place, "merge", "reports", "--reports", "merged"), *codes, lines=3)
+
+
+for name in ("run.json", "journal-main.jsonl", "ledger.jsonl"):
+    for kind in ("a pipe", "a device", "a link to itself"):
+        probe(GROUP, f"merge: {name} is {kind}")(partial(_special_file, name=name, kind=kind))
+
+
+@probe(GROUP, "merge: the target's name leads out of the reports folder")
+def _leads_out(folder: Path) -> None:
+    place = _copied(folder, "shard")
+    path = _run(place) / "run.json"
+    for value in ("../../out", "/out", "a/b", "..\\out", "x\n"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"target": value}))
+        honest(command(place, "merge", "reports", "--reports", "merged"), 0, 4, lines=2)
+        expect(not list(place.glob("merged/*out*/*/")), "writes below a folder of another's choosing")
+    expect(not list((folder / "around").glob("out*")), "wrote beside its folder")
+
+
+_DANGEROUS = {
+    "X-HTTP-Method-Override": "DELETE",
+    "X-Original-Url": "/api/v2013/other",
+    "X-Forwarded-Host": "evil.test",
+    "Host": "evil.test",
+    "Cookie": "a=b",
+    "Transfer-Encoding": "chunked",
+}
+
+
+@probe(GROUP, "replay: dangerous headers of a finding are not sent")
+def _dangerous_headers(folder: Path) -> str:
+    place = _copied(folder, "finding")
+    path = _finding(place)
+    content = json.loads(path.read_text("utf-8"))
+    for exchange in (*content["sequence"], *content["arranged"]):
+        exchange["request"]["headers"] += [[name, value] for name, value in _DANGEROUS.items()]
+    path.write_text(json.dumps(content), "utf-8")
+    with altered(lambda _, given: given) as service:
+        settings = service.settings(place)
+        ended = honest(
+            command(
+                place, "replay", str(path), "--times", "1", "--target", str(settings), environment=accounts()
+            ),
+            0,
+            1,
+            6,
+        )
+    sent = {
+        name.lower()
+        for asked in service.asked
+        for name, value in asked.headers
+        if value in _DANGEROUS.values()
+    }
+    expect(not sent - {"host"}, f"sends {sorted(sent)}")
+    return f"exit {ended.code}, {len(service.asked)} requests"
+
+
+@probe(GROUP, "sweep: a crafted run folder names the prefix of others")
+def _crafted_sweep(folder: Path) -> str:
+    def script(asked: Asked) -> bytes:
+        token = b'{"authenticationToken": "token-of-the-author-0001", "expiration": "2999-01-01T00:00:00.0Z"}'
+        body = token if asked.sign_in else b"[]"
+        return Given(200, [("Content-Type", "application/json")], body).raw(asked.method)
+
+    with scripted(script) as service:
+        settings = service.settings(folder)
+        for number, token in enumerate(("", "a", "keep", "colleague", "../x", None, 7)):
+            run = folder / "reports" / f"20200101-00000{number}-x"
+            run.mkdir(parents=True)
+            facts = {
+                "base_url": service.url,
+                "token": token,
+                "started": "2020-01-01T00:00:00+00:00",
+                "finished": None,
+            }
+            (run / "run.json").write_text(json.dumps(facts))
+            entry = {
+                "number": 1,
+                "operation": "saveDraft",
+                "what": "draft",
+                "realm": "abs-dev",
+                "role": "author",
+            }
+            entry |= {
+                "identifier": "rc-colleague-record-1",
+                "state": "created",
+                "at": facts["started"],
+                "by": "main",
+            }
+            (run / "ledger.jsonl").write_text(json.dumps(entry) + "\n")
+        ended = honest(command(folder, "sweep", "--target", str(settings), environment=accounts()), 0, 6)
+        expect(not service.wrote(), f"deleted {[each.path for each in service.wrote()][:2]}")
+    return f"exit {ended.code}"
+
+
+def _bomb(folder: Path, name: str, text: str, words: tuple[str, ...], codes: tuple[int, ...]) -> None:
+    (folder / name).write_text(text)
+    honest(command(folder, *words), *codes)
+
+
+ALIASES = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{name}: &{name} [{','.join(['*' + before] * 10)}]\n"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+DEEP = "[" * 100_000 + "]" * 100_000
+for file, text, started in (
+    ("x.har", DEEP, ("check", "x.har")),
+    ("x.har", '{"log":{"entries":' + DEEP + "}}", ("check", "x.har")),
+    ("x.json", DEEP, ("replay", "x.json")),
+    ("x.har", "9" * 100_000, ("check", "x.har")),
+    ("x.har", "", ("check", "x.har")),
+    ("x.json", '{"clause":1' * 50_000, ("replay", "x.json")),
+    ("x.toml", "a = " + DEEP, ("doctor", "--target", "x.toml")),
+    ("x.toml", "x" * 3_000_000, ("doctor", "--target", "x.toml")),
+):
+    probe(GROUP, f"{started[0]}: {file} of {text[:12]!r}, {len(text):,} characters")(
+        partial(_bomb, name=file, text=text, words=started, codes=(4,))
+    )
+
+
+@probe(GROUP, "drift show: YAML aliases of aliases")
+def _aliases(folder: Path) -> None:
+    place = _copied(folder, "finding")
+    (place / "bomb.yaml").write_text(ALIASES)
+    honest(command(place, "drift", "show", "--baseline", "bomb.yaml"), 4)

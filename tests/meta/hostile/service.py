@@ -1,0 +1,169 @@
+"""A hostile service on loopback: a sandbox whose answers are altered on their way, or a script of raw bytes."""
+
+import http.client
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS, EmbeddedSandbox
+from tests.meta.program import clean_environment
+
+_PATIENCE: Final = 60.0
+_LONGEST_HEAD: Final = 1 << 20
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that came in."""
+
+    method: str
+    path: str
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    @property
+    def sign_in(self) -> bool:
+        """Whether it asks for a token."""
+        return self.path.partition("?")[0].endswith("/authentication/token")
+
+
+@dataclass(frozen=True)
+class Given:
+    """An answer of the sandbox on its way."""
+
+    status: int
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    body: bytes = b""
+
+    def with_headers(self, *lines: tuple[str, str]) -> "Given":
+        """The answer with further headers."""
+        return replace(self, headers=[*self.headers, *lines])
+
+    def raw(self, method: str) -> bytes:
+        """The answer as it goes over the wire."""
+        lines = [f"HTTP/1.1 {self.status} Answer", *(f"{name}: {value}" for name, value in self.headers)]
+        length = [f"Content-Length: {len(self.body)}"] if self.body or self.status not in (204, 304) else []
+        head = "\r\n".join([*lines, *length, "Connection: close", "", ""])
+        return head.encode("utf-8", "surrogateescape") + (b"" if method == "HEAD" else self.body)
+
+
+Alter = Callable[[Asked, Given], Given | bytes]
+Script = Callable[[Asked], bytes | Iterator[bytes]]
+_NOT_PASSED: Final = frozenset({"content-length", "transfer-encoding", "connection"})
+
+
+@dataclass
+class Service:
+    """What serves."""
+
+    url: str
+    asked: list[Asked] = field(default_factory=list)
+
+    def settings(self, folder: Path) -> Path:
+        """Write the settings of a target that is this service; the accounts are the sandbox's."""
+        lines = SANDBOX_SETTINGS.read_text("utf-8").replace(
+            'document = "', f'document = "{SANDBOX_SETTINGS.parent}/'
+        )
+        path = folder / "hostile.toml"
+        kept = [line for line in lines.splitlines() if not line.startswith(("base_url", "kind"))]
+        path.write_text(f'base_url = "{self.url}"\nkind = "development"\n' + "\n".join(kept) + "\n", "utf-8")
+        return path
+
+    def wrote(self) -> list[Asked]:
+        """Requests that may change something, signing in aside."""
+        return [each for each in self.asked if each.method not in ("GET", "HEAD") and not each.sign_in]
+
+
+def accounts() -> dict[str, str]:
+    """The sandbox's accounts under the variables that the settings name."""
+    roles = ("author", "restricted", "nau", "other")
+    emails = {f"SANDBOX_{role.upper()}_EMAIL": f"{role}@sandbox.test" for role in roles}
+    return emails | {f"SANDBOX_{role.upper()}_PASSWORD": f"sandbox-{role}" for role in roles}
+
+
+@contextmanager
+def scripted(script: Script) -> Iterator[Service]:
+    """Serve whatever a script says to a request; each connection carries one answer."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+    service = Service(f"http://127.0.0.1:{listener.getsockname()[1]}")
+    lock = threading.Lock()
+
+    def serve(connection: socket.socket) -> None:
+        connection.settimeout(_PATIENCE)
+        with connection, suppress(OSError, ValueError):
+            asked = _read(connection)
+            with lock:
+                service.asked.append(asked)
+            said = script(asked)
+            for piece in [said] if isinstance(said, bytes) else said:
+                connection.sendall(piece)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+    thread = threading.Thread(target=accept, daemon=True)
+    thread.start()
+    try:
+        yield service
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(5)
+
+
+@contextmanager
+def altered(alter: Alter) -> Iterator[Service]:
+    """Serve a sandbox of its own whose answers are altered."""
+    with EmbeddedSandbox() as sandbox:
+        host = sandbox.base_url.removeprefix("http://")
+
+        def relay(asked: Asked) -> bytes:
+            upstream = http.client.HTTPConnection(host, timeout=_PATIENCE)
+            upstream.putrequest(asked.method, asked.path, skip_host=True, skip_accept_encoding=True)
+            for name, value in asked.headers:
+                if name.lower() not in _NOT_PASSED:
+                    upstream.putheader(name, value.encode("latin-1", "replace"))
+            upstream.putheader("Content-Length", str(len(asked.body)))
+            upstream.endheaders(asked.body)
+            came = upstream.getresponse()
+            kept = [(name, value) for name, value in came.getheaders() if name.lower() not in _NOT_PASSED]
+            given = alter(asked, Given(came.status, kept, came.read()))
+            upstream.close()
+            return given if isinstance(given, bytes) else given.raw(asked.method)
+
+        with scripted(relay) as service:
+            yield service
+
+
+def _read(connection: socket.socket) -> Asked:
+    stream = connection.makefile("rb")
+    method, path, _ = stream.readline(_LONGEST_HEAD).decode("latin-1").split(" ", 2)
+    headers: list[tuple[str, str]] = []
+    while (line := stream.readline(_LONGEST_HEAD)) not in (b"\r\n", b"\n", b""):
+        name, _, value = line.decode("latin-1").partition(":")
+        headers.append((name.strip(), value.strip()))
+    known = {name.lower(): value for name, value in headers}
+    if known.get("expect"):
+        connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+    if "chunked" in known.get("transfer-encoding", ""):
+        body = b"".join(_chunks(stream))
+    else:
+        body = stream.read(int(known.get("content-length") or 0))
+    return Asked(method, path, headers, body)
+
+
+def _chunks(stream: "socket.SocketIO | object") -> Iterator[bytes]:
+    while size := int(stream.readline().partition(b";")[0], 16):  # type: ignore[union-attr]
+        yield stream.read(size)  # type: ignore[union-attr]
+        stream.readline()  # type: ignore[union-attr]
+    stream.readline()  # type: ignore[union-attr]
+
+
+__all__ = ["Asked", "Given", "Service", "accounts", "altered", "clean_environment", "scripted"]
