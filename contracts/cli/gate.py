@@ -37,6 +37,7 @@ _REFUSED: Final = {
     "--stepwise-skip": "a gate leaves no case out; take it, or --sw-skip, away",
     # A deviation that no longer happens fails a gate; no run that may end early can say that of one.
     "--maxfail": "a gate runs to its end; use registry-contracts run --maxfail, or -x",
+    "--first": "a gate runs to its end; use registry-contracts run --first",
     "--collect-only": "it judges nothing; use registry-contracts run --collect-only",
     "-c": "a gate has its own settings of pytest; use registry-contracts run -c",
     "-o": "a gate has its own settings of pytest; use registry-contracts run -o",

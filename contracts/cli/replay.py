@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -14,12 +19,13 @@ from contracts.exchanges.transcript import curl
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import ANY_REALM
 from contracts.manual import display
-from contracts.manual.manual_session import Leftovers, ManualSession, open_manual_session
+from contracts.manual.manual_session import Leftovers, ManualSession, SessionOptions, open_manual_session
 from contracts.manual.recorded_sequence import RecordedSequence, find, read_entries
 from contracts.manual.replay import Outcome, Replayed, make_ready, replay, rounds_for, together
 from contracts.safe_text import json_text, many, printable
 from contracts.settings.guard import refuse_production_realm
-from contracts.settings.target import Target
+from contracts.settings.settings_reader import load_target
+from contracts.settings.target import SANDBOX, Target, target_in_words
 
 _COLOURS: Final = {
     Outcome.REPRODUCED: "red",
@@ -29,6 +35,7 @@ _COLOURS: Final = {
 }
 
 
+_SANDBOX_ARGUMENTS: Final = "--sandbox-arguments="
 _NO_CHECK: Final = "comparing the answers with the recorded ones: the finding names no check of the table"
 
 
@@ -58,6 +65,8 @@ def command(
 ) -> int:
     """Send the sequence of a FINDING again: same shape, fresh data, against the same or another target or realm.
 
+    Without --target it goes to the target that it was recorded on, or nowhere.
+
     FINDING is the id of a finding of your runs (or its beginning), a findings/<id>.json, a run folder, a zip of
     either from another machine, a HAR, or what `call --save` kept. What the old run called its records is renamed
     into the namespace of this one; tokens come from the accounts of the target; ids that the service gives are
@@ -74,6 +83,7 @@ def command(
     """  # noqa: D301 - click's mark for lines to be left as they are
     session_options, left = manual_options.session_options(**where), Leftovers()
     sequence = find(finding, session_options.reports, chosen, read_entries(entries) if entries else None)
+    session_options = _own_target(sequence, session_options)
     with manual_options.reporting_left(left), open_manual_session(session_options, left) as session:
         place = _realm(sequence, realm, session.target)
         make_ready(session, sequence)
@@ -86,6 +96,32 @@ def command(
         print_lines(lines)
     manual_options.print_left(left)
     return int(data["exit_code"])
+
+
+def _own_target(sequence: RecordedSequence, options: SessionOptions) -> SessionOptions:
+    """Aim at the target that a sequence was recorded on, unless a person named another.
+
+    Raises:
+        UsageError: its settings are not found here, or aim at another address.
+    """
+    if options.target is not None or options.sandbox_arguments or not sequence.target:
+        return options
+    words = shlex.split(sequence.found.command) if sequence.found else []
+    recorded_on = target_in_words(sequence.target, sequence.base_url)
+    if recorded_on == target_in_words(SANDBOX, sequence.base_url):
+        arguments = next((word for word in words if word.startswith(_SANDBOX_ARGUMENTS)), "")
+        given = shlex.split(arguments.removeprefix(_SANDBOX_ARGUMENTS))
+        return replace(options, target=SANDBOX, sandbox_arguments=tuple(given))
+    named = words[words.index("--target") + 1] if "--target" in words[:-1] else sequence.target
+    for name in dict.fromkeys((named, sequence.target, None)):
+        with suppress(UsageError):
+            target = load_target(name, os.environ, Path.cwd())
+            if target is not None and target.base_url == sequence.base_url:
+                return replace(options, target=name)
+    raise UsageError(
+        f"{sequence.source} was recorded on {recorded_on}, whose settings are not found here; "
+        "name with --target where to send it"
+    )
 
 
 def _realm(sequence: RecordedSequence, asked: str | None, target: Target) -> str:

@@ -51,9 +51,9 @@ def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: 
     words = [str(cases), f"--rootdir={cases}", "-c", str(PYTEST_SETTINGS)]
     words += ["-p", "registry_contracts"]
     plan = bool(options.get("plan"))
-    words += ["--plan"] if plan else []
     for name, value in options.items():
         if isinstance(value, bool):
+            words += [f"--{name}"] if value else []
             continue
         values = value if isinstance(value, tuple) else () if value is None else (value,)
         words += [f"--{name.replace('_', '-')}={one}" for one in values]

@@ -120,6 +120,8 @@ def pytest_configure(config: pytest.Config) -> None:
         target = load_target(selection.target, os.environ, Path.cwd())
         _check_realms(selection.realms, target)
         selection = _limited_to_terms(config, selection, target)
+        if config.getoption("--first"):
+            config.option.maxfail = 1
         if config.getoption("--plan") and getattr(config.option, "numprocesses", None):
             raise UsageError("--plan needs no workers; take -n away")
         if selection.sandbox_arguments and target is not None:

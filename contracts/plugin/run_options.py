@@ -109,9 +109,13 @@ PLAN: Final = RunOption(
     switch=True,
 )
 
+FIRST: Final = RunOption(
+    "first", "", "End at the first confirmed finding against a must clause, as -x does.", switch=True
+)
+
 #: By topic, in the order of the help.
 JUDGING: Final = (TARGET, REALM, CONSUMER, DEVIATIONS, WAIT, PLAN)
-SELECTION: Final = (PROFILE, CLAUSE, OPERATION, SEED, SHARD)
+SELECTION: Final = (PROFILE, CLAUSE, OPERATION, SEED, SHARD, FIRST)
 COMPARISON: Final = (DRIFT, BASELINE, HISTORY)
 WEBHOOK: Final = (NOTIFY, REPORT_URL)
 RUN_OPTIONS: Final = (

@@ -43,6 +43,23 @@ def test_a_finding_comes_back_where_it_was_found(said: RunCommand, broken: Path,
     assert "finding     uid-too-short (must)" in ended.out
 
 
+def test_it_goes_to_its_own_target_or_nowhere(
+    said: RunCommand, broken: Path, short: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = said("replay", short)
+    assert refused.code == 4
+    assert "whose settings are not found here; name with --target where to send it" in refused.err
+    content = json.loads(short.read_text())
+    command = f"registry-contracts run --target {broken} --clause uid-too-short"
+    short.write_text(json.dumps({**content, "reproduce": {"command": command, "curl": []}}))
+    assert said("replay", short, "--times", 1).code == 1
+    monkeypatch.setenv("REGISTRY_BASE_URL", content["target"]["base_url"])
+    monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
+    monkeypatch.setenv("REGISTRY_PASSWORD", "sandbox-author")
+    short.write_text(json.dumps(content))
+    assert "which environment lacks" in said("replay", short, "--times", 1).err
+
+
 def test_it_does_not_come_back_on_a_service_that_keeps_the_clause(
     said: RunCommand, faithful: Path, short: Path
 ) -> None:
@@ -212,7 +229,10 @@ def test_what_cannot_be_read_is_one_line(
 def test_a_target_that_is_down_decides_nothing(
     said: RunCommand, short: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("REGISTRY_BASE_URL", "http://127.0.0.1:9")
+    content = json.loads(short.read_text())
+    down = {**content["target"], "base_url": "http://127.0.0.1:9"}
+    short.write_text(json.dumps({**content, "target": down}))
+    monkeypatch.setenv("REGISTRY_BASE_URL", down["base_url"])
     monkeypatch.setenv("REGISTRY_EMAIL", "somebody@example.test")
     monkeypatch.setenv("REGISTRY_PASSWORD", "correct-horse")
     ended = said("replay", short)
