@@ -244,9 +244,13 @@ class Probe:
 
 
 def judged(catalogue: Catalogue, operation: str, fault: Fault) -> bool:
-    """Whether a fault is sent at all: one that no clause rules out is only observed, and not where it would stay."""
+    """Whether a fault is sent at all: where it would stay if it were accepted, only one that a must rules out.
+
+    What a should rules out is tried there by its own case, once: a record for each fault that a service takes
+    would use up the places of cases that need one.
+    """
     clause = catalogue.for_fault(operation, fault.key)
-    return not _adds_a_record(operation) or (clause is not None and clause.level is not Level.SILENT)
+    return not _adds_a_record(operation) or (clause is not None and clause.level is Level.MUST)
 
 
 def firm(fault: Fault, usual: Any) -> bool:

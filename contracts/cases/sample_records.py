@@ -228,6 +228,11 @@ class Samples:
         document = self.document(identifier)
         return {"document": {name: _spoilt(name, value) for name, value in document.items()}}
 
+    def bare_submission(self, identifier: str) -> dict[str, Any]:
+        """A submission whose document lacks every member but the header."""
+        document = self.document(identifier)
+        return {"document": {name: value for name, value in document.items() if name == "header"}}
+
 
 def _spoilt(name: str, value: Any) -> Any:
     return value if name == "header" else copy.deepcopy(WRONG_KIND)

@@ -212,10 +212,19 @@ class WorkflowRecords(RecordLookup):
         exchange.notes["identifier"] = identifier
         return exchange
 
-    def empty(self, operation: str) -> Exchange:
-        """An empty document sent to where only its content can be refused."""
+    def lacking(self, operation: str) -> list[Exchange]:
+        """The refusal of a document that lacks every member but its header, sent to where only that can be refused.
+
+        Returns:
+            Nothing where its schema asks for none of them, and nothing but for creation under an identifier: what is
+            accepted by the other two could not be told from the records of other cases.
+        """
+        if operation != CREATE_NAMED:
+            return []
         identifier = self.subject(operation)
-        return submit(operation, self._author, self._samples, identifier, {"document": {}})
+        bare = self._samples.bare_submission(identifier)
+        exchange = submit(operation, self._author, self._samples, identifier, bare)
+        return [exchange] if errors_array.turned_down(usable(exchange)) else []
 
     def faulty_update(self) -> Exchange:
         """A faulty document sent to a record that exists and is not locked; its note `identifier` names it."""

@@ -49,7 +49,8 @@ def test_a_faulty_document_is_answered_with_well_formed_errors(
     """A document that breaks its schema is answered with objects of code and property, and with its identifier."""
     faulty = errors_array.refused_before(records.faulty(operation))
     contact_requests.each_with_array(claim("errors-array", operation), [faulty])
-    contact_requests.each_array_of_elements(claim("errors-element-shape", operation), [faulty])
-    contact_requests.each_known_code(claim("errors-code-known", operation), [faulty])
+    refused = [faulty, *records.lacking(operation)]
+    contact_requests.each_array_of_elements(claim("errors-element-shape", operation), refused)
+    contact_requests.each_known_code(claim("errors-code-known", operation), refused)
     observe("errors-status", operation, [errors_array.outcome(faulty)])
     submissions.claim_named(partial(claim, "workflow-errors-with-identifier"), faulty)

@@ -36,6 +36,17 @@ def test_mydrafts_holds_a_draft_just_saved(author: Actor, arrange: Arrangement, 
     lists.held(claim("list-mydrafts-has-mine"), arrange, drafts_of(author, "mydrafts"), draft.uid)
 
 
+@contract("list-mydrafts-has-mine")
+def test_mydrafts_holds_a_draft_that_was_updated(
+    author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
+) -> None:
+    """The collection mydrafts holds a draft that the caller has saved three times."""
+    draft = arrange.draft(author)
+    for name in ("Louise", "Muta"):
+        done(drafts.save(author, samples, draft.uid, samples.draft(draft.uid, middleName=name)))
+    lists.held(claim("list-mydrafts-has-mine"), arrange, drafts_of(author, "mydrafts"), draft.uid)
+
+
 @contract("list-my-answers")
 def test_the_collection_my_is_a_list(author: Actor, claim: Claims) -> None:
     """The collection my is an allowed value and gives a list."""

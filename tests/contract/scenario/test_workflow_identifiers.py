@@ -60,14 +60,15 @@ def test_an_identifier_outside_the_rule_is_refused(
     "workflow-identifier-edges",
     "workflow-batch-characters",
     "workflow-identifier-case-sensitive",
+    "workflow-identifier-kept",
     operations=[CREATE_NAMED],
     records=1,
 )
 def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
-    """128 characters are accepted, with a batchId of 100 characters and 200 bytes; other letter case is free."""
-    identifier = fresh.uid(UID_LONGEST)
+    """128 characters are accepted, with a batchId of 100 characters and 200 bytes; letter case is kept."""
+    identifier = identifiers.other_case(fresh, fresh.uid(UID_LONGEST))
     submission = samples.submission(identifier, batchId=submissions.BEYOND_ASCII * submissions.LONGEST_BATCH)
     accepted = workflow_errors.both_accepted(
         claim("workflow-batch-characters", CREATE_NAMED),
@@ -75,6 +76,7 @@ def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
         lambda: submit(CREATE_NAMED, author, samples, identifier, submission),
         lambda: submit(CREATE_NAMED, author, samples, identifier),
     )
+    claim("workflow-identifier-kept", CREATE_NAMED).carries(accepted, identifier)
     records.settles(identifier)
     other = identifiers.other_case(fresh, identifier)
     again = submit(CREATE_NAMED, author, samples, other, samples.faulty_submission(other))
