@@ -3,6 +3,9 @@
 Each case that uses a real account's e-mail ends with a right sign-in, so that counters of failed ones start afresh.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from contracts.cases import Actor, Claims, Credentials, Observer, contract, nobodys_email, shape, sign_in
@@ -57,48 +60,30 @@ def test_a_missing_or_empty_credential_yields_no_token(
     sign_in.token_of(author, credentials.of("author"))
 
 
-@contract("token-email-kind", operations=("createToken",))
-def test_an_email_of_another_kind_yields_no_token(
-    author: Actor, credentials: Credentials, claim: Claims
+def row(clause: str, way: str, bodies: Callable[[Credentials, str], list[Any]], what: str) -> Any:
+    """One row of the table below: what is sent, as `json` or as a `body`, and the clause that it breaks."""
+    return pytest.param(clause, way, bodies, id=what, marks=contract(clause))
+
+
+@pytest.mark.parametrize(
+    ("clause", "way", "bodies"),
+    [
+        row("token-email-kind", "json", Credentials.emails_of_another_kind, "an e-mail"),
+        row("token-password-kind", "json", Credentials.passwords_of_another_kind, "a password"),
+        row("token-password-kind", "json", Credentials.plain_passwords_of_another_kind, "a plain password"),
+        row("token-body-kind", "body", Credentials.bodies_of_another_kind, "a body"),
+    ],
+)
+@contract(operations=("createToken",))
+def test_what_is_of_another_kind_yields_no_token(
+    author: Actor,
+    credentials: Credentials,
+    claim: Claims,
+    clause: str,
+    way: str,
+    bodies: Callable[[Credentials, str], list[Any]],
 ) -> None:
-    """An e-mail is a string; the right one inside an array, or a query operator, is none."""
-    bodies = credentials.emails_of_another_kind("author")
-    sign_in.no_token_from(
-        claim("token-email-kind"), [author.send("createToken", json=body) for body in bodies]
-    )
-
-
-@contract("token-password-kind", operations=("createToken",))
-def test_a_password_of_another_kind_yields_no_token(
-    author: Actor, credentials: Credentials, claim: Claims
-) -> None:
-    """A password is a string; the right one inside an array, or a query operator, is none."""
-    bodies = credentials.passwords_of_another_kind("author")
-    sign_in.no_token_from(
-        claim("token-password-kind"), [author.send("createToken", json=body) for body in bodies]
-    )
-    sign_in.token_of(author, credentials.of("author"))
-
-
-@contract("token-password-kind", operations=("createToken",))
-def test_a_password_that_is_a_number_or_a_truth_value_yields_no_token(
-    author: Actor, credentials: Credentials, claim: Claims
-) -> None:
-    """A number or true is no password, and as a text it would be a wrong one."""
-    bodies = credentials.plain_passwords_of_another_kind("author")
-    sign_in.no_token_from(
-        claim("token-password-kind"), [author.send("createToken", json=body) for body in bodies]
-    )
-    sign_in.token_of(author, credentials.of("author"))
-
-
-@contract("token-body-kind", operations=("createToken",))
-def test_a_body_that_is_no_object_with_both_credentials_yields_no_token(
-    author: Actor, credentials: Credentials, claim: Claims
-) -> None:
-    """Nothing, an empty body, an array or a text does not sign anybody in, though the right words stand in it."""
-    bodies = credentials.bodies_of_another_kind("author")
-    sign_in.no_token_from(
-        claim("token-body-kind"), [author.send("createToken", body=body) for body in bodies]
-    )
+    """E-mail and password are strings in one object; in an array, a text or a query operator they are none."""
+    refused = [author.send("createToken", **{way: value}) for value in bodies(credentials, "author")]
+    sign_in.no_token_from(claim(clause), refused)
     sign_in.token_of(author, credentials.of("author"))
