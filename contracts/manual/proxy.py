@@ -6,6 +6,7 @@ What passes is judged in a thread of its own, so that no answer waits for it, an
 from __future__ import annotations
 
 import asyncio
+import logging
 import queue
 import re
 import signal
@@ -26,6 +27,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Handler
 from multidict import CIMultiDict
 
@@ -348,6 +350,8 @@ async def listening(
     Raises:
         UsageError: the port is in use.
     """
+    log = logging.getLogger("aiohttp.server")
+    log.addFilter(_in_one_line)
     runner = web.AppRunner(
         application,
         handler_cancellation=True,
@@ -365,6 +369,18 @@ async def listening(
             yield f"http://{HOST}:{listener.getsockname()[1]}"
         finally:
             await runner.cleanup()
+            log.removeFilter(_in_one_line)
+
+
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """Say in one line what the server could not handle: its traceback quotes the request, credentials included."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, HttpProcessingError):
+        record.msg = f"refused a malformed request: {error.code} ({type(error).__name__})"
+    elif error is not None:
+        record.msg = f"a request could not be handled: {type(error).__name__}"
+    record.args, record.exc_info, record.exc_text = None, None, None
+    return True
 
 
 def _listener(port: int, option: str) -> socket.socket:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import requests
 from msgspec import Meta
+from requests.utils import get_environ_proxies
 
 from contracts.errors import UsageError
 from contracts.evidence.deviations import DeviationState
@@ -313,6 +314,10 @@ class Delivery:
 
     def _send(self) -> None:
         with requests.Session() as session:
+            # Entries of ~/.netrc would go along as credentials; the usual proxies and certificates are kept.
+            session.trust_env = False
+            session.proxies = dict(get_environ_proxies(self._address.url))
+            session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
             for number, pause in enumerate((*self._pauses, None), start=1):
                 taken, why, again = self._attempt(session, number)
                 if taken or not again or pause is None or not self._pause(pause):

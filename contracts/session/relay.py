@@ -7,11 +7,13 @@ production looks at each of them before its first byte all the same.
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, Self
 from urllib.parse import urlsplit
 
@@ -47,6 +49,8 @@ _AUTOMATIC: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 _IDLE_SECONDS: Final = 3.0
 _LONGEST_LINE: Final = 64 * 1024
 _BUFFER: Final = 128 * 1024
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 Pairs = list[tuple[str, str]]
 
@@ -154,10 +158,13 @@ class Relay:
                 proxy=self._proxy,
                 allow_redirects=False,
             ) as response:
+                pairs = end_to_end(decoded(response.raw_headers))
+                if any(_CONTROL.search(text) for text in (response.reason or "", *chain(*pairs))):
+                    raise RelayFault("its answer has control characters in a header")
                 yield TargetResponse(
                     response.status,
                     response.reason or "",
-                    end_to_end(decoded(response.raw_headers)),
+                    pairs,
                     _pieces(response),
                 )
         except aiohttp.ClientError as error:

@@ -12,7 +12,7 @@ from contracts.errors import breakdown
 from contracts.safe_text import plain_line
 from tests.meta.hostile.probe import PROBES, Probe, Skipped, Wrong, folder_of_its_own
 
-MODULES = ("exit_codes", "answers", "files")
+MODULES = ("exit_codes", "answers", "files", "clients")
 #: Commands side by side; each probe waits more than it works.
 SIDE_BY_SIDE = 2
 

@@ -1,0 +1,74 @@
+"""The proxy between a hostile service and hostile clients: a clear answer, one line each, no secret in its output."""
+
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from tests.meta.hostile.probe import Wrong, command, expect, honest, probe
+from tests.meta.hostile.service import Asked, Given, scripted
+
+GROUP = "proxy"
+_SECRET = "secret-token-of-a-client"
+_REQUEST = "GET /api/v2013/documents/draft HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+
+
+def _ok(asked: Asked) -> bytes:
+    return Given(200, [("Content-Type", "application/json")], b"[]").raw(asked.method)
+
+
+def _odd_headers(asked: Asked) -> bytes:
+    return Given(200, [("X-Odd", "a\x01\x1b[2Jb")], b"[]").raw(asked.method)
+
+
+#: What a client sends, what the service answers, and the status that the client gets.
+CLIENTS: dict[str, tuple[bytes, Callable[[Asked], bytes], int]] = {
+    "an answer with control characters in a header": (f"{_REQUEST}\r\n".encode(), _odd_headers, 502),
+    "a header of bad bytes": (
+        f"{_REQUEST}Authorization: Bearer {_SECRET}\r\n\x00bad: 1\r\n\r\n".encode(),
+        _ok,
+        400,
+    ),
+    "a path of bad bytes": (_REQUEST.replace("draft", "\x01").encode() + b"\r\n", _ok, 400),
+    "300 headers": (
+        f"{_REQUEST}{'X: 1' + chr(13) + chr(10)}".encode() + b"X: 1\r\n" * 300 + b"\r\n",
+        _ok,
+        400,
+    ),
+    "a chunk size that is none": (
+        _REQUEST.replace("GET", "POST").encode() + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
+        _ok,
+        400,
+    ),
+}
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def _through(folder: Path, sent: bytes, script: Callable[[Asked], bytes], status: int) -> None:
+    port = _free_port()
+    got: list[bytes] = []
+
+    def client(process: subprocess.Popen[bytes]) -> None:
+        while process.poll() is None and not got:
+            with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port), 5) as wire:
+                wire.sendall(sent)
+                got.append(wire.makefile("rb").readline())
+            time.sleep(0.1)
+
+    with scripted(script) as service:
+        words = ("proxy", "--base-url", service.url, "--port", str(port), "--no-page", "--until-idle", "2")
+        ended = honest(command(folder, *words, meanwhile=client), 5, 6)
+    if not got or str(status).encode() not in got[0]:
+        raise Wrong(f"the client gets {got}, not {status}")
+    expect(_SECRET not in ended.all, "shows a secret")
+
+
+for name, (sent, script, status) in CLIENTS.items():
+    probe(GROUP, name)(partial(_through, sent=sent, script=script, status=status))
