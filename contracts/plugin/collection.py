@@ -254,7 +254,7 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item]) -> Forecast:
         target,
         load_catalogue(),
         records=records,
-        unreached=config.stash[UNREACHED],
+        unreached=config.stash.get(UNREACHED, {}),
         budget=request_budget(target, selection.profile),
     )
 

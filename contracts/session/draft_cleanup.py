@@ -331,6 +331,7 @@ class LeftDraft(Format, frozen=True):
     identifier: str
     role: Name
     why: Name
+    realm_sent: str = ""
 
 
 class SweptFile(Format, frozen=True):
@@ -442,7 +443,7 @@ def _write_down(run: EarlierRun, swept: Swept) -> None:
     file = SweptFile(
         at=datetime.now(UTC).isoformat(),
         removed=tuple(swept.removed),
-        left=tuple(LeftDraft(draft.realm, draft.identifier, draft.role, why) for draft, why in swept.left),
+        left=tuple(LeftDraft(**plain(draft), why=why) for draft, why in swept.left),
         residue=tuple(swept.residue),
     )
     # In ASCII: an identifier may hold half a surrogate pair, which has no form in UTF-8.

@@ -159,7 +159,7 @@ def test_the_night_comes_together(tmp_path: Path) -> None:
     told = (tmp_path / "summary").read_text("utf-8").splitlines()
     assert told == ["- **abs-dev**: fail: finding 1", "- **bch-dev**: fail: finding 2"]
     assert len((tmp_path / "night" / "history.jsonl").read_text("utf-8").splitlines()) == 2
-    assert "dev: 2 runs" in ended.stdout
+    assert "dev, nightly: 2 runs" in ended.stdout
 
 
 def test_every_secret_that_a_step_uses_is_one_that_the_gate_takes() -> None:

@@ -46,7 +46,7 @@ def test_a_failure_that_never_comes_back_is_kept_unconfirmed(judged: Callable[..
     (finding,) = ended.verdict["findings"]
     assert not finding["confirmed"]
     assert ended.cases()["test_content[abs-dev]"]["attempts"] == 4
-    assert "(unconfirmed)" in ended.out
+    assert "1. unconfirmed: " in ended.out
 
 
 def test_a_failure_that_comes_and_goes_fails_with_its_rate(judged: Callable[..., Any]) -> None:
