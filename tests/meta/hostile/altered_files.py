@@ -73,11 +73,11 @@ def _listing(folder: Path) -> set[Path]:
     return {path for path in folder.iterdir() if path.name not in {"stdout", "stderr", "tmp"}}
 
 
-def _complaint(ended: Ended, codes: list[int], around: set[Path], folder: Path) -> str | None:
-    last = (ended.err.strip().splitlines() or ["silence"])[-1]
-    if ended.code not in codes or "Traceback" in ended.all:
-        return f"exit {ended.code}: {last}"
-    if ended.code == 4 and (len(ended.err.strip().splitlines()) != 1 or ended.out.strip()):
+def _complaint(ended: Ended, order: dict[str, Any], around: set[Path], folder: Path) -> str | None:
+    lines = ended.err.strip().splitlines()
+    if ended.code not in order["codes"] or "Traceback" in ended.all:
+        return f"exit {ended.code}: {(lines or ['silence'])[-1]}"
+    if ended.code == 4 and (not 1 <= len(lines) <= order["troubles"] or ended.out.strip()):
         return f"exit 4 in {len(ended.all.splitlines())} lines: {ended.all[:200]!r}"
     if beside := _listing(folder.parent) - around:
         return f"wrote {sorted(map(str, beside))}"
@@ -89,7 +89,7 @@ def _complaint(ended: Ended, codes: list[int], around: set[Path], folder: Path) 
 
 
 def main(order: dict[str, Any]) -> dict[str, Any]:
-    """Carry out an order: file, line, words, codes, and how many values to replace at most."""
+    """Carry out an order: file, line, words, codes, how many values to replace and lines of trouble to tell at most."""
     socket.socket.connect = _refuse  # type: ignore[method-assign]
     time.sleep = lambda _: None
     path, folder = Path(order["file"]), Path.cwd()
@@ -102,7 +102,7 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
         path.write_text(text, "utf-8", "surrogatepass")
         ended = tried(order["words"])
         codes[ended.code] += 1
-        if said := _complaint(ended, order["codes"], around, folder):
+        if said := _complaint(ended, order, around, folder):
             wrong[said] += 1
     path.write_bytes(usual)
     return {"tried": len(chosen), "codes": dict(codes), "wrong": wrong.most_common(12)}

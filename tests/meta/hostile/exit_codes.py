@@ -142,7 +142,7 @@ def _signalled(folder: Path, number: signal.Signals) -> None:
     def send(process: subprocess.Popen[bytes]) -> None:
         while process.poll() is None and not list(folder.glob("reports/*/journal-main.jsonl")):
             time.sleep(0.05)
-        time.sleep(1.0)
+        time.sleep(0.2)
         process.send_signal(number)
 
     honest(command(folder, *SHORT_RUN, meanwhile=send), 2, lines=4)

@@ -14,6 +14,7 @@ from typing import Any
 from tests.meta.hostile.probe import (
     PATIENCE,
     TINY_RUN,
+    WHOLE_RUN,
     Wrong,
     command,
     expect,
@@ -36,17 +37,18 @@ _MAKING = threading.Lock()
 
 
 def _sample(kind: str) -> Path:
-    """A folder with the reports of a run of some seconds, made once: a finding in it, or a shard of one."""
+    """A folder with the reports of a run of some seconds, made once: with a finding, of a shard, or with a history."""
     with _MAKING:
         if kind not in _MADE:
             folder = CHECKOUT / "build" / "hostile" / kind
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             more = {
-                "finding": ("--sandbox-arguments=--defect draft-content-empty",),
-                "shard": ("--shard", "1/1"),
+                "finding": (*TINY_RUN, "--sandbox-arguments=--defect draft-content-empty"),
+                "shard": (*TINY_RUN, "--shard", "1/1"),
+                "whole": WHOLE_RUN,
             }
-            honest(command(folder, *TINY_RUN, *more[kind]), 1 if kind == "finding" else 0, lines=3)
+            honest(command(folder, *more[kind]), 1 if kind == "finding" else 0, lines=3)
             _MADE[kind] = folder
         return _MADE[kind]
 
@@ -67,7 +69,7 @@ def _every_value(
     if line is not None:
         lines = path.read_text("utf-8").split("\n")
         order["line"] = next(at for at, text in enumerate(lines) if f'"kind":"{line}"' in text)
-    order = {"file": str(path), "words": words(place), "most": 150, "codes": [4]} | order
+    order = {"file": str(path), "words": words(place), "most": 150, "codes": [4], "troubles": 1} | order
     done = subprocess.run(
         [sys.executable, "-m", "tests.meta.hostile.altered_files", json.dumps(order)],
         cwd=place,
@@ -153,8 +155,14 @@ EVERYTHING: dict[str, dict[str, Any]] = {
         "words": lambda _: ["drift", "accept"],
         "codes": [0, 4],
     },
-    "drift show: a baseline": {"file": _baseline, "words": lambda _: ["drift", "show"], "codes": [0, 1, 4]},
+    "drift show: a baseline": {
+        "kind": "whole",
+        "file": _baseline,
+        "words": lambda _: ["drift", "show"],
+        "codes": [0, 1, 4],
+    },
     "history: history.jsonl": {
+        "kind": "whole",
         "file": lambda place: place / "reports" / "history.jsonl",
         "words": lambda _: ["history"],
         "line": 0,
@@ -162,6 +170,7 @@ EVERYTHING: dict[str, dict[str, Any]] = {
     },
     "merge: run.json": {
         "kind": "shard",
+        "troubles": 2,
         "file": lambda place: _run(place) / "run.json",
         "words": lambda _: ["merge", "reports", "--reports", "merged"],
         "codes": [0, 4, 6],
@@ -220,11 +229,13 @@ for name in ("run.json", "journal-main.jsonl", "ledger.jsonl"):
 @probe(GROUP, "merge: the target's name leads out of the reports folder")
 def _leads_out(folder: Path) -> None:
     place = _copied(folder, "shard")
-    path = _run(place) / "run.json"
+    path, ours = _run(place) / "run.json", {"merged", "stdout", "stderr", "tmp"}
+    before = set(place.iterdir())
     for value in ("../../out", "/out", "a/b", "..\\out", "x\n"):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"target": value}))
         honest(command(place, "merge", "reports", "--reports", "merged"), 0, 4, lines=2)
-        expect(not list(place.glob("merged/*out*/*/")), "writes below a folder of another's choosing")
+        made = {path.name for path in set(place.iterdir()) - before}
+        expect(made <= ours, f"wrote {sorted(made - ours)}")
     expect(not list((folder / "around").glob("out*")), "wrote beside its folder")
 
 

@@ -174,7 +174,9 @@ def folder_of_its_own() -> Iterator[Path]:
 #: A short run: each operation once in one realm.
 SHORT_RUN = ("run", "--seed", "1", "--realm", "abs-dev", "--profile", "smoke")
 #: A run of a few seconds.
-TINY_RUN = ("run", "--seed", "1", "--realm", "abs-dev", "--profile", "smoke", "--operation", "getDraft")
+#: A short run that keeps a history: nothing narrows it but realm and profile.
+WHOLE_RUN = ("run", "--seed", "1", "--realm", "abs-dev", "--profile", "smoke")
+TINY_RUN = (*WHOLE_RUN, "--operation", "getDraft")
 
 
 def file_limit(size: int) -> Callable[[], None]:
