@@ -22,7 +22,6 @@ from contracts.checks.outcomes import usable
 from contracts.session.actor import Actor
 
 CLAUSES: Final = (
-    "list-top",
     "list-filter",
     "list-filter-with-top",
     "list-orderby",
@@ -167,9 +166,6 @@ class DrawnLists:
         page = self._ask(question)
         if usable(page.exchange).refusal or page.size < 0:
             return
-        if question.top is not None:
-            # How many items there are at most hangs on no reading of the filter.
-            lists.no_more_than(self._claim("list-top"), page, question.top)
         whole, wanted = self._model(question)
         seen = page.order_of(wanted)
         right = seen == wanted if question.falling is not None else set(seen) == set(wanted)
