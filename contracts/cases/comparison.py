@@ -211,8 +211,8 @@ def realm_taken(
     Args:
         again: Sends the same request with headers changed; asked only when this one was refused, under a realm that
             does not exist and under another one that does, to tell whether the refusal is about the realm.
-        apart: Sends a request that needs nothing made up; asked only when this one asked for something made up, as a
-            refusal that speaks of the realm may then be about what is not there.
+        apart: Sends a request that needs nothing made up; asked only when this one asked for something made up and was
+            refused alike in every realm, as a refusal that speaks of the realm may then be about what is not there.
 
     Raises:
         Contradiction: a must was contradicted: refused just as under a realm that does not exist, and not so under
@@ -225,10 +225,11 @@ def realm_taken(
         return
     other = ELSEWHERE.get(exchange.realm, DOCUMENT_REALMS[0])
     unknown, elsewhere = again({"Realm": UNKNOWN_REALM}), again({"Realm": other})
-    of_the_realm = "realm" in answer.text.lower() or not refused_as(answer, usable(elsewhere))
-    if not refused_as(answer, usable(unknown)) or not of_the_realm:
+    everywhere = refused_as(answer, usable(elsewhere))
+    if not refused_as(answer, usable(unknown)) or (everywhere and "realm" not in answer.text.lower()):
         raise Blocked(exchange.operation or "", f"answered {answer.quote()}")
-    if exchange.notes.get(MADE_UP) and apart is not None and not refused_as(answer, usable(apart())):
+    made_up = everywhere and exchange.notes.get(MADE_UP)
+    if made_up and apart is not None and not refused_as(answer, usable(apart())):
         raise Blocked(exchange.operation or "", f"answered {answer.quote()} for something made up")
     claim.holds(False, exchange, unknown, elsewhere, expected="the realm is accepted", seen=answer.quote())
 

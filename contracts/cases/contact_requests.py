@@ -131,7 +131,7 @@ def _blocked(exchange: Exchange, cause: str) -> Blocked:
 
 
 CREATE, UPDATE = "createContact", "updateContact"
-#: Note of an exchange: fields of its record whose allowed values are not shown, and not told by the settings.
+#: Note of an exchange: fields that its record holds whose allowed values neither the document nor the settings show.
 _MADE_UP_FIELDS: Final = "made-up fields"
 #: Fields whose absence tells how an operation reports; two, so that a fault in one of them does not blur the picture.
 _PROBED = ("firstName", "emails")
@@ -207,7 +207,8 @@ class ContactRequests:
         sent = (actor or self._actor).send(
             self.operation, path=path, query=asked, json=record, body=body, **parts
         )
-        sent.notes[_MADE_UP_FIELDS] = self._samples.made_up_fields
+        there = record if isinstance(record, dict) else {}
+        sent.notes[_MADE_UP_FIELDS] = [field for field in self._samples.made_up_fields if field in there]
         return sent
 
     def faulty(self, name: str, record: Any) -> Exchange:
