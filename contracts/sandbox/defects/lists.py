@@ -211,6 +211,10 @@ defects(
         "list-mydrafts-lacks-newest-in-chm": _lacking_newest(_both(_asks("mydrafts"), in_realm("chm-dev"))),
         "list-my-lacks-newest": _lacking_newest(_asks("my")),
         "list-plain-lacks-newest": _lacking_newest(_asks(None)),
+        "list-mydrafts-lacks-updated": edit(
+            lambda items: [item for item in items if item["createdOn"] == item["updatedOn"]],
+            _asks("mydrafts"),
+        ),
         "list-mydrafts-empty-one-in-twenty": every(20, _no_items),
         "list-my-of-everybody": _of_all_accounts(_asks("my")),
         "list-my-of-everybody-in-bch": _of_all_accounts(_both(_asks("my"), in_realm("bch-dev"))),
