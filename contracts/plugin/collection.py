@@ -254,6 +254,7 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item]) -> Forecast:
         target,
         load_catalogue(),
         records=records,
+        # A run that was stopped while it collected has not selected anything.
         unreached=config.stash.get(UNREACHED, {}),
         budget=request_budget(target, selection.profile),
     )
