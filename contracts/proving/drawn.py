@@ -35,9 +35,9 @@ from contracts.proving.trials import AND, Watch
 from contracts.proving.witness import observable
 from contracts.reports import verdict_json
 from contracts.sandbox.faults import population
+from contracts.sandbox.faults.fault import Fault
 from contracts.sandbox.faults.injection import COUNT_PATH
 from contracts.sandbox.faults.observer import SHOWN_PATH
-from contracts.sandbox.faults.population import Fault
 from contracts.sandbox.variants import chosen
 from contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS
 

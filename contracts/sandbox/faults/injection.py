@@ -21,9 +21,14 @@ _LARGEST_BODY: Final = 16 * 1024 * 1024
 _OVERLAP_SECONDS: Final = 0.03
 #: Where a sandbox with a fault says how often the fault made a difference; outside the interface.
 COUNT_PATH: Final = "/sandbox/fault"
-_ACCOUNTS: Final = {
+#: The sandbox's accounts: role and password by e-mail address.
+ACCOUNTS: Final = {
     f"{role}@sandbox.test": (role, f"sandbox-{role}") for role in ("author", "other", "restricted", "nau")
 }
+#: Stands for a value that is taken out of its object or array.
+MISSING: Final = object()
+#: An identifier that keeps the rule, where a fault sends another than it was asked for.
+STAND_IN: Final = "stand-in-for-what-breaks-the-rule"
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,11 @@ class Answer:
     def header(self, name: str) -> str:
         """The first value of a header, empty for none."""
         return next((v.decode("latin-1") for k, v in self.headers if k.lower() == name.encode()), "")
+
+    def renamed(self, old: str, new: str) -> Answer:
+        """The answer with one identifier in place of another, in its headers and its body."""
+        headers = tuple((name, value.replace(old.encode(), new.encode())) for name, value in self.headers)
+        return replace(self, headers=headers, body=self.body.replace(old.encode(), new.encode()))
 
 
 def answer_json(status: int, value: Any) -> Answer:
@@ -253,7 +263,7 @@ class Injector:
         taken = await below(request) if self._of_successes else None
         if request.operation.id in self._operations and (taken is None or taken.success):
             answer = (
-                await self._altered(request, _told(request, taken, below))
+                await self._altered(request, _answered_already(request, taken, below))
                 if await self._acts(request)
                 else None
             )
@@ -263,7 +273,7 @@ class Injector:
         if request.operation.id == "createToken" and answer.success:
             sent, told = request.json, answer.json
             if isinstance(sent, dict) and isinstance(told, dict):
-                account = _ACCOUNTS.get(str(sent.get("email")))
+                account = ACCOUNTS.get(str(sent.get("email")))
                 self._tokens[str(told.get("authenticationToken"))] = account[0] if account else ""
         return answer
 
@@ -315,7 +325,7 @@ class Injector:
         return await ask(self._app, inner, request.body)
 
 
-def _told(request: Request, answer: Answer | None, below: Below) -> Below:
+def _answered_already(request: Request, answer: Answer | None, below: Below) -> Below:
     """What answers in place of the service, where it has answered this request already."""
 
     async def again(changed: Request) -> Answer:
@@ -347,6 +357,24 @@ async def ask(app: ASGIApp, scope: Scope, body: bytes) -> Answer:
 
     await app(scope, receive, send)
     return Answer(status, headers, bytes(content))
+
+
+async def as_role(request: Request, below: Below, memory: Memory, role: str) -> Answer:
+    """Let the service answer a request as that of another account."""
+    token = memory.tokens.get(role)
+    if token is None:
+        signed_in = await below(sign_in(request, f"{role}@sandbox.test"))
+        token = str((signed_in.json or {}).get("authenticationToken", ""))
+        memory.tokens[role] = token
+    return await below(request.with_header("authorization", f"Bearer {token}"))
+
+
+def sign_in(request: Request, email: str) -> Request:
+    """Make the request that signs an account of the sandbox in."""
+    described = request.described("createToken")
+    body = json.dumps({"email": email, "password": ACCOUNTS[email][1]}).encode()
+    headers = ((b"content-type", b"application/json"), (b"accept", b"application/json"))
+    return Request(described, {}, (), headers, body)
 
 
 def items_of(body: Any) -> list[Any] | None:

@@ -1,14 +1,31 @@
-"""What a fault does to the frame of a request: realms, headers, tokens, and bodies that are no JSON."""
+"""Faults of the frame of a request and its answer: realms, headers, secrets, and bodies that are no JSON."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
-from contracts.sandbox.faults.injection import Answer, Below, Memory, Request, answer_json
-from contracts.sandbox.faults.injections import as_role
-from contracts.sandbox.faults.operators import valid_document
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import load_description
+from contracts.sandbox.faults.fault import (
+    ACCEPTANCE,
+    CONTACTS,
+    SINGLE,
+    SUBMISSIONS,
+    Fault,
+    under,
+)
+from contracts.sandbox.faults.injection import (
+    Answer,
+    Below,
+    Inject,
+    Memory,
+    Request,
+    answer_json,
+)
 from contracts.sandbox.record_types import REALMS
 
 #: So many requests does a token last that dies early.
@@ -66,20 +83,6 @@ async def token_dies_early(request: Request, _below: Below, memory: Memory) -> A
     return answer_json(401, {"message": "the token is not valid"}) if uses > _REQUESTS_OF_TOKEN else None
 
 
-async def body_cut(request: Request, below: Below, _: Memory) -> Answer | None:
-    """The JSON of a success lacks its last character."""
-    answer = await below(request)
-    return replace(answer, body=answer.body[:-1]) if answer.success and answer.json is not None else answer
-
-
-async def body_plain(request: Request, below: Below, _: Memory) -> Answer | None:
-    """The body of a success is a word of plain text."""
-    answer = await below(request)
-    if not answer.success or answer.json is None:
-        return answer
-    return replace(answer, headers=((b"content-type", b"text/plain"),), body=b"OK")
-
-
 async def malformed_taken(request: Request, _below: Below, memory: Memory) -> Answer | None:
     """A body that is no JSON is answered as the good one before it."""
     if not request.body or (request.role == "" and request.operation.protected):
@@ -110,67 +113,102 @@ async def token_echoed(request: Request, below: Below, _: Memory) -> Answer | No
     return answer.with_json({**answer.json, "debug": request.header("authorization")})
 
 
-async def validated_first(request: Request, below: Below, _: Memory, *, message: str) -> Answer | None:
-    """A faulty document is reported before its identifier is looked at."""
-    answer = await below(request)
-    body = request.json
-    document = body.get("document") if isinstance(body, dict) else None
-    good = valid_document(request.realm, request.params.get("schema", ""), request.uid)
-    if (
-        good is None
-        or message not in answer.body.decode("utf-8", "replace")
-        or not isinstance(document, dict)
+def frame_faults() -> Iterator[Fault]:
+    """Realms and headers of requests that are ignored or needed, malformed bodies taken, secrets echoed."""
+    catalogue = load_catalogue()
+    plain: tuple[tuple[str, str, Inject], ...] = (
+        ("realm-query", "realm-in-query-ignored", realm_in_query_ignored),
+        ("realm-query-unknown", "realm-in-query-unchecked", realm_in_query_unchecked),
+        ("realm-attachments-without", "realm-needed", realm_needed),
+        ("token-needs-no-token", "realm-needed", realm_needed),
+        ("content-type-not-needed", "content-type-needed", content_type_needed),
+        ("content-type-without-body", "content-type-refused", content_type_refused),
+        ("malformed-json-refused", "malformed-taken", malformed_taken),
+    )
+    for clause, operator, act in plain:
+        for operation in catalogue.clause(clause).operations:
+            yield from under(
+                ("always",),
+                family="protocol",
+                operations=(operation,),
+                operator=operator,
+                clauses=(clause,),
+                inject=act,
+            )
+    for clause in ("realm-document-realms", "realm-workflow-realms"):
+        for operation in catalogue.clause(clause).operations:
+            yield from under(
+                SINGLE[1:],
+                family="protocol",
+                operations=(operation,),
+                operator="realm-refused",
+                clauses=(clause, *ACCEPTANCE[operation]),
+                inject=realm_refused,
+            )
+    protected = tuple(o.id for o in load_description().operations.values() if o.protected)
+    yield from under(
+        ("always",),
+        family="tokens",
+        operations=protected,
+        label="protected",
+        operator="token-dies-early",
+        clauses=("token-opens-protected",),
+        inject=token_dies_early,
+    )
+    for operation, operator, act in (
+        ("createToken", "password-echoed", password_echoed),
+        *((o, "token-echoed", token_echoed) for o in ("getDraftInfo", "saveDraft", *CONTACTS, *SUBMISSIONS)),
     ):
+        yield from under(
+            ("always",),
+            family="protocol",
+            operations=(operation,),
+            operator=operator,
+            clauses=("no-secret-echoed",),
+            inject=act,
+        )
+
+
+async def body_cut(request: Request, below: Below, _: Memory) -> Answer | None:
+    """The JSON of a success lacks its last character."""
+    answer = await below(request)
+    return replace(answer, body=answer.body[:-1]) if answer.success and answer.json is not None else answer
+
+
+async def body_plain(request: Request, below: Below, _: Memory) -> Answer | None:
+    """The body of a success is a word of plain text."""
+    answer = await below(request)
+    if not answer.success or answer.json is None:
         return answer
-    wrong = sorted(name for name, value in good.items() if type(document.get(name)) is not type(value))
-    errors = [
-        {"code": "Error.InvalidType" if name in document else "Error.Mandatory", "property": name}
-        for name in wrong
-    ]
-    return answer_json(400, {"errors": errors}) if errors else answer
+    return replace(answer, headers=((b"content-type", b"text/plain"),), body=b"OK")
 
 
-async def without_rights_saved(request: Request, below: Below, memory: Memory) -> Answer | None:
-    """A submission that is refused for want of rights is carried out all the same."""
-    answer = await below(request)
-    if request.role == "restricted" and answer.status == 403:
-        await as_role(request, below, memory, "author")
-    return answer
+#: Operations whose answers the document shows, or whose content it promises, with the clause that says so.
+_PROMISED_ANSWERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "createToken": ("token-issued",),
+        "getDraft": ("draft-get-content",),
+        "getDraftInfo": ("draft-info-present",),
+        "listDrafts": ("list-answers",),
+        "listAttachments": ("attachment-create-listed",),
+        "createWorkflowRecord": ("workflow-identifier-returned",),
+        "createWorkflowRecordWithIdentifier": ("workflow-identifier-kept",),
+        "updateWorkflowRecord": ("workflow-identifier-kept",),
+    }
+)
 
 
-async def freed_by_deleting(request: Request, below: Below, memory: Memory) -> Answer | None:
-    """Deleting a draft takes the published version along: its identifier is free again."""
-    answer = await below(request)
-    taken = "with the identifier exists" in answer.body.decode("utf-8", "replace")
-    if taken and request.uid in memory.deleted:
-        return answer_json(201, {"identifier": request.uid})
-    return answer
-
-
-async def bytes_counted(
-    request: Request, _below: Below, _: Memory, *, member: str, limit: int
-) -> Answer | None:
-    """The limit of a text counts bytes."""
-    body = request.json
-    value = body.get(member) if isinstance(body, dict) else None
-    if isinstance(value, str) and len(value) <= limit < len(value.encode("utf-8", "replace")):
-        return answer_json(400, {"errors": [{"code": "Error.InvalidValue", "property": member}]})
-    return None
-
-
-async def language_keys_unchecked(request: Request, below: Below, _: Memory, *, name: str) -> Answer | None:
-    """A key that is no language code is taken in one localised field."""
-    record = request.json
-    value = record.get(name) if isinstance(record, dict) else None
-    if not isinstance(value, dict) or not value or not all(isinstance(text, str) for text in value.values()):
-        return None
-    return await below(request.with_json({**record, name: {"en": next(iter(value.values()))}}))
-
-
-async def second_language_refused(request: Request, _below: Below, _: Memory, *, name: str) -> Answer | None:
-    """A localised field in more than one language is refused."""
-    record = request.json
-    value = record.get(name) if isinstance(record, dict) else None
-    if isinstance(value, dict) and len(value) > 1:
-        return answer_json(400, {"errors": [{"code": "Error.InvalidValue", "property": name}]})
-    return None
+def body_form_faults() -> Iterator[Fault]:
+    """Answers whose body is cut or plain text."""
+    for operation, clauses in _PROMISED_ANSWERS.items():
+        for operator, act in (("body-cut", body_cut), ("body-plain", body_plain)):
+            if operation == "getDraftInfo" and operator == "body-plain":
+                continue  # the form of a draft's info is not shown
+            yield from under(
+                ("always", "every-third"),
+                family="protocol",
+                operations=(operation,),
+                operator=operator,
+                clauses=clauses,
+                inject=act,
+            )

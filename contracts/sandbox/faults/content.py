@@ -1,29 +1,44 @@
-"""Operators of faults: small changes of a JSON value, of bytes, of an identifier or of a list.
-
-None of them knows a clause or a case. `population` says where each is applied, and when.
-
-Valid documents of the sandbox's schemas, for faults that take a faulty one.
-"""
+"""Faults of content: values of a document and bytes of a file, changed when they are stored or when they are read."""
 
 from __future__ import annotations
 
 import html
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, Final
 
-from contracts.sandbox.record_types import REALMS, Field, Kind, RecordType
+from contracts.interface.description import load_description
+from contracts.sandbox.faults.fault import (
+    REPEATED,
+    SINGLE,
+    Fault,
+    kebab,
+    under,
+)
+from contracts.sandbox.faults.injection import (
+    MISSING,
+    Answer,
+    Below,
+    Memory,
+    Request,
+)
 
 Json = Any
+
+
 Change = Callable[[Json], Json]
 
-#: Stands for a value that is taken out of its object or array.
-DROPPED: Final = object()
+
 #: An integer that a double holds exactly.
 _SAFE_INTEGER: Final = 2**53
+
+
 _DEEP: Final = 3
 
 
@@ -73,12 +88,12 @@ VALUE_OPERATORS: Final[Mapping[str, Change]] = MappingProxyType(
         "negative-made-positive": _numbers(abs),
         "boolean-as-string": lambda value: str(value).lower() if isinstance(value, bool) else value,
         "boolean-as-number": lambda value: int(value) if isinstance(value, bool) else value,
-        "zero-dropped": _when(lambda v: _same(0)(v) or _same(0.0)(v), DROPPED),
-        "false-dropped": _when(_same(False), DROPPED),
-        "null-dropped": _when(lambda value: value is None, DROPPED),
-        "empty-text-dropped": _when(_same(""), DROPPED),
-        "empty-array-dropped": _when(_same([]), DROPPED),
-        "empty-object-dropped": _when(_same({}), DROPPED),
+        "zero-dropped": _when(lambda v: _same(0)(v) or _same(0.0)(v), MISSING),
+        "false-dropped": _when(_same(False), MISSING),
+        "null-dropped": _when(lambda value: value is None, MISSING),
+        "empty-text-dropped": _when(_same(""), MISSING),
+        "empty-array-dropped": _when(_same([]), MISSING),
+        "empty-object-dropped": _when(_same({}), MISSING),
         "empty-text-null": _when(_same(""), None),
         "text-cut-50": _texts(lambda text: text[:50]),
         "text-cut-255": _texts(lambda text: text[:255]),
@@ -119,9 +134,9 @@ def changed(value: Json, change: Change) -> Json:
     """Apply a change to every value inside a JSON value, leaves first."""
     if isinstance(value, dict):
         members = ((name, changed(member, change)) for name, member in value.items())
-        value = {name: member for name, member in members if member is not DROPPED}
+        value = {name: member for name, member in members if member is not MISSING}
     elif isinstance(value, list):
-        value = [item for item in (changed(item, change) for item in value) if item is not DROPPED]
+        value = [item for item in (changed(item, change) for item in value) if item is not MISSING]
     return change(value)
 
 
@@ -167,7 +182,7 @@ DOCUMENT_OPERATORS: Final[Mapping[str, Change]] = MappingProxyType(
 
 def member_dropped(path: Sequence[str]) -> Change:
     """Return the change that takes the member at a path out of a document."""
-    return lambda value: _at(value, path, lambda _: DROPPED)
+    return lambda value: _at(value, path, lambda _: MISSING)
 
 
 def member_null(path: Sequence[str]) -> Change:
@@ -180,7 +195,7 @@ def _at(value: Json, path: Sequence[str], change: Change) -> Json:
         return value
     inner = change(value[path[0]]) if len(path) == 1 else _at(value[path[0]], path[1:], change)
     rest = {name: member for name, member in value.items() if name != path[0]}
-    return rest if inner is DROPPED else {**value, path[0]: inner}
+    return rest if inner is MISSING else {**value, path[0]: inner}
 
 
 def paths_of(value: Json, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -189,6 +204,92 @@ def paths_of(value: Json, before: tuple[str, ...] = ()) -> Iterator[tuple[str, .
         for name, member in value.items():
             yield (*before, name)
             yield from paths_of(member, (*before, name))
+
+
+async def request_changed(request: Request, below: Below, _: Memory, *, change: Change) -> Answer | None:
+    """The service stores another document than it was sent."""
+    document = request.json
+    if not isinstance(document, dict):
+        return None
+    altered = change(document)
+    return (
+        None
+        if altered == document and _kinds(altered) == _kinds(document)
+        else await below(request.with_json(altered))
+    )
+
+
+async def content_changed(request: Request, below: Below, _: Memory, *, change: Change) -> Answer | None:
+    """The service gives another document than it stored; its header and what is around it stay."""
+    answer = await below(request)
+    document = answer.json
+    return answer.with_json(change(document)) if answer.success and isinstance(document, dict) else answer
+
+
+def _kinds(value: Any) -> str:
+    return json.dumps(value, sort_keys=False)
+
+
+def document_faults() -> Iterator[Fault]:
+    """Values of a draft, changed when it is saved or when it is read.
+
+    That a change of an ordinary document is wrong is stated; what becomes of values that no such document holds is a
+    reading, but for text in other scripts.
+    """
+    examples = (example["value"] for example in load_description().bundle["components"]["examples"].values())
+    bodies = (example for example in examples if isinstance(example, dict))
+    # Answers are no documents, and a submission only holds one.
+    documents = [body.get("document", body) for body in bodies if {"document", "header"} & body.keys()]
+    for operator, change in DOCUMENT_OPERATORS.items():
+        clauses = (
+            "draft-get-content",
+            "draft-text-kept",
+            "draft-text-exact",
+            "draft-save-updates",
+            "draft-save-replaces",
+        )
+        kind = "text" if operator.startswith("text-") else "values"
+        scripts = operator in ("text-astral-replaced", "text-beyond-latin-replaced", "text-accents-lost")
+        shows = scripts or any(json.dumps(change(document)) != json.dumps(document) for document in documents)
+        yield from under(
+            REPEATED[:5],
+            family=f"content-{kind}",
+            operations=("saveDraft",),
+            operator=operator,
+            clauses=clauses,
+            stated=shows,
+            inject=partial(request_changed, change=change),
+        )
+        yield from under(
+            SINGLE,
+            family=f"content-{kind}",
+            operations=("getDraft",),
+            operator=operator,
+            clauses=clauses,
+            stated=shows,
+            inject=partial(content_changed, change=change),
+        )
+
+
+def member_faults() -> Iterator[Fault]:
+    """Each member of a documented record, at every depth, lost or made null on its way into a draft or out of it."""
+    examples = load_description().bundle["components"]["examples"]
+    document = next(e["value"] for e in examples.values() if "firstName" in e["value"])
+    for path in paths_of(document):
+        name = "-".join(map(kebab, path))
+        for word, change in (("lost", member_dropped(path)), ("null", member_null(path))):
+            for operation, act in (
+                ("saveDraft", request_changed),
+                ("getDraft", content_changed),
+            ):
+                yield from under(
+                    ("always",),
+                    family="members",
+                    operations=(operation,),
+                    operator=f"{name}-{word}",
+                    clauses=("draft-get-content", "draft-save-updates"),
+                    inject=partial(act, change=change),
+                )
 
 
 #: Changes of a file's bytes.
@@ -213,108 +314,78 @@ BYTE_OPERATORS: Final[Mapping[str, Callable[[bytes], bytes]]] = MappingProxyType
     }
 )
 
-#: Ways in which two identifiers become one.
-FOLDINGS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
-    {
-        "case-folded": str.lower,
-        "underscore-as-hyphen": lambda uid: uid.replace("_", "-"),
-        "hyphen-as-underscore": lambda uid: uid.replace("-", "_"),
-        "hyphens-lost": lambda uid: uid.replace("-", "") if len(uid.replace("-", "")) > 10 else uid,
-        "first-20": lambda uid: uid[:20],
-        "first-32": lambda uid: uid[:32],
-        "first-64": lambda uid: uid[:64],
-        "first-100": lambda uid: uid[:100],
-        "first-127": lambda uid: uid[:127],
-        "trailing-hyphens-lost": lambda uid: uid.rstrip("-") if len(uid.rstrip("-")) > 10 else uid,
-        "trailing-underscores-lost": lambda uid: uid.rstrip("_") if len(uid.rstrip("_")) > 10 else uid,
-        "hyphens-collapsed": lambda uid: (
-            re.sub("-{2,}", "-", uid) if len(re.sub("-{2,}", "-", uid)) > 10 else uid
-        ),
-    }
-)
 
-#: Classes of identifiers inside the rule, by what a careless service may refuse.
-VALID_CLASSES: Final[Mapping[str, Callable[[str], bool]]] = MappingProxyType(
-    {
-        "of-11": lambda uid: len(uid) == 11,
-        "of-12": lambda uid: len(uid) == 12,
-        "of-127": lambda uid: len(uid) == 127,
-        "of-128": lambda uid: len(uid) == 128,
-        "over-64": lambda uid: len(uid) > 64,
-        "with-hyphen": lambda uid: "-" in uid.strip("-")[3:],
-        "ending-in-hyphen": lambda uid: uid.endswith("-"),
-        "with-underscore": lambda uid: "_" in uid,
-        "with-capitals": lambda uid: uid != uid.lower(),
-        "digits-only": str.isdigit,
-        "hyphens-only": lambda uid: not uid.strip("-_"),
-    }
-)
+def _of_kind(request: Request, suffix: str) -> bool:
+    return not suffix or PurePosixPath(request.params.get("filename", "")).suffix.lower() == suffix
 
 
-def _holds(characters: str) -> Callable[[str], bool]:
-    return lambda uid: any(character in uid for character in characters)
-
-
-#: Classes of identifiers outside the rule, by what a careless service may let in.
-INVALID_CLASSES: Final[Mapping[str, Callable[[str], bool]]] = MappingProxyType(
-    {
-        "of-10": lambda uid: len(uid) == 10,
-        "under-10": lambda uid: 0 < len(uid) < 10,
-        "of-129": lambda uid: len(uid) == 129,
-        "over-129": lambda uid: len(uid) > 129,
-        "with-space": _holds(" "),
-        "with-dot": _holds("."),
-        "with-bracket": _holds("]"),
-        "with-caret": _holds("^"),
-        "with-backslash": _holds("\\"),
-        "with-other-sign": _holds("!$&'()*+,;=:@~#%?<>|\"`{}["),
-        "with-slash": _holds("/"),
-        "with-letter-beyond-ascii": lambda uid: any(c.isalpha() and not c.isascii() for c in uid),
-        "with-digit-beyond-ascii": lambda uid: any(c.isdigit() and not c.isascii() for c in uid),
-        "ending-in-newline": lambda uid: uid.endswith(("\n", "\r")),
-    }
-)
-
-#: What may happen to the items of a list on their way out.
-LIST_OPERATORS: Final[Mapping[str, Callable[[list[Json]], list[Json]]]] = MappingProxyType(
-    {
-        "first-lost": lambda items: items[1:],
-        "last-lost": lambda items: items[:-1],
-        "second-lost": lambda items: items[:1] + items[2:],
-        "first-doubled": lambda items: items[:1] + items,
-        "last-doubled": lambda items: items + items[-1:],
-        "reversed": lambda items: items[::-1],
-        "emptied": lambda _: [],
-    }
-)
-
-
-def valid_document(realm: str, schema: str, identifier: str) -> dict[str, Any] | None:
-    """A document that holds every mandatory field of its schema; None where there is no such schema."""
-    kinds: Mapping[str, RecordType] = next((r.types for r in REALMS if r.name == realm), {})
-    if schema not in kinds:
+async def upload_changed(
+    request: Request, below: Below, _: Memory, *, change: Callable[[bytes], bytes], suffix: str
+) -> Answer | None:
+    """The service stores other bytes than it was sent."""
+    if not _of_kind(request, suffix):
         return None
-    fields = (field for field in kinds[schema].fields if field.mandatory)
-    document = {field.name: _many(field, _sample(field, realm)) for field in fields}
-    header: dict[str, Any] = {"schema": schema, "languages": ["en"]}
-    return {"header": {**header, **({"identifier": identifier} if identifier else {})}, **document}
+    return await below(replace(request, body=change(request.body)))
 
 
-def _many(field: Field, value: Any) -> Any:
-    return [value] if field.many else value
+async def download_changed(
+    request: Request, below: Below, _: Memory, *, change: Callable[[bytes], bytes], suffix: str
+) -> Answer | None:
+    """The service gives other bytes than it stored."""
+    if not _of_kind(request, suffix):
+        return None
+    answer = await below(request)
+    return replace(answer, body=change(answer.body)) if answer.success else answer
 
 
-def _sample(field: Field, realm: str) -> Any:
-    samples: Mapping[Kind, Any] = {
-        Kind.STRING: "text",
-        Kind.LSTRING: {"en": "text"},
-        Kind.TERM: {"identifier": min(field.terms, default="term")},
-        Kind.LINK: {"url": "https://example.test/"},
-        Kind.REFERENCE: {"identifier": f"organization-{realm}"},
-        Kind.INTEGER: 1,
-        Kind.BOOLEAN: True,
-        Kind.DATE: "2026-01-31",
-        Kind.PLACE: {"point": {"latitude": 1.5, "longitude": 2.5}},
-        Kind.HEADER: {"languages": ["en"]},
-    }
-    return samples[field.kind]
+async def another_files_bytes(request: Request, below: Below, memory: Memory) -> Answer | None:
+    """A download gives the bytes of the download before it."""
+    before = memory.successes.get("getAttachment")
+    answer = await below(request)
+    memory.successes.setdefault("getAttachment", answer)
+    return replace(answer, body=before.body) if answer.success and before is not None else answer
+
+
+async def first_upload_kept(request: Request, below: Below, memory: Memory) -> Answer | None:
+    """A file of a name that was sent before is stored with the bytes of the first."""
+    key = (request.operation.id, request.params.get("filename", ""))
+    first = memory.before.setdefault(key, request)
+    return await below(replace(request, body=first.body))
+
+
+def file_faults() -> Iterator[Fault]:
+    """Bytes of a file, changed when it is sent or when it is downloaded, for all files or for those of one kind."""
+    clauses = ("attachment-download-same", "attachment-several", "attachment-size-within")
+    kinds = ("", ".txt", ".json", ".xml", ".csv", ".html", ".pdf", ".png", ".bin")
+    for operator, change in BYTE_OPERATORS.items():
+        for kind in kinds:
+            name = f"{operator}{'-of-' if kind else ''}{kind.removeprefix('.')}"
+            for operation, act in (
+                ("createAttachment", upload_changed),
+                ("getAttachment", download_changed),
+            ):
+                conditions = REPEATED if not kind else ("always",)
+                yield from under(
+                    conditions,
+                    family="bytes",
+                    operations=(operation,),
+                    operator=name,
+                    clauses=clauses,
+                    inject=partial(act, change=change, suffix=kind),
+                )
+    yield from under(
+        ("always", "every-third"),
+        family="bytes",
+        operations=("getAttachment",),
+        operator="another-files-bytes",
+        clauses=("attachment-several", "attachment-download-same"),
+        inject=another_files_bytes,
+    )
+    yield from under(
+        ("always",),
+        family="bytes",
+        operations=("createAttachment",),
+        operator="same-name-replaced-everywhere",
+        clauses=("attachment-several", "attachment-download-same", "attachment-list-own-only"),
+        inject=first_upload_kept,
+    )

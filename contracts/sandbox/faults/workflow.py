@@ -1,0 +1,430 @@
+"""Faults of the workflow: the rows of its table, the limits of a submission, the steps' order and effects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final
+
+from contracts.interface.catalogue import Clause, load_catalogue
+from contracts.sandbox.faults.fault import (
+    SINGLE,
+    SUBMISSIONS,
+    Fault,
+    kebab,
+    under,
+)
+from contracts.sandbox.faults.injection import (
+    Answer,
+    Below,
+    Inject,
+    Memory,
+    Request,
+    answer_json,
+    as_role,
+)
+from contracts.sandbox.faults.state import refused_but_done
+from contracts.sandbox.record_types import REALMS, Field, Kind, RecordType
+
+
+def valid_document(realm: str, schema: str, identifier: str) -> dict[str, Any] | None:
+    """A document that holds every mandatory field of its schema; None where there is no such schema."""
+    kinds: Mapping[str, RecordType] = next((r.types for r in REALMS if r.name == realm), {})
+    if schema not in kinds:
+        return None
+    fields = (field for field in kinds[schema].fields if field.mandatory)
+    document = {field.name: _many(field, _sample(field, realm)) for field in fields}
+    header: dict[str, Any] = {"schema": schema, "languages": ["en"]}
+    return {"header": {**header, **({"identifier": identifier} if identifier else {})}, **document}
+
+
+def _many(field: Field, value: Any) -> Any:
+    return [value] if field.many else value
+
+
+def _sample(field: Field, realm: str) -> Any:
+    samples: Mapping[Kind, Any] = {
+        Kind.STRING: "text",
+        Kind.LSTRING: {"en": "text"},
+        Kind.TERM: {"identifier": min(field.terms, default="term")},
+        Kind.LINK: {"url": "https://example.test/"},
+        Kind.REFERENCE: {"identifier": f"organization-{realm}"},
+        Kind.INTEGER: 1,
+        Kind.BOOLEAN: True,
+        Kind.DATE: "2026-01-31",
+        Kind.PLACE: {"point": {"latitude": 1.5, "longitude": 2.5}},
+        Kind.HEADER: {"languages": ["en"]},
+    }
+    return samples[field.kind]
+
+
+def _has_message(answer: Answer, message: str) -> bool:
+    """Whether a refusal carries the message of a row; the row's realm may stand where its placeholder is."""
+    beginning = message.partition("${")[0].strip(" .")
+    return beginning in json.dumps(answer.json) and 400 <= answer.status < 500
+
+
+async def _row_changed(
+    request: Request, below: Below, memory: Memory, *, message: str, others: tuple[str, ...], kind: str
+) -> Answer | None:
+    answer = await below(request)
+    if not _has_message(answer, message):
+        return answer
+    told = answer.body.decode()
+    beginning = message.partition("${")[0].strip(" .")
+    if kind == "taken":
+        return memory.successes.get(request.operation.id) or answer_json(200, {"identifier": request.uid})
+    if kind == "other-status":
+        return replace(answer, status=422 if answer.status == 400 else 401)
+    if kind == "not-found":
+        return replace(answer, status=404)
+    changed = {
+        "message-of-another": others[0],
+        "message-short": beginning[: len(beginning) // 2],
+        "message-missing": "",
+        "message-upper-case": beginning.upper(),
+        "message-translated": "La demande est refusée",
+        "message-code-only": "WF-0017",
+    }[kind]
+    # The refusal's own body, with another text in the place of the message.
+    body = _replaced(json.loads(told), beginning, changed)
+    return answer.with_json(body)
+
+
+def _replaced(value: Any, beginning: str, text: str) -> Any:
+    if isinstance(value, str):
+        return text if beginning in value else value
+    if isinstance(value, dict):
+        return {name: _replaced(member, beginning, text) for name, member in value.items()}
+    return [_replaced(item, beginning, text) for item in value] if isinstance(value, list) else value
+
+
+#: What may be wrong with the answer of a row of the workflow table.
+ROW_INJECTIONS: Final[Mapping[str, Callable[..., Awaitable[Answer | None]]]] = MappingProxyType(
+    {
+        kind: partial(_row_changed, kind=kind)
+        for kind in (
+            "taken",
+            "other-status",
+            "not-found",
+            "message-of-another",
+            "message-short",
+            "message-missing",
+            "message-translated",
+            "message-code-only",
+        )
+    }
+)
+
+
+async def text_cut(
+    request: Request, below: Below, _: Memory, *, member: str, limit: int, more: int
+) -> Answer | None:
+    """A text that is too long by no more than so many characters is taken."""
+    body = request.json
+    value = body.get(member) if isinstance(body, dict) else None
+    if not isinstance(value, str) or not limit < len(value) <= limit + more:
+        return None
+    return await below(request.with_json({**body, member: value[:limit]}))
+
+
+async def text_refused(
+    request: Request, _below: Below, _: Memory, *, member: str, longest: int
+) -> Answer | None:
+    """A text within the limit is refused."""
+    body = request.json
+    value = body.get(member) if isinstance(body, dict) else None
+    if isinstance(value, str) and len(value) > longest:
+        return answer_json(400, {"errors": [{"code": "Error.InvalidValue", "property": member}]})
+    return None
+
+
+def _valid_submission(request: Request) -> dict[str, Any] | None:
+    """A submission that the service takes under the schema and the identifier of a request."""
+    document = valid_document(request.realm, request.params.get("schema", ""), request.uid)
+    return None if document is None else {"document": document}
+
+
+async def document_repaired(request: Request, below: Below, _: Memory) -> Answer | None:
+    """A document is not validated against its schema."""
+    body, good = request.json, _valid_submission(request)
+    if good is None or not isinstance(body, dict) or not isinstance(body.get("document"), dict):
+        return None
+    answer = await below(request)
+    return (
+        answer
+        if answer.success or answer.status == 403 or not request.role
+        else await below(request.with_json(good))
+    )
+
+
+async def document_kind_repaired(request: Request, below: Below, _: Memory) -> Answer | None:
+    """A document that is no object is taken."""
+    body, good = request.json, _valid_submission(request)
+    if (
+        good is None
+        or not isinstance(body, dict)
+        or "document" not in body
+        or isinstance(body["document"], dict)
+    ):
+        return None
+    return await below(request.with_json(good))
+
+
+async def document_missing_repaired(request: Request, below: Below, _: Memory) -> Answer | None:
+    """A submission without a document is taken."""
+    body, good = request.json, _valid_submission(request)
+    if good is None or not isinstance(body, dict) or "document" in body:
+        return None
+    return await below(request.with_json(good))
+
+
+async def body_repaired(request: Request, below: Below, _: Memory) -> Answer | None:
+    """A body that is no object is taken."""
+    body, good = request.json, _valid_submission(request)
+    if good is None or isinstance(body, dict):
+        return None
+    return await below(request.with_json(good))
+
+
+async def refused_document_saved(request: Request, below: Below, _: Memory) -> Answer | None:
+    """The document of a submission that is refused for its content is saved as a draft."""
+    answer = await below(request)
+    body = request.json
+    told = answer.json
+    if request.role and isinstance(told, dict) and "errors" in json.dumps(told) and isinstance(body, dict):
+        document = json.dumps(body.get("document")).encode()
+        schema = request.params.get("schema", "")
+        await below(request.for_operation("saveDraft", request.uid, document, schema=schema))
+    return answer
+
+
+async def same_answer_again(request: Request, below: Below, memory: Memory) -> Answer | None:
+    """A submission without an identifier gets the identifier of the one before."""
+    before = memory.successes.get("createWorkflowRecord")
+    answer = await below(request)
+    return before if before is not None and answer.success else answer
+
+
+def workflow_faults() -> Iterator[Fault]:
+    """The rows of the workflow table, the order of its steps, its limits, and what a submission brings about."""
+    catalogue = load_catalogue()
+    by_message = _clauses_by_message()
+    # The clause of the row itself has the shortest name; the others hang on the same answer.
+    rows = [min(clauses, key=lambda each: len(each.id)) for clauses in by_message.values()]
+    for row in rows:
+        for operation in row.operations:
+            # A request that names an unknown realm is in none of the realms.
+            conditions = SINGLE[:1] if row.id == "workflow-realm-unknown" else SINGLE
+            for operator, act in ROW_INJECTIONS.items():
+                yield from under(
+                    conditions,
+                    family="rows",
+                    operations=(operation,),
+                    operator=f"{row.id.removeprefix('workflow-')}-{operator}",
+                    clauses=_clauses_of(row, by_message),
+                    inject=partial(
+                        act, message=row.message, others=tuple(r.message for r in rows if r is not row)
+                    ),
+                )
+    for operation in SUBMISSIONS:
+        for member, limit, above, at in (
+            ("batchId", 100, "workflow-batch-too-long", "workflow-batch-longest"),
+            ("additionalInfo", 1000, "workflow-info-too-long", "workflow-info-longest"),
+        ):
+            for more in (1, 10, 100, 10**6):
+                yield from under(
+                    ("always",),
+                    family="limits",
+                    operations=(operation,),
+                    operator=f"{kebab(member)}-{more}-more-taken",
+                    clauses=(above,),
+                    inject=partial(text_cut, member=member, limit=limit, more=more),
+                )
+            for fewer in (1, 20):
+                if operation in catalogue.clause(at).operations:
+                    yield from under(
+                        ("always",),
+                        family="limits",
+                        operations=(operation,),
+                        operator=f"{kebab(member)}-{fewer}-fewer-only",
+                        clauses=(at,),
+                        inject=partial(text_refused, member=member, longest=limit - fewer),
+                    )
+        steps = (
+            (
+                "content-not-validated",
+                ("workflow-document-validated", "errors-array"),
+                document_repaired,
+            ),
+            ("document-of-any-kind", ("workflow-document-kind",), document_kind_repaired),
+            ("document-not-needed", ("workflow-document-missing",), document_missing_repaired),
+            ("body-of-any-kind", ("workflow-body-kind",), body_repaired),
+        )
+        for operator, clauses, act in steps:
+            yield from under(
+                SINGLE,
+                family="limits",
+                operations=(operation,),
+                operator=operator,
+                clauses=clauses,
+                inject=act,
+            )
+    yield from under(
+        SINGLE,
+        family="state",
+        operations=("createWorkflowRecordWithIdentifier",),
+        operator="draft-saved-although-refused",
+        clauses=("workflow-order-validation-before-save",),
+        inject=refused_document_saved,
+    )
+    yield from under(
+        SINGLE,
+        family="state",
+        operations=("updateWorkflowRecord",),
+        operator="draft-changed-although-refused",
+        clauses=("workflow-refused-update-keeps-draft",),
+        inject=refused_document_saved,
+    )
+    yield from under(
+        ("always", "from-second-time"),
+        family="state",
+        operations=("createWorkflowRecord",),
+        operator="same-identifier-again",
+        clauses=("workflow-distinct-identifiers",),
+        inject=same_answer_again,
+    )
+
+
+def _clauses_by_message() -> Mapping[str, Sequence[Clause]]:
+    """The clauses of the workflow that give a message, by the message."""
+    by_message: dict[str, list[Clause]] = {}
+    for clause in load_catalogue():
+        if clause.message is not None and clause.id.startswith("workflow-"):
+            by_message.setdefault(clause.message, []).append(clause)
+    return by_message
+
+
+def _clauses_of(row: Clause, by_message: Mapping[str, Sequence[Clause]]) -> tuple[str, ...]:
+    """The clauses that hang on the answer of a row: the row's own first, then all with the same message."""
+    same = [clause.id for clause in by_message[row.message or ""]]
+    return tuple(dict.fromkeys((row.id, *same, *_clauses_beside(row.id))))
+
+
+def _clauses_beside(row: str) -> tuple[str, ...]:
+    """Clauses that hang on the same answer as a row."""
+    return {
+        "workflow-anonymous": (
+            "workflow-invalid-token",
+            "workflow-create-needs-token",
+            "workflow-update-needs-token",
+            "workflow-create-with-identifier-needs-token",
+        ),
+        "workflow-realm-unknown": ("realm-query-unknown",),
+        "workflow-identifier-taken": ("workflow-created-exists", "workflow-order-taken-before-validation"),
+        "workflow-identifier-unknown": ("workflow-order-unknown-before-validation", "workflow-created-known"),
+        "workflow-locked-record": ("workflow-order-locked-before-validation",),
+    }.get(row, ())
+
+
+async def validated_first(request: Request, below: Below, _: Memory, *, message: str) -> Answer | None:
+    """A faulty document is reported before its identifier is looked at."""
+    answer = await below(request)
+    body = request.json
+    document = body.get("document") if isinstance(body, dict) else None
+    good = valid_document(request.realm, request.params.get("schema", ""), request.uid)
+    if (
+        good is None
+        or message not in answer.body.decode("utf-8", "replace")
+        or not isinstance(document, dict)
+    ):
+        return answer
+    wrong = sorted(name for name, value in good.items() if type(document.get(name)) is not type(value))
+    errors = [
+        {"code": "Error.InvalidType" if name in document else "Error.Mandatory", "property": name}
+        for name in wrong
+    ]
+    return answer_json(400, {"errors": errors}) if errors else answer
+
+
+async def without_rights_saved(request: Request, below: Below, memory: Memory) -> Answer | None:
+    """A submission that is refused for want of rights is carried out all the same."""
+    answer = await below(request)
+    if request.role == "restricted" and answer.status == 403:
+        await as_role(request, below, memory, "author")
+    return answer
+
+
+async def freed_by_deleting(request: Request, below: Below, memory: Memory) -> Answer | None:
+    """Deleting a draft takes the published version along: its identifier is free again."""
+    answer = await below(request)
+    taken = "with the identifier exists" in answer.body.decode("utf-8", "replace")
+    if taken and request.uid in memory.deleted:
+        return answer_json(201, {"identifier": request.uid})
+    return answer
+
+
+async def bytes_counted(
+    request: Request, _below: Below, _: Memory, *, member: str, limit: int
+) -> Answer | None:
+    """The limit of a text counts bytes."""
+    body = request.json
+    value = body.get(member) if isinstance(body, dict) else None
+    if isinstance(value, str) and len(value) <= limit < len(value.encode("utf-8", "replace")):
+        return answer_json(400, {"errors": [{"code": "Error.InvalidValue", "property": member}]})
+    return None
+
+
+def order_faults() -> Iterator[Fault]:
+    """Steps of the workflow in another order, and effects of what was refused or removed."""
+    catalogue = load_catalogue()
+    for row, order in (
+        ("workflow-identifier-taken", "workflow-order-taken-before-validation"),
+        ("workflow-identifier-unknown", "workflow-order-unknown-before-validation"),
+        ("workflow-locked-record", "workflow-order-locked-before-validation"),
+    ):
+        message = (catalogue.clause(row).message or "").split("'")[0].strip()
+        for operation in catalogue.clause(order).operations:
+            yield from under(
+                SINGLE,
+                family="state",
+                operations=(operation,),
+                operator=f"validated-before-{row.removeprefix('workflow-')}",
+                clauses=(order,),
+                inject=partial(validated_first, message=message),
+            )
+    parts: tuple[tuple[str, str, Inject], ...] = (
+        ("without-rights-saved", "workflow-rights-refusal-stores-nothing", without_rights_saved),
+        ("refused-but-done", "workflow-create-with-identifier-needs-token", refused_but_done),
+        ("published-deleted-too", "draft-delete-keeps-published", freed_by_deleting),
+    )
+    for operator, clause, act in parts:
+        yield from under(
+            SINGLE,
+            family="state",
+            operations=("createWorkflowRecordWithIdentifier",),
+            operator=operator,
+            clauses=(clause,),
+            inject=act,
+        )
+
+
+def byte_limit_faults() -> Iterator[Fault]:
+    """Limits of texts that count bytes in place of characters."""
+    for clause, member, limit in (
+        # That a batchId may hold any letter is a reading; that of a text for people is none.
+        ("workflow-batch-characters", "batchId", 100),
+        ("workflow-info-longest", "additionalInfo", 1000),
+    ):
+        for operation in load_catalogue().clause(clause).operations:
+            yield from under(
+                ("always",),
+                family="limits",
+                operations=(operation,),
+                operator=f"{kebab(member)}-bytes-counted",
+                clauses=(clause,),
+                inject=partial(bytes_counted, member=member, limit=limit),
+            )
