@@ -40,7 +40,8 @@ def tells(response: Response, row: Row, realm: str = "") -> bool:
 def _says(response: Response, clause: str, realm: str) -> bool:
     """Whether a message stands in an answer; a message that names the realm may write it in any letter case."""
     stated = load_catalogue().clause(clause)
-    spellings = dict.fromkeys((realm, realm.lower(), realm.upper(), realm.capitalize(), realm.title()))
+    given = response.realm_given or realm
+    spellings = dict.fromkeys((realm, realm.lower(), realm.upper(), realm.capitalize(), realm.title(), given))
     return any(readers.says(response, stated.message_in(spelling) or "") for spelling in spellings)
 
 
@@ -172,7 +173,8 @@ def _misplaced(
         clause = "realm-workflow-realms" if "Realm" in exchange.request_headers else "realm-query"
         yield clause, f"the realm {realm} of the request is found", True
     other = _UNCONFIGURED.search(response.text)
-    if other is not None and realm in _REALMS and other["realm"].lower() != realm.lower():
+    named = {realm.lower(), (response.realm_given or realm).lower()}
+    if other is not None and realm in _REALMS and other["realm"].lower() not in named:
         yield str(Row.SCHEMA_UNKNOWN), f"the message names the realm of the request, {realm}", True
     creates = facts.operation.needs is None
     if Row.TAKEN in rows and not creates:

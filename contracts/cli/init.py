@@ -88,6 +88,7 @@ def command(
         variables=variables,
         realm=learned.realms,
         remarks=tuple(learned.notes),
+        scheme=learned.scheme,
     )
     if dry_run:
         click.echo(f"{path} is not written: a dry run", err=True)

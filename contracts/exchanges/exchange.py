@@ -12,7 +12,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Annotated, Any, Final
@@ -292,6 +292,7 @@ class Response:
     Attributes:
         url: Where it came from, after redirects.
         hops: Redirects that were followed.
+        realm_given: The Realm header of the request, where the target has names of its own.
     """
 
     status: int
@@ -300,6 +301,7 @@ class Response:
     body: Body = NO_BODY
     url: str = ""
     hops: int = 0
+    realm_given: str = ""
 
     @property
     def content(self) -> bytes:
@@ -395,6 +397,7 @@ class Exchange:
         unsettled: Tries of a write that the service may have done although it answered none of them.
         own: A judge has shown that the fault is the service's own doing.
         error_due: The document lets this request cause an error, so that one of the service's making is no fault.
+        written: URL and headers in the names of the interface document, where the target has names of its own.
     """
 
     id: str
@@ -420,6 +423,15 @@ class Exchange:
     own: bool = False
     error_due: bool = False
     notes: dict[str, Any] = field(default_factory=dict)
+    written: tuple[str, Headers] | None = None
+
+    @property
+    def documented(self) -> Exchange:
+        """The exchange with its request in the names of the interface document."""
+        if self.written is None:
+            return self
+        url, headers = self.written
+        return replace(self, url=url, request_headers=headers, written=None)
 
     @property
     def answer(self) -> Response:

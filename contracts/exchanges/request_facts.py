@@ -340,6 +340,7 @@ def read_request(
     Returns:
         Its facts, or None when it is no operation of the interface.
     """
+    exchange = exchange.documented
     parts = urlsplit(exchange.url)
     at = parts.path.find(ROOT)
     found = description.match(exchange.method, parts.path[max(at, 0) :])

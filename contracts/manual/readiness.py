@@ -27,6 +27,7 @@ from contracts.manual.prepared_requests import RequestOptions
 from contracts.plugin.forecast import Coverage, Unlock
 from contracts.safe_text import many, plain_line
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, seconds_ahead
+from contracts.session.wire_names import sent_as_line
 from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, RealmSettings
 
 #: What one look at a target may take before it is given up.
@@ -280,7 +281,10 @@ class _Examination:
         capitals = self._send("listDrafts", AUTHOR, realm, query={"$top": "1"}, headers=as_capitals)
         if not _succeeded(capitals):
             return ""
-        return f"; it answers to '{realm.upper()}', which the interface document writes as '{realm}'"
+        advice = f"{sent_as_line(realm)} lets a run judge the rest"
+        return (
+            f"; it answers to '{realm.upper()}', which the interface document writes as '{realm}': {advice}"
+        )
 
     def _list_shape(self, realm: str) -> str:
         exchange = self._send("listDrafts", AUTHOR, realm, query={"$top": str(_MANY_DRAFTS)})

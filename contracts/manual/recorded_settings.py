@@ -47,6 +47,7 @@ class RecordedSettings:
         base_url: Empty when no request is one of the interface.
         realms: Setting → value, by realm in the document's spelling.
         spellings: Realm → how it was sent, where that differs from the document.
+        scheme: What stood before each token that was taken, where it never was Bearer.
         list_options: Options of the list of drafts that were in use.
         production: Whether a request was made to a production realm.
         notes: What a person should know, a line each.
@@ -56,6 +57,7 @@ class RecordedSettings:
     base_url: str = ""
     realms: dict[str, dict[str, Value]] = field(default_factory=dict)
     spellings: dict[str, str] = field(default_factory=dict)
+    scheme: str = ""
     list_options: set[str] = field(default_factory=set)
     production: bool = False
     notes: list[str] = field(default_factory=list)
@@ -78,6 +80,8 @@ class _Learner:
         self._learned = RecordedSettings()
         self._description = load_description()
         self._schemes: Counter[str] = Counter()
+        self._schemes_taken: set[str] = set()
+        self._taken_as_documented: set[str] = set()
 
     def learn(self, exchanges: Iterable[Exchange]) -> RecordedSettings:
         addresses: Counter[str] = Counter()
@@ -96,18 +100,25 @@ class _Learner:
                 f"the recording holds several addresses ({others}); the most used one is taken"
             )
         self._note_schemes()
+        for realm in self._taken_as_documented & self._learned.realms.keys():
+            self._learned.realms[realm].pop("sent_as", None)
         return self._learned
 
     def _read(self, exchange: Exchange, facts: RequestFacts) -> None:
         scheme = exchange.request_headers.get("authorization", "").strip().partition(" ")[0]
         if scheme:
             self._schemes[scheme] += 1
+            self._schemes_taken |= {scheme} if _taken(exchange) else set()
         realm = self._realm(facts)
         if facts.operation.id == "listDrafts":
             self._learned.list_options |= {name for name, _ in facts.query}
         if realm is None or exchange.response is None:
             return
         settings = self._learned.realms.setdefault(realm, {})
+        if _taken(exchange) and facts.realm == realm:
+            self._taken_as_documented.add(realm)
+        elif _taken(exchange):
+            settings.setdefault("sent_as", Value(facts.realm, exchange.number))
         seen = _accepted(exchange, facts) if _taken(exchange) else _refused(exchange, facts, realm)
         for name, value in seen:
             if name == "country_terms":
@@ -136,6 +147,9 @@ class _Learner:
                 shown = scheme if scheme.isalpha() and len(scheme) < 20 else "another one"
                 text = f"{many(times, 'request')} with the Authorization scheme '{shown}'; the document says Bearer"
                 self._learned.notes.append(text)
+        if len(self._schemes_taken) == 1:
+            (scheme,) = self._schemes_taken
+            self._learned.scheme = scheme if scheme.lower() != _BEARER and scheme.isalpha() else ""
 
 
 def _taken(exchange: Exchange) -> bool:

@@ -42,6 +42,7 @@ class TargetSettings:
         variables: Role → names of the variables of its e-mail and its password.
         realm: Realm → setting → value, with the request that showed it; 0 where it was given.
         remarks: Lines at the top of the file.
+        scheme: What stands before a token in place of Bearer; empty for Bearer.
     """
 
     name: str
@@ -50,6 +51,7 @@ class TargetSettings:
     variables: Mapping[str, tuple[str, str]]
     realm: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    scheme: str = ""
 
 
 def default_variables(role: str) -> tuple[str, str]:
@@ -128,6 +130,8 @@ def _document(settings: TargetSettings) -> tomlkit.TOMLDocument:
     for realm in settings.realms:
         realms.add(realm, _realm(settings, realm))
     document.add("realm", realms)
+    if settings.scheme:
+        document.add("names", {"scheme": settings.scheme})
     return document
 
 

@@ -18,7 +18,7 @@ from contracts.plugin.collection import forecast, marks
 from contracts.plugin.interruption import SecretContainment, Stopping, WorkerCrashes
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.plan import Plan, Sandbox, make_plan
-from contracts.plugin.preflight import clock_in_words, preflight
+from contracts.plugin.preflight import clock_in_words, look_at_names, preflight
 from contracts.plugin.session_finish import (
     NAMES,
     OBSTACLE,
@@ -149,14 +149,15 @@ def pytest_collection(session: pytest.Session) -> None:
         return
     try:
         obstacle = preflight(config.stash[WORKER], float(config.getoption("--wait")))
+        names = None if obstacle else look_at_names(config.stash[WORKER])
     except SuiteError as error:
         note_trouble(config.stash[WORKER], "looking at the target", str(error))
         pytest.exit("the suite broke", returncode=ExitCode.ERROR)
     if obstacle:
         config.stash[OBSTACLE] = obstacle
         pytest.exit("no case can be judged", returncode=ExitCode.INCONCLUSIVE)
-    clock = clock_in_words(config.stash[WORKER])
-    _write_lines(config, [f"contract: {clock}"] if clock else [])
+    told = filter(None, (clock_in_words(config.stash[WORKER]), names))
+    _write_lines(config, [f"contract: {line}" for line in told])
     _sweep(config)
 
 

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from contracts.cases.comparison import refused_as
 from contracts.cases.requests import UNKNOWN_REALM
-from contracts.checks.outcomes import Attempt, Confirmed, confirm, contradicted
+from contracts.cases.submissions import UNKNOWN_SCHEMA
+from contracts.checks.outcomes import Attempt, confirm, contradicted
+from contracts.checks.workflow import Row, tells
 from contracts.errors import EnvironmentFault
 from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange, Response
+from contracts.exchanges.readers import Ambiguous, records
 from contracts.plugin.case_record import Ending, write_case, write_findings
 from contracts.plugin.worker import Worker
 from contracts.session.environment_faults import page_words
 from contracts.session.session import Session
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, Token
+from contracts.session.wire_names import BEARER, WireNames, sent_as_line
 from contracts.settings.target import AUTHOR, DOCUMENT_REALMS, Target
 
 #: How long the look at the target may take, in seconds.
@@ -29,6 +35,13 @@ _PAUSE_SECONDS: Final = 1.0
 #: The clause that says which realms there are, and the operation that shows it by reading alone.
 _REALMS_CLAUSE: Final = "realm-document-realms"
 _READING: Final = "listDrafts"
+#: The clause that says how a token is sent, and a token that no service has given out.
+_TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
+_NO_TOKEN: Final = "rc-no-such-token"  # noqa: S105 - it opens nothing
+_UNAUTHENTICATED: Final = 401
+_SUBMITTING: Final = "createWorkflowRecord"
+#: The documented collections, and the clauses that say they are known.
+_COLLECTIONS: Final = {"my": "list-my-answers", "mydrafts": "list-mydrafts-has-mine"}
 
 
 def preflight(worker: Worker, wait_seconds: float = 0.0) -> str | None:
@@ -107,6 +120,57 @@ def _wall(author: Token, worker: Worker) -> str | None:
         return None  # a fault that passes; the run has its own ways with it
 
 
+class _Look:
+    """Looks of one kind in one realm, and the finding that they come to.
+
+    Args:
+        name: What is looked at, for the report.
+    """
+
+    def __init__(self, worker: Worker, realm: str, name: str, clause: str, operation: str) -> None:
+        self._worker = worker
+        self._clause, self._operation = clause, operation
+        self._attempts = [Attempt(1), Attempt(2)]
+        self._started = datetime.now(UTC)
+        self._case: Mapping[str, Any] = {
+            "case": f"[preflight in {realm}: {name}]",
+            "name": f"{name} is known as the interface document writes it",
+            "doc": "A name that the interface document shows is understood by the service.",
+            "realm": realm,
+            "clauses": [clause],
+            "operations": [operation],
+        }
+
+    def send(self, attempt: int, **parts: Any) -> Exchange:
+        """Send the operation as the author.
+
+        Raises:
+            EnvironmentFault: it was not answered.
+        """
+        of = self._attempts[attempt - 1]
+        actor = self._worker.actor(AUTHOR, self._case["realm"], self._case["case"], of)
+        exchange = actor.send(self._operation, **parts)
+        if exchange.fault:
+            raise EnvironmentFault(exchange.fault)
+        return exchange
+
+    def note(self, attempt: int, expected: str, seen: str, *exchanges: Exchange) -> None:
+        """Note what contradicts the clause."""
+        shown = tuple(exchange.id for exchange in exchanges)
+        result = contradicted(self._clause, self._operation, expected, seen, shown, AUTHOR)
+        self._attempts[attempt - 1].note(result)
+
+    def finish(self) -> bool:
+        """Write down what both attempts amount to; whether it is a finding that was seen twice."""
+        (finding,) = confirm(self._attempts)
+        write_findings(self._case, self._worker, self._attempts, [finding])
+        why = f"expected {finding.evidence.expected}; seen: {finding.evidence.seen}"
+        ending = Ending(Verdict.FAIL if finding.confirmed else Verdict.INCONCLUSIVE, why)
+        seconds = (datetime.now(UTC) - self._started).total_seconds()
+        write_case(self._case, self._worker, self._attempts, ending, self._started, seconds)
+        return finding.confirmed
+
+
 class _RealmLook:
     """The list of drafts in each realm, by reading.
 
@@ -117,59 +181,61 @@ class _RealmLook:
     def __init__(self, worker: Worker, realms: list[str]) -> None:
         self._worker = worker
         self._url = worker.target.base_url
-        self._realms = realms
-        self._attempts = {realm: [Attempt(1)] for realm in realms}
-        self._started = datetime.now(UTC)
+        self._looks = {realm: _Look(worker, realm, realm, _REALMS_CLAUSE, _READING) for realm in realms}
 
     def obstacle(self) -> str | None:
-        """Return why no case can get anywhere, and write down the finding that says so."""
-        seen = {realm: self._list(realm, self._attempts[realm][0]) for realm in self._realms}
-        answers = [exchange.answer for exchange in seen.values()]
-        if all(answer.hollow_page for answer in answers):
-            where = f"every list of drafts is {page_words(answers[0])}"
+        """Return why no case can get anywhere, and write down the findings that say so."""
+        seen = {realm: self._list(realm) for realm in self._looks}
+        if all(exchange.answer.hollow_page for exchange in seen.values()):
+            where = f"every list of drafts is {page_words(next(iter(seen.values())).answer)}"
             return f"{self._url} cannot be judged: {where}; is a proxy or a login page in between?"
-        if not all(answer.refusal for answer in answers):
+        refused = {realm: exchange for realm, exchange in seen.items() if exchange.answer.refusal}
+        if not refused:
             return None
-        first = self._realms[0]
-        unknown = self._list(first, self._attempts[first][0], UNKNOWN_REALM)
-        capitals = self._list(first, self._attempts[first][0], first.upper())
-        taken = first.upper() if capitals.answer.success else None
-        if not taken and not all(_about_the_realm(answer, unknown.answer) for answer in answers):
-            return None
-        confirmed = [self._confirmed(realm, exchange, taken) for realm, exchange in seen.items()]
-        shown = answers[0].quote() + (f"; it takes '{taken}'" if taken else "")
+        first = next(iter(refused))
+        if len(refused) == len(seen) and (why := self._unknown_token(first)):
+            return why
+        capitals = self._list(first, sent=first.upper()).answer.success
+        if not capitals:
+            unknown = self._list(first, sent=UNKNOWN_REALM).answer
+            about = [_about_the_realm(exchange.answer, unknown) for exchange in refused.values()]
+            if len(refused) < len(seen) or not all(about):
+                return None
+        confirmed = [self._confirmed(realm, exchange, capitals) for realm, exchange in refused.items()]
+        shown = refused[first].answer.quote()
+        if capitals:
+            shown += f"; it takes '{first.upper()}': {sent_as_line(first)} lets the rest be judged"
         refuses = f"{self._url} refuses every realm of the interface document: {shown}"
-        return refuses if all(confirmed) else None
+        return refuses if len(refused) == len(seen) and all(confirmed) else None
 
-    def _confirmed(self, realm: str, exchange: Exchange, taken: str | None) -> bool:
+    def _unknown_token(self, realm: str) -> str | None:
+        """Why no case can get anywhere, where a token just issued is refused as one that never was; a finding, too."""
+        look = _Look(self._worker, realm, BEARER, _TOKEN_CLAUSE, _READING)
+        for attempt in (1, 2):
+            issued = look.send(attempt, query={"$top": "1"})
+            made_up = look.send(attempt, query={"$top": "1"}, token=_NO_TOKEN)
+            if issued.status != _UNAUTHENTICATED or not refused_as(issued.answer, made_up.answer):
+                return None
+            seen = f"a token just issued is refused as one that never was: {issued.answer.quote()}"
+            look.note(attempt, "the token is known", seen, issued, made_up)
+        look.finish()
+        advice = "where it wants another word than Bearer, scheme in [names] lets the rest be judged"
+        return f"{self._url} knows none of its own tokens: {issued.answer.quote()}; {advice}"
+
+    def _confirmed(self, realm: str, exchange: Exchange, capitals: bool) -> bool:
         """Ask once more, and write down what both answers amount to."""
-        attempts = self._attempts[realm]
-        attempts.append(Attempt(2))
-        for attempt, answered in zip(attempts, (exchange, self._list(realm, attempts[1])), strict=True):
+        for attempt, answered in ((1, exchange), (2, self._list(realm, attempt=2))):
             if answered.answer.refusal:
-                seen = answered.answer.quote() + (f"; '{taken}' is taken" if taken else "")
-                shown = (answered.id,)
-                attempt.note(
-                    contradicted(_REALMS_CLAUSE, _READING, "the realm is accepted", seen, shown, AUTHOR)
+                quoted = answered.answer.quote()
+                hint = f"'{realm.upper()}' is taken in the place of '{realm}', which was answered {quoted}"
+                self._looks[realm].note(
+                    attempt, "the realm is accepted", hint if capitals else quoted, answered
                 )
-        (finding,) = confirm(attempts)
-        self._write(realm, finding)
-        return finding.confirmed
+        return self._looks[realm].finish()
 
-    def _list(self, realm: str, attempt: Attempt, sent: str | None = None) -> Exchange:
-        actor = self._worker.actor(AUTHOR, realm, _case(realm), attempt)
-        exchange = actor.send(_READING, query={"$top": "1"}, headers={"Realm": sent} if sent else {})
-        if exchange.fault:
-            raise EnvironmentFault(exchange.fault)
-        return exchange
-
-    def _write(self, realm: str, finding: Confirmed) -> None:
-        case, attempts, evidence = _identity(realm), self._attempts[realm], finding.evidence
-        write_findings(case, self._worker, attempts, [finding])
-        why = f"expected {evidence.expected}; seen: {evidence.seen}"
-        ending = Ending(Verdict.FAIL if finding.confirmed else Verdict.INCONCLUSIVE, why)
-        seconds = (datetime.now(UTC) - self._started).total_seconds()
-        write_case(case, self._worker, attempts, ending, self._started, seconds)
+    def _list(self, realm: str, *, attempt: int = 1, sent: str | None = None) -> Exchange:
+        headers = {"Realm": sent} if sent else {}
+        return self._looks[realm].send(attempt, query={"$top": "1"}, headers=headers)
 
 
 def _about_the_realm(answer: Response, unknown: Response) -> bool:
@@ -177,16 +243,115 @@ def _about_the_realm(answer: Response, unknown: Response) -> bool:
     return refused_as(answer, unknown) and "realm" in answer.text.lower()
 
 
-def _case(realm: str) -> str:
-    return f"[preflight in {realm}]"
+@dataclass(frozen=True)
+class _Probe:
+    """A request that shows whether a documented name is known.
+
+    Attributes:
+        name: The documented name.
+        parts: Of the request.
+        unknown: Whether the answer to the documented name shows that it is not known, by that to the target's name.
+    """
+
+    name: str
+    realm: str
+    clause: str
+    operation: str
+    parts: Mapping[str, Any]
+    unknown: Callable[[Response, Response], bool]
 
 
-def _identity(realm: str) -> Mapping[str, Any]:
-    return {
-        "case": _case(realm),
-        "name": "each realm of the interface document is known",
-        "doc": "The realms of the development environment are accepted in the Realm header.",
-        "realm": realm,
-        "clauses": [_REALMS_CLAUSE],
-        "operations": [_READING],
-    }
+def look_at_names(worker: Worker) -> str | None:
+    """Try each documented name that the target calls otherwise, as the document writes it: that is one finding each.
+
+    Returns:
+        What goes out in which place, and which of the documented names were not seen to be unknown; None where the
+        target has no names of its own.
+    """
+    names = WireNames.of(worker.target)
+    if not names:
+        return None
+    probes = [probe for probe in _probes(worker) if probe.name in names]
+    unknown: set[str] = set()
+    with suppress(EnvironmentFault):  # a fault that passes; the run has its own ways with it
+        unknown |= {probe.name for probe in probes if _tried(worker, probe)}
+    told = f"{worker.target.base_url} is sent names of its own: {names.in_words()}"
+    known = [name for name in names if name not in unknown]
+    return f"{told}; not seen to be unknown to it: {', '.join(known)}" if known else told
+
+
+def _tried(worker: Worker, probe: _Probe) -> bool:
+    """Whether a documented name is not known, seen twice; it is written down then."""
+    look = _Look(worker, probe.realm, probe.name, probe.clause, probe.operation)
+    own = look.send(1, **probe.parts)
+    for attempt in (1, 2):
+        documented = look.send(attempt, **probe.parts, documented=probe.name)
+        if not probe.unknown(documented.answer, own.answer):
+            return False
+        seen = f"the name of the settings is known, and the documented one was answered {documented.answer.quote()}"
+        look.note(attempt, f"{probe.name} is known", seen, documented, own)
+    return look.finish()
+
+
+def _probes(worker: Worker) -> Iterator[_Probe]:
+    """Every probe that reading allows; what submits names a schema that no service has."""
+    realms = worker.selection.realms or worker.target.realms
+    reading = [name for name in realms if name in DOCUMENT_REALMS]
+    submission = {"path": {"schema": UNKNOWN_SCHEMA}, "json": {}}
+    for realm in realms:
+        if realm in reading:
+            yield _Probe(realm, realm, _REALMS_CLAUSE, _READING, _first_item("$top"), _refused_alone)
+        else:
+            yield _Probe(realm, realm, "realm-workflow-realms", _SUBMITTING, submission, _realm_not_found)
+    by_query = submission | {"headers": {"Realm": None}, "query": {"Realm": realms[0]}}
+    yield _Probe("Realm", realms[0], "realm-query", _SUBMITTING, by_query, _realm_not_found)
+    for realm in reading[:1]:
+        yield _Probe(BEARER, realm, _TOKEN_CLAUSE, _READING, _first_item("$top"), _refused_alone)
+        for name, clause in _COLLECTIONS.items():
+            query = {"query": {"collection": name, "$top": "1"}}
+            yield _Probe(name, realm, clause, _READING, query, _refused_alone)
+        collection = {"query": {"collection": "my", "$top": "1"}}
+        yield _Probe("collection", realm, "list-my-answers", _READING, collection, _refused_alone)
+        yield _Probe("$top", realm, "list-top", _READING, _first_item("$top"), _more_than_one)
+        yield _Probe("$skip", realm, "list-skip-beyond", _READING, _beyond("$skip"), _not_beyond)
+        for uid in worker.target.realm_settings(realm).existing_identifier[:1]:
+            of, listing = {"path": {"uid": uid}}, "listAttachments"
+            yield _Probe(
+                "top", realm, "attachment-list-top", listing, of | _first_item("top"), _more_than_one
+            )
+            yield _Probe(
+                "skip", realm, "attachment-list-skip-beyond", listing, of | _beyond("skip"), _not_beyond
+            )
+
+
+def _first_item(top: str) -> dict[str, Any]:
+    return {"query": {top: "1"}}
+
+
+def _beyond(skip: str) -> dict[str, Any]:
+    return {"query": {skip: "1000000"}}
+
+
+def _refused_alone(documented: Response, own: Response) -> bool:
+    return documented.refusal and own.success
+
+
+def _realm_not_found(documented: Response, own: Response) -> bool:
+    rows = (Row.REALM_MISSING, Row.REALM_UNKNOWN)
+    return any(tells(documented, row) for row in rows) and not any(tells(own, row) for row in rows)
+
+
+def _more_than_one(documented: Response, own: Response) -> bool:
+    return _refused_alone(documented, own) or (_listed(documented) > 1 >= _listed(own))
+
+
+def _not_beyond(documented: Response, own: Response) -> bool:
+    return _refused_alone(documented, own) or (_listed(documented) > 0 == _listed(own))
+
+
+def _listed(answer: Response) -> int:
+    """How many records a list holds; none where that cannot be told."""
+    try:
+        return len(records(answer) or ()) if answer.success else 0
+    except Ambiguous:
+        return 0

@@ -247,14 +247,14 @@ def note_deleted_drafts(worker: Worker, attempts: Sequence[Attempt]) -> None:
 
 
 def _sender(exchange: Exchange) -> tuple[str | None, str | None]:
-    headers = exchange.request_headers
+    headers = exchange.documented.request_headers
     return headers.get("Authorization"), headers.get("Realm")
 
 
 def _place(exchange: Exchange) -> Place | None:
     """The draft that an exchange is about."""
     matched = _DRAFT.search(urlsplit(exchange.url).path)
-    sent = realm_as_sent(exchange.request_headers, exchange.realm)
+    sent = realm_as_sent(exchange.documented.request_headers, exchange.realm)
     return (exchange.realm, unquote(matched[1]), sent) if matched else None
 
 

@@ -118,6 +118,7 @@ class Actor:
         realm: str | _Default | None = DEFAULT,
         address: Callable[[str], str] | None = None,
         summed: bool = False,
+        documented: str = "",
     ) -> Exchange:
         """Send one request of an operation and return the exchange.
 
@@ -131,6 +132,7 @@ class Actor:
             realm: Realm header in place of the actor's own; None sends none.
             address: Rewrites the finished address, which then goes out exactly so: for another spelling of it.
             summed: Keep only the beginning of the answer's body, and the digest of all of it.
+            documented: A name that goes out as the interface document writes it, whatever the target calls it.
         """
         described = self._session.description.operations[operation]
         if json is not DEFAULT:
@@ -148,6 +150,7 @@ class Actor:
             verbatim=address is not None,
             summed=summed,
             altered=self._altered(headers or {}, pairs, token, realm),
+            documented=documented,
         )
         exchange = self._sent(request)
         if operation == "createToken" and exchange.response is not None and exchange.response.success:

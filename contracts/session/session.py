@@ -31,6 +31,7 @@ from contracts.session.private_folder import PRIVATE_PREFIX, ProcessLock, Shared
 from contracts.session.retry import RetryingSender
 from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
+from contracts.session.wire_names import WireNames
 from contracts.settings.guard import GuardViolation, refuse_request
 from contracts.settings.target import ANY_REALM, Target
 
@@ -93,6 +94,7 @@ class HttpRequest:
         summed: Keep only the beginning of the answer's body, and the digest of all of it.
         altered: What of the request ought to have it refused, as `no credentials`; empty for its content, or nothing.
         verbatim: The address goes out as written; otherwise the client library decodes what needs no encoding.
+        documented: A name that goes out as the interface document writes it, whatever the target calls it.
     """
 
     operation: str | None
@@ -105,6 +107,7 @@ class HttpRequest:
     verbatim: bool = False
     summed: bool = False
     altered: str = ""
+    documented: str = ""
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,7 @@ class Session:
         self.target = target
         self.name = name
         self.description: Description = load_description()
+        self._names = WireNames.of(target)
         self.namespace = namespace or namespace_of(target, new_run_token())
         self.redactor = Redactor(secrets_of(target))
         self.faults: Counter[str] = Counter()
@@ -268,20 +272,25 @@ class Session:
         """
         if not self._dry_run:
             self._breaker.admit(request.operation)
+        written = request
+        request = self._as_sent(written)
         prepared = self._prepare(request)
         self._guard(request.method, prepared.url or "", _texts(prepared.headers))
         if self._dry_run:
             self._refuse_foreign(request)
-            exchange = self._start(request, prepared, context)
+            exchange = self._start(written, request, prepared, context)
             exchange.fault = UNSENT
         else:
             # Before the ledger: what the budget refuses was never on its way.
             self._pace.count(essential=housekeeping(context.case))
             self._sender.pause()
-            entry = self._write_ahead(request, context)
-            exchange = self._start(request, prepared, context)
+            entry = self._write_ahead(written, context)
+            exchange = self._start(written, request, prepared, context)
             once = isinstance(request.body, Iterator)
             self._sender.send(exchange, prepared, summed=request.summed, once=once)
+            if exchange.written is not None and exchange.response is not None:
+                given = exchange.request_headers.first("Realm") or ""
+                exchange.response = replace(exchange.response, realm_given=given)
             if entry is not None:
                 self._record_outcome(entry, exchange)
         if self._recorder is not None:
@@ -388,9 +397,22 @@ class Session:
                 f"{request.operation} would write to {foreign[0]!r}, outside the run's namespace"
             )
 
+    def _as_sent(self, request: HttpRequest) -> HttpRequest:
+        """A request in the target's own names."""
+        names = self._names.without(request.documented)
+        if not names:
+            return request
+        url = names.url(request.url, request.operation)
+        return replace(request, url=url, headers=names.headers(request.headers))
+
     def _start(
-        self, request: HttpRequest, prepared: requests.PreparedRequest, context: RequestContext
+        self,
+        written: HttpRequest,
+        request: HttpRequest,
+        prepared: requests.PreparedRequest,
+        context: RequestContext,
     ) -> Exchange:
+        """An exchange that begins; `written` is its request in the names of the document."""
         with self._lock:
             self._number += 1
             number = self._number
@@ -406,6 +428,7 @@ class Session:
             request_headers=_texts(prepared.headers),
             request_body=_body(request.body),
             started=datetime.now(UTC),
+            written=None if written is request else (written.url, _texts(written.headers)),
         )
 
     def _record_outcome(self, entry: Entry, exchange: Exchange) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from contracts.errors import UsageError, suggestion
 from contracts.file_formats import is_file
+from contracts.interface.description import load_description
 from contracts.settings.guard import checked_base_url, refuse_production, refuse_production_realm
 from contracts.settings.target import (
     ACCOUNT_ROLES,
@@ -26,6 +27,7 @@ from contracts.settings.target import (
     Pace,
     RealmSettings,
     Secret,
+    ServiceNames,
     Target,
     TlsSettings,
     about,
@@ -286,6 +288,12 @@ def _json_file(source: TomlFile, keys: Names, kind: Kind, value: Any) -> dict[st
     return document
 
 
+def _names(source: TomlFile, keys: Names, kind: Kind, value: Any) -> dict[str, str]:
+    if not isinstance(value, dict):
+        _wrong_kind(source, keys, kind, value)
+    return {name: _text(source, (*keys, name), Kind.TEXT, text) for name, text in value.items()}
+
+
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
@@ -301,6 +309,7 @@ _READERS: dict[Kind, Callable[[TomlFile, Names, Kind, Any], Any]] = {
     Kind.WHOLE: _whole,
     Kind.JSON_FILE: _json_file,
     Kind.FILE: _file,
+    Kind.NAMES: _names,
 }
 
 _EXAMPLES = {
@@ -314,14 +323,15 @@ _EXAMPLES = {
     Kind.WHOLE: "8",
     Kind.JSON_FILE: '"….json"',
     Kind.FILE: '"….pem"',
+    Kind.NAMES: '{ my = "…" }',
 }
 
 
-Group = TypeVar("Group", Pace, RealmSettings, AttachmentSettings, TlsSettings, AccountVariables)
+Group = TypeVar("Group", Pace, RealmSettings, AttachmentSettings, TlsSettings, AccountVariables, ServiceNames)
 
 #: Names that people write below a table by mistake.
 _TOP_ONLY = ("base_url", "kind", "realms")
-TOP_KEYS = ("base_url", "kind", "realms", "pace", "accounts", "realm", "attachments", "tls")
+TOP_KEYS = ("base_url", "kind", "realms", "pace", "accounts", "realm", "attachments", "tls", "names")
 
 
 def read_target(path: Path, environ: Mapping[str, str], shown: str | None = None) -> Target:
@@ -344,6 +354,7 @@ def read_target(path: Path, environ: Mapping[str, str], shown: str | None = None
         realm=_realm_settings(source),
         attachments=_group(source, ("attachments",), AttachmentSettings),
         tls=_group(source, ("tls",), TlsSettings),
+        names=_service_names(source),
         realms=_realms(source),
         kind=_kind(source),
         base_url=_base_url(source),
@@ -409,7 +420,49 @@ def _realm_settings(source: TomlFile) -> dict[str, RealmSettings]:
     tables = _table(source, ("realm",))
     for name in tables:
         refuse_unknown_realm(source, ("realm", name), name)
-    return {name: _group(source, ("realm", name), RealmSettings) for name in tables}
+    settings = {name: _group(source, ("realm", name), RealmSettings) for name in tables}
+    sent = {name: given.sent_as for name, given in settings.items() if given.sent_as}
+    for name, spelling in sent.items():
+        keys = ("realm", name, "sent_as")
+        if not _HEADER_VALUE.fullmatch(spelling):
+            _refuse(
+                source,
+                keys,
+                "cannot stand in a header; use ASCII letters, digits and signs, no space or comma",
+            )
+        try:
+            refuse_production_realm(spelling)
+        except UsageError as error:
+            raise source.fault(keys, str(error), spelling) from None
+        if list(sent.values()).count(spelling) > 1 or spelling in set(DEVELOPMENT_REALMS) - {name}:
+            _refuse(source, keys, f"is the name of another realm, too: {spelling!r}")
+    return settings
+
+
+#: A realm as a header may carry it; a comma would part two values.
+_HEADER_VALUE: Final = re.compile(r"[!-+\--~]+")
+#: RFC 9110, 5.6.2.
+_TOKEN: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
+_COLLECTIONS: Final = ("my", "mydrafts")
+
+
+def _service_names(source: TomlFile) -> ServiceNames:
+    """The names of a target that differ from the document, each for one that the document has."""
+    names = _group(source, ("names",), ServiceNames)
+    if names.scheme and not _TOKEN.fullmatch(names.scheme):
+        _refuse(source, ("names", "scheme"), 'is no scheme; write one word such as scheme = "Token"')
+    queries = {each for one in load_description().operations.values() for each in one.query_parameters}
+    for group, given, known in (
+        ("query", names.query, sorted(queries)),
+        ("collections", names.collections, _COLLECTIONS),
+    ):
+        for name in given:
+            if name not in known:
+                keys = ("names", group, name)
+                raise source.fault(
+                    keys, f"the document has no {name!r} there; {suggestion(name, known)}", name
+                )
+    return names
 
 
 def _account_variables(source: TomlFile) -> dict[str, AccountVariables]:

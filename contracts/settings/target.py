@@ -82,6 +82,7 @@ class Kind(Enum):
     WHOLE = "a whole number above 0"
     JSON_FILE = "the path of a JSON file"
     FILE = "the path of a file"
+    NAMES = "a table of texts"
 
 
 def about(kind: Kind, meaning: str) -> dict[str, Any]:
@@ -138,6 +139,12 @@ class RealmSettings:
     A missing setting leaves the clauses that need it untested, never failed.
     """
 
+    sent_as: str | None = field(
+        default=None,
+        metadata=about(
+            Kind.TEXT, "how the target writes this realm, where it does not know the documented spelling"
+        ),
+    )
     contact_schema: str | None = field(
         default=None, metadata=about(Kind.TEXT, "schema name of contact records")
     )
@@ -232,6 +239,32 @@ class TlsSettings:
     )
 
 
+@dataclass(frozen=True)
+class ServiceNames:
+    """Documented names that the target calls otherwise; a run sends these, and says once that it has to."""
+
+    scheme: str | None = field(
+        default=None, metadata=about(Kind.TEXT, "what stands before the token in place of Bearer")
+    )
+    query: Mapping[str, str] = field(
+        default_factory=dict,
+        hash=False,
+        metadata=about(
+            Kind.NAMES,
+            'query parameters by their documented name: `{ Realm = "realm", "$top" = "limit" }`',
+        ),
+    )
+    collections: Mapping[str, str] = field(
+        default_factory=dict,
+        hash=False,
+        metadata=about(Kind.NAMES, 'collections of drafts by their documented name: `{ my = "mine" }`'),
+    )
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self.scheme or self.query or self.collections)
+
+
 def target_in_words(name: str, base_url: str) -> str:
     """Name a target with its address; a sandbox on this machine has another one each time."""
     local = name == SANDBOX and base_url.startswith(_THIS_MACHINE)
@@ -252,6 +285,7 @@ class Target:
         realm: realm → its settings; use `realm_settings` to read, which never misses.
         attachments: limits of the attachment operations.
         tls: certificate checks.
+        names: names that the target uses in place of documented ones.
         absent: role → why its account is missing, where more is known than that.
 
     """
@@ -265,6 +299,7 @@ class Target:
     realm: Mapping[str, RealmSettings] = field(default_factory=dict, hash=False)
     attachments: AttachmentSettings = AttachmentSettings()
     tls: TlsSettings = TlsSettings()
+    names: ServiceNames = ServiceNames()
     absent: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property

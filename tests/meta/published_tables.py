@@ -14,7 +14,7 @@ from contracts.proving.proof_report import put_between
 from contracts.sandbox.faults.population import population
 from contracts.sandbox.variants.silences import CLAUSES, FURTHER, SENTENCES, WITHOUT_KNOB
 from contracts.settings.settings_reader import AccountVariables
-from contracts.settings.target import AttachmentSettings, Pace, RealmSettings, TlsSettings
+from contracts.settings.target import AttachmentSettings, Pace, RealmSettings, ServiceNames, TlsSettings
 
 DOCS = Path(__file__).parents[2] / "docs"
 _GROUPS: tuple[tuple[str, type], ...] = (
@@ -23,6 +23,7 @@ _GROUPS: tuple[tuple[str, type], ...] = (
     ("[realm.REALM]", RealmSettings),
     ("[attachments]", AttachmentSettings),
     ("[tls]", TlsSettings),
+    ("[names]", ServiceNames),
 )
 
 
@@ -42,7 +43,7 @@ def _row(item: Field[Any]) -> str:
 
 
 def _default(item: Field[Any]) -> str:
-    empty = item.default in (None, (), MISSING)
+    empty = item.default in (None, (), MISSING) or item.default_factory is not MISSING
     return "none" if empty else f"{item.default:g}"
 
 

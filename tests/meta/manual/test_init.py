@@ -129,6 +129,19 @@ def test_a_spelling_and_a_scheme_of_its_own_are_told(said: RunCommand, here: Pat
     assert not (here / "targets").exists()
 
 
+def test_a_spelling_and_a_scheme_that_alone_are_taken_become_settings(
+    said: RunCommand, here: Path, archive: Archive
+) -> None:
+    mixed = [*recording("ABS-DEV"), *recording("abs-dev")]
+    entries = json.loads(json.dumps(recording("ABS-DEV")).replace("Bearer ", "Ticket "))
+    assert said("init", "both", "--from-har", archive(mixed)).code == 0
+    assert said("init", "dev", "--from-har", archive(entries)).code == 0
+    settings = written(here)
+    assert settings["realm"]["abs-dev"]["sent_as"] == "ABS-DEV"
+    assert settings["names"] == {"scheme": "Ticket"}
+    assert "ABS-DEV" not in (here / "targets" / "both.toml").read_text("utf-8")
+
+
 def test_the_target_is_looked_at_where_the_author_is_known(
     said: RunCommand, here: Path, faithful: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

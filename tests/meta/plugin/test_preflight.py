@@ -1,6 +1,7 @@
 """The look at a target before the first case: where no case could get anywhere, one cause is told at once."""
 
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,8 +36,42 @@ def test_realms_in_other_words_are_one_finding_that_names_them(
         ("realm-document-realms", realm, True) for realm in REALMS
     }
     assert "'ABS-DEV' is taken" in findings[0]["seen"]
+    assert "'ABS-DEV' is taken in the place of 'abs-dev'" in ended.said
+    assert 'sent_as = "ABS-DEV" in [realm.abs-dev]' in ended.verdict["environment"]["breaker"]
     assert ended.verdict["environment"]["requests"] <= 12
     assert "refuses every realm" in ended.verdict["environment"]["breaker"]
+
+
+def test_what_stands_behind_names_of_its_own_is_judged(
+    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path]
+) -> None:
+    from contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
+    from contracts.sandbox.service import create_app  # noqa: PLC0415
+
+    query = {"$top": "limit", "Realm": "application"}
+    service = Renamed(
+        create_app(Settings()),
+        realms={"abs-dev": "OTHER"},
+        query=query,
+        values={"my": "mine"},
+        scheme="Token",
+    )
+    target = aimed_at(serve_app(service))
+    known = target.read_text("utf-8").replace("[realm.abs-dev]", '[realm.abs-dev]\nsent_as = "OTHER"')
+    names = """[names]\nscheme = "Token"
+        query = { "$top" = "limit", Realm = "application" }\ncollections = { my = "mine" }\n"""
+    target.write_text(known + names, "utf-8")
+    chosen = "top_bounds or the_realm_may_stand or collection_my or test_save or schema_unknown"
+    ended = run(f"--target={target}", "--realm=abs-dev", "-k", chosen)
+    assert {each["clause"] for each in ended.verdict["findings"]} == {
+        "list-top",
+        "realm-query",
+        "list-my-answers",
+        "realm-document-realms",
+        "token-opens-protected",
+    }
+    assert " passed" in ended.said
+    assert " failed" not in ended.said
 
 
 def test_a_page_in_place_of_every_list_is_the_environment(run: Any, faulty: Callable[..., Any]) -> None:
@@ -53,6 +88,19 @@ def test_a_list_that_is_refused_for_something_else_stops_nothing(
     service = faulty(lists((403, JSON, b'{"message":"not today"}')))
     ended = run(f"--target={service.target}", "--realm=abs-dev", "-k", "test_save")
     assert ended.code == 0, ended.said
+
+
+def test_a_token_that_is_known_under_another_scheme_is_one_finding(
+    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path]
+) -> None:
+    from contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
+    from contracts.sandbox.service import create_app  # noqa: PLC0415
+
+    target = aimed_at(serve_app(Renamed(create_app(Settings()), scheme="Token")))
+    ended = run(f"--target={target}")
+    assert [each["clause"] for each in ended.verdict["findings"]] == ["token-opens-protected"]
+    assert "scheme in [names] lets the rest be judged" in ended.verdict["environment"]["breaker"]
+    assert ended.verdict["environment"]["requests"] <= 12
 
 
 @pytest.mark.parametrize(

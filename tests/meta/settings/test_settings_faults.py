@@ -93,6 +93,28 @@ BAD = {
         3,
         ["must be a list of texts, not a text", "write"],
     ),
+    "production realm as a spelling": (
+        HEAD + '[realm.abs-dev]\nsent_as = "ABS"\n',
+        4,
+        ["'ABS'", "production", "use abs-dev"],
+    ),
+    "spelling that is another realm": (
+        HEAD + '[realm.abs-dev]\nsent_as = "bch-dev"\n',
+        4,
+        ["name of another realm"],
+    ),
+    "spelling that no header holds": (
+        HEAD + '[realm.abs-dev]\nsent_as = "abs dev"\n',
+        4,
+        ["cannot stand in a header"],
+    ),
+    "scheme of two words": (HEAD + '[names]\nscheme = "My Token"\n', 4, ["is no scheme"]),
+    "name for what the document does not have": (
+        HEAD + '[names]\nquery = { "$tpo" = "limit" }\n',
+        4,
+        ["'$tpo'", "did you mean '$top'"],
+    ),
+    "names as one text": (HEAD + '[names]\ncollections = "mine"\n', 4, ["a table of texts, not a text"]),
     "unknown role": (HEAD + "[accounts.auther]\n", 3, ["'auther'", "did you mean 'author'"]),
     "password in the file": (
         HEAD + f'[accounts.author]\nemail_env = "REGISTRY_EMAIL"\npassword = "{PASSWORD}"\n',

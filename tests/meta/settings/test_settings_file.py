@@ -162,6 +162,7 @@ def test_the_examples_commented_keys_are_all_real(tmp_path: Path) -> None:
     assert all(getattr(given, key) for key in given.__dataclass_fields__)
     assert target.attachments.size_limit_bytes is not None
     assert target.tls.ca_bundle is not None
+    assert all((target.names.scheme, target.names.query, target.names.collections))
 
 
 @pytest.mark.parametrize(
