@@ -19,7 +19,7 @@ from typing import Final, Generic, NoReturn, TypeVar
 
 import pytest
 
-from contracts.errors import RegistryContractsError, SuiteError, UsageError
+from contracts.errors import INTERRUPTING_SIGNALS, RegistryContractsError, SuiteError, UsageError
 from contracts.interface.location import cases_directory
 from contracts.plugin.plan import SMALL_LIMIT
 
@@ -164,7 +164,6 @@ def _serve(arguments: list[str], listener: socket.socket) -> int:
 
 
 _JOB_POLL_SECONDS: Final = 0.01
-_INTERRUPT: Final = frozenset({signal.SIGINT})
 T = TypeVar("T")
 
 
@@ -173,11 +172,13 @@ class Ended(Generic[T]):
     """A piece of work that ended.
 
     Attributes:
+        process: Its process number.
         code: Exit code of its process; negative for a signal.
         late: It was ended for taking too long.
     """
 
     task: T
+    process: int
     code: int
     seconds: float
     late: bool
@@ -199,8 +200,47 @@ class _ShareOfCores:
         return self._seconds
 
 
+class _Watchdog:
+    """A process that ends the forks of this one when this one is gone, however it was ended.
+
+    Each fork writes its process group into a pipe and closes its end. The end of the pipe is the end of this process.
+    """
+
+    def __init__(self) -> None:
+        reading, self._writing = os.pipe()
+        self._process = fork(lambda: self._watch(reading))
+        os.close(reading)
+
+    def _watch(self, reading: int) -> int:
+        os.setsid()
+        os.close(self._writing)
+        for number in INTERRUPTING_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        groups: set[int] = set()
+        with open(reading, encoding="ascii") as lines:
+            for line in lines:
+                (groups.add if line.startswith("+") else groups.discard)(int(line[1:]))
+        for group in groups:
+            _kill(group)
+        return 0
+
+    def enter(self) -> None:
+        """Note this fork, which leads its process group; called in the fork, once."""
+        os.write(self._writing, f"+{os.getpid()}\n".encode())
+        os.close(self._writing)
+
+    def leave(self, group: int) -> None:
+        """Forget a fork that ended."""
+        os.write(self._writing, f"-{group}\n".encode())
+
+    def stop(self) -> None:
+        """End the watchdog; no fork is left."""
+        os.close(self._writing)
+        os.waitpid(self._process, 0)
+
+
 class SideBySide(Generic[T]):
-    """A queue of tasks, worked off by forks of this process.
+    """A queue of tasks, worked off by forks of this process, which end with it however it ends.
 
     Args:
         work: Does one task in a fork; returns the fork's exit code.
@@ -235,38 +275,42 @@ class SideBySide(Generic[T]):
 
     def results(self) -> Iterator[Ended[T]]:
         """Work off the queue, and yield what ends; ends all forks when it is left early."""
+        watchdog = _Watchdog()
         try:
             while self._waiting or self._running:
                 while self._waiting and self._busy() < self._jobs:
-                    self._start(self._waiting.popleft())
-                yield from self._ended()
+                    self._start(self._waiting.popleft(), watchdog)
+                for ended in self._ended():
+                    watchdog.leave(ended.process)
+                    yield ended
                 time.sleep(_JOB_POLL_SECONDS)
         finally:
-            for process in self._running:
-                _kill(process)
-                os.waitpid(process, 0)
-            self._running.clear()
+            # A second signal would leave forks that nothing ends.
+            with _signals_held():
+                for process in self._running:
+                    _kill(process)
+                    os.waitpid(process, 0)
+                self._running.clear()
+                watchdog.stop()
 
     def _busy(self) -> int:
         return sum(not self._idles(task) for task, _, _ in self._running.values())
 
-    def _start(self, task: T) -> None:
+    def _start(self, task: T, watchdog: _Watchdog) -> None:
         def work() -> int:
             # A group of its own: it can be ended with all it started, and Ctrl-C reaches the parent alone.
             os.setpgid(0, 0)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
+            watchdog.enter()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
             return self._work(task)
 
         # An interruption between the fork and its entry would leave a fork that nothing ends.
-        signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
-        try:
+        with _signals_held():
             process = fork(work)
             # Here too: the parent may end the group before the fork has come to its own call.
             with suppress(ProcessLookupError, PermissionError):
                 os.setpgid(process, process)
             self._running[process] = (task, time.monotonic(), self._clock.seconds())
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
 
     def _ended(self) -> Iterator[Ended[T]]:
         now = self._clock.seconds()
@@ -278,7 +322,17 @@ class SideBySide(Generic[T]):
             found, status = os.waitpid(process, 0 if late else os.WNOHANG)
             if found:
                 del self._running[process]
-                yield Ended(task, os.waitstatus_to_exitcode(status), seconds, late)
+                yield Ended(task, process, os.waitstatus_to_exitcode(status), seconds, late)
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Hold interrupting signals back for as long as the `with` block lasts."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
 
 
 def _kill(process: int) -> None:

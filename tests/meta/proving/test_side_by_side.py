@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -57,6 +58,36 @@ def test_leaving_early_ends_all_forks(tmp_path: Path) -> None:
     process = int((tmp_path / "slow.pid").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_the_end_of_the_proof_ends_all_forks_and_what_they_started(tmp_path: Path, number: int) -> None:
+    script = SCRIPT.replace("time.sleep(seconds)", "os.fork(); time.sleep(seconds)")
+    command = [sys.executable, "-c", script, str(tmp_path), "600", "slow:600:0", "other:600:0"]
+    with subprocess.Popen(command) as process:
+        groups = [_written(tmp_path / f"{name}.pid") for name in ("slow", "other")]
+        process.send_signal(number)
+        assert process.wait(60) == -number
+    until = time.monotonic() + 60
+    while any(map(_runs, groups)):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def _written(path: Path) -> int:
+    until = time.monotonic() + 60
+    while not (path.exists() and path.read_text()):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    return int(path.read_text())
+
+
+def _runs(group: int) -> bool:
+    """Whether a process of a group is at work; one that only waits to be collected by init is not."""
+    command = ["ps", "-eo", "pgid=,stat="]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True)
+    states = [line.split() for line in listed.stdout.splitlines()]
+    return any(int(of) == group and not state.startswith("Z") for of, state in states)
 
 
 def test_an_error_in_a_fork_stays_there(tmp_path: Path) -> None:
