@@ -114,6 +114,7 @@ def _start(config: pytest.Config, size_limit: int, arguments: tuple[str, ...]) -
 
 def _begin_work(config: pytest.Config, plan: Plan, name: str) -> None:
     target = plan.target(config.stash[TARGET])
+    target = config.hook.pytest_contract_target(target=target) or target
     config.stash[WORKER] = worker = Worker(name, plan, target, config.stash[SELECTION])
     keep_hypothesis_out()
     config.pluginmanager.register(SecretContainment(config, worker.redactor))

@@ -52,6 +52,14 @@ class ContractHooks:
         """
 
     @pytest.hookspec(firstresult=True)
+    def pytest_contract_target(self, target: Target) -> Target | None:
+        """Name the settings of a sandbox that needs others than the embedded one; None leaves them as they are.
+
+        Args:
+            target: The settings that the run has so far.
+        """
+
+    @pytest.hookspec(firstresult=True)
     def pytest_contract_formats(self) -> Sequence[str] | None:
         """Name the report formats this run writes (`contracts.reports.writers.WRITERS`); None for all of them."""
 

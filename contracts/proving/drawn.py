@@ -31,7 +31,7 @@ from contracts.plugin.worker import WORKER
 from contracts.proving.drawn_services import draw_services
 from contracts.proving.exercised import false_passes
 from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, run_suite
-from contracts.proving.trials import AND, Watch
+from contracts.proving.trials import AND, Watch, contact_taken
 from contracts.proving.witness import observable
 from contracts.reports import verdict_json
 from contracts.sandbox.faults import population
@@ -304,6 +304,7 @@ def run_drawn(
             stop=False,
             clauses=frozenset(trial.clauses),
             whole=whole,
+            contact=contact_taken(trial.name) if trial.kind == SERVICE else {},
             counts_path=COUNT_PATH if trial.kind == FAULT else SHOWN_PATH,
         )
         try:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from random import Random
-from typing import Any, Final
-
-from allpairspy import AllPairs
+from typing import Final
 
 from contracts.proving.trials import AND, SLOW
 from contracts.sandbox.variants import ALL
@@ -45,30 +43,59 @@ def draw_services(number: int, seed: int) -> Iterator[str]:
         Names of variants with a plus between them, the same for the same seed.
     """
     chance = Random(f"services {seed}")  # noqa: S311 - nothing secret hangs on it
-    cover = _cover(seed)
+    rows = cover(seed)
     met: Counter[str] = Counter()
     for turn in range(number):
-        row = next(cover, None) if turn % 2 == 0 else None
+        row = next(rows, None) if turn % 2 == 0 else None
         names = row or _few(chance, met)
         met.update(names)
         yield AND.join(names)
 
 
-def _cover(seed: int) -> Iterator[list[str]]:
-    """The rows of a cover in which each two variants that go together meet."""
+def cover(seed: int) -> Iterator[list[str]]:
+    """Draw the rows of a cover in which each two variants that go together meet, and each alone with a faithful knob.
+
+    Each row begins with two values that have not met, and takes for every other knob the value that meets most others
+    for the first time.
+
+    Args:
+        seed: The same rows for the same seed.
+
+    Yields:
+        The variants of a row.
+    """
     chance = Random(f"cover {seed}")  # noqa: S311 - as above
-    parameters = [[_FAITHFUL, *names] for names in knobs().values()]
-    chance.shuffle(parameters)
-    for values in parameters:
-        chance.shuffle(values)
-    for row in AllPairs(parameters, filter_func=_last_fits):
-        yield [name for name in row if name]
+    choices = [(knob, name) for knob, names in knobs().items() for name in (_FAITHFUL, *names)]
+    fitting = _fitting(choices)
+    unmet = list(fitting)
+    by_knob: dict[str, list[int]] = {}
+    for number, (knob, _) in enumerate(choices):
+        by_knob.setdefault(knob, []).append(number)
+    while any(unmet):
+        first = max(
+            chance.sample(range(len(choices)), len(choices)), key=lambda each: unmet[each].bit_count()
+        )
+        partners = [each for each in range(len(choices)) if unmet[first] >> each & 1]
+        row = [first, chance.choice(partners)]
+        taken = 1 << row[0] | 1 << row[1]
+        for knob in chance.sample(list(by_knob), len(by_knob)):
+            free = [each for each in by_knob[knob] if fitting[each] & taken == taken]
+            if free:
+                chance.shuffle(free)
+                row.append(max(free, key=lambda each: (unmet[each] & taken).bit_count()))
+                taken |= 1 << row[-1]
+        for each in row:
+            unmet[each] &= ~taken
+        yield [choices[each][1] for each in row if choices[each][1]]
 
 
-def _last_fits(row: list[Any]) -> bool:
-    """Whether the last value goes with those before it, which go together."""
-    last = row[-1]
-    return not last or all(together(last, name) for name in row[:-1] if name)
+def _fitting(choices: Sequence[tuple[str, str]]) -> list[int]:
+    """For each value of a knob the values of other knobs that go with it, a bit for each."""
+
+    def fit(one: tuple[str, str], other: tuple[str, str]) -> bool:
+        return one[0] != other[0] and (not one[1] or not other[1] or together(one[1], other[1]))
+
+    return [sum(1 << number for number, other in enumerate(choices) if fit(one, other)) for one in choices]
 
 
 def _few(chance: Random, met: Counter[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import zip_longest
@@ -31,8 +31,8 @@ from contracts.plugin.worker import WORKER
 from contracts.proving.processes import ForkedSandbox, output_to, run_suite
 from contracts.reports.writers import ALL as ALL_FORMATS
 from contracts.sandbox.defects import load as defect_named
-from contracts.sandbox.variants import ALL, Variant
-from contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS
+from contracts.sandbox.variants import ALL, Variant, chosen
+from contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS, Target
 
 _SHOWN: Final = 300
 _PROFILES: Final = list(Profile)
@@ -125,6 +125,7 @@ class Watch:
         only: Run no other case than this one; None for all.
         share: Of the cases dealt out to so many runs, the number of this run's, from 0.
         formats: Report formats that the run writes.
+        contact: Members of a contact that the sandbox takes, where the embedded one's settings name others.
         findings: Confirmed findings, as they came.
         red: Cases with a confirmed finding on the clause, in their order.
         first: Requests and seconds until the first finding on the clause.
@@ -139,6 +140,7 @@ class Watch:
     only: str | None = None
     share: tuple[int, int] = (0, 1)
     formats: Sequence[str] = FORMATS
+    contact: Mapping[str, Any] = field(default_factory=dict)
     findings: list[dict[str, Any]] = field(default_factory=list)
     red: dict[str, None] = field(default_factory=dict)
     first: FirstFinding | None = None
@@ -150,6 +152,15 @@ class Watch:
     def pytest_contract_sandbox(self, size_limit: int, arguments: Sequence[str]) -> Sandbox:  # noqa: ARG002 - the hook's
         """Serve the run from the sandbox that is there."""
         return self.sandbox
+
+    def pytest_contract_target(self, target: Target) -> Target | None:
+        """Name the contact that the sandbox takes, as the settings of such a service would."""
+        if not self.contact:
+            return None
+        realms = {
+            realm: replace(own, contact_document=dict(self.contact)) for realm, own in target.realm.items()
+        }
+        return replace(target, realm=realms)
 
     def pytest_contract_formats(self) -> Sequence[str]:
         """Write no more reports than are wanted."""
@@ -223,8 +234,6 @@ class Watch:
 AND: Final = "+"
 #: The variant that answers late each time: a long run against it would take all day.
 SLOW: Final = "slow"
-#: Variants on which a run ends inconclusive, as it should: it would need settings that the sandbox does not have.
-UNJUDGED: Final = frozenset({"contact-terms-own", "contact-terms-own-200"})
 #: So many variants are drawn for one run.
 _DRAWN: Final = 5
 
@@ -238,7 +247,7 @@ def pairs(turn: int) -> Iterator[str]:
     Yields:
         Two names with a plus between them, or one name where a variant's partner would touch what it touches.
     """
-    names = [name for name in ALL if name not in UNJUDGED]
+    names = list(ALL)
     half = (len(names) + 1) // 2
     firsts, seconds = names[:half], names[half:]
     # Neighbours are of one kind; half a list apart they hardly ever are.
@@ -256,7 +265,7 @@ def drawn(seed: int, profile: str) -> str:
     Returns:
         Their names with a plus between them, the same for the same seed and profile.
     """
-    names = [name for name in ALL if name not in {SLOW, *UNJUDGED}]
+    names = [name for name in ALL if name != SLOW]
     Random(f"{seed} {profile}").shuffle(names)  # noqa: S311 - nothing secret hangs on it
     taken: list[str] = []
     for name in names:
@@ -454,6 +463,7 @@ def run_trial(trial: ProofTrial, index: CaseIndex, folder: Path) -> TrialResult:
             only=trial.only,
             share=trial.share,
             formats=_formats(trial),
+            contact=contact_taken(trial.name) if trial.kind is TrialKind.VARIANT else {},
         )
         try:
             code = run_suite(words, files, [watch])
@@ -490,6 +500,15 @@ def _alteration(trial: ProofTrial) -> list[str]:
     if trial.kind is TrialKind.PLAIN:
         return []
     return [word for name in trial.name.split(AND) for word in (f"--{trial.kind}", name)]
+
+
+def contact_taken(name: str) -> dict[str, Any]:
+    """The members of a contact that only settings can tell, on a sandbox with variants.
+
+    Args:
+        name: Of the variants, with a plus between them; combinations have names of their own.
+    """
+    return {key: value for each in chosen(name.split(AND)).variants for key, value in each.contact.items()}
 
 
 def _operations(trial: ProofTrial) -> tuple[str, ...]:

@@ -53,6 +53,12 @@ VARIANTS = Variants()
 #: Terms that no description or settings name.
 _TERMS = frozenset({"CT-100", "CT-200", "CT-300"})
 _OWN_TERMS = ("type", "addressType", "gender", "organizationType")
+_OWN_TERMS_CONTACT = {
+    "type": "CT-100",
+    "addressType": "CT-200",
+    "gender": {"identifier": "CT-300"},
+    "organizationType": {"identifier": "CT-100"},
+}
 _DATA_KINDS = (Kind.TERM, Kind.LINK, Kind.REFERENCE)
 
 
@@ -71,6 +77,7 @@ VARIANTS.add(
     "contact-terms-own",
     "The allowed values of type, addressType, gender and organizationType are not shown: three codes of its own.",
     parts={"validator": _OwnTerms},
+    contact=_OWN_TERMS_CONTACT,
 )
 
 
@@ -89,6 +96,7 @@ VARIANTS.add(
     "The allowed values of type, addressType, gender and organizationType, and the status of an errors array, are "
     "not shown: three codes of its own, and 200.",
     parts={"validator": _OwnTerms, "contacts": _FaultyContacts200},
+    contact=_OWN_TERMS_CONTACT,
 )
 
 

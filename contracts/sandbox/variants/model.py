@@ -31,6 +31,7 @@ class Variant:
             a transaction hands out.
         wrap: makes an application that stands between the service and the wire.
         layer: how near to the wire it stands: those that look into bodies before those that only frame them.
+        contact: members of a contact that it takes, where only a target's settings can tell them.
 
     """
 
@@ -40,6 +41,7 @@ class Variant:
     parts: Mapping[str, type] = field(default_factory=dict)
     wrap: Callable[[ASGIApp], ASGIApp] | None = None
     layer: int = 0
+    contact: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Variants(list[Variant]):

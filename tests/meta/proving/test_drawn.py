@@ -38,7 +38,7 @@ from contracts.proving.drawn_report import (
     report,
     write_landed,
 )
-from contracts.proving.drawn_services import draw_services, knobs, together
+from contracts.proving.drawn_services import cover, draw_services, knobs, together
 from contracts.proving.exercised import false_passes, needed
 from contracts.sandbox.variants import ALL
 from contracts.sandbox.variants.silences import CLAUSES, FURTHER, SENTENCES, WITHOUT_KNOB
@@ -123,14 +123,22 @@ def test_every_variant_turns_a_knob() -> None:
     assert sorted([*turned, "slow"]) == sorted(ALL)
 
 
-def test_drawn_services_hold_only_what_goes_together_and_nearly_all_of_it() -> None:
+def test_drawn_services_hold_only_what_goes_together_and_every_variant() -> None:
     services = [service.split("+") for service in draw_services(24, 1)]
     assert services[:3] == [service.split("+") for service in draw_services(3, 1)]
-    pairs = {frozenset(pair) for service in services for pair in combinations(service, 2)}
-    assert all(together(*pair) for pair in pairs)
-    possible = {frozenset(pair) for pair in combinations(ALL, 2) if "slow" not in pair and together(*pair)}
-    assert len(pairs) > 0.5 * len(possible)
+    assert all(together(*pair) for service in services for pair in combinations(service, 2))
     assert {name for service in services for name in service} | {"slow"} == ALL.keys()
+
+
+def test_in_the_whole_cover_all_meet_that_go_together() -> None:
+    met = {frozenset(pair) for row in cover(1) for pair in combinations(row, 2)}
+    variants = [name for names in knobs().values() for name in names]
+    knob_of = {name: knob for knob, names in knobs().items() for name in names}
+    assert met == {
+        frozenset(pair)
+        for pair in combinations(variants, 2)
+        if knob_of[pair[0]] != knob_of[pair[1]] and together(*pair)
+    }
 
 
 def _verdict(clause: str, verdict: str = "pass") -> dict[str, Any]:
