@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from contracts.cli.options import write_output
 from contracts.errors import UsageError
 from contracts.evidence.consumer_from_traffic import as_toml, notes, unknown_lines, usage_of
 from contracts.exchanges.har import read_har
@@ -46,7 +47,7 @@ def from_har(file: Path, output: Path | None, force: bool) -> int:
     if output is None:
         click.echo(text, nl=False)
     else:
-        _write(output, text)
+        write_output(output, text)
     requests = sum(usage.operations.values())
     where = f"{output}: " if output else ""
     found = f"{many(len(usage.operations), 'operation')}, used by {many(requests, 'request')}"
@@ -54,13 +55,6 @@ def from_har(file: Path, output: Path | None, force: bool) -> int:
     for note in notes(usage):
         click.echo(note, err=True)
     return 0
-
-
-def _write(output: Path, text: str) -> None:
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write '{output}': {error.strerror}; choose another place with -o") from None
 
 
 def _nothing(file: str, unknown: list[str], elsewhere: int) -> str:

@@ -96,6 +96,18 @@ evidence_options: Final = together(
 )
 
 
+def write_output(output: Path, text: str) -> None:
+    """Write what a command made to the file that -o names.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write '{output}': {error.strerror}; choose another place with -o") from None
+
+
 def known_realms(
     names: Iterable[str], realms: Iterable[str] = (*DEVELOPMENT_REALMS, ANY_REALM)
 ) -> tuple[str, ...]:

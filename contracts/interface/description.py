@@ -1,4 +1,4 @@
-"""The OpenAPI description as one document, and the questions the suite asks of it.
+"""The OpenAPI description as one document, as it is published and as the suite judges by it.
 
 The split files are joined by own code: the maintained Python libraries inline every reference, rename components
 after file paths, or stop at OpenAPI 3.0. A reference to ``components/<kind>/<file>.yaml#/<Name>`` becomes
@@ -22,11 +22,23 @@ from contracts.interface.operations import (
     METHODS,
     WORKFLOW_REALMS,
     Operation,
+    follow,
     read_operations,
     segments,
 )
 
 _COMPONENT_DEPTH = 3  # components / kind / file
+#: Beside it stands what a client may rely on; inside, what the suite judges by.
+_JUDGED_AS = "x-judged-as"
+
+
+#: The statuses that stand for a range where a tool reads none; `default` stands for the others.
+_STATUSES = {
+    "2XX": ("200", "201", "202", "204"),
+    "3XX": ("301", "302", "303", "307", "308"),
+    "4XX": ("400", "401", "403", "404", "405", "409", "410", "413", "415", "422"),
+}
+_WITHOUT_BODY = ("204",)
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -207,6 +219,14 @@ class _Bundler:
         return node
 
 
+def _as_judged(node: Any) -> Any:
+    """Return a copy in which the members of each `x-judged-as` take the place of those beside it."""
+    if isinstance(node, dict):
+        joined = {key: value for key, value in node.items() if key != _JUDGED_AS} | node.get(_JUDGED_AS, {})
+        return {key: _as_judged(value) for key, value in joined.items()}
+    return [_as_judged(value) for value in node] if isinstance(node, list) else node
+
+
 def _steps(pointer: str) -> Iterator[str]:
     for part in pointer.split("/")[1:]:
         yield part.replace("~1", "/").replace("~0", "~")
@@ -224,13 +244,15 @@ class Description:
     """The whole interface.
 
     Args:
-        bundle: one OpenAPI document whose references all begin with ``#/components/``. Shared by everyone who
-            loads it: read it, and copy it before changing anything.
+        bundle: one OpenAPI document whose references all begin with ``#/components/``, as the suite judges by it.
+            Shared by everyone who loads it: read it, and copy it before changing anything.
+        published: the same document as other tools get it, no stricter than the interface document. Shared as well.
         operations: the operations by ``operationId``, in the order of the description.
 
     """
 
     bundle: dict[str, Any]
+    published: dict[str, Any]
     operations: Mapping[str, Operation]
     _by_shape: Mapping[tuple[str, int], tuple[Operation, ...]] = field(init=False, repr=False, compare=False)
 
@@ -341,7 +363,65 @@ def _load(directory: Path) -> Description:
     operations = {operation.id: operation for operation in read_operations(joined.document, joined.origins)}
     if not operations:
         raise UsageError(f"{ROOT_FILE}: describes no operation; write them below 'paths'")
-    return Description(joined.document, MappingProxyType(operations))
+    return Description(_as_judged(joined.document), joined.document, MappingProxyType(operations))
+
+
+def exact_statuses(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Copy a description for tools that read no ranges of statuses.
+
+    Each range becomes its usual statuses, where the operation does not describe them already, and `default` stands
+    for the others, so that the copy is no stricter. Links go with the first status of a range.
+
+    Args:
+        document: a joined OpenAPI document.
+
+    Returns:
+        A copy that the caller may change.
+
+    """
+    copied = copy.deepcopy(dict(document))
+    for item in copied["paths"].values():
+        for method in METHODS:
+            if method in item:
+                item[method]["responses"] = _exact_responses(copied, item[method]["responses"])
+    return copied
+
+
+def _exact_responses(document: Mapping[str, Any], responses: Mapping[str, Any]) -> dict[str, Any]:
+    exact = {status: response for status, response in responses.items() if status not in _STATUSES}
+    for span, statuses in _STATUSES.items():
+        for status in statuses if span in responses else ():
+            exact.setdefault(status, _of_status(document, status, responses[span]))
+    return {**dict(sorted(exact.items())), "default": {"description": "Any other status; not shown."}}
+
+
+def _of_status(document: Mapping[str, Any], status: str, response: Mapping[str, Any]) -> dict[str, Any]:
+    whole = follow(document, response)
+    left_out = {"content"} if status in _WITHOUT_BODY else set()
+    left_out |= set() if any(status == statuses[0] for statuses in _STATUSES.values()) else {"links"}
+    if left_out.isdisjoint(whole):
+        return copy.deepcopy(dict(response))
+    return copy.deepcopy({name: value for name, value in whole.items() if name not in left_out})
+
+
+class _Dumper(yaml.SafeDumper):
+    """YAML without aliases, which some readers take for empty, and with texts of several lines as they read."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the library's signature
+        """Write everything where it stands."""
+        return True
+
+
+def _text_node(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _text_node)
+
+
+def as_yaml(document: Mapping[str, Any]) -> str:
+    """Write a description as YAML, in its own order."""
+    return yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
 @cache

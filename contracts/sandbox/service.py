@@ -6,13 +6,14 @@ locked), ``sandbox-published-<realm>`` (the author's, a published version beside
 ``organization-<realm>`` and the unused temporary files ``sandbox-temporary-<realm>-01`` to ``-20``.
 """
 
+import copy
 import struct
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import cache
-from importlib.resources import files
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from starlette.types import Receive, Scope, Send
 
 from contracts.sandbox.answers import JsonAnswer, json_text
 from contracts.sandbox.attachments import AttachmentOperations, TemporaryOperations
-from contracts.sandbox.authentication import AuthenticationOperations
+from contracts.sandbox.authentication import ACCOUNTS, AuthenticationOperations
 from contracts.sandbox.context import Context
 from contracts.sandbox.documents import ContactOperations, DraftOperations
 from contracts.sandbox.habits import Habits, Settings
@@ -152,14 +153,28 @@ _PAGE = """<!DOCTYPE html>
 </html>
 """
 
-_START = """window.onload = () => SwaggerUIBundle({
-  url: "/docs/openapi.json",
-  dom_id: "#swagger-ui",
-  deepLinking: true,
-  persistAuthorization: false,
-  validatorUrl: null
-});
+_START = """window.onload = () => {
+  const author = %s;
+  const page = SwaggerUIBundle({
+    url: "/openapi.json",
+    dom_id: "#swagger-ui",
+    deepLinking: true,
+    persistAuthorization: false,
+    validatorUrl: null,
+    onComplete: async () => {
+      const answer = await fetch("%s", {
+        method: "POST",
+        headers: {"Accept": "application/json", "Content-Type": "application/json"},
+        body: JSON.stringify(author)
+      });
+      // A sandbox that answers otherwise, by a defect or in bad weather, is left to the reader to sign in at.
+      const token = answer.ok ? await answer.json().catch(() => null) : null;
+      if (token && token.authenticationToken) page.preauthorizeApiKey("bearer", token.authenticationToken);
+    }
+  });
+};
 """
+"""Shows the description, signed in as the author."""
 
 
 class DocsPage:
@@ -171,10 +186,9 @@ class DocsPage:
 
     async def description_yaml(self, request: Request) -> Response:
         """Answer the OpenAPI description as YAML."""
-        import yaml  # noqa: PLC0415 - only needed here
+        from contracts.interface.description import as_yaml  # noqa: PLC0415 - read when first asked for
 
-        text = yaml.safe_dump(described(request), sort_keys=False, allow_unicode=True)
-        return Response(text, media_type="application/yaml")
+        return Response(as_yaml(described(request)), media_type="application/yaml")
 
     async def page(self, _request: Request) -> Response:
         """Answer the page that shows the description."""
@@ -184,35 +198,40 @@ class DocsPage:
         """Answer one of the page's files."""
         name = request.path_params["name"]
         if name == "start.js":
-            return Response(_START, media_type="text/javascript")
-        if name == "openapi.json":
-            return JSONResponse(labelled_for_the_page(described(request)))
+            author = {"email": ACCOUNTS[0].email, "password": ACCOUNTS[0].password}
+            return Response(_START % (json_text(author), _SIGN_IN), media_type="text/javascript")
         if name not in FILES:
             raise not_found("the page has no such file")
         return FileResponse(_folder() / name, media_type=FILES[name])
 
 
 def described(request: Request) -> dict[str, Any]:
-    """Return the description, with this sandbox as its server."""
+    """Return the description, with this sandbox as its server and its accounts as examples of signing in."""
     from contracts.interface.description import load_description  # noqa: PLC0415 - read when first asked for
 
     address = str(request.base_url).rstrip("/")
-    return {**load_description().bundle, "servers": [{"url": address, "description": "This sandbox."}]}
+    description = copy.deepcopy(load_description().published)
+    for item in description["paths"].values():
+        for operation in item.values():
+            if operation["operationId"] == "createToken":
+                operation["requestBody"]["content"]["application/json"]["examples"] = _sign_in_examples()
+    return {**description, "servers": [{"url": address, "description": "This sandbox."}]}
 
 
-def labelled_for_the_page(description: dict[str, Any]) -> dict[str, Any]:
-    """Return the description under the label 3.0.3.
-
-    The bundled Swagger UI (4.15) shows 3.0 only and refuses any other label. What the description uses of 3.1
-    beyond 3.0 is a word beside a reference here and there, which the page leaves out.
-    """
-    information = {name: value for name, value in description["info"].items() if name != "summary"}
-    return {**description, "openapi": "3.0.3", "info": information}
+def _sign_in_examples() -> dict[str, Any]:
+    return {
+        account.name: {
+            "summary": f"The sandbox's account {account.name}",
+            "value": {"email": account.email, "password": account.password},
+        }
+        for account in ACCOUNTS
+    }
 
 
 @cache
 def _folder() -> Path:
-    return next(Path(str(files("swagger_ui_bundle"))).glob("vendor/swagger-ui-*"))
+    """Where Swagger UI lies; its package is a plug-in of a framework that the sandbox has no use for."""
+    return Path(str(distribution("flask-swagger-ui").locate_file("flask_swagger_ui/dist")))
 
 
 class Service(Context):
@@ -249,6 +268,7 @@ class Service(Context):
         self.files.close()
 
 
+_SIGN_IN = "/api/v2013/authentication/token"
 _DRAFT = "/api/v2013/documents/{uid}/versions/draft"
 _ATTACHMENTS = "/api/v2013/documents/{uid}/attachments"
 _ATTACHMENT = _ATTACHMENTS + "/{attachmentId}/{filename}"
@@ -256,7 +276,7 @@ _WORKFLOW = "/api/v2023/documents/schemas/{schema}"
 _WORKFLOW_RECORD = _WORKFLOW + "/{identifier}"
 
 OPERATIONS: tuple[tuple[str, str, str, str], ...] = (
-    ("createToken", "POST", "/api/v2013/authentication/token", "authentication.create_token"),
+    ("createToken", "POST", _SIGN_IN, "authentication.create_token"),
     ("createContact", "POST", "/api/v2013/documents", "contacts.create"),
     ("updateContact", "PUT", "/api/v2013/documents/{uid}", "contacts.update"),
     ("saveDraft", "PUT", _DRAFT, "drafts.save"),

@@ -68,7 +68,7 @@ STOP_SECONDS = 5.0
 _STDERR_LINES = 3
 _USAGE = 4
 _READY = re.compile(r"sandbox ready at (http://127\.0\.0\.1:\d+)\s*$")
-_EXTRA = ("starlette", "uvicorn", "sqlalchemy", "odata_query", "PIL", "swagger_ui_bundle")
+_EXTRA = ("starlette", "uvicorn", "sqlalchemy", "odata_query", "PIL", "flask_swagger_ui")
 
 
 class EmbeddedSandbox:

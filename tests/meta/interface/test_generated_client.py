@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
+import httpx
 import pytest
 
 from contracts.interface.description import load_description
@@ -21,7 +22,7 @@ Part = Callable[[str], ModuleType]
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Generate the client once; with ``--fail-on-warning`` whatever it leaves out is an error."""
     directory = tmp_path_factory.mktemp("client")
-    (directory / "bundle.json").write_text(json.dumps(load_description().bundle), "utf-8")
+    (directory / "bundle.json").write_text(json.dumps(load_description().published), "utf-8")
     # Without hooks nothing reformats the code, so no formatter has to be on the PATH.
     (directory / "config.json").write_text(json.dumps({"post_hooks": []}), "utf-8")
     command = [
@@ -88,3 +89,36 @@ def test_client_signs_in_saves_a_draft_and_reads_it_back(part: Part, base_url: s
         read = part("api.drafts.get_draft").sync_detailed(**draft, client=author)
     assert read.status_code // 100 == 2, read.content
     assert document["emails"][0] in read.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("refusal", "seen"),
+    [
+        ({"errors": [{"code": "Error.Mandatory", "property": "type"}]}, "Error.Mandatory"),
+        ({"errors": [{"code": "Error.OfALaterVersion", "property": "type"}]}, "Error.OfALaterVersion"),
+        ("Realm is not configured, please provide valid realm.", None),
+        (["a list"], None),
+        (None, None),
+    ],
+)
+def test_client_reads_codes_and_refusals_that_the_document_does_not_show(
+    part: Part, refusal: object, seen: str | None
+) -> None:
+    models = part("models")
+    transport = httpx.MockTransport(lambda _: httpx.Response(422, text=json.dumps(refusal)))
+    body = models.Contact.from_dict(
+        load_description().bundle["components"]["examples"]["AbsContact"]["value"]
+    )
+    with part("client").AuthenticatedClient(
+        base_url="http://127.0.0.1",
+        token="any",  # noqa: S106
+        httpx_args={"transport": transport},
+    ) as client:
+        answer = part("api.contacts.create_contact").sync_detailed(
+            client=client, body=body, realm=models.DocumentRealm.ABS_DEV, schema="contact"
+        )
+    if seen is None:
+        assert answer.parsed == refusal
+    else:
+        assert isinstance(answer.parsed, models.ValidationErrors)
+        assert answer.parsed.errors[0].code == seen

@@ -62,7 +62,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if installed.returncode:
         reason = next((line for line in installed.stderr.splitlines() if "code" in line), "no reason given")
         pytest.skip(f"npm cannot install the client's packages: {reason}")
-    (folder / "bundle.json").write_text(json.dumps(load_description().bundle), "utf-8")
+    (folder / "bundle.json").write_text(json.dumps(load_description().published), "utf-8")
     shutil.copy(PROGRAM, folder / "program.ts")
     tools = folder / "node_modules" / ".bin"
     done(folder, tools / "openapi-typescript", "bundle.json", "-o", "registry.d.ts")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from contracts.interface.description import load_description
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import altered, main, make_server
 
@@ -132,6 +133,10 @@ def test_the_description_is_served_in_both_forms(caller: Any) -> None:
     description = client.get("/openapi.json").json()
     assert description["servers"][0]["url"] == client.base
     assert yaml.safe_load(client.get("/openapi.yaml").text) == description
+    assert description["openapi"] == load_description().published["openapi"] == "3.1.0"
+    sign_in = description["paths"]["/api/v2013/authentication/token"]["post"]["requestBody"]
+    for example in sign_in["content"]["application/json"]["examples"].values():
+        assert client.post("/api/v2013/authentication/token", json=example["value"]).status_code == 200
 
 
 def test_every_described_operation_has_a_route(caller: Any) -> None:
@@ -160,7 +165,8 @@ def test_the_page_asks_nobody_outside(caller: Any, path: str) -> None:
     assert "validatorUrl: null" in start
     assert "://" not in start
     assert "url(http" not in client.get("/docs/swagger-ui.css").text
-    assert client.get("/docs/openapi.json").json()["openapi"] == "3.0.3"
+    assert 'url: "/openapi.json"' in start  # the one description, which this version of the page reads
+    assert client.get("/docs/openapi.json").status_code == 404
 
 
 def test_the_record_answers_head_wherever_it_answers_get(caller: Any) -> None:
