@@ -10,7 +10,7 @@ from typing import Final
 
 from contracts.proving.trials import AND, SLOW
 from contracts.sandbox.variants import ALL
-from contracts.sandbox.variants.silences import CLAUSES, FURTHER
+from contracts.sandbox.variants.silences import CLAUSES, CONTRADICTORY, FURTHER
 
 #: Stands for a knob at which the service behaves as the faithful sandbox.
 _FAITHFUL: Final = ""
@@ -112,7 +112,9 @@ def _few(chance: Random, met: Counter[str]) -> list[str]:
 
 @cache
 def together(one: str, other: str) -> bool:
-    """Whether two variants can both be seen: they change different habits, and different methods of a part."""
+    """Whether two variants can both be seen and together obey the document: no habit or method is changed by both."""
+    if frozenset({one, other}) in CONTRADICTORY:
+        return False
     first, second = ALL[one], ALL[other]
     if first.habits.keys() & second.habits.keys():
         return False

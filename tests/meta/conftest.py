@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -22,9 +23,14 @@ from tests.meta.webhooks import Hook, hooked
 
 
 def pytest_configure() -> None:
-    """Let this process and those that tests start keep compiled modules, or each run compiles 250 of them."""
+    """Let this process and those that tests start keep compiled modules, and take Ctrl-C.
+
+    Without the first, each run compiles 250 modules. The second is ignored in the background of a script.
+    """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -218,6 +218,15 @@ WITHOUT_KNOB: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
+#: Variants of which each fills a silence, and which together contradict a sentence; with the contradiction.
+CONTRADICTORY: Final[Mapping[frozenset[str], str]] = MappingProxyType(
+    {
+        frozenset({"batches-wait", "drafts-not-existing"}): (
+            "a record that was accepted and waits for its batch has a draft alone, so it would not exist"
+        )
+    }
+)
+
 #: Every sentence of the interface document that says "not shown", with the silent points that it leaves.
 SENTENCES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {

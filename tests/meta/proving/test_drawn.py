@@ -41,7 +41,7 @@ from contracts.proving.drawn_report import (
 from contracts.proving.drawn_services import cover, draw_services, knobs, together
 from contracts.proving.exercised import false_passes, needed
 from contracts.sandbox.variants import ALL
-from contracts.sandbox.variants.silences import CLAUSES, FURTHER, SENTENCES, WITHOUT_KNOB
+from contracts.sandbox.variants.silences import CLAUSES, CONTRADICTORY, FURTHER, SENTENCES, WITHOUT_KNOB
 
 CHECKOUT = Path(__file__).parents[3]
 NAME = "state/saveDraft/not-done/always"
@@ -128,6 +128,11 @@ def test_drawn_services_hold_only_what_goes_together_and_every_variant() -> None
     assert services[:3] == [service.split("+") for service in draw_services(3, 1)]
     assert all(together(*pair) for service in services for pair in combinations(service, 2))
     assert {name for service in services for name in service} | {"slow"} == ALL.keys()
+
+
+def test_what_contradicts_a_sentence_together_is_not_drawn_together() -> None:
+    assert not together("batches-wait", "drafts-not-existing")
+    assert {name for pair in CONTRADICTORY for name in pair} <= ALL.keys()
 
 
 def test_in_the_whole_cover_all_meet_that_go_together() -> None:
