@@ -73,11 +73,7 @@ def _run(
     sandbox_arguments: str,
 ) -> int:
     try:
-        from contracts.manual.proxy import (  # noqa: PLC0415 - as above
-            Plan,
-            TrafficRecorder,
-            serve,
-        )
+        from contracts.manual.proxy import Plan, TrafficRecorder, serve  # noqa: PLC0415 - as above
     except ModuleNotFoundError as error:
         raise UsageError(f"the proxy needs {error.name}: pip install 'registry-contracts[proxy]'") from error
     settings = _settings(target, base_url, sandbox_arguments)

@@ -1,4 +1,6 @@
-"""A proof that cannot agree with itself: faults and conformant services drawn with a seed, whole gate runs.
+"""Whether a service showed what a clause is about: a must clause that passes on one that did not is a false pass.
+
+A proof that cannot agree with itself: faults and conformant services drawn with a seed, whole gate runs.
 
 What counts is the gate's own verdict: a fault is found when the run fails on a clause that the fault breaks; a must
 finding on a conformant service is a false alarm, and a must clause that passes on a service which never showed what
@@ -23,13 +25,14 @@ from urllib.parse import urlsplit
 import pytest
 
 from contracts.checks.outcomes import Confirmed
+from contracts.checks.table import UNIVERSAL
 from contracts.errors import UsageError
 from contracts.evidence.record import ExitCode
 from contracts.file_formats import plain
-from contracts.interface.catalogue import Level
+from contracts.interface.catalogue import Clause, Level, load_catalogue
+from contracts.interface.description import load_description, operations_with
 from contracts.plugin.worker import WORKER
 from contracts.proving.drawn_services import draw_services
-from contracts.proving.exercised import false_passes
 from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, run_suite
 from contracts.proving.trials import AND, Watch, contact_taken
 from contracts.proving.witness import observable
@@ -37,9 +40,73 @@ from contracts.reports import verdict_json
 from contracts.sandbox.faults import population
 from contracts.sandbox.faults.fault import Fault
 from contracts.sandbox.faults.injection import COUNT_PATH
-from contracts.sandbox.faults.observer import SHOWN_PATH
+from contracts.sandbox.faults.observer import ERRORS, REFUSAL, SHOWN_PATH, SUCCESS
 from contracts.sandbox.variants import chosen
 from contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS
+
+#: Words in the ids of clauses about refusals that name neither a status nor a generated fault.
+_REFUSED: Final = ("-needs-token", "-absent", "-other-document", "-too-", "-non-ascii", "-forbidden-")
+_ABOUT_REFUSALS: Final = frozenset(
+    {
+        "uid-misread-range",
+        "uid-trailing-newline",
+        "workflow-document-validated",
+        "workflow-order-validation-before-initiate",
+        "workflow-order-validation-before-save",
+        "workflow-refused-update-keeps-draft",
+        "workflow-rights-refusal-stores-nothing",
+    }
+)
+
+
+def needed(clause: Clause) -> tuple[str, tuple[str, ...]]:
+    """What a service has to show before a clause can have been exercised on it.
+
+    Returns:
+        `success`, `refusal` or `errors`, and the operations of which one must have shown it; no operations for a
+        clause that any answer exercises.
+    """
+    if clause.id in UNIVERSAL or clause.family == "http":
+        return SUCCESS, ()
+    if clause.id.startswith("errors-"):
+        return ERRORS, clause.operations
+    about_refusal = clause.faults or clause.status is not None or clause.id in _ABOUT_REFUSALS
+    if about_refusal or any(word in clause.id for word in _REFUSED):
+        return REFUSAL, clause.operations
+    # What is read, listed or checked has to be stored first.
+    described = load_description().operations
+    if clause.id == "workflow-created-known":
+        # The update may be refused, be it for a lock.
+        return SUCCESS, operations_with(stores="submission", method="POST")
+    writes = tuple(operation for operation in clause.operations if described[operation].stores)
+    return SUCCESS, writes or clause.operations
+
+
+def false_passes(verdict: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, str]:
+    """Find the must clauses that pass though the service never showed what they are about.
+
+    Args:
+        verdict: The content of a run's `verdict.json`.
+        shown: What the service's observer counted in that run.
+
+    Returns:
+        Why, by clause.
+    """
+    return dict(_false_passes(verdict, shown))
+
+
+def _false_passes(verdict: Mapping[str, Any], shown: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for entry in verdict["clauses"]:
+        clause = load_catalogue().clause(entry["id"])
+        passes = any(cell["verdict"] == "pass" for cell in entry["realms"].values())
+        if clause.level is not Level.MUST or not passes:
+            continue
+        what, operations = needed(clause)
+        if operations and not any(shown["operations"].get(o, {}).get(what) for o in operations):
+            yield clause.id, f"passes, yet the service showed no {what} of {', '.join(operations)}"
+        elif clause.message is not None and clause.id not in shown["messages"]:
+            yield clause.id, "passes, yet the service never gave its message"
+
 
 FAULT: Final = "fault"
 SERVICE: Final = "service"

@@ -22,14 +22,7 @@ from contracts.sandbox.faults.fault import (
     possible_conditions,
     under,
 )
-from contracts.sandbox.faults.injection import (
-    MISSING,
-    Answer,
-    Below,
-    Memory,
-    Request,
-    answer_json,
-)
+from contracts.sandbox.faults.injection import MISSING, Answer, Below, Memory, Request, answer_json
 
 
 async def success_answered_as(request: Request, below: Below, _: Memory, *, status: int) -> Answer | None:

@@ -17,14 +17,7 @@ from contracts.sandbox.faults.fault import (
     kebab,
     under,
 )
-from contracts.sandbox.faults.injection import (
-    MISSING,
-    Answer,
-    Below,
-    Memory,
-    Request,
-    answer_json,
-)
+from contracts.sandbox.faults.injection import MISSING, Answer, Below, Memory, Request, answer_json
 
 
 def _contact_samples() -> dict[str, Any]:

@@ -14,20 +14,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from contracts.interface.description import load_description
-from contracts.sandbox.faults.fault import (
-    REPEATED,
-    SINGLE,
-    Fault,
-    kebab,
-    under,
-)
-from contracts.sandbox.faults.injection import (
-    MISSING,
-    Answer,
-    Below,
-    Memory,
-    Request,
-)
+from contracts.sandbox.faults.fault import REPEATED, SINGLE, Fault, kebab, under
+from contracts.sandbox.faults.injection import MISSING, Answer, Below, Memory, Request
 
 Json = Any
 

@@ -13,13 +13,7 @@ from starlette.types import ASGIApp
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import DOCUMENT_REALMS
-from contracts.sandbox.faults.injection import (
-    Condition,
-    Inject,
-    Injector,
-    Met,
-    Request,
-)
+from contracts.sandbox.faults.injection import Condition, Inject, Injector, Met, Request
 
 #: Every identifier is read and written through these.
 DRAFTS: Final = ("saveDraft", "getDraft", "draftExists", "deleteDraft", "getDraftInfo")

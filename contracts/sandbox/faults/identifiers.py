@@ -10,22 +10,8 @@ from typing import Final
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
-from contracts.sandbox.faults.fault import (
-    ACCEPTANCE,
-    DRAFTS,
-    NAMED_SUBMISSIONS,
-    SINGLE,
-    Fault,
-    under,
-)
-from contracts.sandbox.faults.injection import (
-    STAND_IN,
-    Answer,
-    Below,
-    Memory,
-    Request,
-    answer_json,
-)
+from contracts.sandbox.faults.fault import ACCEPTANCE, DRAFTS, NAMED_SUBMISSIONS, SINGLE, Fault, under
+from contracts.sandbox.faults.injection import STAND_IN, Answer, Below, Memory, Request, answer_json
 
 #: Ways in which two identifiers become one.
 FOLDINGS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(

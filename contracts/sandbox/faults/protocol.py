@@ -10,22 +10,8 @@ from typing import Final
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
-from contracts.sandbox.faults.fault import (
-    ACCEPTANCE,
-    CONTACTS,
-    SINGLE,
-    SUBMISSIONS,
-    Fault,
-    under,
-)
-from contracts.sandbox.faults.injection import (
-    Answer,
-    Below,
-    Inject,
-    Memory,
-    Request,
-    answer_json,
-)
+from contracts.sandbox.faults.fault import ACCEPTANCE, CONTACTS, SINGLE, SUBMISSIONS, Fault, under
+from contracts.sandbox.faults.injection import Answer, Below, Inject, Memory, Request, answer_json
 from contracts.sandbox.record_types import REALMS
 
 #: So many requests does a token last that dies early.

@@ -8,14 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from contracts.interface.description import load_description
-from contracts.sandbox.faults.fault import (
-    DRAFTS,
-    REPEATED,
-    STATE,
-    Fault,
-    possible_conditions,
-    under,
-)
+from contracts.sandbox.faults.fault import DRAFTS, REPEATED, STATE, Fault, possible_conditions, under
 from contracts.sandbox.faults.injection import (
     STAND_IN,
     Answer,

@@ -7,22 +7,8 @@ from functools import partial
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
-from contracts.sandbox.faults.fault import (
-    SINGLE,
-    SUBMISSIONS,
-    Fault,
-    claimable_clauses,
-    under,
-)
-from contracts.sandbox.faults.injection import (
-    ACCOUNTS,
-    Answer,
-    Below,
-    Memory,
-    Request,
-    as_role,
-    sign_in,
-)
+from contracts.sandbox.faults.fault import SINGLE, SUBMISSIONS, Fault, claimable_clauses, under
+from contracts.sandbox.faults.injection import ACCOUNTS, Answer, Below, Memory, Request, as_role, sign_in
 
 
 async def missing_token_taken(request: Request, below: Below, memory: Memory) -> Answer | None:

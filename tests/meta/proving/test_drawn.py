@@ -28,18 +28,20 @@ from contracts.proving.drawn import (
     TROUBLE,
     UNOBSERVABLE,
     DrawnResult,
+    false_passes,
+    needed,
 )
-from contracts.proving.drawn_proof import DrawnOptions, planned
-from contracts.proving.drawn_report import (
+from contracts.proving.drawn_proof import (
+    DrawnOptions,
     below,
     interval,
     kills,
+    planned,
     read_landed,
     report,
     write_landed,
 )
 from contracts.proving.drawn_services import cover, draw_services, knobs, together
-from contracts.proving.exercised import false_passes, needed
 from contracts.sandbox.variants import ALL
 from contracts.sandbox.variants.silences import CLAUSES, CONTRADICTORY, FURTHER, SENTENCES, WITHOUT_KNOB
 

@@ -22,15 +22,7 @@ from contracts.proving.matrix import (
     waits,
 )
 from contracts.proving.proof_report import as_data, closing_lines, markdown, put_between, render
-from contracts.proving.trials import (
-    AND,
-    STAGES,
-    CaseFacts,
-    CaseIndex,
-    TrialKind,
-    TrialResult,
-    realms_of,
-)
+from contracts.proving.trials import AND, STAGES, CaseFacts, CaseIndex, TrialKind, TrialResult, realms_of
 from contracts.sandbox.defects import load
 from contracts.sandbox.variants import ALL as VARIANTS
 
