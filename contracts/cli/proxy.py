@@ -17,6 +17,7 @@ from contracts.cli.manual_options import print_left
 from contracts.cli.options import base_url, print_lines, reports, sandbox_arguments, target, traffic_options
 from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
+from contracts.interface.cross_origin import AllowedOrigins
 from contracts.manual import check
 from contracts.manual.traffic_findings import Feed
 from contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
@@ -42,8 +43,23 @@ _PORT: Final = click.IntRange(0, 65535)
 @click.option(
     "--until-idle", metavar="SECONDS", type=click.FloatRange(0.1), help="Stop after so much silence."
 )
+@click.option(
+    "--cors",
+    "origins",
+    metavar="ORIGIN",
+    multiple=True,
+    help="Let pages of this origin use it, such as http://localhost:5173; may be repeated.",
+)
 @sandbox_arguments
-def command(*, port: int, page_port: int, no_page: bool, until_idle: float | None, **further: Any) -> int:
+def command(
+    *,
+    port: int,
+    page_port: int,
+    no_page: bool,
+    until_idle: float | None,
+    origins: tuple[str, ...],
+    **further: Any,
+) -> int:
     """Stand between any client and a target: everything passes unchanged, requests and answers are judged.
 
     Point the client at the address that is printed. Findings are printed as they come; at the end (Ctrl-C is the usual
@@ -56,15 +72,23 @@ def command(*, port: int, page_port: int, no_page: bool, until_idle: float | Non
       registry-contracts proxy
       registry-contracts proxy --target dev --port 9000
       registry-contracts proxy --base-url http://127.0.0.1:8080 --no-page --until-idle 10
+      registry-contracts proxy --target dev --cors http://localhost:5173
     """  # noqa: D301 - click's mark for lines to be left as they are
-    return _run(port=port, page_port=None if no_page else page_port, until_idle=until_idle, **further)
+    return _run(
+        port=port,
+        page_port=None if no_page else page_port,
+        until_idle=until_idle,
+        origins=AllowedOrigins.of(origins) if origins else None,
+        **further,
+    )
 
 
-def _run(
+def _run(  # noqa: PLR0913 - one for each option
     *,
     port: int,
     page_port: int | None,
     until_idle: float | None,
+    origins: AllowedOrigins | None,
     target: str | None,
     base_url: str | None,
     reports: Path,
@@ -92,7 +116,7 @@ def _run(
         )
         with recorder:
             page = None if page_port is None else _page(aimed, recorder.feed, reports, disposable=disposable)
-            plan = Plan(aimed, port, page, page_port or 0, until_idle)
+            plan = Plan(aimed, port, page, page_port or 0, until_idle, origins)
             serve(plan, recorder.hand_over, lambda proxy, page: _ready(aimed, proxy, page))
         unused.pop_all()
         verdict = recorder.report()

@@ -36,6 +36,7 @@ from contracts.exchanges.exchange import UNKNOWN_BODY, Body, Exchange, Headers, 
 from contracts.exchanges.har import FILE_NAME, add, har_writer
 from contracts.exchanges.overlap import Overlaps
 from contracts.exchanges.redaction import TrafficRedactor
+from contracts.interface.cross_origin import PREFIX, AllowedOrigins, is_preflight
 from contracts.manual import check
 from contracts.manual.check import CheckFacts
 from contracts.manual.traffic_findings import Feed, Seen, TrafficVerdict, verdict_of
@@ -118,10 +119,18 @@ class ProxyHandler:
     Args:
         base_url: Of the target; what is judged is what the service got.
         hand_over: Takes each exchange that ended.
+        origins: Pages of these origins may use the proxy; None leaves that to the target.
     """
 
-    def __init__(self, relay: Relay, base_url: str, hand_over: Callable[[Exchange], None]) -> None:
+    def __init__(
+        self,
+        relay: Relay,
+        base_url: str,
+        hand_over: Callable[[Exchange], None],
+        origins: AllowedOrigins | None = None,
+    ) -> None:
         self._relay = relay
+        self._origins = origins
         self._base_url = base_url
         self._hand_over = hand_over
         self._numbers = count(1)
@@ -131,8 +140,13 @@ class ProxyHandler:
         self.last = time.monotonic()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Pass a request on."""
+        """Pass a request on; what a browser asks first is no business of the target's."""
+        if self._origins is not None and is_preflight(request.method, _lower(request)):
+            status, headers = self._origins.preflight(_lower(request))
+            return web.Response(status=status, headers=headers)
         passing = _RelayedExchange(request, next(self._numbers), self._base_url)
+        if self._origins is not None:
+            passing.request_headers = _without_origin(passing.request_headers)
         self.under_way += 1
         self._overlaps.begin(passing.number, request.method, passing.url)
         try:
@@ -199,6 +213,24 @@ class ProxyHandler:
         return web.Response(
             status=status, text=text, headers={OWN: f"registry-contracts-proxy; error={error}"}
         )
+
+    async def across_origins(self, request: web.Request, response: web.StreamResponse) -> None:
+        """Let a page of an allowed origin see any answer (a signal handler of the application)."""
+        if self._origins is None or is_preflight(request.method, _lower(request)):
+            return
+        for name in [name for name in response.headers if name.lower().startswith(PREFIX)]:
+            response.headers.popall(name, None)
+        vary = ", ".join(response.headers.getall("Vary", ()))
+        response.headers.update(self._origins.of_answer(request.headers.get("Origin"), vary))
+
+
+def _lower(request: web.BaseRequest) -> dict[str, str]:
+    return {name.lower(): value for name, value in request.headers.items()}
+
+
+def _without_origin(headers: Headers) -> Headers:
+    """What the target gets: it knows nothing of the page, and answers the proxy."""
+    return Headers(pair for pair in headers.pairs if pair[0].lower() != "origin")
 
 
 class _RelayedExchange:
@@ -276,6 +308,7 @@ class Plan:
         page: Makes the page's application from the proxy's address; None for no page.
         page_port: Its port; 0 for a free one.
         until_idle: Seconds without traffic after which it stops by itself; None for never.
+        origins: Pages of these origins may use the proxy; None leaves that to the target.
     """
 
     target: Target
@@ -283,6 +316,7 @@ class Plan:
     page: Callable[[str], web.Application] | None = None
     page_port: int = 0
     until_idle: float | None = None
+    origins: AllowedOrigins | None = None
 
 
 def serve(
@@ -312,7 +346,7 @@ async def _serve(
     async with AsyncExitStack() as stack:
         relay = await stack.enter_async_context(Relay(plan.target))
         await relay.reach()
-        passer = ProxyHandler(relay, plan.target.base_url, hand_over)
+        passer = ProxyHandler(relay, plan.target.base_url, hand_over, plan.origins)
         client_url = await stack.enter_async_context(
             listening(proxy_application(passer), plan.port, "--port", auto_decompress=False)
         )
@@ -334,6 +368,7 @@ def proxy_application(passer: ProxyHandler) -> web.Application:
 
     application = web.Application(middlewares=[everything])
     application.on_response_prepare.append(without_additions)
+    application.on_response_prepare.append(passer.across_origins)
     return application
 
 

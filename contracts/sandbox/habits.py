@@ -6,6 +6,8 @@ Another reading of the silence is another value here and never another branch in
 from dataclasses import dataclass
 from pathlib import Path
 
+from contracts.interface.cross_origin import AllowedOrigins
+
 ONE_GIGABYTE = 1024**3
 """Limits, "Create attachment": 1 GB, read as 2**30 bytes."""
 
@@ -25,6 +27,7 @@ class Settings:
         weather: what stands between the service and its clients, see ``contracts.sandbox.weather``.
         weather_seed: seed of the weather's chance.
         json_limit: largest JSON body read, in bytes (silent; guards the memory).
+        origins: pages of these origins may use it; ``None`` leaves browsers to find that they may not.
 
     """
 
@@ -38,6 +41,7 @@ class Settings:
     observed: bool = False
     weather: tuple[str, ...] = ()
     weather_seed: int = 1
+    origins: AllowedOrigins | None = None
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from contracts.errors import INTERRUPTING_SIGNALS, UsageError
+from contracts.interface.cross_origin import AllowedOrigins
 from contracts.sandbox.habits import ONE_GIGABYTE, Settings
-from contracts.sandbox.http_requests import JsonRefusals
+from contracts.sandbox.http_requests import CrossOrigin, JsonRefusals
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -163,6 +164,8 @@ def _parser() -> argparse.ArgumentParser:
     weather_help = f"put the service into bad weather; may be repeated; '{LIST}' shows them all"
     names = "NAME[,NAME...]"
     parser.add_argument("--weather", action="append", default=[], metavar=names, help=weather_help)
+    cors_help = "let pages of this origin use it, such as http://localhost:5173; may be repeated"
+    parser.add_argument("--cors", action="append", default=[], metavar="ORIGIN", help=cors_help)
     seed_help = "the same seed, the same weather (1)"
     parser.add_argument("--weather-seed", type=int, default=1, metavar="N", help=seed_help)
     return parser
@@ -215,6 +218,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         observed=options.observed,
         weather=tuple(options.weather),
         weather_seed=options.weather_seed,
+        origins=AllowedOrigins.of(options.cors) if options.cors else None,
     )
 
 
@@ -250,7 +254,7 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
     if settings.weather:
         _serve_in_weather(settings, app, listener)
     else:
-        make_server(app, lambda: _announce(listener)).run(sockets=[listener])
+        make_server(_across_origins(app, settings), lambda: _announce(listener)).run(sockets=[listener])
     return 0
 
 
@@ -264,12 +268,17 @@ def _serve_in_weather(settings: Settings, app: "Starlette", listener: socket.soc
         _announce(listener)
         environment.begin()
 
-    server = make_server(app, ready)
+    server = make_server(_across_origins(app, settings), ready)
     environment.gate.stand_before(server, listener)
     try:
         server.run(sockets=[listener])
     finally:
         environment.gate.close()
+
+
+def _across_origins(app: ASGIApp, settings: Settings) -> ASGIApp:
+    # Outermost: a browser hides any answer without these headers, those of faults and of the weather too.
+    return CrossOrigin(app, settings.origins) if settings.origins else app
 
 
 def altered(settings: Settings) -> "Starlette":

@@ -1,0 +1,199 @@
+"""Pages of another origin use the sandbox and the proxy; the sandbox's own page shows the description, signed in."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.errors import UsageError
+from contracts.interface.cross_origin import AllowedOrigins
+from contracts.settings.embedded_sandbox import EmbeddedSandbox
+from tests.meta import browser as chromium
+
+PROGRAM = chromium.installed()
+needs_browser = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed to open pages with")
+PATIENCE = 120
+PROXY = (sys.executable, "-c", "from contracts.cli import main; main()", "proxy", "--port=0", "--no-page")
+ASKED = {"origin": "http://app.test", "access-control-request-method": "PUT"}
+#: Signs in, saves a draft, reads it back, and is refused; what a page sees of it.
+APPLICATION = """(async () => {
+  const base = "BASE", json = {"Accept": "application/json", "Content-Type": "application/json"};
+  const signedIn = await fetch(base + "/api/v2013/authentication/token", {method: "POST", headers: json,
+    body: JSON.stringify({email: "author@sandbox.test", password: "sandbox-author"})});
+  const token = (await signedIn.json()).authenticationToken;
+  const headers = {...json, "Authorization": "Bearer " + token, "Realm": "abs-dev"};
+  const draft = base + "/api/v2013/documents/draft-of-another-origin/versions/draft";
+  const document = {header: {identifier: "draft-of-another-origin", schema: "contact", languages: ["en"]}};
+  const saved = await fetch(draft + "?schema=contact", {method: "PUT", headers, body: JSON.stringify(document)});
+  const read = await (await fetch(draft, {headers})).json();
+  const refused = await fetch(draft, {headers: {...headers, "Authorization": "Bearer none"}});
+  return [saved.ok, read.header.identifier, refused.status, refused.headers.get("WWW-Authenticate")];
+})()"""
+SEEN = [True, "draft-of-another-origin", 401, "Bearer"]
+
+
+@pytest.mark.parametrize(
+    ("value", "origin"),
+    [
+        ("http://localhost:5173", "http://localhost:5173"),
+        ("HTTPS://App.Test:443", "https://app.test"),
+        ("http://[::1]:3000", "http://[::1]:3000"),
+        ("null", "null"),
+        ("*", "*"),
+    ],
+)
+def test_an_origin_is_read_as_browsers_send_it(value: str, origin: str) -> None:
+    assert AllowedOrigins.of([value]).names == {origin}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "app.test",
+        "localhost:5173",
+        "http://",
+        "ftp://app.test",
+        "http://app.test/",
+        "http://a:b@app.test",
+        "http://app.test:port",
+        "http://app.test?x",
+        "http://*.test\r\nX: y",
+        "http://ä.test",
+    ],
+)
+def test_what_is_no_origin_is_refused_in_one_line(value: str) -> None:
+    with pytest.raises(UsageError, match="is no origin; write it as http://localhost:5173") as refused:
+        AllowedOrigins.of([value])
+    assert "\n" not in str(refused.value)
+
+
+def test_a_preflight_is_answered_for_an_allowed_origin_only() -> None:
+    allowed = AllowedOrigins.of(["http://app.test"])
+    status, headers = allowed.preflight(ASKED | {"access-control-request-headers": "realm, x-trace, b@d"})
+    assert status == 204
+    assert headers["Access-Control-Allow-Origin"] == "http://app.test"
+    assert headers["Access-Control-Allow-Methods"] == "DELETE, GET, HEAD, POST, PUT"
+    assert headers["Access-Control-Allow-Headers"] == "Accept, Authorization, Content-Type, Realm, x-trace"
+    assert (headers["Vary"], headers["Access-Control-Max-Age"]) == ("Origin", "600")
+    assert "Access-Control-Allow-Credentials" not in headers
+    assert allowed.preflight(ASKED | {"origin": "http://other.test"}) == (403, {"Vary": "Origin"})
+
+
+@pytest.mark.parametrize(
+    ("origins", "origin", "vary", "headers"),
+    [
+        (
+            "http://app.test",
+            "http://app.test",
+            "Accept",
+            {"Vary": "Accept, Origin", "shown": "http://app.test"},
+        ),
+        ("http://app.test", "http://other.test", "", {"Vary": "Origin"}),
+        ("http://app.test", None, "Accept, origin", {}),
+        ("*", "http://app.test", "", {"shown": "*"}),
+    ],
+)
+def test_an_answer_names_the_origin_that_may_see_it(
+    origins: str, origin: str | None, vary: str, headers: dict[str, str]
+) -> None:
+    told = AllowedOrigins.of([origins]).of_answer(origin, vary)
+    assert told.pop("Access-Control-Expose-Headers", "*") == "*"
+    shown = told.pop("Access-Control-Allow-Origin", None)
+    assert told | ({"shown": shown} if shown else {}) == headers
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[str]:
+    """An empty page of an origin of its own."""
+
+    class Empty(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<!DOCTYPE html><title>An application</title><link rel=icon href=data:,>")
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Empty) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], chromium.Tab]]:
+    assert PROGRAM is not None
+    with chromium.browser(PROGRAM, tmp_path_factory.mktemp("profile")) as running:
+        yield lambda address: running.open(address, 1280, 900)
+
+
+@contextmanager
+def proxy(reports: Path, base_url: str, origin: str) -> Iterator[str]:
+    words = [*PROXY, f"--base-url={base_url}", f"--cors={origin}", f"--reports={reports}"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        ready = re.search(r"proxy ready at (\S+?),", process.stdout.readline())
+        assert ready is not None
+        yield ready[1]
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+        process.wait()
+
+
+@needs_browser
+def test_an_application_of_another_origin_works_with_the_sandbox(
+    page: str, opened: Callable[[str], chromium.Tab]
+) -> None:
+    with EmbeddedSandbox(arguments=[f"--cors={page}", "--defect=draft-delete-takes-others"]) as sandbox:
+        assert opened(page).run(APPLICATION.replace("BASE", sandbox.base_url)) == SEEN
+    with EmbeddedSandbox(arguments=["--cors=http://other.test"]) as sandbox:
+        asked = f"fetch('{sandbox.base_url}/openapi.json').then(() => 'seen', error => error.name)"
+        assert opened(page).run(asked) == "TypeError"
+
+
+@needs_browser
+def test_an_application_of_another_origin_works_through_the_proxy(
+    page: str, opened: Callable[[str], chromium.Tab], tmp_path: Path
+) -> None:
+    """The target hears of no preflight and of no origin; neither is judged."""
+    with EmbeddedSandbox() as sandbox, proxy(tmp_path, sandbox.base_url, page) as through:
+        assert opened(page).run(APPLICATION.replace("BASE", through)) == SEEN
+    (archive,) = tmp_path.rglob("traffic.har")
+    requests = [entry["request"] for entry in json.loads(archive.read_text("utf-8"))["log"]["entries"]]
+    assert [request["method"] for request in requests] == ["POST", "PUT", "GET", "GET"]
+    named = {header["name"].lower() for request in requests for header in request["headers"]}
+    assert not any(name == "origin" or name.startswith("access-control") for name in named)
+    assert "authorization" in named
+
+
+@needs_browser
+def test_the_page_of_the_sandbox_shows_each_operation_and_is_signed_in(
+    opened: Callable[[str], chromium.Tab],
+) -> None:
+    with EmbeddedSandbox() as sandbox:
+        tab = opened(f"{sandbox.base_url}/docs")
+        limit = time.monotonic() + PATIENCE
+        signed_in = "document.querySelectorAll('.auth-wrapper .authorize.locked').length"
+        while tab.run(signed_in) != 1:
+            assert time.monotonic() < limit, tab.complaints()
+            time.sleep(0.1)
+        assert tab.run("document.querySelectorAll('.opblock').length") == 18
+        assert tab.run("document.querySelector('.errors-wrapper') === null")
+        assert all(address.startswith(sandbox.base_url) for address in tab.requested())
+        assert tab.complaints() == []
