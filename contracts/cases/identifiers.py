@@ -415,12 +415,12 @@ class Neighbour:
 def _neighbours() -> dict[str, Neighbour]:
     plain = (
         ("letters", "", "bc"),
+        ("capitals", _CASE, "bC"),
         ("hyphen", _HYPHEN, "b-c"),
-        ("hyphens", _HYPHEN, "b--c"),
         ("underscore", _UNDERSCORE, "b_c"),
+        ("hyphens", _HYPHEN, "b--c"),
         ("hyphen behind", _HYPHEN, "bc-"),
         ("underscore behind", _UNDERSCORE, "bc_"),
-        ("capitals", _CASE, "bC"),
     )
     near = [Neighbour(name, clause, partial(_followed, by=by)) for name, clause, by in plain]
     near += [Neighbour(f"same {at}", _LONGEST, partial(_filled, other=at)) for at in (32, 64, 100, 127)]
@@ -536,5 +536,5 @@ class Neighbourhood:
         )
 
 
-#: Every neighbour at once.
+#: Every neighbour at once; of those that are taken for each other first, one is deleted and one left.
 EVERYBODY: Final = tuple(NEIGHBOURS)

@@ -1,15 +1,18 @@
-"""Calls on different documents that are under way at the same time, and claims that none takes from another."""
+"""Calls that are under way at the same time, and claims that none takes anything from another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
-from contracts.cases.contact_requests import claim_accepted
+from contracts.cases import contents
+from contracts.cases.arrangement import Arrangement, Attachment, found, upload
+from contracts.cases.attachments import document_for_uploads, downloads
+from contracts.cases.contact_requests import ContactRequests, claim_accepted
 from contracts.cases.drafts import save, without_header
-from contracts.cases.sample_records import Samples
-from contracts.checks.claims import Claims
+from contracts.cases.sample_records import Samples, without
+from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -39,6 +42,38 @@ def at_once(call: Callable[[T], Exchange], arguments: Sequence[T]) -> list[Excha
     """
     with ThreadPoolExecutor(len(arguments)) as pool:
         return list(pool.map(call, arguments))
+
+
+def files_are_kept_apart(actor: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims) -> None:
+    """Claim that two files of the same length that are sent together come back each as it was sent.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: one was refused, or is not found.
+    """
+    uid = document_for_uploads(arrange, actor)
+    files = {f"{fresh.uid()}.bin": contents.content(3_000, seed=seed) for seed in (1, 2)}
+    sent = at_once(lambda file: upload(actor, uid, *file), list(files.items()))
+    for (name, content), created in zip(files.items(), sent, strict=True):
+        done(created)
+        made = found(actor, Attachment(uid, 0, name, content), created, len(content))
+        downloads(claim("attachment-download-same", "getAttachment"), actor, made)
+
+
+def refusals_are_kept_apart(contacts: ContactRequests, clauses: Mapping[str, Claim]) -> None:
+    """Claim that of records sent together each is refused for the field that it lacks itself.
+
+    Args:
+        clauses: The claim about each field that a record lacks.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: refusals are not reported.
+    """
+    reporting = contacts.reporting()
+    sent = at_once(lambda field: contacts.send(without(contacts.record(), field)), list(clauses))
+    for (field, claim), refused in zip(clauses.items(), sent, strict=True):
+        reporting.claim_mandatory(claim, refused, field)
 
 
 class OverlappingDrafts:
@@ -71,8 +106,8 @@ class OverlappingDrafts:
             self._claim("draft-save-updates", "saveDraft").accepted(sent)
         for uid, read in zip(everyone, self._ask("getDraft", everyone), strict=True):
             self._claim_content(uid, read, updated)
-        for found in self._ask("draftExists", everyone):
-            self._claim("draft-exists-present").accepted(found)
+        for check in self._ask("draftExists", everyone):
+            self._claim("draft-exists-present").accepted(check)
         for info in self._ask("getDraftInfo", everyone):
             told = usable(info).success and bool(info.answer.json)
             self._claim("draft-info-present").holds(
@@ -112,13 +147,13 @@ class OverlappingDrafts:
             self._claim("draft-delete-content-gone", "getDraft").holds(
                 not given, *deleted, read, expected="nothing of it", seen=read.answer.quote()
             )
-        for found in self._ask("draftExists", self._changed):
+        for check in self._ask("draftExists", self._changed):
             self._claim("draft-delete-removes", "draftExists").holds(
-                not usable(found).success,
+                not usable(check).success,
                 *deleted,
-                found,
+                check,
                 expected="no draft any more",
-                seen=found.answer.quote(),
+                seen=check.answer.quote(),
             )
         for uid, read in zip(self._left, self._ask("getDraft", self._left), strict=True):
             there = readers.holds_document(usable(read), self._document(uid, "first"))
@@ -130,11 +165,11 @@ class OverlappingDrafts:
         """Claim of a draft that could not be deleted that the deletion of another has not taken it along."""
         if usable(sent).success:
             return
-        found = self._owner[uid].send("draftExists", path={"uid": uid})
+        check = self._owner[uid].send("draftExists", path={"uid": uid})
         self._claim("draft-delete-spares-others").holds(
-            usable(found).success,
+            usable(check).success,
             *deleted,
-            found,
+            check,
             expected=f"the draft {uid} there until it is deleted itself",
             seen=f"{sent.answer.quote()}, and no draft any more",
         )

@@ -1,5 +1,6 @@
 """Defects of attachments: stored, read, listed, shown as thumbnails, limited, or persisted from temporary files."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from contracts.sandbox.attachments import filename_in_path
 from contracts.sandbox.authentication import Account
 from contracts.sandbox.defects.declaration import (
+    OVERLAP_SECONDS,
     Change,
     Handler,
     Operations,
@@ -341,6 +343,18 @@ async def _(service: Service, faithful: Handler, request: Request) -> Response:
             empty = service.files.keep(b"")
             service.attachments.add(records, caller, uid, filename_in_path(request), empty)
         raise
+
+
+@defect("attachment-bytes-of-overlapping-upload")
+def _(service: Service) -> None:
+    last: list[StoredFile] = []
+
+    async def receive(faithful: Receive, pieces: AsyncIterator[bytes], limit: int | None) -> StoredFile:
+        last[:] = [await faithful(pieces, limit)]
+        await asyncio.sleep(OVERLAP_SECONDS)
+        return last[0]
+
+    alter(service.files, "receive", receive)
 
 
 @defect("attachment-size-above-cut")

@@ -1,5 +1,6 @@
 """Defects of contacts and of the errors array: good records refused, faulty ones accepted, errors of another shape."""
 
+import asyncio
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -10,11 +11,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from contracts.sandbox.defects.declaration import (
+    OVERLAP_SECONDS,
     Change,
     Handler,
+    Operations,
     When,
     alter,
     alteration,
+    alteration_at,
     always,
     answered,
     answers,
@@ -202,6 +206,22 @@ def _reported(field: str, instead: Fault, meant: Meant) -> Change:
     return change_faults(lambda fault: instead if _is_missing(fault, field) else fault, meant)
 
 
+@alteration_at
+def _refused_as_the_last(service: Service, operations: Operations) -> None:
+    """Let each refusal wait a moment, and then tell what the last one does."""
+    last: list[Refusal] = []
+
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
+        try:
+            return await faithful(request)
+        except Refusal as refusal:
+            last[:] = [refusal]
+            await asyncio.sleep(OVERLAP_SECONDS)
+            raise last[0] from None
+
+    answered(answer)(service, operations)
+
+
 def _other_faults(change: Callable[[Refusal], list[Fault]], *realms: str) -> Change:
     """Return the change of the faults of a refusal, in some realms or in all."""
 
@@ -363,6 +383,7 @@ defects(
         "contact-create-contact-organization-reported-in-lower-case": _reported(
             "contactOrganization", Fault(MANDATORY, ("contactorganization",)), _creating
         ),
+        "contact-update-refused-as-overlapping-update": _refused_as_the_last(),
         "contact-type-not-named-in-bch": _other_faults(partial(_not_named, "type"), "bch-dev"),
         "contact-emails-not-named-in-chm": _other_faults(partial(_not_named, "emails"), "chm-dev"),
         **{

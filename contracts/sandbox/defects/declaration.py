@@ -14,7 +14,7 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, Final, ParamSpec
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -59,6 +59,8 @@ _CATALOGUE: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     for name, row in rows.items()
 }
 _DECLARED: dict[str, Defect] = {}
+#: So long does a request wait whose defect shows only when another is under way.
+OVERLAP_SECONDS: Final = 0.1
 
 
 def defects(changes: Mapping[str, Change]) -> None:

@@ -1,6 +1,15 @@
 """Calls of one and of two accounts that overlap: what is promised of one holds while others are under way."""
 
-from contracts.cases import Actor, Claims, Namespace, Samples, contract, overlapping
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    ContactRequests,
+    Namespace,
+    Samples,
+    contract,
+    overlapping,
+)
 
 DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 
@@ -23,3 +32,23 @@ def test_overlapping_calls_of_two_accounts_keep_their_promises(
     drafts = overlapping.OverlappingDrafts([author, other], samples, fresh, claim)
     drafts.keep_their_contents()
     drafts.are_deleted_alone()
+
+
+@contract("attachment-download-same", operations=["createAttachment", "getAttachment"], requests=6)
+def test_overlapping_uploads_keep_their_bytes(
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
+) -> None:
+    """Two files that are sent at the same time come back each as it was sent."""
+    overlapping.files_are_kept_apart(author, arrange, fresh, claim)
+
+
+@contract("contact-mandatory-first-name", "contact-mandatory-last-name", operations=["updateContact"])
+def test_overlapping_refusals_name_their_own_fields(
+    contacts: ContactRequests, claim: Claims, operation: str
+) -> None:
+    """Of two records that are sent at the same time each is refused for the field that it lacks itself."""
+    clauses = {
+        "firstName": claim("contact-mandatory-first-name", operation),
+        "lastName": claim("contact-mandatory-last-name", operation),
+    }
+    overlapping.refusals_are_kept_apart(contacts, clauses)
