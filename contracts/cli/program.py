@@ -32,7 +32,7 @@ _LONGEST_LINE: Final = 2000
 #: By kind of error; the others are errors of the suite.
 _EXIT_CODES: Final = {UsageError: _USAGE, EnvironmentFault: _INCONCLUSIVE}
 
-#: Command → its line in the help; the module of `contracts.cli` that holds it has its name.
+#: Command → its line in the help; the module of `contracts.cli` that holds it has its name, with `_` for `-`.
 COMMANDS: Final = {
     "init": "write the settings file of a target",
     "doctor": "look whether a target can be judged, and what its settings still lack",
@@ -41,6 +41,7 @@ COMMANDS: Final = {
     "prove": "show that the suite finds what is broken, and only that",
     "sweep": "remove what earlier runs left on a target",
     "gate": "one verdict on what an SDK uses, for its release",
+    "can-release": "may an SDK be released, by the verdicts of kept runs; sends nothing",
     "consumer": "make a consumer file from recorded traffic",
     "drift": "compare what was observed at silent points with what was accepted",
     "history": "show the verdicts of earlier runs",
@@ -67,7 +68,7 @@ class _Commands(click.Group):
         """Load one command."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"contracts.cli.{cmd_name}")
+        module = import_module(f"contracts.cli.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 

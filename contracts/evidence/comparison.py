@@ -76,11 +76,22 @@ def realms_of_operations() -> dict[str, tuple[str, ...]]:
 
 FILE_NAME = "history-entry.json"
 _CLAUSES_NAMED: Final = 3
-#: Options of the sandbox that make it break a clause, or the weather.
-_ON_PURPOSE: Final = ("--defect", "--fault", "--weather")
+#: What a run is said to be whose sandbox broke a clause, or had bad weather.
+ON_PURPOSE: Final = "the sandbox was broken on purpose"
+_BREAKING: Final = ("--defect", "--fault", "--weather")
 #: Options of pytest that leave cases out, or end a run before its last one.
 _NARROWING: Final = frozenset(
-    {"--deselect", "--ignore", "--ignore-glob", "--maxfail", "--exitfirst", "--stepwise", "--sw", "--shard"}
+    {
+        "--deselect",
+        "--ignore",
+        "--ignore-glob",
+        "--maxfail",
+        "--exitfirst",
+        "--first",
+        "--stepwise",
+        "--sw",
+        "--shard",
+    }
 )
 _SHORT: Final = frozenset({"-k", "-m", "-x"})
 
@@ -140,17 +151,37 @@ def series_of(run: RunFacts) -> str:
 
 def is_comparable(run: RunFacts, verdict: RunVerdict) -> bool:
     """Tell whether a run says how its target fares: whole, to its end, and without defects on purpose."""
+    return not run.interrupted and why_not_comparable(run.command, int(verdict.exit_code)) is None
+
+
+def why_not_comparable(command: str, exit_code: int) -> str | None:
+    """Return why a run does not say how its target fares, in words; None when it does.
+
+    Args:
+        command: The command that it was started with.
+        exit_code: How it ended.
+    """
+    words = words_of(command)
+    if any(option in " ".join(words) for option in _BREAKING):
+        return ON_PURPOSE
+    narrowing = next(filter(_narrows, words), None)
+    if narrowing is not None:
+        return f"cases were left out ({narrowing})"
+    if exit_code == ExitCode.INTERRUPTED:
+        return "it was interrupted"
+    return "it tested nothing" if exit_code == ExitCode.NOTHING_TESTED else None
+
+
+def words_of(command: str) -> list[str]:
+    """Return the words of a command as a shell reads them; none where it cannot be read."""
     try:
-        words = shlex.split(run.command)
+        return shlex.split(command)
     except ValueError:
-        words = []
-    text = " ".join(words)
-    on_purpose = any(option in text for option in _ON_PURPOSE)
-    narrowed = any(
-        word.partition("=")[0] in _NARROWING or word[:2] in _SHORT or "::" in word for word in words
-    )
-    early = run.interrupted or verdict.exit_code is ExitCode.NOTHING_TESTED
-    return not (on_purpose or narrowed or early)
+        return []
+
+
+def _narrows(word: str) -> bool:
+    return word.partition("=")[0] in _NARROWING or word[:2] in _SHORT or "::" in word
 
 
 def _seen(cell: Cell, cases: Mapping[str, Case]) -> Seen:

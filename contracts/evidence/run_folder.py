@@ -116,7 +116,7 @@ def _pointed(latest: Path, run_folder: Path) -> Path:
 
 
 #: How the folders of runs begin: by the moment.
-_BEGUN: Final = re.compile(r"\d{8}-\d{6}-.")
+BEGUN: Final = re.compile(r"\d{8}-\d{6}-.")
 
 
 def prune(reports: Path, keep: int) -> list[Path]:
@@ -129,7 +129,7 @@ def prune(reports: Path, keep: int) -> list[Path]:
     Returns:
         What was removed. A run that goes on, was killed, or left drafts behind stays: `sweep` needs its ledger.
     """
-    folders = sorted(path for path in reports.glob("*/") if _BEGUN.match(path.name) and not path.is_symlink())
+    folders = sorted(path for path in reports.glob("*/") if BEGUN.match(path.name) and not path.is_symlink())
     removed = []
     for folder in folders[:-keep] if keep else []:
         if _is_done_with(folder):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -35,6 +35,8 @@ from contracts.file_formats import (
 from contracts.history.observed_facts import ChangeEntry
 
 FILE_NAME = "verdict.json"
+#: What is written; older ones are read.
+FORMAT: Final = 2
 
 FindingId = Annotated[str, Meta(pattern="^[0-9a-f]{10}$")]
 FindingIds = Annotated[tuple[FindingId, ...], Meta(extra_json_schema={"uniqueItems": True})]
@@ -268,7 +270,7 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     Format 1 has no `causes`.
     """
 
-    format: Literal[1, 2] = 2
+    format: Literal[1, 2] = FORMAT
     verdict: RunWord
     exit_code: RunExitCode
     reason: Annotated[Name, Meta(description="One sentence for people.")]

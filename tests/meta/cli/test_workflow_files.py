@@ -60,7 +60,7 @@ def commands(text: str) -> list[list[str]]:
 
 def options_of(name: str, words: list[str]) -> set[str]:
     """The options that a command, or the named one of its commands, takes."""
-    command: click.Command = import_module(f"contracts.cli.{name}").command
+    command: click.Command = import_module(f"contracts.cli.{name.replace('-', '_')}").command
     while isinstance(command, click.Group) and words and words[0] in command.commands:
         command, words = command.commands[words[0]], words[1:]
     return {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
