@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from contracts.cases.contact_requests import ContactRequests as ContactRequests
     from contracts.cases.contact_requests import UnauthenticatedContacts as UnauthenticatedContacts
     from contracts.cases.contents import Limit as Limit
-    from contracts.cases.drafts import each_refused as each_refused
+    from contracts.cases.drafts import claim_each_refused as claim_each_refused
     from contracts.cases.fault_probe import Probe as Probe
     from contracts.cases.hostile_input import Deal as Deal
     from contracts.cases.hostile_input import share as share
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from contracts.cases.submissions import CREATE as CREATE
     from contracts.cases.submissions import CREATE_NAMED as CREATE_NAMED
     from contracts.cases.submissions import UPDATE as UPDATE
-    from contracts.cases.submissions import each_turned_down as each_turned_down
+    from contracts.cases.submissions import claim_each_turned_down as claim_each_turned_down
     from contracts.cases.submissions import nothing_came_of as nothing_came_of
     from contracts.cases.submissions import submit as submit
     from contracts.cases.workflow_records import RowRequests as RowRequests
@@ -81,7 +81,7 @@ _NAMES = {
     "contracts.cases.comparison": "shape status",
     "contracts.cases.contact_requests": "ContactRequests UnauthenticatedContacts",
     "contracts.cases.contents": "Limit",
-    "contracts.cases.drafts": "each_refused",
+    "contracts.cases.drafts": "claim_each_refused",
     "contracts.cases.fault_probe": "Probe",
     "contracts.cases.hostile_input": "Deal share",
     "contracts.cases.list_pages": "Lister attachments_of drafts_of equals quoted",
@@ -90,7 +90,7 @@ _NAMES = {
     "contracts.cases.requests": "OrdinaryRequests Request ValidRequests",
     "contracts.cases.sample_records": "CONTACT_FIELDS MANDATORY_FIELDS Samples",
     "contracts.cases.sign_in": "Credentials nobodys_email",
-    "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE each_turned_down nothing_came_of submit",
+    "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE claim_each_turned_down nothing_came_of submit",
     "contracts.cases.workflow_records": "RowRequests WorkflowRecords",
     "contracts.checks": "errors_array timestamps universal workflow_errors",
     "contracts.checks.claims": "Claim Claims Observer",

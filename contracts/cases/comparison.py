@@ -16,7 +16,7 @@ from contracts.cases.requests import ELSEWHERE, MADE_UP, UNKNOWN_REALM
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, taken, usable
 from contracts.checks.sign_in import token_in
-from contracts.checks.workflow import Row, tells
+from contracts.checks.workflow import Row, carries_message
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
@@ -68,7 +68,7 @@ def tolerated_of(changed: Exchange, *reasons: tuple[Claim, Callable[[], Exchange
     raise Blocked(changed.operation or "", f"answered {changed.answer.quote()}")
 
 
-def each_judged(judgements: Iterable[Callable[[], None]]) -> None:
+def judge_each(judgements: Iterable[Callable[[], None]]) -> None:
     """Make every judgement of a round, though one of them may not be possible.
 
     Raises:
@@ -85,7 +85,7 @@ def each_judged(judgements: Iterable[Callable[[], None]]) -> None:
         raise obstacle
 
 
-def taken_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:
+def claim_same_outcome(claim: Claim, changed: Exchange, usual: Exchange) -> None:
     """Claim that two requests came to the same: accepted both, or refused for the same reasons.
 
     Serves where an accepted request would leave something that cannot be removed, so that both carry the same fault.
@@ -103,12 +103,12 @@ def taken_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:
 def treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:
     """Claim that two requests were both accepted, or both refused for the same reasons.
 
-    Unlike `taken_alike` two different statuses of success are one outcome: the second save of a draft replaces it.
+    Unlike `claim_same_outcome` two different statuses of success are one outcome: the second save of a draft replaces it.
     """
     if taken(changed) and taken(usual):
         claim.accepted(changed)
         return
-    taken_alike(claim, changed, usual)
+    claim_same_outcome(claim, changed, usual)
 
 
 def outcome(answer: Response) -> tuple[object, ...]:
@@ -120,7 +120,7 @@ def outcome(answer: Response) -> tuple[object, ...]:
 def _beyond_the_realm(answer: Response) -> bool:
     """Whether an answer speaks of what comes after the realm: success, content, the workflow's first step."""
     # A refusal of the table may carry its message in an array named errors.
-    if any(tells(answer, row) for row in (Row.REALM_MISSING, Row.REALM_UNKNOWN)):
+    if any(carries_message(answer, row) for row in (Row.REALM_MISSING, Row.REALM_UNKNOWN)):
         return False
     return (
         answer.success or bool(readers.errors(answer)) or any(map(partial(readers.says, answer), _STEP_ONE))
@@ -177,7 +177,7 @@ def has_status(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) 
     claim.has_status(exchange)
 
 
-def no_realm_found(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) -> None:
+def claim_no_default_realm(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) -> None:
     """Claim that a request without a realm was not taken for one of some realm.
 
     Args:
@@ -200,7 +200,7 @@ def listed(found: bool) -> None:
         raise Blocked("listDrafts", "does not show a draft that was just saved")
 
 
-def realm_taken(
+def claim_realm_accepted(
     claim: Claim,
     exchange: Exchange,
     again: Callable[[Mapping[str, str | None]], Exchange],
@@ -356,7 +356,7 @@ def lifetime(seconds: float, first: Exchange, second: Exchange) -> dict[str, int
     return {"seconds": min(LIFETIMES, key=lambda usual: abs(log(usual / seconds)))}
 
 
-def order_shown(seen: Sequence[str], orders: Mapping[str, Sequence[str]]) -> str | None:
+def order_name(seen: Sequence[str], orders: Mapping[str, Sequence[str]]) -> str | None:
     """The name of the order in which known items stand, `other` for none of them.
 
     Args:

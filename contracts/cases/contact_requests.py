@@ -435,7 +435,7 @@ def all_at_once(
     return sent
 
 
-def each_with_array(claim: Claim, exchanges: Iterable[Exchange]) -> None:
+def claim_errors_arrays(claim: Claim, exchanges: Iterable[Exchange]) -> None:
     """Claim that every refusal holds an errors array that is not empty."""
     for exchange in exchanges:
         claim.content_refused(exchange)
@@ -447,13 +447,13 @@ def each_array_of_elements(claim: Claim, exchanges: Iterable[Exchange]) -> None:
         claim.meets("error-elements", exchange)
 
 
-def each_known_code(claim: Claim, exchanges: Iterable[Exchange]) -> None:
+def claim_known_codes(claim: Claim, exchanges: Iterable[Exchange]) -> None:
     """Claim that every code of every errors array is one of the seven."""
     for exchange in exchanges:
         claim.meets("error-codes", exchange)
 
 
-def each_named(claim: Claim, exchanges: Iterable[tuple[str, Exchange]]) -> None:
+def claim_fields_named(claim: Claim, exchanges: Iterable[tuple[str, Exchange]]) -> None:
     """Claim that each refusal names the field it is about.
 
     Raises:

@@ -30,7 +30,7 @@ from contracts.session.session import Session
 _LOOKED_AT = 2
 
 
-def each_refused(
+def claim_each_refused(
     claim: Claim, exchanges: Sequence[Exchange], control: Callable[[], Exchange] | None = None
 ) -> None:
     """Claim that every request was refused; those without a usable answer are left to the end.
@@ -80,7 +80,9 @@ def nothing_saved(
     """
     asked = [actor.send("draftExists", path={"uid": uid}) for uid in uids[:_LOOKED_AT]]
     no_draft_under(claims("saveDraft"), actor, foldings, *causes[:1])
-    each_refused(claims("draftExists"), asked, lambda: actor.send("draftExists", path={"uid": never_used()}))
+    claim_each_refused(
+        claims("draftExists"), asked, lambda: actor.send("draftExists", path={"uid": never_used()})
+    )
     not_listed(claims("saveDraft"), actor, uids, *causes[:1])
 
 
@@ -176,7 +178,7 @@ def save(actor: Actor, samples: Samples, uid: str, document: dict[str, Any]) -> 
     return actor.send("saveDraft", path={"uid": uid}, query={"schema": samples.draft_schema}, json=document)
 
 
-def shown(actor: Actor, draft: Draft) -> Exchange:
+def read_as_saved(actor: Actor, draft: Draft) -> Exchange:
     """Read a draft that has to be there as it was saved, header aside.
 
     Raises:
@@ -260,7 +262,7 @@ def deleted(actor: Actor, uid: str) -> Exchange:
     return exchange
 
 
-def exists_tells_absence(actor: Actor, uid: str) -> None:
+def require_exists_check(actor: Actor, uid: str) -> None:
     """See that the exists check does not find a draft that nobody saved.
 
     Raises:
@@ -270,12 +272,12 @@ def exists_tells_absence(actor: Actor, uid: str) -> None:
         raise Blocked("draftExists", "the exists check finds a draft that nobody saved")
 
 
-def told_of_faults(saved: Exchange) -> bool:
+def accepted_with_errors(saved: Exchange) -> bool:
     """Whether a save was answered with success and errors: whether such a draft is kept is not shown."""
     return usable(saved).success and not taken(saved)
 
 
-def kept_when_taken(claim: Claim, saved: Exchange, read: Exchange, document: dict[str, Any]) -> str:
+def claim_kept_if_accepted(claim: Claim, saved: Exchange, read: Exchange, document: dict[str, Any]) -> str:
     """Claim that the telling members of a document come back as they were saved, if the service took it at all.
 
     Args:
@@ -287,7 +289,7 @@ def kept_when_taken(claim: Claim, saved: Exchange, read: Exchange, document: dic
     """
     if usable(saved).refusal:
         return "refused"
-    if told_of_faults(saved):
+    if accepted_with_errors(saved):
         return "errors"
     claim.shows(read, document)
     return "kept"
@@ -313,7 +315,7 @@ def identifier_in_use(actor: Actor, samples: Samples, identifier: str) -> Exchan
     return actor.send("createWorkflowRecordWithIdentifier", path=path, json=submission)
 
 
-def tells_in_use(exchange: Exchange) -> bool:
+def refused_as_in_use(exchange: Exchange) -> bool:
     """Whether an attempt to create a record was refused because its identifier is in use."""
     message = load_catalogue().clause(_IN_USE).message or ""
     answer = usable(exchange)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from contracts.cases.contents import BEYOND_THE_BASIC_PLANE, DELICATE, SCRIPTS, nested
-from contracts.cases.drafts import save, told_of_faults, without_header
+from contracts.cases.drafts import accepted_with_errors, save, without_header
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import usable
@@ -269,7 +269,7 @@ class DrawnDrafts:
             record = self._samples.short_draft if content.short else self._samples.draft
             document = record(uid, **members)
             sent = save(self._actor, self._samples, uid, document)
-            if usable(sent).refusal or told_of_faults(sent):
+            if usable(sent).refusal or accepted_with_errors(sent):
                 waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
                 self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
                 continue

@@ -19,7 +19,7 @@ from hypothesis.strategies import SearchStrategy
 
 from contracts.cases import requests
 from contracts.cases.arrangement import Arrangement
-from contracts.cases.drafts import each_refused, never_used, save, works_for_ordinary_uid
+from contracts.cases.drafts import claim_each_refused, never_used, save, works_for_ordinary_uid
 from contracts.cases.hostile_input import Deal
 from contracts.cases.properties import Properties
 from contracts.cases.requests import OrdinaryRequests, Request
@@ -341,7 +341,7 @@ class NearMisses:
         # Operations that only look refuse what is absent, and cannot be told apart where they do not.
         looks = self._operation in operations_with(safe=True)
         control = partial(self._control, request) if looks else None
-        each_refused(self._judging(miss.clause), [sent], control)
+        claim_each_refused(self._judging(miss.clause), [sent], control)
         self.refused = self.refused or sent
 
     def are_refused(self, properties: Properties, deal: Deal) -> None:

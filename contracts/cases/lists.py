@@ -277,7 +277,7 @@ def _shifted(paged: Sequence[str], plain: Sequence[str]) -> bool:
     return any(_begins(paged, tail) for tail in tails)
 
 
-def no_more_than(claim: Claim, page: Page, top: int) -> None:
+def claim_at_most(claim: Claim, page: Page, top: int) -> None:
     """Claim that a list holds at most `top` items."""
     claim.at_most(page.exchange, top)
 
@@ -370,7 +370,7 @@ def windows(claim: Claim, lister: Lister, *cuts: tuple[int, int], own: Lister | 
     rest = _paged(right, lister, *options, own=own, at_least=max(skip + top for skip, top in cuts))
     for (skip, top), part, page in zip(cuts, rest.parts, rest.pages, strict=True):
         _same(claim, rest.items[skip : skip + top], part, page, f"items {skip + 1} to {skip + top}")
-        no_more_than(claim, page, top)
+        claim_at_most(claim, page, top)
 
 
 def pages_cover(

@@ -358,7 +358,7 @@ def save_each(
     return [save(uid, nameless() if fine else samples.draft(uid)) for uid in uids]
 
 
-def ask_each(actor: Actor, operation: str, uids: Iterable[str]) -> list[Exchange]:
+def send_to_each_uid(actor: Actor, operation: str, uids: Iterable[str]) -> list[Exchange]:
     """Send an operation that needs nothing but a uid, once for each."""
     return [actor.send(operation, path={"uid": uid}) for uid in uids]
 

@@ -256,7 +256,7 @@ def refused_without_token(
         Contradiction: one was accepted, or had an effect.
         Blocked: refused with a valid token too, so nothing can be told.
     """
-    drafts.each_refused(claim, asked)
+    drafts.claim_each_refused(claim, asked)
     for effect in _effects(actor, arrange, request):
         claim.holds(not effect, *asked[:1], expected="nothing changed", seen=effect)
     if request.operation in operations_with(protected=True, permanent=False):

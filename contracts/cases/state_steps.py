@@ -8,7 +8,7 @@ from typing import Any
 
 from contracts.cases import state_model
 from contracts.cases.arrangement import Attachment, lists, names_file
-from contracts.cases.drafts import told_of_faults
+from contracts.cases.drafts import accepted_with_errors
 from contracts.cases.list_pages import Page, Record, drafts_of
 from contracts.cases.state_model import SUBMITTED, Change, Document, File, RunningSequence
 from contracts.cases.submissions import CREATE_NAMED, UPDATE, submit
@@ -35,7 +35,7 @@ def save(sequence: RunningSequence, document: Document) -> None:
         query={"schema": sequence.context.samples.draft_schema},
         json=sent,
     )
-    if told_of_faults(exchange):
+    if accepted_with_errors(exchange):
         raise Blocked("saveDraft", f"answers a save with errors: {answer.quote()}")
     if document.version is None and document.deleted:
         key = ("draft-save-after-delete", "saveDraft")

@@ -12,7 +12,7 @@ from contracts.checks.claims import Claim
 from contracts.checks.contacts import NO_ERRORS
 from contracts.checks.outcomes import Blocked, usable
 from contracts.checks.workflow import Row
-from contracts.checks.workflow_errors import claim_free, claim_not_locked, claim_not_taken
+from contracts.checks.workflow_errors import claim_free, claim_identifier_free, claim_not_locked
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.operations import is_valid_uid
@@ -197,7 +197,7 @@ class RecordState(Protocol):
         """Whether the identifier of any record that was refused for its document stays taken."""
 
 
-def each_turned_down(claim: Claim, exchanges: Iterable[Exchange]) -> None:
+def claim_each_turned_down(claim: Claim, exchanges: Iterable[Exchange]) -> None:
     """Claim that every submission was refused; an answer without a judgement is left to the end.
 
     Raises:
@@ -238,8 +238,8 @@ def identifier_free(claim: Claim, state: RecordState, identifier: str, *refused:
     if refused[-1].operation != CREATE_NAMED:
         return
     found = state.try_creating(identifier)
-    if not (workflow_errors.told(found, *IN_USE) and state.keeps_refused_taken()):
-        claim_not_taken(claim, refused[-1], found)
+    if not (workflow_errors.ended_in(found, *IN_USE) and state.keeps_refused_taken()):
+        claim_identifier_free(claim, refused[-1], found)
 
 
 def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange, after: Exchange) -> None:

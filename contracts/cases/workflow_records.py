@@ -32,7 +32,7 @@ from contracts.cases.submissions import (
 from contracts.checks import errors_array, workflow_errors
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
-from contracts.checks.workflow import Row, tells, tells_exactly
+from contracts.checks.workflow import Row, carries_message, carries_message_and_status
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
@@ -73,7 +73,7 @@ class RecordLookup:
     def _refused_stays_taken(self) -> bool:
         identifier = self._fresh.uid()
         self.try_creating(identifier)
-        return workflow_errors.told(self.try_creating(identifier), *IN_USE)
+        return workflow_errors.ended_in(self.try_creating(identifier), *IN_USE)
 
     def look_up(self, identifier: str) -> Exchange:
         """A valid update under an identifier of our own that should be free; the row of unknown ones says that it is.
@@ -83,7 +83,7 @@ class RecordLookup:
                 so nothing can be told; other clauses hold those findings.
         """
         found = submit(UPDATE, self._author, self._samples, identifier)
-        if not workflow_errors.told(found, Row.UNKNOWN):
+        if not workflow_errors.ended_in(found, Row.UNKNOWN):
             self._arrange.once("unknown identifiers are refused", self._unknown_refused)
             self._arrange.once("what is refused is not kept", self._refused_not_kept)
         return found
@@ -93,22 +93,22 @@ class RecordLookup:
         faulty = self._samples.faulty_submission(identifier)
         refused = submit(CREATE_NAMED, self._author, self._samples, identifier, faulty)
         found = submit(UPDATE, self._author, self._samples, identifier)
-        if errors_array.turned_down(usable(refused)) and not workflow_errors.told(found, Row.UNKNOWN):
+        if errors_array.turned_down(usable(refused)) and not workflow_errors.ended_in(found, Row.UNKNOWN):
             raise Blocked(CREATE_NAMED, "keeps every record that it refuses for its content")
         return True
 
     def _unknown_refused(self) -> bool:
         exchange = submit(UPDATE, self._author, self._samples, self._fresh.uid())
-        if not workflow_errors.told(exchange, Row.UNKNOWN):
+        if not workflow_errors.ended_in(exchange, Row.UNKNOWN):
             raise Blocked(UPDATE, "does not refuse identifiers that nobody has used")
         return True
 
     def knows(self, identifier: str) -> bool:
         """Whether the service knows a record under an identifier, by create or by update; nothing comes of either."""
-        if not workflow_errors.told(self.try_faulty(identifier), Row.UNKNOWN):
+        if not workflow_errors.ended_in(self.try_faulty(identifier), Row.UNKNOWN):
             return True
         # Last time's attempt to create may itself have taken the identifier, where refused records do.
-        taken_already = workflow_errors.told(self.try_creating(identifier), *IN_USE)
+        taken_already = workflow_errors.ended_in(self.try_creating(identifier), *IN_USE)
         return taken_already and not self.keeps_refused_taken()
 
     def settles(self, identifier: str) -> bool:
@@ -192,7 +192,7 @@ class WorkflowRecords(RecordLookup):
 
     def _open(self, identifier: str) -> bool:
         tried = self.try_faulty(identifier)
-        return errors_array.turned_down(usable(tried)) and not workflow_errors.told(tried, *_CLOSED)
+        return errors_array.turned_down(usable(tried)) and not workflow_errors.ended_in(tried, *_CLOSED)
 
     def _find_standing(self) -> str:
         tried = self.faulty_update()
@@ -230,7 +230,7 @@ class WorkflowRecords(RecordLookup):
         """A faulty document sent to a record that exists and is not locked; its note `identifier` names it."""
         for identifier, _ in self._offers(range(len(self._named()))):
             tried = self.try_faulty(identifier)
-            if not workflow_errors.told(tried, *_CLOSED):
+            if not workflow_errors.ended_in(tried, *_CLOSED):
                 return tried
         raise self._none()
 
@@ -246,8 +246,8 @@ class WorkflowRecords(RecordLookup):
             if not errors_array.turned_down(usable(tried)):
                 raise Blocked(UPDATE, "takes a faulty document, so no record stays as it was")
             # What nobody ever submitted cannot be locked for workflow: an answer that says so is for the case to judge.
-            if not workflow_errors.told(tried, *_CLOSED) or (
-                drafted and workflow_errors.told(tried, Row.LOCKED)
+            if not workflow_errors.ended_in(tried, *_CLOSED) or (
+                drafted and workflow_errors.ended_in(tried, Row.LOCKED)
             ):
                 return identifier
         raise self._none()
@@ -257,7 +257,7 @@ class WorkflowRecords(RecordLookup):
         named = self._named()
         number = self._arrange.take("existing", len(named) - 1)
         offered = [named[number + 1]] if number is not None else []
-        return [each for each in offered if not workflow_errors.told(self.try_faulty(each), *_CLOSED)]
+        return [each for each in offered if not workflow_errors.ended_in(self.try_faulty(each), *_CLOSED)]
 
     def locked(self) -> str:
         """A record that is locked for workflow: the one of the settings, or a submission once its lock shows."""
@@ -268,7 +268,9 @@ class WorkflowRecords(RecordLookup):
             return str(self._samples.setting("locked_identifier"))
         except Untested as missing:
             submitted = self._arrange.submission(self._author)
-            if self._arrange.eventually(lambda: workflow_errors.told(self.try_faulty(submitted), Row.LOCKED)):
+            if self._arrange.eventually(
+                lambda: workflow_errors.ended_in(self.try_faulty(submitted), Row.LOCKED)
+            ):
                 return submitted
             raise Untested(f"{missing}, and a record just submitted shows no lock") from None
 
@@ -310,7 +312,7 @@ class WorkflowRecords(RecordLookup):
         return self.draft() if counts else self.standing()
 
     def _draft_counts(self) -> bool:
-        return not workflow_errors.told(self.try_faulty(self.draft()), *_CLOSED)
+        return not workflow_errors.ended_in(self.try_faulty(self.draft()), *_CLOSED)
 
     def parts_of(self, way: str, realm: str) -> Iterator[Mapping[str, Any]]:
         """Parts of a request that gives the realm in one way; none where the service does not read that way at all.
@@ -329,7 +331,7 @@ class WorkflowRecords(RecordLookup):
         identifier = self._fresh.uid()
         faulty = self._samples.faulty_submission(identifier)
         exchange = submit(CREATE_NAMED, self._author, self._samples, identifier, faulty, **by_query(realm))
-        return not workflow_errors.told(exchange, Row.REALM_MISSING, Row.REALM_UNKNOWN)
+        return not workflow_errors.ended_in(exchange, Row.REALM_MISSING, Row.REALM_UNKNOWN)
 
     def plain(self, row: Row, operation: str, send: Callable[[], Exchange], realm: str = "") -> None:
         """See to it, once for each operation, that a row is given where its condition is the only fault.
@@ -338,7 +340,7 @@ class WorkflowRecords(RecordLookup):
             Blocked: it is not; the row's own clause holds that finding.
         """
         self._arrange.once(
-            f"the row of {row} by {operation}", lambda: workflow_errors.given_alone(send(), row, realm)
+            f"the row of {row} by {operation}", lambda: workflow_errors.require_row(send(), row, realm)
         )
 
     def relies_on(
@@ -452,7 +454,7 @@ class RowRequests:
 
     def _query_read(self, realm: str) -> bool:
         sent = self._bare(CREATE_NAMED, self._author, self._fresh.uid(), **by_query(realm))
-        return not workflow_errors.told(sent, Row.REALM_MISSING, Row.REALM_UNKNOWN)
+        return not workflow_errors.ended_in(sent, Row.REALM_MISSING, Row.REALM_UNKNOWN)
 
     def nothing_came_of(self, claim: Claim, refused: Exchange) -> None:
         """Claim that a refused submission had no effect, as far as the settings let it be seen."""
@@ -467,12 +469,16 @@ class RowRequests:
         control = self._arrange.once(
             f"bare {operation}", lambda: self._bare(operation, self._author, self._fresh.uid())
         )
-        first = next((row for row in _AT_FIRST if tells_exactly(usable(control), row, realm)), None)
+        first = next(
+            (row for row in _AT_FIRST if carries_message_and_status(usable(control), row, realm)), None
+        )
         if first is None:
             raise Untested(f"{missing}, and a made-up schema is answered {control.answer.quote()}")
         sent = self._bare(operation, actor, self._fresh.uid(), **parts)
         answer = usable(sent)
-        if tells(answer, first, realm) or (not answer.success and readers.says(answer, _SCHEMA_TOLD)):
+        if carries_message(answer, first, realm) or (
+            not answer.success and readers.says(answer, _SCHEMA_TOLD)
+        ):
             raise Untested(f"{missing}, and a made-up schema comes first: {answer.quote()}")
         return sent
 
@@ -484,7 +490,7 @@ class RowRequests:
         content = answer.status == 403 or readers.errors(
             answer
         )  # rights that the account may lack, or the document
-        if taken(sent) or tells(answer, wanted, self._author.realm) or (alone and not content):
+        if taken(sent) or carries_message(answer, wanted, self._author.realm) or (alone and not content):
             return sent
         raise Untested(f"{missing}, and a made-up schema is answered {answer.quote()}")
 

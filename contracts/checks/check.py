@@ -78,7 +78,7 @@ def on_success(subject: Subject, _: str) -> Arguments | None:
     return NONE if subject.success else None
 
 
-def on_taken(subject: Subject, _: str) -> Arguments | None:
+def on_accepted(subject: Subject, _: str) -> Arguments | None:
     """The success of a request without a fault shows it, unless an errors array refuses its content."""
     return NONE if subject.taken else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from contracts.checks import errors_array
-from contracts.checks.check import Arguments, Check, Subject, on_taken, quoted_unless
+from contracts.checks.check import Arguments, Check, Subject, on_accepted, quoted_unless
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response
 
@@ -75,6 +75,6 @@ NO_ERRORS: Final = Check(
     "no errors array",
     quoted_unless(lambda response: not readers.errors(response)),
     clauses=("errors-absent-on-success",),
-    applies=on_taken,
+    applies=on_accepted,
 )
 CHECKS: Final = (ERRORS_ARRAY, ERROR_NAMED, ELEMENT_SHAPE, ELEMENT_CODES, NO_ERRORS)

@@ -77,7 +77,7 @@ def outcome(exchange: Exchange) -> str:
     return f"{answer.status} errors" if readers.errors(answer) else str(answer.status)
 
 
-def told_of(exchange: Exchange, members: Iterable[str]) -> str:
+def describe_outcome(exchange: Exchange, members: Iterable[str]) -> str:
     """What became of a record and which of these members its errors name, for observations."""
     named = sorted(member for member in members if reports(usable(exchange), member))
     return f"{outcome(exchange)} for {', '.join(named)}" if named else outcome(exchange)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from contracts.checks import timestamps
 from contracts.checks.check import Arguments, Check, Subject
-from contracts.checks.workflow import Row, tells
+from contracts.checks.workflow import Row, carries_message
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response
 from contracts.session.tokens import sendable
@@ -66,7 +66,7 @@ def _another_format(response: Response) -> str | None:
 
 def _turned_away(response: Response, *, realm: str) -> str | None:
     """The answer where it says that the token is none: 401, or the message for an anonymous user."""
-    away = response.status == 401 or tells(response, Row.ANONYMOUS, realm)
+    away = response.status == 401 or carries_message(response, Row.ANONYMOUS, realm)
     return response.quote() if away else None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final
 
-from contracts.checks.check import Arguments, Check, Subject, on_taken, quoted_unless
+from contracts.checks.check import Arguments, Check, Subject, on_accepted, quoted_unless
 from contracts.checks.outcomes import Result, contradicted
 from contracts.errors import SuiteError
 from contracts.exchanges import readers
@@ -32,7 +32,7 @@ class Row(StrEnum):
     ANONYMOUS = "workflow-anonymous"
 
 
-def tells(response: Response, row: Row, realm: str = "") -> bool:
+def carries_message(response: Response, row: Row, realm: str = "") -> bool:
     """Whether an answer carries a row's message, whatever its status."""
     return not response.success and _says(response, row, realm)
 
@@ -45,9 +45,9 @@ def _says(response: Response, clause: str, realm: str) -> bool:
     return any(readers.says(response, stated.message_in(spelling) or "") for spelling in spellings)
 
 
-def tells_exactly(response: Response, row: Row, realm: str = "") -> bool:
+def carries_message_and_status(response: Response, row: Row, realm: str = "") -> bool:
     """Whether an answer carries a row's message with its status."""
-    return response.status == load_catalogue().clause(row).status and tells(response, row, realm)
+    return response.status == load_catalogue().clause(row).status and carries_message(response, row, realm)
 
 
 def _stated(clause: str, realm: str) -> tuple[int, str]:
@@ -86,7 +86,7 @@ def _names_a_record(response: Response) -> bool:
 
 
 def _of_the_path(subject: Subject, clause: str) -> Arguments | None:
-    if subject.facts is None or on_taken(subject, clause) is None:
+    if subject.facts is None or on_accepted(subject, clause) is None:
         return None
     return {"identifier": subject.facts.path["identifier"]}
 
@@ -105,20 +105,20 @@ ANY_IDENTIFIER: Final = Check(
     "the record's identifier",
     quoted_unless(_names_a_record),
     clauses=("workflow-identifier-returned",),
-    applies=on_taken,
+    applies=on_accepted,
 )
 
 
 def _refused_as_in_use(response: Response) -> bool:
     """Whether a creation was refused, and not for its content; a row's message may stand in an array named errors."""
-    for_row = tells(response, Row.TAKEN) or tells(response, Row.LOCKED)
+    for_row = carries_message(response, Row.TAKEN) or carries_message(response, Row.LOCKED)
     return response.refusal and (for_row or not readers.errors(response))
 
 
 RECORD_FOUND: Final = Check(
     "record-found",
     "an update finds the record that was created before",
-    quoted_unless(lambda response: not tells(response, Row.UNKNOWN)),
+    quoted_unless(lambda response: not carries_message(response, Row.UNKNOWN)),
 )
 IN_USE: Final = Check(
     "identifier-in-use",
@@ -128,17 +128,19 @@ IN_USE: Final = Check(
 FREE: Final = Check(
     "identifier-free",
     "no record under the identifier of a refused submission",
-    quoted_unless(lambda response: tells(response, Row.UNKNOWN)),
+    quoted_unless(lambda response: carries_message(response, Row.UNKNOWN)),
 )
 NOT_IN_USE: Final = Check(
     "identifier-not-in-use",
     "an identifier that is not in use",
-    quoted_unless(lambda response: not (tells(response, Row.TAKEN) or tells(response, Row.LOCKED))),
+    quoted_unless(
+        lambda response: not (carries_message(response, Row.TAKEN) or carries_message(response, Row.LOCKED))
+    ),
 )
 NOT_LOCKED: Final = Check(
     "identifier-not-locked",
     "no lock under the identifier of a refused submission",
-    quoted_unless(lambda response: not tells(response, Row.LOCKED)),
+    quoted_unless(lambda response: not carries_message(response, Row.LOCKED)),
 )
 CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER, RECORD_FOUND, IN_USE, FREE, NOT_IN_USE, NOT_LOCKED)
 
@@ -164,7 +166,7 @@ def _misplaced(
     exchange: Exchange, response: Response, facts: RequestFacts
 ) -> Iterator[tuple[str, str, bool]]:
     realm = facts.realm or ""
-    rows = [row for row in Row if tells(response, row, realm)]
+    rows = [row for row in Row if carries_message(response, row, realm)]
     for row in rows:
         status = load_catalogue().clause(row).status
         if status is not None and response.status != status:

@@ -7,30 +7,30 @@ from collections.abc import Callable
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, taken, usable
-from contracts.checks.workflow import Row, tells, tells_exactly
+from contracts.checks.workflow import Row, carries_message, carries_message_and_status
 from contracts.exchanges.exchange import Exchange
 
 
-def told(exchange: Exchange, *rows: Row, realm: str = "") -> bool:
+def ended_in(exchange: Exchange, *rows: Row, realm: str = "") -> bool:
     """Whether an exchange ended in one of these rows."""
     answer = usable(exchange)
-    return any(tells(answer, row, realm) for row in rows)
+    return any(carries_message(answer, row, realm) for row in rows)
 
 
 def which(exchange: Exchange, realm: str = "") -> str:
     """The row an exchange ended in, for observations; else what became of it in a few words."""
     answer = usable(exchange)
-    found = next((row for row in Row if tells(answer, row, realm)), None)
+    found = next((row for row in Row if carries_message(answer, row, realm)), None)
     return str(found) if found else errors_array.outcome(exchange)
 
 
-def given_alone(exchange: Exchange, row: Row, realm: str = "") -> None:
+def require_row(exchange: Exchange, row: Row, realm: str = "") -> None:
     """See to it that a row is given where its condition is the only fault, so that an order can be told.
 
     Raises:
         Blocked: it is not; the row's own clause holds that finding.
     """
-    if not tells_exactly(usable(exchange), row, realm):
+    if not carries_message_and_status(usable(exchange), row, realm):
         raise Blocked(
             exchange.operation or "", f"does not give the row of {row} where nothing else is at fault"
         )
@@ -89,7 +89,7 @@ def claim_in_use(claim: Claim, created: Exchange, again: Exchange) -> None:
     claim.meets("identifier-in-use", again, because_of=(created,))
 
 
-def claim_known(claim: Claim, created: Exchange, update: Exchange) -> None:
+def claim_record_exists(claim: Claim, created: Exchange, update: Exchange) -> None:
     """Claim that an update of a record just created is not refused as of one that does not exist."""
     claim.meets("record-found", update, because_of=(created,))
 
@@ -104,6 +104,6 @@ def claim_not_locked(claim: Claim, refused: Exchange, found: Exchange) -> None:
     claim.meets("identifier-not-locked", found, because_of=(refused,))
 
 
-def claim_not_taken(claim: Claim, submitted: Exchange, found: Exchange) -> None:
+def claim_identifier_free(claim: Claim, submitted: Exchange, found: Exchange) -> None:
     """Claim that creating under an identifier is not refused because it is in use."""
     claim.meets("identifier-not-in-use", found, because_of=(submitted,))

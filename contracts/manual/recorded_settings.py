@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from contracts.checks.workflow import Row, tells
+from contracts.checks.workflow import Row, carries_message
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.readers import Ambiguous, errors
 from contracts.exchanges.request_facts import ROOT, RequestFacts, read_request
@@ -197,11 +197,11 @@ def _refused(exchange: Exchange, facts: RequestFacts, realm: str) -> Iterator[tu
     # A settings file takes no identifier that breaks the rule.
     if not is_valid_uid(identifier or "") or exchange.response is None:
         return
-    if tells(exchange.response, Row.LOCKED, realm):
+    if carries_message(exchange.response, Row.LOCKED, realm):
         yield "locked_identifier", identifier
-    if tells(exchange.response, Row.MAY_NOT_UPDATE, realm):
+    if carries_message(exchange.response, Row.MAY_NOT_UPDATE, realm):
         yield "others_identifier", identifier
-    if tells(exchange.response, Row.TAKEN, realm):
+    if carries_message(exchange.response, Row.TAKEN, realm):
         yield "existing_identifier", identifier
 
 

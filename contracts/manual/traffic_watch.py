@@ -28,7 +28,7 @@ from contracts.checks.table import (
     obstacles_of,
     universal_results,
 )
-from contracts.checks.workflow import Row, misplaced_messages, tells
+from contracts.checks.workflow import Row, carries_message, misplaced_messages
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Body, Exchange, Response
@@ -224,7 +224,7 @@ def _explained(exchange: Exchange, answer: Response, facts: RequestFacts) -> boo
     fault = facts.faults[0]
     about_token = fault.key.startswith("header.Authorization")
     realm = facts.realm or ""
-    told = [row for row in Row if tells(answer, row, realm)]
+    told = [row for row in Row if carries_message(answer, row, realm)]
     if about_token:
         return bool(told) and Row.ANONYMOUS not in told
     if told:

@@ -126,11 +126,11 @@ def exchange_shown(feed: Feed, number: str) -> dict[str, Any]:
     Raises:
         UsageError: it is not kept any more.
     """
-    seen = seen_of(feed, number)
+    seen = feed_entry(feed, number)
     return {**row_of(seen), **exchange_texts(replace(seen.exchange, role=_CLIENT))}
 
 
-def seen_of(feed: Feed, number: object) -> Seen:
+def feed_entry(feed: Feed, number: object) -> Seen:
     """An exchange of the feed.
 
     Raises:
@@ -176,7 +176,7 @@ def open_in_form(
         UsageError: it is not kept, or is no operation of the interface.
         EnvironmentFault, Blocked: what it is about cannot be arranged.
     """
-    exchange = seen_of(feed, query.get("number")).exchange
+    exchange = feed_entry(feed, query.get("number")).exchange
     opened = _open(page_session, session, exchange, live=bool(query.get("live")))
     form = form_of(session, opened.filled.request, opened.filled.content)
     notes = ["values as they passed, identifiers fresh", *opened.filled.notes]
@@ -202,7 +202,7 @@ def scenario_of_exchange(
     Raises:
         UsageError: it is not kept, or is no operation of the interface.
     """
-    seen = seen_of(feed, query.get("number"))
+    seen = feed_entry(feed, query.get("number"))
     opened = _open(page_session, session, seen.exchange, live=False)
     opened.sent, opened.judged = opened.filled, Judge().judge(replace(seen.exchange))
     further = [each.clause for each in seen.findings if each.clause and each.side == "answer"]

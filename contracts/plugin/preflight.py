@@ -13,7 +13,7 @@ from contracts.cases.comparison import refused_as
 from contracts.cases.requests import UNKNOWN_REALM
 from contracts.cases.submissions import UNKNOWN_SCHEMA
 from contracts.checks.outcomes import Attempt, confirm, contradicted
-from contracts.checks.workflow import Row, tells
+from contracts.checks.workflow import Row, carries_message
 from contracts.errors import EnvironmentFault
 from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange, Response
@@ -338,7 +338,9 @@ def _refused_alone(documented: Response, own: Response) -> bool:
 
 def _realm_not_found(documented: Response, own: Response) -> bool:
     rows = (Row.REALM_MISSING, Row.REALM_UNKNOWN)
-    return any(tells(documented, row) for row in rows) and not any(tells(own, row) for row in rows)
+    return any(carries_message(documented, row) for row in rows) and not any(
+        carries_message(own, row) for row in rows
+    )
 
 
 def _more_than_one(documented: Response, own: Response) -> bool:

@@ -27,7 +27,7 @@ from tests.meta.samples import (
 )
 
 #: Seconds that a test waits for an answer, or for a state to come.
-TIME_LIMIT = 20.0
+TIME_LIMIT = 120.0
 READY = "sandbox ready at "
 
 

@@ -8,8 +8,8 @@ from contracts.cases import (
     Claims,
     attachments,
     attachments_of,
+    claim_each_refused,
     contract,
-    each_refused,
     equals,
     lists,
     quoted,
@@ -23,7 +23,7 @@ ALL = 6
 def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With top no more attachments are returned than it says."""
     attached = attachments.shared_document_list(arrange, author, repeats=True)
-    lists.no_more_than(claim("attachment-list-top"), attached.page(top=top), top)
+    lists.claim_at_most(claim("attachment-list-top"), attached.page(top=top), top)
 
 
 @contract("attachment-list-skip")
@@ -81,7 +81,7 @@ def test_top_and_skip_count_beside_other_options(author: Actor, arrange: Arrange
     """Beside a filter and an order, where they are taken, top bounds the list and skip shifts it."""
     attached = attachments.shared_document_list(arrange, author)
     sifted = lists.sifted_files(arrange, author, attached)
-    lists.no_more_than(claim("attachment-list-top"), sifted.page(top=2), 2)
+    lists.claim_at_most(claim("attachment-list-top"), sifted.page(top=2), 2)
     lists.starts_later(claim("attachment-list-skip"), sifted, 2)
 
 
@@ -139,4 +139,4 @@ def test_malformed_options_are_refused(author: Actor, arrange: Arrangement, clai
     orders = [attached.page(orderby=text) for text in ("((",)]
     numbers = [attached.page(**{option: "ten"}) for option in ("top", "skip")]
     pages = [*filters, *orders, *numbers]
-    each_refused(claim("attachment-list-malformed"), [page.exchange for page in pages])
+    claim_each_refused(claim("attachment-list-malformed"), [page.exchange for page in pages])

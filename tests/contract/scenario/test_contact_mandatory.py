@@ -8,9 +8,9 @@ from contracts.cases import (
     Claims,
     ContactRequests,
     UnauthenticatedContacts,
+    claim_each_turned_down,
     contact_requests,
     contract,
-    each_turned_down,
     errors_array,
     sample_records,
     submissions,
@@ -60,7 +60,7 @@ def test_every_missing_field_is_named_at_once(
     sent = errors_array.refused_before(
         contacts.send(sample_records.without(contacts.record(), *MANDATORY_FIELDS))
     )
-    contact_requests.each_named(
+    contact_requests.claim_fields_named(
         claim("contact-all-missing-named", operation), [(field, sent) for field in MANDATORY_FIELDS]
     )
 
@@ -82,7 +82,7 @@ def test_a_body_that_is_no_object_is_refused(
     """A contact is a JSON object, and there has to be one."""
     sent = [contacts.send(value) for value in submissions.NO_OBJECTS.values()]
     sent += [contacts.send([contacts.record()]), contacts.send(body=b"")]
-    each_turned_down(claim("contact-body-kind", operation), sent)
+    claim_each_turned_down(claim("contact-body-kind", operation), sent)
 
 
 @contract("contact-country-without-identifier", "contact-organization-without-identifier")

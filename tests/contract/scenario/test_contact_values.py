@@ -2,7 +2,14 @@
 
 import pytest
 
-from contracts.cases import Claims, ContactRequests, contract, each_turned_down, sample_records, submissions
+from contracts.cases import (
+    Claims,
+    ContactRequests,
+    claim_each_turned_down,
+    contract,
+    sample_records,
+    submissions,
+)
 
 OPTIONAL_TERMS = ("gender", "organizationType", "government")
 LINKS = ("websites", "relevantDocuments")
@@ -77,4 +84,4 @@ def test_a_contact_needs_a_known_schema(
     contacts: ContactRequests, claim: Claims, operation: str, clause: str, query: dict[str, str]
 ) -> None:
     """The schema in the query says what a contact is validated by, so it has to be there and known."""
-    each_turned_down(claim(clause, operation), [contacts.send(contacts.record(), query=query)])
+    claim_each_turned_down(claim(clause, operation), [contacts.send(contacts.record(), query=query)])

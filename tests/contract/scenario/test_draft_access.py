@@ -33,7 +33,7 @@ def test_updating_a_draft_needs_a_token(
 ) -> None:
     """Without a token a draft stays as it was."""
     draft = arrange.draft(author)
-    drafts.shown(author, draft)
+    drafts.read_as_saved(author, draft)
     saved = drafts.save(anonymous, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel"))
     claim("draft-save-needs-token").refused(saved)
     drafts.stays(claim("draft-save-needs-token"), author, draft, saved)

@@ -47,7 +47,7 @@ def test_what_was_taken_comes_back(
     read = author.send("getDraft", path={"uid": uid})
     drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
     telling = contents.changed(document, samples.draft(uid))
-    taken = drafts.kept_when_taken(claim(content.clause, "getDraft"), saved, read, telling)
+    taken = drafts.claim_kept_if_accepted(claim(content.clause, "getDraft"), saved, read, telling)
     observe("draft-save-body", "saveDraft", {what: taken})
 
 
@@ -61,7 +61,9 @@ def test_a_document_of_another_schema_is_kept_whole(
     saved = author.send("saveDraft", path={"uid": uid}, query=query, json=document)
     read = author.send("getDraft", path={"uid": uid})
     drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
-    taken = drafts.kept_when_taken(claim("draft-get-content"), saved, read, drafts.without_header(document))
+    taken = drafts.claim_kept_if_accepted(
+        claim("draft-get-content"), saved, read, drafts.without_header(document)
+    )
     observe("draft-save-body", "saveDraft", {"another schema": taken})
 
 

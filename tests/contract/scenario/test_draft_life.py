@@ -71,7 +71,7 @@ def test_a_deleted_draft_is_gone(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
     """After a draft is deleted, the exists check no longer finds it."""
-    drafts.exists_tells_absence(author, fresh.uid())
+    drafts.require_exists_check(author, fresh.uid())
     draft = arrange.draft(author)
     gone = author.send("deleteDraft", path={"uid": draft.uid})
     claim("draft-delete-removes", "deleteDraft").accepted(gone)
@@ -95,7 +95,7 @@ def test_a_later_save_replaces_the_content(
 ) -> None:
     """A later save updates the draft: new values are read back, and members left out are gone."""
     draft = arrange.draft(author)
-    drafts.shown(author, draft)
+    drafts.read_as_saved(author, draft)
     later = samples.short_draft(draft.uid, firstName="Rachel", phones=["+1 555 0100"])
     done(drafts.save(author, samples, draft.uid, samples.draft(draft.uid, middleName="Louise")))
     claim("draft-save-updates", "saveDraft").accepted(drafts.save(author, samples, draft.uid, later))
@@ -122,7 +122,7 @@ def test_a_second_account_saves_drafts(
 def test_a_deleted_draft_is_not_read_any_more(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """After a draft is deleted, reading it no longer gives its content, and it has no info."""
     draft = arrange.draft(author)
-    drafts.shown(author, draft)
+    drafts.read_as_saved(author, draft)
     gone = drafts.deleted(author, draft.uid)
     drafts.nothing_of(claim("draft-delete-content-gone", "getDraft"), author, draft, gone)
     claim("draft-info-absent").refused(author.send("getDraftInfo", path={"uid": draft.uid}))

@@ -9,7 +9,7 @@ def test_deleting_a_draft_spares_those_of_other_accounts(
 ) -> None:
     """The draft of another account stays when somebody deletes one of their own."""
     theirs, mine = arrange.draft(other), arrange.draft(author)
-    drafts.shown(other, theirs)
+    drafts.read_as_saved(other, theirs)
     gone = author.send("deleteDraft", path={"uid": mine.uid})
     done(gone)
     drafts.stays(claim("draft-delete-spares-others"), other, theirs, gone)
@@ -26,7 +26,7 @@ def test_deleting_the_draft_leaves_the_published_version(
     done(author.send("saveDraft", path={"uid": identifier}, query=query, json=document))
     before = drafts.identifier_in_use(author, samples, identifier)
     require(
-        drafts.tells_in_use(before),
+        drafts.refused_as_in_use(before),
         before.operation or "",
         "does not say that a published identifier is in use",
     )
@@ -34,7 +34,7 @@ def test_deleting_the_draft_leaves_the_published_version(
     done(gone)
     tried = drafts.identifier_in_use(author, samples, identifier)
     claim("draft-delete-keeps-published").holds(
-        drafts.tells_in_use(tried),
+        drafts.refused_as_in_use(tried),
         gone,
         tried,
         expected=f"{identifier} still in use",

@@ -34,11 +34,11 @@ def test_a_faulty_contact_is_answered_with_well_formed_errors(
     certain |= {"language of city": sample_records.unknown_language(record, "city")}
     answers = [contacts.lacking("firstName"), *(contacts.faulty(*pair) for pair in certain.items())]
     sent = [errors_array.refused_before(answer) for answer in answers]
-    contact_requests.each_with_array(claim("errors-array", operation), sent)
+    contact_requests.claim_errors_arrays(claim("errors-array", operation), sent)
     sent += [contacts.faulty("unknown field", sample_records.unknown_field(record))]
     sent += [contacts.faulty("unknown country", sample_records.unknown_country(record))]
     contact_requests.each_array_of_elements(claim("errors-element-shape", operation), sent)
-    contact_requests.each_known_code(claim("errors-code-known", operation), sent)
+    contact_requests.claim_known_codes(claim("errors-code-known", operation), sent)
     observe("errors-status", operation, sorted({errors_array.outcome(exchange) for exchange in sent}))
 
 
@@ -48,9 +48,9 @@ def test_a_faulty_document_is_answered_with_well_formed_errors(
 ) -> None:
     """A document that breaks its schema is answered with objects of code and property, and with its identifier."""
     faulty = errors_array.refused_before(records.faulty(operation))
-    contact_requests.each_with_array(claim("errors-array", operation), [faulty])
+    contact_requests.claim_errors_arrays(claim("errors-array", operation), [faulty])
     refused = [faulty, *records.lacking(operation)]
     contact_requests.each_array_of_elements(claim("errors-element-shape", operation), refused)
-    contact_requests.each_known_code(claim("errors-code-known", operation), refused)
+    contact_requests.claim_known_codes(claim("errors-code-known", operation), refused)
     observe("errors-status", operation, [errors_array.outcome(faulty)])
     submissions.claim_named(partial(claim, "workflow-errors-with-identifier"), faulty)

@@ -35,7 +35,7 @@ def test_a_wrong_kind_is_reported_as_an_invalid_type_of_its_field(
         for field in OF_EACH_KIND
         for kind, record in sample_records.wrong_kind_in_turn(contacts.record(), field, 0).items()
     ]
-    contact_requests.each_named(claim("errors-property-names-field", operation), sent)
+    contact_requests.claim_fields_named(claim("errors-property-names-field", operation), sent)
     contact_requests.each_with_code(
         claim("errors-code-invalid-type", operation), sent, errors_array.INVALID_TYPE
     )
@@ -93,7 +93,7 @@ def test_several_faults_are_reported_together(
         sample_records.without(contacts.record(), "lastName"), "city"
     ) | {"phones": {"text": "none"}}
     sent = errors_array.refused_before(contacts.send(record))
-    contact_requests.each_named(
+    contact_requests.claim_fields_named(
         claim("errors-several-faults", operation), [(field, sent) for field in ("lastName", "city", "phones")]
     )
 

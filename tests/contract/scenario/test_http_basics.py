@@ -37,7 +37,9 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(
     def judge(operation: str) -> None:
         again = partial(ordinary.harmless, operation)
         apart = partial(ordinary.harmless, "listDrafts", {})
-        comparison.realm_taken(claim("realm-document-realms", operation), asked[operation], again, apart)
+        comparison.claim_realm_accepted(
+            claim("realm-document-realms", operation), asked[operation], again, apart
+        )
 
     def judge_header(operation: str) -> None:
         plain = partial(ordinary.harmless, operation, {"Content-Type": None})
@@ -57,7 +59,7 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(
         _families("draft", "attachment"),
         ordinary.nowhere,
     )
-    comparison.each_judged([*headers, *realms, served])
+    comparison.judge_each([*headers, *realms, served])
 
 
 @contract("version-2013-paths", "realm-document-realms", "json-bodies", operations=requests.family("contact"))
@@ -68,7 +70,9 @@ def test_ordinary_requests_for_contacts_are_served(ordinary: OrdinaryRequests, c
     def judge(operation: str) -> None:
         again = partial(ordinary.harmless, operation)
         apart = partial(ordinary.harmless, "listDrafts", {})
-        comparison.realm_taken(claim("realm-document-realms", operation), asked[operation], again, apart)
+        comparison.claim_realm_accepted(
+            claim("realm-document-realms", operation), asked[operation], again, apart
+        )
 
     for operation in requests.family("contact"):
         claim("json-bodies", operation).meets("empty-or-json", asked[operation])
@@ -80,7 +84,7 @@ def test_ordinary_requests_for_contacts_are_served(ordinary: OrdinaryRequests, c
         _families("contact"),
         ordinary.nowhere,
     )
-    comparison.each_judged([*realms, served])
+    comparison.judge_each([*realms, served])
 
 
 def _families(*names: str) -> dict[str, tuple[str, ...]]:
@@ -96,7 +100,7 @@ def test_ordinary_submissions_are_served(ordinary: OrdinaryRequests, claim: Clai
 
     def judge(operation: str) -> None:
         again = partial(ordinary.harmless, operation)
-        comparison.realm_taken(claim("realm-workflow-realms", operation), asked[operation], again)
+        comparison.claim_realm_accepted(claim("realm-workflow-realms", operation), asked[operation], again)
 
     comparison.families_served(
         partial(claim, "version-2023-paths"),
@@ -106,7 +110,7 @@ def test_ordinary_submissions_are_served(ordinary: OrdinaryRequests, claim: Clai
     )
     for operation in requests.family("workflow"):
         claim("json-bodies", operation).meets("empty-or-json", asked[operation])
-    comparison.each_judged(partial(judge, operation) for operation in requests.family("workflow"))
+    comparison.judge_each(partial(judge, operation) for operation in requests.family("workflow"))
 
 
 @contract("version-2013-paths", "json-bodies", "content-type-charset", operations=("createToken",))

@@ -38,7 +38,7 @@ def test_a_malformed_record_is_not_saved(
     request = ordinary.request(operation)
     bodies = hostile_input.malformed(request.body)
     asked = [requests.with_body(request, author, body) for body in bodies.values()]
-    drafts.each_refused(claim("malformed-json-refused", operation), asked)
+    drafts.claim_each_refused(claim("malformed-json-refused", operation), asked)
     named = [request.path[name] for name in ("uid", "identifier") if name in request.path]
     drafts.no_draft_under(claim("malformed-json-refused", operation), author, named, *asked[:1])
 
@@ -52,7 +52,7 @@ def test_a_malformed_contact_is_refused(
     asked = [
         requests.with_body(request, author, body) for body in hostile_input.malformed(request.body).values()
     ]
-    drafts.each_refused(claim("malformed-json-refused", operation), asked)
+    drafts.claim_each_refused(claim("malformed-json-refused", operation), asked)
 
 
 @contract("malformed-json-refused", operations=("updateWorkflowRecord",))
@@ -63,7 +63,7 @@ def test_a_malformed_submission_updates_nothing(
     identifier = records.standing()
     bodies = hostile_input.malformed(samples.submission(identifier))
     asked = [submit(UPDATE, author, samples, identifier, body=body) for body in bodies.values()]
-    drafts.each_refused(claim("malformed-json-refused", UPDATE), asked)
+    drafts.claim_each_refused(claim("malformed-json-refused", UPDATE), asked)
 
 
 @contract("malformed-json-refused", operations=("saveDraft", "getDraft"))
@@ -76,7 +76,7 @@ def test_a_malformed_record_does_not_touch_the_draft_that_is_there(
     changed = draft.document | {"firstName": "Changed"}
     request = ordinary.saving(draft.uid)
     asked = [requests.with_body(request, author, body) for body in hostile_input.malformed(changed).values()]
-    drafts.each_refused(claim("malformed-json-refused", "saveDraft"), asked)
+    drafts.claim_each_refused(claim("malformed-json-refused", "saveDraft"), asked)
     claim("malformed-json-refused", "saveDraft").shows(
         author.send("getDraft", path={"uid": draft.uid}), draft.document
     )
@@ -100,4 +100,4 @@ def test_a_record_in_a_dialect_is_refused(
     request = ordinary.request(operation)
     bodies = share(hostile_input.dialects(request.body), realm, 3, operation)
     asked = [requests.with_body(request, author, body) for body in bodies.values()]
-    drafts.each_refused(claim("json-dialect-refused", operation), asked)
+    drafts.claim_each_refused(claim("json-dialect-refused", operation), asked)

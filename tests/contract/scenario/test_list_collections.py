@@ -9,11 +9,11 @@ from contracts.cases import (
     Namespace,
     Observer,
     Samples,
+    claim_each_refused,
     contract,
     done,
     drafts,
     drafts_of,
-    each_refused,
     lists,
     require,
 )
@@ -143,7 +143,7 @@ def test_a_draft_saved_several_times_is_listed_once(
 def test_listing_drafts_needs_a_token(anonymous: Actor, claim: Claims, observe: Observer) -> None:
     """Without a token no list is given, with or without a collection."""
     pages = [drafts_of(anonymous, collection).page() for collection in (None, "my", "mydrafts")]
-    each_refused(claim("list-needs-token"), [page.exchange for page in pages])
+    claim_each_refused(claim("list-needs-token"), [page.exchange for page in pages])
     observe("list-failure-status", "listDrafts", {"without a token": pages[0].exchange.answer.status})
 
 

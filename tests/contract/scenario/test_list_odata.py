@@ -7,9 +7,9 @@ from contracts.cases import (
     Arrangement,
     Claims,
     Observer,
+    claim_each_refused,
     contract,
     drafts_of,
-    each_refused,
     equals,
     lists,
     quoted,
@@ -71,7 +71,7 @@ def test_a_malformed_filter_is_refused(author: Actor, claim: Claims, observe: Ob
     """A $filter that is no OData expression is refused."""
     texts = ("((", "identifier eq 'open")
     exchanges = [drafts_of(author, "mydrafts").page(filter=text).exchange for text in texts]
-    each_refused(claim("list-filter-malformed"), exchanges)
+    claim_each_refused(claim("list-filter-malformed"), exchanges)
     observe("list-failure-status", "listDrafts", shape(exchanges[0]))
 
 
@@ -80,4 +80,4 @@ def test_a_malformed_orderby_is_refused(author: Actor, claim: Claims) -> None:
     """An $orderby that is no OData expression is refused."""
     texts = ("((", "identifier sideways down")
     exchanges = [drafts_of(author, "mydrafts").page(orderby=text).exchange for text in texts]
-    each_refused(claim("list-orderby-malformed"), exchanges)
+    claim_each_refused(claim("list-orderby-malformed"), exchanges)

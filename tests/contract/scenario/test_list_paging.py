@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.cases import Actor, Arrangement, Claims, contract, drafts_of, each_refused, lists
+from contracts.cases import Actor, Arrangement, Claims, claim_each_refused, contract, drafts_of, lists
 
 #: More than one account will ever have drafts in a development environment, and less than deep paging forbids.
 BEYOND = 9_000
@@ -16,7 +16,7 @@ COLLECTIONS = ("my", "mydrafts")
 def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $top no more items are returned than it says."""
     lists.kept_drafts(arrange, author)
-    lists.no_more_than(claim("list-top"), drafts_of(author).page(top=top), top)
+    lists.claim_at_most(claim("list-top"), drafts_of(author).page(top=top), top)
 
 
 @contract("list-collection-with-top")
@@ -27,7 +27,7 @@ def test_top_bounds_a_collection(collection: str, author: Actor, arrange: Arrang
     lists.relies_on_top(arrange, drafts_of(author))
     drafts = drafts_of(author, collection)
     lists.relies_on_list(arrange, drafts)
-    lists.no_more_than(claim("list-collection-with-top"), drafts.page(top=4), 4)
+    lists.claim_at_most(claim("list-collection-with-top"), drafts.page(top=4), 4)
 
 
 @contract("list-skip")
@@ -55,7 +55,7 @@ def test_skip_shifts_a_collection(
 def test_top_and_skip_count_beside_other_options(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Beside a $filter and an $orderby, where they are taken, $top bounds the list and $skip shifts it."""
     sifted = lists.sifted_drafts(arrange, author, "mydrafts")
-    lists.no_more_than(claim("list-top"), sifted.page(top=2), 2)
+    lists.claim_at_most(claim("list-top"), sifted.page(top=2), 2)
     lists.starts_later(claim("list-skip"), sifted, 2)
 
 
@@ -136,4 +136,4 @@ def test_what_is_no_number_is_refused(option: str, author: Actor, claim: Claims)
     """A $top or $skip that is no number is refused."""
     drafts = drafts_of(author, "mydrafts")
     exchanges = [drafts.page(**{option: text}).exchange for text in ("ten", "[]")]
-    each_refused(claim("list-number-malformed"), exchanges)
+    claim_each_refused(claim("list-number-malformed"), exchanges)

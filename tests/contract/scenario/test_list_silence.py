@@ -26,9 +26,7 @@ def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe
     orders = {"as saved": kept, "latest first": kept[::-1], "by uid": sorted(kept)}
     observe("list-fields", "listDrafts", sorted(mine[0]) if mine else None)
     observe("list-envelope", "listDrafts", shape(page.exchange)["body"].partition(" of ")[0])
-    observe(
-        "list-default-order", "listDrafts", {"order": comparison.order_shown(page.order_of(kept), orders)}
-    )
+    observe("list-default-order", "listDrafts", {"order": comparison.order_name(page.order_of(kept), orders)})
     observe("list-default-page", "listDrafts", {"items": comparison.page_length(drafts, page, len(kept))})
 
 

@@ -38,7 +38,7 @@ def test_an_empty_realm_header_is_refused(
     request = ordinary.faulty(operation)
     refused = requests.send(request, author, {"Realm": ""})
     comparison.has_status(claim("realm-empty", operation), refused, partial(requests.send, request, author))
-    comparison.no_realm_found(
+    comparison.claim_no_default_realm(
         claim("realm-empty", operation), refused, partial(requests.send, request, author)
     )
 

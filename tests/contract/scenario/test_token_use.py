@@ -122,7 +122,7 @@ def test_the_scheme_before_the_token_matters(author: Actor, claim: Claims, obser
     token = author.token() or ""
     garbage = author.send("listDrafts", headers={"Authorization": "Basic eDp5"})
     altered = [author.send("listDrafts", token=other) for other in sign_in.altered_tokens(token)]
-    drafts.each_refused(claim("token-invalid-refused", "listDrafts"), [garbage, *altered])
+    drafts.claim_each_refused(claim("token-invalid-refused", "listDrafts"), [garbage, *altered])
     claim("token-other-scheme").refused(
         author.send("listDrafts", headers={"Authorization": f"Basic {token}"})
     )

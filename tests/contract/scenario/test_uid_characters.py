@@ -65,6 +65,6 @@ def test_save_refuses_every_forbidden_character(
     """A single character outside the rule is refused; no draft is stored, not under a tidied uid either."""
     uids = _spoilt(sort, identifiers.base(fresh), realm)
     saved = requests.save_each(author, samples, arrange, fresh, uids)
-    drafts.each_refused(claim(_CLAUSES[sort], "saveDraft"), saved)
+    drafts.claim_each_refused(claim(_CLAUSES[sort], "saveDraft"), saved)
     drafts.nothing_saved(partial(claim, _CLAUSES[sort]), author, uids, identifiers.foldings(uids), *saved)
     observe("uid-refusal-answer", "saveDraft", shape(saved[0]))

@@ -68,7 +68,7 @@ def test_save_refuses_a_uid_outside_the_range(
     """A uid of 10 or of 129 characters is refused, and no draft is stored, not under its first 128 either."""
     uids = _OUTSIDE[clause](fresh)
     saved = requests.save_each(author, samples, arrange, fresh, uids)
-    drafts.each_refused(claim(clause, "saveDraft"), saved)
+    drafts.claim_each_refused(claim(clause, "saveDraft"), saved)
     drafts.nothing_saved(partial(claim, clause), author, uids, identifiers.foldings(uids), *saved)
     observe("uid-refusal-answer", "saveDraft", shape(saved[0]))
 

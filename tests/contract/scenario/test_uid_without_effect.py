@@ -26,12 +26,12 @@ def test_deleting_refuses_a_uid_outside_the_rule(
     uid, longest = identifiers.base(fresh), identifiers.longest(fresh)
     arrange.draft(author, uid)
     arrange.draft(author, longest)
-    deleted = requests.ask_each(author, "deleteDraft", _bad(fresh, uid, longest))
+    deleted = requests.send_to_each_uid(author, "deleteDraft", _bad(fresh, uid, longest))
     for kept in (uid, longest):
         drafts.draft_still_there(
             claim("draft-delete-spares-others", "deleteDraft"), author, arrange, kept, *deleted[:1]
         )
-    drafts.each_refused(claim("uid-rule-without-effect", "deleteDraft"), deleted)
+    drafts.claim_each_refused(claim("uid-rule-without-effect", "deleteDraft"), deleted)
     observe("uid-refusal-answer", "deleteDraft", shape(deleted[0]))
 
 
@@ -43,9 +43,11 @@ def test_listing_attachments_refuses_a_uid_outside_the_rule(
 ) -> None:
     """The attachments of a document are not listed under a bad uid that is left when its own is tidied."""
     uid = ordinary.request("attachmentExists").path["uid"]
-    listed = requests.ask_each(author, "listAttachments", _bad(fresh, uid, identifiers.longest(fresh)))
+    listed = requests.send_to_each_uid(
+        author, "listAttachments", _bad(fresh, uid, identifiers.longest(fresh))
+    )
     attachments.none_listed(claim("uid-listing-tidied"), author, uid, listed)
-    drafts.each_refused(claim("uid-rule-without-effect", "listAttachments"), listed)
+    drafts.claim_each_refused(claim("uid-rule-without-effect", "listAttachments"), listed)
     observe("uid-refusal-answer", "listAttachments", shape(listed[0]))
 
 

@@ -105,11 +105,11 @@ def test_a_record_is_created_under_a_free_identifier(
     again = submit(CREATE_NAMED, author, samples, identifier)
     workflow_errors.claim_in_use(claim("workflow-created-exists"), sent, again)
     update = records.try_faulty(identifier)
-    workflow_errors.claim_known(claim("workflow-created-known"), sent, update)
+    workflow_errors.claim_record_exists(claim("workflow-created-known"), sent, update)
     observe(
         "workflow-submitted-state",
         CREATE_NAMED,
-        "locked" if workflow_errors.told(update, Row.LOCKED) else "open",
+        "locked" if workflow_errors.ended_in(update, Row.LOCKED) else "open",
     )
     records.offer_submitted(identifier)
 

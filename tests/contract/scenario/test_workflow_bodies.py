@@ -14,8 +14,8 @@ from contracts.cases import (
     Observer,
     Samples,
     WorkflowRecords,
+    claim_each_turned_down,
     contract,
-    each_turned_down,
     errors_array,
     nothing_came_of,
     submissions,
@@ -33,7 +33,7 @@ def test_a_submission_without_a_document_is_refused(
         submit(operation, author, samples, identifier, body)
         for body in submissions.bodies_without_document(samples, identifier).values()
     ]
-    each_turned_down(clause, sent)
+    claim_each_turned_down(clause, sent)
     nothing_came_of(clause, records, identifier, *sent)
 
 
@@ -47,7 +47,7 @@ def test_a_document_that_is_no_object_is_refused(
         submit(operation, author, samples, identifier, body)
         for body in submissions.documents_of_other_kinds()
     ]
-    each_turned_down(clause, sent)
+    claim_each_turned_down(clause, sent)
     nothing_came_of(clause, records, identifier, *sent)
 
 
@@ -64,7 +64,7 @@ def test_a_body_that_is_no_object_is_refused(
         submit(operation, author, samples, identifier, [samples.submission(identifier)]),
         submit(operation, author, samples, identifier, body=b""),
     ]
-    each_turned_down(clause, sent)
+    claim_each_turned_down(clause, sent)
     nothing_came_of(clause, records, identifier, *sent)
 
 
@@ -102,7 +102,7 @@ def test_a_batch_identifier_that_is_too_long_is_refused(
         submit(operation, author, samples, identifier, samples.submission(identifier, batchId=text))
         for text in submissions.too_long(submissions.LONGEST_BATCH, operation)
     ]
-    each_turned_down(clause, sent)
+    claim_each_turned_down(clause, sent)
     nothing_came_of(clause, records, identifier, *sent)
     submissions.identifier_free(clause, records, identifier, *sent)
 
@@ -121,7 +121,7 @@ def test_information_that_is_too_long_is_refused(
         submit(operation, author, samples, identifier, samples.submission(identifier, additionalInfo=text))
         for text in submissions.too_long(submissions.LONGEST_INFO, operation)
     ]
-    each_turned_down(clause, sent)
+    claim_each_turned_down(clause, sent)
     nothing_came_of(clause, records, identifier, *sent)
     submissions.identifier_free(clause, records, identifier, *sent)
 
@@ -139,7 +139,7 @@ def test_information_that_is_too_long_is_refused_from_a_holder_of_the_nau_role(
     identifier, clause = fresh.uid(), claim("workflow-info-too-long", operation)
     submission = samples.submission(identifier, additionalInfo="i" * (submissions.LONGEST_INFO + 1))
     sent = submit(operation, nau, samples, identifier, submission)
-    each_turned_down(clause, [sent])
+    claim_each_turned_down(clause, [sent])
     nothing_came_of(clause, records, identifier, sent)
 
 
@@ -164,4 +164,4 @@ def test_a_text_that_is_no_string_is_refused(
         submit(operation, author, samples, identifier, samples.submission(identifier, **{member: value}))
         for value in submissions.NO_STRINGS.values()
     ]
-    each_turned_down(claim(clause, operation), sent)
+    claim_each_turned_down(claim(clause, operation), sent)

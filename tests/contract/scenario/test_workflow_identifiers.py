@@ -9,8 +9,8 @@ from contracts.cases import (
     Row,
     Samples,
     WorkflowRecords,
+    claim_each_turned_down,
     contract,
-    each_turned_down,
     identifiers,
     submissions,
     submit,
@@ -53,7 +53,7 @@ def test_an_identifier_outside_the_rule_is_refused(
             submissions.submit_unnamed(author, samples, identifier) for identifier in (near, *others[:-1])
         ]
         sent += [submit(operation, author, samples, identifier) for identifier in others[-1:]]
-        each_turned_down(claim(clause, operation), sent)
+        claim_each_turned_down(claim(clause, operation), sent)
 
 
 @contract(
@@ -80,6 +80,6 @@ def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     records.settles(identifier)
     other = identifiers.other_case(fresh, identifier)
     again = submit(CREATE_NAMED, author, samples, other, samples.faulty_submission(other))
-    workflow_errors.claim_not_taken(
+    workflow_errors.claim_identifier_free(
         claim("workflow-identifier-case-sensitive", CREATE_NAMED), accepted, again
     )

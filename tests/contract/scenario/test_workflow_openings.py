@@ -36,7 +36,7 @@ def test_members_beside_the_document(
     """Whether a member of a faulty submission is named among its errors, or refused before its content."""
     for clause, table in MEMBERS.items():
         seen = {
-            name: errors_array.told_of(
+            name: errors_array.describe_outcome(
                 submissions.submit_faulty(CREATE_NAMED, author, samples, fresh.uid(), **members), members
             )
             for name, members in table.items()

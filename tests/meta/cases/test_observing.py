@@ -41,12 +41,12 @@ ORDERS = {"as saved": "dbface", "latest first": "ecafbd", "by uid": "abcdef"}
     ],
 )
 def test_an_order_shows_though_items_are_missing(seen: str, name: str) -> None:
-    assert comparison.order_shown(list(seen), ORDERS) == name
+    assert comparison.order_name(list(seen), ORDERS) == name
 
 
 @pytest.mark.parametrize("seen", ["db", "ace", ""])
 def test_too_few_items_show_no_order(seen: str) -> None:
-    assert comparison.order_shown(list(seen), ORDERS) is None
+    assert comparison.order_name(list(seen), ORDERS) is None
 
 
 def listed(length: int, following: int) -> tuple[Any, Any]:

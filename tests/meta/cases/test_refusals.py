@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.drafts import each_refused, not_listed
+from contracts.cases.drafts import claim_each_refused, not_listed
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction
 
@@ -40,7 +40,7 @@ def test_a_request_that_cannot_be_judged_is_not_passed_over(
     must: Claim, attempt: Attempt, answer: Any, exchange: Any, statuses: tuple[int, ...]
 ) -> None:
     with pytest.raises(Blocked, match=str(next(status for status in statuses if status >= 500))):
-        each_refused(must, [exchange(answer({}, status)) for status in statuses])
+        claim_each_refused(must, [exchange(answer({}, status)) for status in statuses])
     assert attempt.held.total() == 1
 
 
@@ -49,6 +49,6 @@ def test_what_refuses_nothing_absent_is_another_clauses_finding(
 ) -> None:
     taken, absent = exchange(answer({})), exchange(answer({}, 404))
     with pytest.raises(Blocked, match="refuse what is absent"):
-        each_refused(must, [taken], control=lambda: taken)
+        claim_each_refused(must, [taken], control=lambda: taken)
     with pytest.raises(Contradiction):
-        each_refused(must, [taken], control=lambda: absent)
+        claim_each_refused(must, [taken], control=lambda: absent)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from contracts.cases.arrangement import Draft
-from contracts.cases.drafts import kept_when_taken, nothing_of, stored
+from contracts.cases.drafts import claim_kept_if_accepted, nothing_of, stored
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction
 
@@ -42,7 +42,7 @@ def test_a_save_that_was_refused_or_told_of_faults_says_nothing(
 ) -> None:
     refused = exchange(answer(*told), operation="saveDraft")
     reader = Reader(exchange(answer({}, 404)))
-    assert kept_when_taken(claims("draft-get-content"), refused, refused, BEFORE) != "kept"
+    assert claim_kept_if_accepted(claims("draft-get-content"), refused, refused, BEFORE) != "kept"
     stored(claims("draft-save-creates"), reader, UID, refused)  # type: ignore[arg-type]
     with pytest.raises(Contradiction if refused.answer.refusal else Blocked):
         claims("draft-save-creates").accepted(refused)

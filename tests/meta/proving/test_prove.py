@@ -64,13 +64,11 @@ def test_a_mistaken_word_is_one_clear_line(
 
 # A trial as the proof runs it in a fork, but without the suite: the second one blocks until the proof is interrupted.
 TRIALS = """
-import signal, sys, time
+import sys, time
 from pathlib import Path
 from contracts.proving import proof
 from contracts.proving.trials import TrialResult
 
-# A shell that starts the tests in the background makes them ignore Ctrl-C, and their children with them.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 began, blocks = Path(sys.argv.pop(1)), sys.argv.pop(1) == "blocks"
 
 def trial_result(trial, index, folder):
