@@ -12,7 +12,7 @@ from math import log
 from typing import Any, Final
 
 from contracts.cases.list_pages import Lister, Page
-from contracts.cases.requests import ELSEWHERE, MADE_UP, UNKNOWN_REALM
+from contracts.cases.requests import ELSEWHERE, MADE_UP, UNKNOWN_REALM, OrdinaryRequests
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, taken, usable
 from contracts.checks.sign_in import token_in
@@ -103,7 +103,8 @@ def claim_same_outcome(claim: Claim, changed: Exchange, usual: Exchange) -> None
 def treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:
     """Claim that two requests were both accepted, or both refused for the same reasons.
 
-    Unlike `claim_same_outcome` two different statuses of success are one outcome: the second save of a draft replaces it.
+    Unlike for `claim_same_outcome` two different statuses of success are one outcome: the second save of a draft
+    replaces it.
     """
     if taken(changed) and taken(usual):
         claim.accepted(changed)
@@ -232,6 +233,51 @@ def claim_realm_accepted(
     if made_up and apart is not None and not refused_as(answer, usable(apart())):
         raise Blocked(exchange.operation or "", f"answered {answer.quote()} for something made up")
     claim.holds(False, exchange, unknown, elsewhere, expected="the realm is accepted", seen=answer.quote())
+
+
+def realms_accepted(
+    claims: Callable[[str], Claim],
+    exchanges: Mapping[str, Exchange],
+    ordinary: OrdinaryRequests,
+    operations: Iterable[str],
+    *,
+    apart: str | None = None,
+) -> list[Callable[[], None]]:
+    """Judgements on whether operations accept the realm of their ordinary request, for `judge_each`.
+
+    Args:
+        claims: Makes the claim about an operation.
+        exchanges: One ordinary request of each operation.
+        apart: An operation whose request needs nothing made up, as `claim_realm_accepted` may ask for.
+    """
+    plain = partial(ordinary.harmless, apart, {}) if apart is not None else None
+    return [
+        partial(claim_realm_accepted, claims(each), exchanges[each], partial(ordinary.harmless, each), plain)
+        for each in operations
+    ]
+
+
+def content_type_tolerated(
+    claims: Callable[[str], Claim],
+    exchanges: Mapping[str, Exchange],
+    ordinary: OrdinaryRequests,
+    operations: Iterable[str],
+) -> list[Callable[[], None]]:
+    """Judgements on whether operations without a body accept a Content-Type, for `judge_each`.
+
+    Args:
+        claims: Makes the claim about an operation.
+        exchanges: One ordinary request of each operation, with a Content-Type.
+    """
+    return [
+        partial(
+            tolerated,
+            claims(each),
+            exchanges[each],
+            partial(ordinary.harmless, each, {"Content-Type": None}),
+        )
+        for each in operations
+    ]
 
 
 def families_served(

@@ -1,10 +1,21 @@
 """What holds for ordinary requests: versions in the path, JSON in the bodies, headers that are fine."""
 
+from collections.abc import Callable, Mapping
 from functools import partial
 
-from contracts.cases import Actor, Claims, Credentials, OrdinaryRequests, comparison, contract, requests
+from contracts.cases import (
+    Actor,
+    Claims,
+    Credentials,
+    Exchange,
+    OrdinaryRequests,
+    comparison,
+    contract,
+    requests,
+)
 
-DOCUMENTS = (*requests.family("draft"), *requests.family("attachment"))
+DRAFTS = requests.family("draft")
+DOCUMENTS = (*DRAFTS, *requests.family("attachment"))
 BODIES = ("createContact", "updateContact", "saveDraft")
 WITHOUT_BODY = (
     "getDraft",
@@ -33,32 +44,18 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(
 ) -> None:
     """Draft and attachment operations stand under /api/v2013, with the listed headers, and answer in JSON."""
     asked = ordinary.once_each(DOCUMENTS)
-
-    def judge(operation: str) -> None:
-        again = partial(ordinary.harmless, operation)
-        apart = partial(ordinary.harmless, "listDrafts", {})
-        comparison.claim_realm_accepted(
-            claim("realm-document-realms", operation), asked[operation], again, apart
-        )
-
-    def judge_header(operation: str) -> None:
-        plain = partial(ordinary.harmless, operation, {"Content-Type": None})
-        comparison.tolerated(claim("content-type-without-body", operation), asked[operation], plain)
-
     for operation in WITH_JSON:
         claim("json-bodies", operation).meets("empty-or-json", asked[operation])
     for operation in ("draftExists", "attachmentExists"):
         claim("head-without-body", operation).meets("no-content", asked[operation])
-    realms = [partial(judge, operation) for operation in requests.family("draft")]
-    headers = [partial(judge_header, operation) for operation in WITHOUT_BODY]
-    # Last, as it ends the case where one operation is not served, which says nothing about the others.
-    served = partial(
-        comparison.families_served,
-        partial(claim, "version-2013-paths"),
-        asked,
-        _families("draft", "attachment"),
-        ordinary.nowhere,
+    headers = comparison.content_type_tolerated(
+        partial(claim, "content-type-without-body"), asked, ordinary, WITHOUT_BODY
     )
+    realms = comparison.realms_accepted(
+        partial(claim, "realm-document-realms"), asked, ordinary, DRAFTS, apart="listDrafts"
+    )
+    # Last, as it ends the case where one operation is not served, which says nothing about the others.
+    served = _served(claim, asked, ordinary, "draft", "attachment")
     comparison.judge_each([*headers, *realms, served])
 
 
@@ -66,29 +63,24 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(
 def test_ordinary_requests_for_contacts_are_served(ordinary: OrdinaryRequests, claim: Claims) -> None:
     """Contact operations stand under /api/v2013, in every realm that has documents, and answer in JSON."""
     asked = ordinary.once_each(requests.family("contact"))
-
-    def judge(operation: str) -> None:
-        again = partial(ordinary.harmless, operation)
-        apart = partial(ordinary.harmless, "listDrafts", {})
-        comparison.claim_realm_accepted(
-            claim("realm-document-realms", operation), asked[operation], again, apart
-        )
-
     for operation in requests.family("contact"):
         claim("json-bodies", operation).meets("empty-or-json", asked[operation])
-    realms = [partial(judge, operation) for operation in requests.family("contact")]
-    served = partial(
+    realms = comparison.realms_accepted(
+        partial(claim, "realm-document-realms"), asked, ordinary, asked, apart="listDrafts"
+    )
+    comparison.judge_each([*realms, _served(claim, asked, ordinary, "contact")])
+
+
+def _served(
+    claim: Claims, asked: Mapping[str, Exchange], ordinary: OrdinaryRequests, *families: str
+) -> Callable[[], None]:
+    return partial(
         comparison.families_served,
         partial(claim, "version-2013-paths"),
         asked,
-        _families("contact"),
+        {family: requests.family(family) for family in families},
         ordinary.nowhere,
     )
-    comparison.judge_each([*realms, served])
-
-
-def _families(*names: str) -> dict[str, tuple[str, ...]]:
-    return {name: requests.family(name) for name in names}
 
 
 @contract(
@@ -97,11 +89,6 @@ def _families(*names: str) -> dict[str, tuple[str, ...]]:
 def test_ordinary_submissions_are_served(ordinary: OrdinaryRequests, claim: Claims) -> None:
     """Workflow operations stand under /api/v2023 at the same base address, in every realm, and answer in JSON."""
     asked = ordinary.once_each(requests.family("workflow"))
-
-    def judge(operation: str) -> None:
-        again = partial(ordinary.harmless, operation)
-        comparison.claim_realm_accepted(claim("realm-workflow-realms", operation), asked[operation], again)
-
     comparison.families_served(
         partial(claim, "version-2023-paths"),
         asked,
@@ -110,7 +97,8 @@ def test_ordinary_submissions_are_served(ordinary: OrdinaryRequests, claim: Clai
     )
     for operation in requests.family("workflow"):
         claim("json-bodies", operation).meets("empty-or-json", asked[operation])
-    comparison.judge_each(partial(judge, operation) for operation in requests.family("workflow"))
+    realms = partial(claim, "realm-workflow-realms")
+    comparison.judge_each(comparison.realms_accepted(realms, asked, ordinary, asked))
 
 
 @contract("version-2013-paths", "json-bodies", "content-type-charset", operations=("createToken",))
