@@ -69,6 +69,17 @@ class SafeOutput(io.TextIOWrapper):
         super().write(displayed(text))
         return len(text)
 
+    @staticmethod
+    def command(stream: TextIO, line: str) -> None:
+        """Write a line that the runner of a job is meant to obey; what it quotes has to be escaped already.
+
+        Args:
+            stream: Standard output, whether or not it is one of these.
+            line: Without its end.
+        """
+        write = super().write if isinstance(stream, SafeOutput) else stream.write
+        write(f"{printable(line)}\n")
+
 
 def encodable(value: Any) -> Any:
     """Return a JSON value with lone surrogates written as their escapes, members and items included."""

@@ -18,6 +18,7 @@ from contracts.evidence.run_folder import (
     read_shards,
 )
 from contracts.evidence.verdicts import RunVerdict
+from contracts.reports.annotations import annotate
 from contracts.reports.finding_lines import lines_of
 from contracts.reports.verdict_json import FILE_NAME as VERDICT_FILE
 from contracts.reports.webhook import webhook_settings
@@ -85,6 +86,7 @@ def _print_verdict(verdict: RunVerdict, folder: Path, shards: int, command: str)
     click.echo(f"merged: {shards} shards")
     for line in lines_of(verdict, command):
         click.secho(one_line(line.text), fg=line.colour or None, bold=line.bold)
+    annotate(verdict)
     if verdict.weather and verdict.word != "inconclusive":
         click.echo(f"weather: {plain_line(verdict.weather, _LONGEST_LINE)}")
     if verdict.drift.sentence:

@@ -30,6 +30,7 @@ from contracts.plugin.controller import is_worker
 from contracts.plugin.interruption import LastingOutput
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.session_finish import COMPLAINTS, PLAN, TROUBLE, VERDICT
+from contracts.reports.annotations import annotate
 from contracts.reports.finding_lines import lines_of
 from contracts.safe_text import cut, many, one_line, plain_line, printable
 from contracts.session.limits import requests_counted
@@ -120,6 +121,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     report = folder / "index.html"
     # A page that could not be written is named in the verdict; what there is besides stands in the folder.
     terminalreporter.write_line(f"report: {report if report.exists() else folder}")
+    annotate(verdict)
     _tell(terminalreporter, config, verdict.line)
 
 

@@ -72,6 +72,17 @@ def identities(case: Case) -> tuple[str, str]:
     return test_case, _digest(f"{test_case}|{case.realm}")
 
 
+def variant(case: Case) -> str:
+    """Return what tells a parametrised case from its siblings; the realm, which Allure shows by itself, left out."""
+    parameters = case.id.partition("[")[2].removesuffix("]")
+    before, _, after = parameters.partition(case.realm)
+    return "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
+
+
+def _title(case: Case) -> str:
+    return f"{case.name} ({variant(case)})" if variant(case) else case.name
+
+
 def _result(record: RunRecord, verdict: RunVerdict, case: Case, clauses: dict[str, Clause]) -> TestResult:
     test_case, history = identities(case)
     start = _milliseconds(case.started or record.run.started)
@@ -80,7 +91,7 @@ def _result(record: RunRecord, verdict: RunVerdict, case: Case, clauses: dict[st
         historyId=history,
         testCaseId=test_case,
         fullName=printable(case.id.partition("[")[0]),
-        name=printable(case.name),
+        name=printable(_title(case)),
         description=printable(case.doc),
         # Accepted or not counted: skipped, as Allure's own known issues still count as failures.
         status=Status.SKIPPED if _toned_down(case, verdict) else _STATUS[case.outcome],

@@ -17,7 +17,16 @@ from contracts.exchanges import har
 from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.history.runs import read_past
 from contracts.interface.catalogue import Clause, load_catalogue
-from contracts.reports import allure, finding_files, html, junit, questions, summary, verdict_json
+from contracts.reports import (
+    allure,
+    annotations,
+    finding_files,
+    html,
+    junit,
+    questions,
+    summary,
+    verdict_json,
+)
 from contracts.safe_text import plain_line
 
 Writer = Callable[[RunRecord, RunVerdict, Path], Path]
@@ -39,6 +48,8 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
         "html": html.write,
         "findings": finding_files.write,
         "junit": junit.write,
+        "sarif": annotations.write_sarif,
+        "code-quality": annotations.write_code_quality,
         "har": _write_har,
         "allure": allure.write,
         "observations": observations.write,
@@ -55,6 +66,8 @@ _PLACES: Mapping[str, str] = MappingProxyType(
         "html": html.FILE_NAME,
         "findings": finding_files.FOLDER_NAME,
         "junit": junit.FILE_NAME,
+        "sarif": annotations.SARIF_NAME,
+        "code-quality": annotations.CODE_QUALITY_NAME,
         "har": har.FILE_NAME,
         "allure": allure.FOLDER_NAME,
         "observations": observations.FILE_NAME,

@@ -25,7 +25,7 @@ SCHEMAS = {
     "saved/*.json": "saved",
 }
 #: What keeps the format of somebody else.
-FOREIGN = ("traffic.har", "junit.xml", "allure/*")
+FOREIGN = ("traffic.har", "junit.xml", "code-quality.json", "allure/*")
 
 
 @cache

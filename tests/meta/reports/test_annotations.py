@@ -1,0 +1,126 @@
+"""Findings for build servers: GitHub's annotations, SARIF, GitLab's code quality, JUnit as Jenkins takes it."""
+
+import io
+import json
+import re
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from contracts.evidence.record import Case
+from contracts.evidence.verdicts import RunVerdict
+from contracts.interface.catalogue import load_catalogue
+from contracts.reports.allure import variant
+from contracts.reports.annotations import annotate, annotation_lines
+from contracts.safe_text import SafeOutput
+
+COMMAND = re.compile(
+    r"::(error|warning|notice) file=(?P<file>[^:,]+),line=(?P<line>\d+),title=(?P<title>[^:,]*(?:%3A|%2C)[^:,]*)::.+"
+)
+#: Attributes that the schema of Jenkins' xUnit plugin (junit-10.xsd) knows, by element.
+JENKINS = {
+    "testsuites": {"name", "time", "tests", "failures", "errors"},
+    "testsuite": {"name", "tests", "failures", "errors", "group", "time", "skipped", "timestamp", "hostname"}
+    | {"id", "package", "file", "log", "url"},
+    "testcase": {"name", "time", "classname", "group"},
+    "properties": set(),
+    "property": {"name", "value"},
+    "failure": {"type", "message"},
+    "error": {"type", "message"},
+    "skipped": {"type", "message"},
+    "system-out": set(),
+}
+
+
+def test_an_annotation_for_each_finding_cannot_be_made_into_another_command(verdict: RunVerdict) -> None:
+    lines = list(annotation_lines(verdict))
+    assert len(lines) == len(verdict.causes) > 1
+    assert lines[0].startswith(
+        "::error file=openapi/clauses/draft.yaml,line=1,title=draft-get-content%3A getDraft"
+    )
+    for line in lines:
+        assert COMMAND.fullmatch(line), line
+        assert not any(ord(character) < 32 for character in line)
+
+
+def test_annotations_are_for_the_runner_of_github_alone(
+    verdict: RunVerdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They pass through the output that takes commands out of everything else."""
+    written = io.BytesIO()
+    stream = io.TextIOWrapper(written, encoding="utf-8")
+    monkeypatch.setattr(sys, "stdout", SafeOutput(stream))
+    monkeypatch.setenv("GITHUB_ACTIONS", "false")
+    annotate(verdict)
+    assert written.getvalue() == b""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    sys.stdout.write("::error::of a service\n")
+    annotate(verdict)
+    lines = written.getvalue().decode("utf-8").splitlines()
+    assert [line for line in lines if line.startswith("::")] == list(annotation_lines(verdict))
+    assert lines[0] == "\\u003a:error::of a service"
+
+
+@pytest.mark.usefixtures("verdict")
+def test_sarif_has_a_result_for_each_finding_on_the_line_of_its_clause(
+    folder: Path, verdict: RunVerdict
+) -> None:
+    content = json.loads((folder / "findings.sarif").read_text("utf-8"))
+    (run,) = content["runs"]
+    assert content["version"] == "2.1.0"
+    for finding, result in zip(verdict.findings, run["results"], strict=True):
+        assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == finding.clause
+        place = result["locations"][0]["physicalLocation"]
+        assert place["artifactLocation"] == {"uri": "openapi/clauses/draft.yaml"}
+        assert result["partialFingerprints"] == {"finding/v1": finding.id}
+    assert [result["level"] for result in run["results"]] == ["error", "warning"]
+    assert run["invocations"][0]["exitCode"] == 1
+
+
+@pytest.mark.usefixtures("verdict")
+def test_code_quality_has_what_gitlab_asks_for(folder: Path, verdict: RunVerdict) -> None:
+    entries = json.loads((folder / "code-quality.json").read_text("utf-8"))
+    assert [entry["severity"] for entry in entries] == ["critical", "minor"]
+    assert len({entry["fingerprint"] for entry in entries}) == len(verdict.findings)
+    for entry in entries:
+        assert entry.keys() == {"description", "check_name", "fingerprint", "severity", "location"}
+        assert entry["location"]["lines"]["begin"] >= 1
+
+
+def test_clauses_stand_where_annotations_say() -> None:
+    folder = Path(__file__).parents[3] / "openapi" / "clauses"
+    for clause in load_catalogue():
+        lines = (folder / clause.file).read_text("utf-8").splitlines()
+        assert lines[clause.line - 1].removeprefix("- id: ") == clause.id
+
+
+def test_junit_has_no_attribute_that_jenkins_does_not_know(rendered: Path) -> None:
+    elements = list(ET.parse(rendered / "junit.xml").iter())  # noqa: S314 - our own file
+    assert {element.tag for element in elements} >= {
+        "testsuites",
+        "testsuite",
+        "testcase",
+        "skipped",
+        "failure",
+    }
+    for element in elements:
+        assert element.attrib.keys() <= JENKINS[element.tag], element.tag
+        assert element.tag != "testsuite" or {"name", "tests", "failures", "errors"} <= element.attrib.keys()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "shown"),
+    [
+        ("", ""),
+        ("[abs-dev]", ""),
+        ("[abs-dev-createContact-organization]", "createContact-organization"),
+        ("[twice-abs-dev]", "twice"),
+        ("[a-abs-dev-b]", "a-b"),
+    ],
+)
+def test_variants_of_a_case_have_titles_of_their_own(parameters: str, shown: str) -> None:
+    case: Case = SimpleNamespace(id=f"tests/contract/test_x.py::test_x{parameters}", realm="abs-dev")  # type: ignore[assignment]
+    assert variant(case) == shown
