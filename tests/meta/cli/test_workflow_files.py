@@ -27,9 +27,9 @@ CONSUMER = 'clauses = ["attachment-create-accepted"]\nrealms = ["abs-dev"]\n'
 PATIENCE = 600.0
 
 
-def against_schema(*paths: Path) -> subprocess.CompletedProcess[str]:
-    """Check workflows with the schema that GitHub's editors use; it comes with the tool, nothing is fetched."""
-    words = ["-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", *map(str, paths)]
+def against_schema(*paths: Path, schema: str = "vendor.github-workflows") -> subprocess.CompletedProcess[str]:
+    """Check files with the schema that editors use; it comes with the tool, nothing is fetched."""
+    words = ["-m", "check_jsonschema", "--builtin-schema", schema, *map(str, paths)]
     return subprocess.run(
         [sys.executable, *words], capture_output=True, text=True, check=False, timeout=PATIENCE
     )
@@ -38,6 +38,24 @@ def against_schema(*paths: Path) -> subprocess.CompletedProcess[str]:
 def test_every_workflow_keeps_the_published_schema() -> None:
     assert {path.name for path in WORKFLOWS} >= {"gate.yml", "nightly.yml"}
     ended = against_schema(*WORKFLOWS)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_actions_are_pinned_by_hash_with_their_release_beside() -> None:
+    for path in WORKFLOWS:
+        used = re.findall(r"^\s*-? *uses: (.*)$", path.read_text("utf-8"), re.MULTILINE)
+        assert used, path
+        assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for each in used), (
+            used
+        )
+
+
+def test_the_examples_for_gitlab_keep_its_schema(tmp_path: Path) -> None:
+    text = (CHECKOUT / "docs" / "ci.md").read_text("utf-8").partition("## GitLab")[2].partition("\n## ")[0]
+    whole = tmp_path / ".gitlab-ci.yml"
+    whole.write_text("".join(re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)), "utf-8")
+    assert set(yaml.safe_load(whole.read_text("utf-8"))) == {"contract", "nightly"}
+    ended = against_schema(whole, schema="vendor.gitlab-ci")
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
