@@ -69,16 +69,20 @@ class SafeOutput(io.TextIOWrapper):
         super().write(displayed(text))
         return len(text)
 
-    @staticmethod
-    def command(stream: TextIO, line: str) -> None:
-        """Write a line that the runner of a job is meant to obey; what it quotes has to be escaped already.
+    def write_command(self, text: str) -> int:
+        """Write a text as it is, for the runner of a job to obey."""
+        return super().write(text)
 
-        Args:
-            stream: Standard output, whether or not it is one of these.
-            line: Without its end.
-        """
-        write = super().write if isinstance(stream, SafeOutput) else stream.write
-        write(f"{printable(line)}\n")
+
+def tell_runner(stream: TextIO, command: str) -> None:
+    """Write a command that the runner of a job is meant to obey; what it quotes has to be escaped already.
+
+    Args:
+        stream: Standard output.
+        command: In one line.
+    """
+    write = stream.write_command if isinstance(stream, SafeOutput) else stream.write
+    write(f"{printable(command)}\n")
 
 
 def encodable(value: Any) -> Any:

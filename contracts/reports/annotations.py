@@ -14,7 +14,7 @@ from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.record import RunRecord
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.catalogue import Clause
-from contracts.safe_text import SafeOutput, plain_line, printable
+from contracts.safe_text import plain_line, printable, tell_runner
 
 SARIF_NAME: Final = "findings.sarif"
 CODE_QUALITY_NAME: Final = "code-quality.json"
@@ -73,7 +73,7 @@ def annotate(verdict: RunVerdict) -> None:
     """Tell GitHub's runner of the findings, where one is at work."""
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in annotation_lines(verdict):
-            SafeOutput.command(sys.stdout, line)
+            tell_runner(sys.stdout, line)
 
 
 def write_sarif(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
