@@ -414,8 +414,16 @@ def read(folder: Path) -> dict[str, Any]:
     Raises:
         UsageError: it is absent, of another version, cannot be used, or is of a run that is not whole.
     """
-    path = folder / FILE_NAME
-    again = f"`python -m contracts.reports {folder}` makes it again"
+    return read_observations(folder / FILE_NAME)
+
+
+def read_observations(path: Path) -> dict[str, Any]:
+    """Return the content of an `observations.json`, as `build` does.
+
+    Raises:
+        UsageError: as `read` does.
+    """
+    again = f"`python -m contracts.reports {path.parent}` makes it again"
     try:
         content = parse(read_bytes(path), str(path))
     except FileNotFoundError as error:
@@ -425,7 +433,9 @@ def read(folder: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise UsageError(f"{path} is of another version of the suite; {again}")
     if not convert(content, ObservationsFile, str(path)).complete:
-        raise UsageError(f"{folder.name} is not whole, so its observations cannot be relied on; run again")
+        raise UsageError(
+            f"{path.parent.name} is not whole, so its observations cannot be relied on; run again"
+        )
     return content
 
 

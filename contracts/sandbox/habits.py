@@ -3,9 +3,13 @@
 Another reading of the silence is another value here and never another branch in the code.
 """
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
+from contracts.errors import UsageError, suggestion
 from contracts.interface.cross_origin import AllowedOrigins
 
 ONE_GIGABYTE = 1024**3
@@ -21,6 +25,7 @@ class Settings:
         size_limit: largest attachment accepted by Create, in bytes (Limits: 1 GB).
         token_lifetime: seconds a token stays valid (token lifetime: not shown in the document).
         variants: names of variants and combinations, see ``contracts.sandbox.variants``.
+        habits: habits by name, laid over those of the variants.
         defects: names of defects, see ``contracts.sandbox.defects``.
         faults: names of faults of the population, see ``contracts.sandbox.faults``.
         observed: count what the service shows, see ``contracts.sandbox.faults.observer``.
@@ -36,6 +41,7 @@ class Settings:
     token_lifetime: float = 3600.0
     json_limit: int = 16 * 1024**2
     variants: tuple[str, ...] = ()
+    habits: tuple[tuple[str, Any], ...] = ()
     defects: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     observed: bool = False
@@ -134,3 +140,55 @@ class Habits:
     list_default_top: int | None = None
     newest_first: bool = False
     thumbnail_pixels: int = 160
+
+
+_WORDS = {"true": True, "false": False, "none": None}
+_LOWEST_STATUS, _HIGHEST_STATUS = 200, 499
+
+
+def read_habits(words: Iterable[str]) -> tuple[tuple[str, Any], ...]:
+    """Read habits given as NAME=VALUE.
+
+    Raises:
+        UsageError: there is no such habit, or the value is not of its kind.
+    """
+    return tuple(_read_habit(word) for word in words)
+
+
+def _read_habit(word: str) -> tuple[str, Any]:
+    name, equals, text = word.partition("=")
+    usual = {each.name: each.default for each in fields(Habits)}
+    if not equals or name not in usual:
+        raise UsageError(f"--habit {word!r} is no NAME=VALUE of a habit; {suggestion(name, list(usual))}")
+    value = int(text) if text.isascii() and text.isdigit() else _WORDS.get(text, text)
+    kind = _kind(name)
+    if not re.fullmatch(kind, type(value).__name__):
+        raise UsageError(f"--habit {name} takes {_KINDS[kind]}, not {text!r}")
+    if name.endswith("_status") and not _LOWEST_STATUS <= int(value or 0) <= _HIGHEST_STATUS:
+        raise UsageError(
+            f"--habit {name} takes a status from {_LOWEST_STATUS} to {_HIGHEST_STATUS}, not {text}"
+        )
+    return name, value
+
+
+#: Types of values, and how a message calls them.
+_KINDS = {
+    "bool": "true or false",
+    "int": "a whole number",
+    "int|NoneType": "a whole number or none",
+    "str": "a name",
+    "str|NoneType": "a name or none",
+}
+
+
+def _kind(name: str) -> str:
+    declared = str(Habits.__annotations__[name])
+    return declared.replace(" ", "").replace("None", "NoneType").replace("<class'", "").replace("'>", "")
+
+
+def habit_lines() -> Iterator[str]:
+    """Every habit with its usual value and what it is about, a line each."""
+    meanings = dict(re.findall(r"^ {8}(\w+): (.+)$", Habits.__doc__ or "", re.MULTILINE))
+    for each in fields(Habits):
+        usual = next((word for word, value in _WORDS.items() if value is each.default), each.default)
+        yield f"{each.name}={usual}  {meanings[each.name]}"

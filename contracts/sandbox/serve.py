@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -15,7 +16,7 @@ from starlette.types import ASGIApp
 
 from contracts.errors import INTERRUPTING_SIGNALS, UsageError
 from contracts.interface.cross_origin import AllowedOrigins
-from contracts.sandbox.habits import ONE_GIGABYTE, Settings
+from contracts.sandbox.habits import ONE_GIGABYTE, Settings, habit_lines, read_habits
 from contracts.sandbox.http_requests import CrossOrigin, JsonRefusals
 
 if TYPE_CHECKING:
@@ -114,14 +115,9 @@ def main(argv: list[str]) -> int:
     """
     try:
         options = _parser().parse_args(argv)
-        if LIST in options.variant:
-            return _list_variants()
-        if LIST in options.defect:
-            return _list_defects()
-        if LIST in options.fault:
-            return _list_faults()
-        if LIST in options.weather:
-            return _list_weather()
+        for asked, show in _LISTS.items():
+            if LIST in getattr(options, asked):
+                return show()
         settings = _settings(options)
         with _listening(options.host, options.port) as listener:
             return _serve(settings, listener)
@@ -156,6 +152,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--token-lifetime", type=float, default=3600, metavar="SECONDS", help=lifetime_help)
     variant_help = f"fill silences of the interface otherwise; may be repeated; '{LIST}' shows them all"
     parser.add_argument("--variant", action="append", default=[], metavar="NAME", help=variant_help)
+    habit_help = f"one figure or name where the document is silent; may be repeated; '{LIST}' shows them all"
+    parser.add_argument("--habit", action="append", default=[], metavar="NAME=VALUE", help=habit_help)
     defect_help = f"break one clause of the interface; may be repeated; '{LIST}' shows them all"
     parser.add_argument("--defect", action="append", default=[], metavar="NAME", help=defect_help)
     fault_help = f"inject a fault of the population; may be repeated; '{LIST}' shows them all"
@@ -175,6 +173,11 @@ def _list_variants() -> int:
     from contracts.sandbox.variants import help_text  # noqa: PLC0415 - only loaded when asked for
 
     sys.stdout.write(help_text())
+    return 0
+
+
+def _list_habits() -> int:
+    sys.stdout.write("".join(f"{line}\n" for line in habit_lines()))
     return 0
 
 
@@ -199,6 +202,16 @@ def _list_weather() -> int:
     return 0
 
 
+#: Options whose values can be listed, and what lists them.
+_LISTS = {
+    "variant": _list_variants,
+    "habit": _list_habits,
+    "defect": _list_defects,
+    "fault": _list_faults,
+    "weather": _list_weather,
+}
+
+
 def _settings(options: argparse.Namespace) -> Settings:
     if not 0 <= options.port <= _HIGHEST_PORT:
         raise UsageError(f"--port must be from 0 to {_HIGHEST_PORT}, not {options.port}")
@@ -213,6 +226,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         size_limit=options.size_limit,
         token_lifetime=options.token_lifetime,
         variants=tuple(options.variant),
+        habits=read_habits(options.habit),
         defects=tuple(options.defect),
         faults=tuple(options.fault),
         observed=options.observed,
@@ -248,7 +262,7 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
 
     app: Starlette = (
         altered(settings)
-        if settings.variants or settings.defects or settings.faults or settings.observed
+        if settings.variants or settings.habits or settings.defects or settings.faults or settings.observed
         else create_app(settings)
     )
     if settings.weather:
@@ -292,7 +306,7 @@ def altered(settings: Settings) -> "Starlette":
     from contracts.sandbox.variants import chosen  # noqa: PLC0415
 
     alteration = chosen(settings.variants)
-    app = create_app(settings, alteration.habits())
+    app = create_app(settings, replace(alteration.habits(), **dict(settings.habits)))
     alteration.alter(app)
     if settings.observed:
         from starlette.middleware import Middleware  # noqa: PLC0415

@@ -490,6 +490,25 @@ VARIANTS.add(
 )
 
 
+class _EmptyIdentifier(Between):
+    """A submission whose identifier is empty, so that its path ends with a slash, is one without."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = str(scope["raw_path"].decode("latin-1"))
+        bare = path.removesuffix("/")
+        found = load_description().match(scope["method"], bare)
+        if bare != path and found is not None and found[0].id == "createWorkflowRecord":
+            scope = {**scope, "raw_path": bare.encode("latin-1"), "path": bare}
+        await super().answer(scope, receive, send)
+
+
+VARIANTS.add(
+    "identifier-empty",
+    "A submission with an empty identifier behind the slash is not shown: it is one without.",
+    wrap=_EmptyIdentifier,
+)
+
+
 @VARIANTS.layer("realms", "realm-unknown-written")
 class _UnknownRealmWritten(RealmBook):
     """Saving a contact or a draft under an unknown realm is not shown: it is saved in the default realm."""

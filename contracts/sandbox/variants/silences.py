@@ -203,6 +203,7 @@ FURTHER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "Framing and coding of bodies": ("chunked", "gzip", "deflate"),
         "Connections and pace": ("connections-closed", "slow"),
         "Redirects of reads": ("reads-sent-on",),
+        "An empty identifier behind a slash": ("identifier-empty",),
     }
 )
 

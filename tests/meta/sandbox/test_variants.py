@@ -16,7 +16,7 @@ from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.serve import USAGE_ERROR, altered, main
 from contracts.sandbox.variants import ALL, COMBINATIONS, chosen, help_text
 from contracts.sandbox.variants.http import SLOW_SECONDS
-from tests.meta.samples import CONTACT_SCHEMA, contact, draft_path, record
+from tests.meta.samples import CONTACT_SCHEMA, contact, draft_path, record, submission_path
 from tests.meta.sandbox_client import SandboxClient, eventually, new_uid
 
 Probe = Callable[[Any], Any]
@@ -315,6 +315,12 @@ def info(client: SandboxClient) -> Any:
     return client.get(draft_path(client.saved(), "/info"))
 
 
+def nameless(client: SandboxClient) -> int:
+    """The status of a submission whose identifier is empty."""
+    path = f"{submission_path('abs-dev', None)}/"
+    return client.request("POST", path, json={"document": record()}).status_code
+
+
 def spelling(client: SandboxClient) -> bool:
     """Whether header names come in capitals; other clients fold them."""
     connection = http.client.HTTPConnection(urlsplit(client.base).netloc)
@@ -488,6 +494,7 @@ DIFFERENCES: dict[str, tuple[Probe, Any]] = {
         lambda client: client.submit("POST", new_uid(), role=None, realm=None).status_code,
         400,
     ),
+    "identifier-empty": (nameless, 201),
     "lock-late": (submitted_and_updated, [True, True]),
     "submissions-publish": (updated_again, [True, True, True]),
     "drafts-not-existing": (of_a_draft, [True, False]),

@@ -1,0 +1,407 @@
+"""Sets up a sandbox like a service that was observed, by what a run noted at silent points."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from contracts.evidence.observations import read_observations
+from contracts.history.observed_facts import OR, Facts, Value, read_facts
+from contracts.settings.target import ANY_REALM, DOCUMENT_REALMS
+
+#: What became of a request, as observations write it: taken, refused, refused for its content.
+_TAKEN: Final = r"2\d\d"
+_REFUSED: Final = r"4\d\d|refused.*"
+_ERRORS: Final = r"\d{3} errors.*|refused.*"
+_SOME: Final = r".+"
+
+
+class _Sign(NamedTuple):
+    """What a variant shows: a fact of a clause and operation, and the value that gives it away; patterns throughout.
+
+    `lacking` is a fact whose absence gives it away where the clause was observed.
+    """
+
+    variant: str
+    clause: str
+    operation: str
+    fact: str
+    value: str = _SOME
+    lacking: str = ""
+
+
+def _member(path: str) -> str:
+    """A member of an answer that was a success."""
+    return rf"2\d\d body{path}"
+
+
+_LIST: Final = ("list-fields", "listDrafts")
+_REFUSAL: Final = ("token-missing-answer", "getDraft|listDrafts|listAttachments|deleteDraft|saveDraft")
+_FAULTY: Final = ("errors-status", "createContact|updateContact")
+_FAULTS_OPEN: Final = ("contact-mandatory-empty", "updateContact")
+
+#: Of the signs of one variant, each is enough.
+_SIGNS: Final[tuple[_Sign, ...]] = (
+    # Attachments
+    _Sign("attachments-closed", "attachment-get-token", "getAttachment", "seen", _REFUSED),
+    _Sign("file-names-unique", "attachment-name-taken", "createAttachment", "status", _REFUSED),
+    _Sign("file-names-unread", "attachment-name-disagrees", "getAttachment", "seen", _TAKEN),
+    _Sign("file-names-plain", "attachment-name-unusual", "createAttachment", "script and length", _REFUSED),
+    _Sign("file-names-changed", "attachment-name-unusual", "createAttachment", ".*", "changed|renamed"),
+    _Sign("empty-file-refused", "attachment-empty-file", "createAttachment", "status", _REFUSED),
+    _Sign("uploads-not-json", "attachment-sent-type", "createAttachment", "application/json", _REFUSED),
+    _Sign("downloads-plain", "attachment-download-type", "getAttachment", "type", "application/octet-stream"),
+    _Sign("downloads-redirected", "attachment-download-type", "getAttachment", "redirects", "[1-9].*"),
+    _Sign("reads-sent-on", "attachment-download-type", "getAttachment", "redirects", "2"),
+    _Sign("thumbnails-jpeg", "attachment-thumbnail-form", "getAttachmentThumbnail", "type", "image/jpeg"),
+    _Sign("thumbnails-webp", "attachment-thumbnail-form", "getAttachmentThumbnail", "type", "image/webp"),
+    _Sign("thumbnails-gif", "attachment-thumbnail-form", "getAttachmentThumbnail", "type", "image/gif"),
+    _Sign(
+        "thumbnails-of-pictures", "attachment-thumbnail-form", "getAttachmentThumbnail", "of a text", _REFUSED
+    ),
+    _Sign("attachments-of-anything", "attachment-document-unknown", "createAttachment", "seen", _TAKEN),
+    _Sign("attachments-by-anybody", "attachment-of-another", "createAttachment", "seen", _TAKEN),
+    _Sign("temporary-files-last", "attachment-persist-twice", "persistTemporaryFile", "seen", _TAKEN),
+    _Sign("attachment-options-dollar", "attachment-list-options-with-dollar", ".*", "bounded", "true"),
+    _Sign("list-numbers-lenient", "attachment-list-option-empty", ".*", "negative", _TAKEN),
+    _Sign("attachment-number-alone", "attachment-create-answer", ".*", _member(""), "integer"),
+    _Sign("attachment-id-text", "attachment-fields", ".*", _member(r"\S*\.id"), "string"),
+    _Sign("attachment-id-in-link", "attachment-fields", ".*", _member(r"\S*\.(url|length)")),
+    _Sign("attachment-realms-known", "realm-on-attachments", "getAttachment", "unknown realm", _REFUSED),
+    # Contacts
+    _Sign("empty-text-missing", *_FAULTS_OPEN, "firstName", _ERRORS),
+    _Sign("numbers-as-text", "contact-number-for-string", ".*", "firstName", _TAKEN),
+    _Sign("nulls-absent", "contact-optional-null", ".*", "middleName", _TAKEN),
+    _Sign("languages-six", "contact-language-key-unknown", ".*", "organization", _ERRORS),
+    _Sign("contact-terms-own", "contact-type-values", ".*", "type", _ERRORS),
+    _Sign("contact-terms-own", "errors-code-invalid-value", "createContact", "seen", ".*UnexpectedTerm.*"),
+    _Sign("terms-open", *_FAULTS_OPEN, "country", _TAKEN),
+    _Sign("references-open", "contact-organization-unknown", ".*", "none", _TAKEN),
+    _Sign("forms-checked", "contact-text-forms", ".*", "emails", _ERRORS),
+    _Sign("terms-closed", "contact-further-members", ".*", "websites", _ERRORS),
+    _Sign("header-whole", "contact-header-members", ".*", "languages", _ERRORS),
+    _Sign("header-ignored", "contact-header-disagrees", "updateContact", "identifier", "false"),
+    _Sign("contacts-minted", "contact-identifier-origin", ".*", "seen", "given"),
+    _Sign("identifiers-uuid", "contact-create-answer", ".*", _member(r"\S*"), "string uuid"),
+    _Sign("contact-post-updates", "contact-identifier-taken", ".*", "seen", _TAKEN),
+    _Sign("contact-put-creates", "contact-update-unknown", ".*", "seen", rf"{_TAKEN}|\d+ errors"),
+    _Sign("contacts-shared", "contact-update-by-another", ".*", "seen", _TAKEN),
+    _Sign("contacts-by-restricted", "contact-by-restricted", "createContact", "seen", _TAKEN),
+    _Sign("contacts-have-drafts", "contact-read-back", ".*", "seen", _TAKEN),
+    # Drafts
+    _Sign("draft-any-json", "draft-save-body", "saveDraft", "array", rf"{_TAKEN}|kept"),
+    _Sign("draft-any-schema", "draft-save-schema-missing", "saveDraft", "seen", _TAKEN),
+    _Sign("draft-schema-stays", "draft-save-schema-unknown", "saveDraft", "another", _REFUSED),
+    _Sign("draft-valid-only", "draft-save-incomplete", "saveDraft", "mandatory missing", _REFUSED),
+    _Sign(
+        "draft-known-fields-only",
+        "draft-save-incomplete",
+        "saveDraft",
+        ".*(unknown|undocumented).*",
+        _REFUSED,
+    ),
+    _Sign(
+        "draft-content-answered",
+        "draft-save-answer",
+        "saveDraft",
+        _member(""),
+        "object",
+        _member(r"\.(identifier|documentUid)"),
+    ),
+    _Sign("list-with-documents", *_LIST, _member(r"\S*\.document")),
+    _Sign("draft-faults-told", "draft-save-answer", "saveDraft", _member(r"\.errors\[\]\S*")),
+    _Sign("locked-draft-hidden", "draft-of-locked-record", "getDraft", "seen", _REFUSED),
+    _Sign("save-see-other", "draft-success-status", "saveDraft", "create", "303"),
+    _Sign("head-204", "draft-success-status", "draftExists", "seen", "204"),
+    _Sign("draft-wrapped", "draft-get-answer", "getDraft", "seen", "workingDocument"),
+    _Sign("draft-extended", "draft-get-answer", "getDraft", _member(r"\._(revision|owner)")),
+    _Sign("drafts-shared", "realm-drafts-apart", "draftExists", ".*", rf"{_TAKEN}"),
+    _Sign("metadata-terse", "draft-info-answer", ".*", _member(r"\.schema"), _SOME, _member(r"\S*createdOn")),
+    _Sign("ids-renamed", "draft-info-answer", ".*", _member(r"\.documentUid")),
+    # Errors and messages
+    _Sign("errors-nested", *_FAULTY, r"\d{3} body\.\S*validation\.errors"),
+    _Sign("errors-only", *_FAULTY, r"\d{3} body\.\S*errors\[\]\.severity"),
+    _Sign("errors-always", "contact-update-answer", ".*", _member(r"\.errors")),
+    _Sign("problem-json", *_REFUSAL, r"4\d\d type", "application/problem.json"),
+    _Sign("refusals-without-body", *_REFUSAL, r"4\d\d body", "empty"),
+    _Sign("message-plain-text", *_REFUSAL, r"4\d\d body", "text|not JSON"),
+    _Sign("message-under-error", *_REFUSAL, r"4\d\d body\.error(\.\S*)?"),
+    _Sign("message-in-array", *_REFUSAL, r"4\d\d body\.(messages|errors)\[\]\S*|4\d\d body\[\]"),
+    # HTTP
+    _Sign("content-type-optional", "content-type-missing", "createToken", "seen", _TAKEN),
+    _Sign("content-type-any", "content-type-other", "saveDraft", "fault .*", _TAKEN),
+    _Sign("accept-needed", "accept-missing", "listAttachments", "seen", _REFUSED),
+    _Sign("accept-strict", "accept-other", "listDrafts|listAttachments", "seen", _REFUSED),
+    _Sign("queries-known", "query-unknown", "listAttachments", "seen", _REFUSED),
+    _Sign("methods-hidden", "method-other", ".*", ".*", "404"),
+    _Sign("versions-alike", "version-other", "listDrafts", "seen", _TAKEN),
+    _Sign("extra-members-everywhere", "token-success-status", "createToken", _member(r"\._etag")),
+    _Sign("extra-members", "token-success-status", "createToken", r"2\d\d body\.apiVersion"),
+    # Lists
+    _Sign("list-docs", *_LIST, _member(r"\.response\.docs")),
+    _Sign("list-linked", *_LIST, _member(r"\.results")),
+    _Sign("list-hal", *_LIST, _member(r"\._embedded")),
+    _Sign("list-json-api", *_LIST, _member(r"\.jsonapi")),
+    _Sign("list-odata-old", *_LIST, _member(r"\.d")),
+    _Sign("list-hits", *_LIST, _member(r"\.hits")),
+    _Sign("list-edges", *_LIST, _member(r"\.edges")),
+    _Sign("list-odata", *_LIST, _member(r"\.value")),
+    _Sign("list-items", *_LIST, _member(r"\.items")),
+    _Sign("list-partial", "list-success-status", "listDrafts", "seen|status", r".*206.*"),
+    _Sign("list-empty-204", *_LIST, "204 body", "empty"),
+    _Sign("list-empty-404", "attachment-of-another", "listAttachments", "seen", "404"),
+    _Sign("pages-of-five", "list-default-page", "listDrafts", "items", "5"),
+    _Sign("list-scrambled", "list-default-order", "listDrafts", "order", "other"),
+    _Sign("list-options-plain-too", "list-options-without-dollar", "listDrafts", "bounded", "true"),
+    _Sign("collections-open", "list-failure-status", "listDrafts", "unknown collection", _TAKEN),
+    # Realms
+    _Sign("realm-unknown-read", "realm-unknown-draft-read", "getDraft", "seen", _TAKEN),
+    _Sign("realm-unknown-written", "realm-unknown-draft-save", "saveDraft", "seen", _TAKEN),
+    _Sign("reporting-drafts", "realm-ort-on-draft", "getDraft", "seen", _TAKEN),
+    _Sign("realm-in-any-query", "realm-query-elsewhere", "getDraft", "seen", _TAKEN),
+    # Signing in
+    _Sign("token-same-again", "token-second-sign-in", "createToken", "same token", "true"),
+    _Sign("bearer-exact", "token-bearer-spelling", "listDrafts", "small letters", _REFUSED),
+    _Sign("ticket-scheme", "token-bearer-spelling", "listDrafts", "another scheme", _TAKEN),
+    _Sign("credentials-exact", "token-unknown-member", "createToken", "seen", _REFUSED),
+    _Sign(
+        "sign-in-refused-200", "token-failure-answer", "createToken", "415 body", _SOME, r"status|40[0134] .*"
+    ),
+    # Submissions
+    _Sign("info-for-nau-only", "workflow-info-from-others", ".*", "text", r"\d+ errors for .*"),
+    _Sign("empty-texts-refused", "workflow-batch-empty", ".*", "empty", r"\d+ errors for .*"),
+    _Sign("submission-nulls-absent", "workflow-info-empty", ".*", "null", r"\d+ errors|2\d\d"),
+    _Sign("records-minted", "workflow-identifier-origin", ".*", "seen", "given"),
+    _Sign("drafts-not-existing", "workflow-draft-only-record", "updateWorkflowRecord", "seen", ".*unknown"),
+    _Sign("locked-before-taken", "workflow-taken-against-locked", ".*", "seen", ".*locked.*"),
+    _Sign("realm-before-identity", "workflow-identity-against-realm", ".*", "seen", ".*realm-missing"),
+    _Sign("authors-update-all", "workflow-update-by-another", ".*", "seen", rf"{_TAKEN}|\d+ errors"),
+    _Sign("submissions-publish", "workflow-submitted-state", ".*", "seen", "open"),
+    _Sign("submissions-furnished", "workflow-answer", ".*", _member(r"\.workflow\S*")),
+)
+
+#: Habit that is a status → where observations tell it, the first that does counts.
+_STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
+    "token_status": (("token-success-status", "createToken", "seen"),),
+    "contact_created_status": (("contact-success-status", "createContact", "seen"),),
+    "contact_updated_status": (("contact-success-status", "updateContact", "seen"),),
+    "draft_created_status": (("draft-success-status", "saveDraft", "create"),),
+    "draft_updated_status": (("draft-success-status", "saveDraft", "update"),),
+    "draft_deleted_status": (("draft-success-status", "deleteDraft", "seen"),),
+    "attachment_created_status": (("attachment-success-status", "createAttachment", "seen"),),
+    "attachment_persisted_status": (("attachment-success-status", "persistTemporaryFile", "status"),),
+    "workflow_created_status": (
+        ("workflow-success-status", "createWorkflowRecordWithIdentifier", "seen"),
+        ("workflow-success-status", "createWorkflowRecord", "status"),
+    ),
+    "workflow_updated_status": (("workflow-success-status", "updateWorkflowRecord", "status"),),
+    "unauthenticated_status": (("token-missing-answer", "getDraft", "status"),),
+    "wrong_credentials_status": (("token-failure-answer", "createToken", "status"),),
+    "forbidden_status": (
+        ("draft-by-restricted", "saveDraft", "seen"),
+        ("contact-by-restricted", "updateContact", "seen"),
+    ),
+    "not_found_status": (
+        ("attachment-failure-status", "getAttachment", "status"),
+        ("draft-failure-status", "getDraftInfo", "status"),
+    ),
+    "delete_missing_status": (("draft-delete-absent", "deleteDraft", "never"),),
+    "bad_request_status": (("uid-refusal-answer", "getDraft", "status"),),
+    "validation_status": (
+        ("contact-mandatory-empty", "updateContact", "emails"),
+        ("errors-status", "createWorkflowRecord", "seen"),
+    ),
+    "too_large_status": (("attachment-size-answer", "createAttachment", "seen"),),
+    "conflict_status": (("contact-identifier-taken", "createContact", "seen"),),
+    "media_type_status": (("content-type-other", "createToken", "nonsense"),),
+}
+#: Parts of the names of habits that are statuses of refusals.
+_REFUSING: Final = (
+    "unauthenticated",
+    "wrong",
+    "forbidden",
+    "not_found",
+    "bad_request",
+    "too_large",
+    "conflict",
+    "media_type",
+)
+#: Statuses that may be those of a success, or of a refusal.
+_EITHER: Final = ("delete_missing_status", "validation_status")
+_OTHER_TYPE: Final = "fault header.Content-Type:unknown-value"
+_CREATING: Final = {
+    "contact-create-answer": "createContact",
+    "attachment-create-answer": "createAttachment",
+}
+_NAMED: Final = "createWorkflowRecordWithIdentifier"
+_WRAPPING: Final = "workingDocument"
+_FEWEST_PAGE: Final = "5"
+#: Clauses that are read beside signs and statuses.
+_READ_BESIDE: Final = frozenset(
+    {"list-envelope", "realm-missing-draft", "workflow-unknown-member", "workflow-header-disagrees"}
+    | {"token-lifetime", "draft-of-another", "list-by-restricted", "token-email-letter-case"}
+)
+_STATUS: Final = re.compile(r"([1-5]\d\d)( errors.*)?")
+
+
+@dataclass(frozen=True)
+class Imitation:
+    """How a sandbox is set up to answer as a service did.
+
+    Attributes:
+        options: Options of the sandbox.
+        lines: What was set, a line for each silent point.
+        unread: Silent clauses that were observed and that no knob is read from.
+    """
+
+    options: tuple[str, ...]
+    lines: tuple[str, ...]
+    unread: tuple[str, ...]
+
+
+def imitate(path: Path, realm: str | None = None) -> Imitation:
+    """Read the `observations.json` of a run, and set up a sandbox like the service that it observed.
+
+    Args:
+        realm: Whose observations count; by default the first one that has documents.
+
+    Raises:
+        UsageError: the file cannot be used.
+    """
+    facts = read_facts(read_observations(path))
+    realms = [name for name in DOCUMENT_REALMS if any(place.realm == name for place in facts)]
+    chosen = realm or next(iter(realms), "")
+    return _Reading(facts, chosen).imitation()
+
+
+class _Reading:
+    """What the facts of one realm say of every knob."""
+
+    def __init__(self, facts: Facts, realm: str) -> None:
+        self._facts = {
+            (place.clause, place.operation): {name: _text(value) for name, value in known.items()}
+            for place, known in facts.items()
+            if place.realm in (realm, ANY_REALM)
+        }
+
+    def imitation(self) -> Imitation:
+        options: list[str] = []
+        lines: list[str] = []
+        for sign, shown in self._variants():
+            options.append(f"--variant={sign.variant}")
+            lines.append(f"{sign.clause}: {sign.variant} ({shown})")
+        habits = list(self._habits())
+        for clause, name in self._by_comparison({habit: value for _, habit, value in habits}):
+            options.append(f"--variant={name}")
+            lines.append(f"{clause}: {name}")
+        for clause, name, value in habits:
+            options.append(f"--habit={name}={value}")
+            lines.append(f"{clause}: {name} = {value}")
+        lifetime = self._facts.get(("token-lifetime", "createToken"), {}).get("seconds", "")
+        if lifetime.isdigit():
+            options.append(f"--token-lifetime={lifetime}")
+            lines.append(f"token-lifetime: {lifetime} seconds")
+        return Imitation(tuple(options), tuple(lines), tuple(self._unread()))
+
+    def _variants(self) -> Iterator[tuple[_Sign, str]]:
+        """The variants that are seen, each by its first sign."""
+        found: set[str] = set()
+        for sign in _SIGNS:
+            shown = None if sign.variant in found else self._seen(sign)
+            if shown is not None:
+                found.add(sign.variant)
+                yield sign, shown
+
+    def _seen(self, sign: _Sign) -> str | None:
+        """Where a sign is seen, for people."""
+        for (clause, operation), known in self._facts.items():
+            if clause != sign.clause or not re.fullmatch(sign.operation, operation):
+                continue
+            if sign.lacking and any(re.fullmatch(sign.lacking, name) for name in known):
+                continue
+            for name, value in known.items():
+                if re.fullmatch(sign.fact, name) and re.fullmatch(sign.value, value):
+                    return f"{operation} {name}: {value}"
+        return None
+
+    def _fact(self, clause: str, operation: str, name: str) -> str:
+        return self._facts.get((clause, operation), {}).get(name, "")
+
+    def _habits(self) -> Iterator[tuple[str, str, str]]:
+        """Clause, habit and value of whatever is a figure or a name."""
+        any_type = re.fullmatch(_TAKEN, self._fact("content-type-other", "saveDraft", _OTHER_TYPE))
+        for habit, places in _STATUSES.items():
+            if habit == "media_type_status" and any_type:
+                continue
+            for place in places:
+                match = _STATUS.fullmatch(self._fact(*place))
+                if match and (habit in _EITHER or (match[1] < "300") != habit.startswith(_REFUSING)):
+                    yield place[0], habit, match[1]
+                    break
+        yield from self._members()
+        yield from self._defaults()
+
+    def _by_comparison(self, habits: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """Clause and variant where a status tells something only beside those of other refusals."""
+        missing, forbidden = habits.get("not_found_status"), habits.get("forbidden_status")
+        seen = self._fact("draft-of-another", "getDraft", "seen")
+        if re.fullmatch(r"4\d\d", seen):
+            hidden = seen == missing != forbidden
+            yield "draft-of-another", "others-drafts-hidden" if hidden else "others-drafts-refused"
+        if self._fact("list-by-restricted", "listDrafts", "seen") == forbidden:
+            yield "list-by-restricted", "restricted-shut-out"
+        # Where a refusal to sign in is a 200, it is no sign that anybody was signed in.
+        if self._fact("token-email-letter-case", "createToken", "seen") == habits.get("token_status"):
+            yield "token-email-letter-case", "email-any-case"
+        if missing == habits.get("bad_request_status"):
+            return
+        if self._fact("realm-unknown-draft-read", "getDraft", "seen") == missing:
+            yield "realm-unknown-draft-read", "realm-unknown-read"
+        if self._fact("realm-ort-on-draft", "getDraft", "seen") == missing:
+            yield "realm-ort-on-draft", "reporting-drafts"
+
+    def _members(self) -> Iterator[tuple[str, str, str]]:
+        """Names of members, and whether there are any."""
+        for clause in ("contact-create-answer", "attachment-create-answer"):
+            written = self._facts.get((clause, _CREATING[clause]), {})
+            if any(
+                re.fullmatch(r"20[^4] body", name) and value == "empty" for name, value in written.items()
+            ):
+                yield clause, "write_answers_record", "false"
+                break
+        holder = self._fact("draft-get-answer", "getDraft", "seen")
+        if re.fullmatch(r"\w+", holder) and holder not in ("nowhere", _WRAPPING):
+            yield "draft-get-answer", "draft_member", holder
+        listed = self._facts.get(_LIST, {})
+        held = [match[1] for name in listed if (match := re.fullmatch(r"200 body\.(\w+)\[\]", name))]
+        if len(held) == 1 and not any(self._seen(sign) for sign in _SIGNS if sign.clause == _LIST[0]):
+            yield "list-envelope", "list_member", held[0]
+
+    def _defaults(self) -> Iterator[tuple[str, str, str]]:
+        """What counts where a request does not say."""
+        if re.fullmatch(_TAKEN, self._fact("realm-missing-draft", "getDraft", "missing")):
+            yield "realm-missing-draft", "realm_required", "false"
+        if re.fullmatch(r"\d+ errors", self._fact("workflow-unknown-member", _NAMED, "unknown")):
+            yield "workflow-unknown-member", "unknown_submission_members_refused", "false"
+        if self._fact("workflow-header-disagrees", _NAMED, "seen") == "false":
+            yield "workflow-header-disagrees", "header_schema_must_agree", "false"
+        if "newest" in self._fact("list-default-order", "listDrafts", "order"):
+            yield "list-default-order", "newest_first", "true"
+        items = self._fact("list-default-page", "listDrafts", "items")
+        if items.isdigit() and items != _FEWEST_PAGE:
+            yield "list-default-page", "list_default_top", items
+
+    def _unread(self) -> Iterator[str]:
+        """Clauses that were observed and that nothing here reads."""
+        known = {sign.clause for sign in _SIGNS} | {
+            place[0] for places in _STATUSES.values() for place in places
+        }
+        known |= _READ_BESIDE
+        yield from sorted({clause for clause, _ in self._facts} - known)
+
+
+def _text(value: Value) -> str:
+    return value if isinstance(value, str) else OR.join(value)
