@@ -84,32 +84,27 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("terms-closed", "contact-further-members", ".*", "websites", _ERRORS),
     _Sign("header-whole", "contact-header-members", ".*", "languages", _ERRORS),
     _Sign("header-ignored", "contact-header-disagrees", "updateContact", "identifier", "false"),
+    _Sign("header-ignored", "contact-header-identifier-rule", "createContact", "characters", "false"),
     _Sign("contacts-minted", "contact-identifier-origin", ".*", "seen", "given"),
     _Sign("identifiers-uuid", "contact-create-answer", ".*", _member(r"\S*"), "string uuid"),
     _Sign("contact-post-updates", "contact-identifier-taken", ".*", "seen", _TAKEN),
     _Sign("contact-put-creates", "contact-update-unknown", ".*", "seen", rf"{_TAKEN}|\d+ errors"),
-    _Sign("contacts-shared", "contact-update-by-another", ".*", "seen", _TAKEN),
-    _Sign("contacts-by-restricted", "contact-by-restricted", "createContact", "seen", _TAKEN),
+    _Sign("contacts-shared", "contact-update-by-another", ".*", "seen", rf"{_TAKEN}|\d+ errors"),
+    _Sign(
+        "contacts-by-restricted", "contact-by-restricted", "createContact", "seen", rf"{_TAKEN}|\d+ errors"
+    ),
     _Sign("contacts-have-drafts", "contact-read-back", ".*", "seen", _TAKEN),
     # Drafts
     _Sign("draft-any-json", "draft-save-body", "saveDraft", "array", rf"{_TAKEN}|kept"),
     _Sign("draft-any-schema", "draft-save-schema-missing", "saveDraft", "seen", _TAKEN),
-    _Sign("draft-schema-stays", "draft-save-schema-unknown", "saveDraft", "another", _REFUSED),
     _Sign("draft-valid-only", "draft-save-incomplete", "saveDraft", "mandatory missing", _REFUSED),
-    _Sign(
-        "draft-known-fields-only",
-        "draft-save-incomplete",
-        "saveDraft",
-        ".*(unknown|undocumented).*",
-        _REFUSED,
-    ),
     _Sign(
         "draft-content-answered",
         "draft-save-answer",
         "saveDraft",
         _member(""),
         "object",
-        _member(r"\.(identifier|documentUid)"),
+        _member(r"\.(identifier|documentUid|draft)"),
     ),
     _Sign("list-with-documents", *_LIST, _member(r"\S*\.document")),
     _Sign("draft-faults-told", "draft-save-answer", "saveDraft", _member(r"\.errors\[\]\S*")),
@@ -124,7 +119,7 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     # Errors and messages
     _Sign("errors-nested", *_FAULTY, r"\d{3} body\.\S*validation\.errors"),
     _Sign("errors-only", *_FAULTY, r"\d{3} body\.\S*errors\[\]\.severity"),
-    _Sign("errors-always", "contact-update-answer", ".*", _member(r"\.errors")),
+    _Sign("errors-always", "attachment-persist-answer", ".*", _member(r"\.errors")),
     _Sign("problem-json", *_REFUSAL, r"4\d\d type", "application/problem.json"),
     _Sign("refusals-without-body", *_REFUSAL, r"4\d\d body", "empty"),
     _Sign("message-plain-text", *_REFUSAL, r"4\d\d body", "text|not JSON"),
@@ -149,7 +144,8 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("list-hits", *_LIST, _member(r"\.hits")),
     _Sign("list-edges", *_LIST, _member(r"\.edges")),
     _Sign("list-odata", *_LIST, _member(r"\.value")),
-    _Sign("list-items", *_LIST, _member(r"\.items")),
+    _Sign("list-beside-links", *_LIST, _member(r"\.facets")),
+    _Sign("list-items", *_LIST, _member(r"\.items"), _SOME, _member(r"\.facets")),
     _Sign("list-partial", "list-success-status", "listDrafts", "seen|status", r".*206.*"),
     _Sign("list-empty-204", *_LIST, "204 body", "empty"),
     _Sign("list-empty-404", "attachment-of-another", "listAttachments", "seen", "404"),
@@ -161,6 +157,9 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("realm-unknown-read", "realm-unknown-draft-read", "getDraft", "seen", _TAKEN),
     _Sign("realm-unknown-written", "realm-unknown-draft-save", "saveDraft", "seen", _TAKEN),
     _Sign("reporting-drafts", "realm-ort-on-draft", "getDraft", "seen", _TAKEN),
+    _Sign("reporting-drafts", "realm-ort-on-contact", "createContact", "seen", _TAKEN),
+    # An unknown realm is 400 by the table, so that another status is about what comes after the realm.
+    _Sign("realm-any-case", "realm-letter-case", "createWorkflowRecord", "value", "(?!400).*"),
     _Sign("realm-in-any-query", "realm-query-elsewhere", "getDraft", "seen", _TAKEN),
     # Signing in
     _Sign("token-same-again", "token-second-sign-in", "createToken", "same token", "true"),
@@ -174,6 +173,7 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("info-for-nau-only", "workflow-info-from-others", ".*", "text", r"\d+ errors for .*"),
     _Sign("empty-texts-refused", "workflow-batch-empty", ".*", "empty", r"\d+ errors for .*"),
     _Sign("submission-nulls-absent", "workflow-info-empty", ".*", "null", r"\d+ errors|2\d\d"),
+    _Sign("refused-records-stay-taken", "workflow-document-content", ".*Identifier", "nothing", r"4\d\d"),
     _Sign("records-minted", "workflow-identifier-origin", ".*", "seen", "given"),
     _Sign("drafts-not-existing", "workflow-draft-only-record", "updateWorkflowRecord", "seen", ".*unknown"),
     _Sign("locked-before-taken", "workflow-taken-against-locked", ".*", "seen", ".*locked.*"),
@@ -215,8 +215,14 @@ _STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
         ("errors-status", "createWorkflowRecord", "seen"),
     ),
     "too_large_status": (("attachment-size-answer", "createAttachment", "seen"),),
-    "conflict_status": (("contact-identifier-taken", "createContact", "seen"),),
-    "media_type_status": (("content-type-other", "createToken", "nonsense"),),
+    "conflict_status": (
+        ("contact-identifier-taken", "createContact", "seen"),
+        ("draft-save-schema-unknown", "saveDraft", "another"),
+    ),
+    "media_type_status": (
+        ("attachment-sent-type", "createAttachment", "application/json"),
+        ("content-type-other", "createToken", "nonsense"),
+    ),
 }
 #: Parts of the names of habits that are statuses of refusals.
 _REFUSING: Final = (
@@ -243,6 +249,7 @@ _FEWEST_PAGE: Final = "5"
 _READ_BESIDE: Final = frozenset(
     {"list-envelope", "realm-missing-draft", "workflow-unknown-member", "workflow-header-disagrees"}
     | {"token-lifetime", "draft-of-another", "list-by-restricted", "token-email-letter-case"}
+    | {"uid-on-contact-create", "draft-save-schema-unknown", "realm-header-against-query"}
 )
 _STATUS: Final = re.compile(r"([1-5]\d\d)( errors.*)?")
 
@@ -334,9 +341,9 @@ class _Reading:
         """Clause, habit and value of whatever is a figure or a name."""
         any_type = re.fullmatch(_TAKEN, self._fact("content-type-other", "saveDraft", _OTHER_TYPE))
         for habit, places in _STATUSES.items():
-            if habit == "media_type_status" and any_type:
-                continue
             for place in places:
+                if any_type and place[0] == "content-type-other":
+                    continue  # it was read, and refused for something else
                 match = _STATUS.fullmatch(self._fact(*place))
                 if match and (habit in _EITHER or (match[1] < "300") != habit.startswith(_REFUSING)):
                     yield place[0], habit, match[1]
@@ -351,6 +358,16 @@ class _Reading:
         if re.fullmatch(r"4\d\d", seen):
             hidden = seen == missing != forbidden
             yield "draft-of-another", "others-drafts-hidden" if hidden else "others-drafts-refused"
+        yield from self._schemas()
+        empty = self._facts.get(("attachment-empty-file", "createAttachment"), {})
+        if empty.get("listed") == "0" and re.fullmatch(_TAKEN, empty.get("status", "")):
+            yield "attachment-empty-file", "lists-late"
+        asked = self._fact("realm-header-against-query", "createWorkflowRecord", "unknown in the query")
+        if asked and asked != habits.get("validation_status"):
+            yield "realm-header-against-query", "realm-query-first"
+        uids = self._facts.get(("uid-on-contact-create", "createContact"), {})
+        if uids and uids.get("valid") == uids.get("without") != uids.get("invalid"):
+            yield "uid-on-contact-create", "contact-uid-from-query"
         if self._fact("list-by-restricted", "listDrafts", "seen") == forbidden:
             yield "list-by-restricted", "restricted-shut-out"
         # Where a refusal to sign in is a 200, it is no sign that anybody was signed in.
@@ -362,6 +379,13 @@ class _Reading:
             yield "realm-unknown-draft-read", "realm-unknown-read"
         if self._fact("realm-ort-on-draft", "getDraft", "seen") == missing:
             yield "realm-ort-on-draft", "reporting-drafts"
+
+    def _schemas(self) -> Iterator[tuple[str, str]]:
+        """Whether another schema than before is refused for itself, and not for what the draft holds."""
+        refused = re.fullmatch(_REFUSED, self._fact("draft-save-schema-unknown", "saveDraft", "another"))
+        kept = self._fact("draft-save-body", "saveDraft", "taken.draft-values-kept")
+        if refused:
+            yield "draft-save-schema-unknown", "draft-schema-stays" if kept else "draft-known-fields-only"
 
     def _members(self) -> Iterator[tuple[str, str, str]]:
         """Names of members, and whether there are any."""
