@@ -412,7 +412,7 @@ class _Reading:
             yield "workflow-unknown-member", "unknown_submission_members_refused", "false"
         if self._fact("workflow-header-disagrees", _NAMED, "seen") == "false":
             yield "workflow-header-disagrees", "header_schema_must_agree", "false"
-        if "newest" in self._fact("list-default-order", "listDrafts", "order"):
+        if "latest" in self._fact("list-default-order", "listDrafts", "order"):
             yield "list-default-order", "newest_first", "true"
         items = self._fact("list-default-page", "listDrafts", "items")
         if items.isdigit() and items != _FEWEST_PAGE:
