@@ -106,6 +106,7 @@ class Tool:
         python: Of PyPI, pinned; the first is the tool.
         commands: Run one after another in the tool's folder.
         shows: Looks at what came of it, and says it in a few words.
+        then: What that runs or opens, for the table.
     """
 
     name: str
@@ -113,6 +114,7 @@ class Tool:
     packages: tuple[str, ...] = ()
     python: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    then: str = ""
 
     @property
     def release(self) -> str:
@@ -374,22 +376,28 @@ def _swagger_ui(_place: Place) -> str:
         return _looked_at(f"{sandbox.base_url}/docs")
 
 
+_OPENED: Final = "its script in a page in Chromium"
 TOOLS: Final = (
     Tool(
         "Redocly CLI",
         _quiet,
         ("@redocly/cli@2.77.0",),
-        commands=(f"redocly lint --config redocly.yaml {_FILE}",),
+        commands=(f"redocly lint --config redocly.yaml {_FILE} {_EXACT}",),
     ),
     Tool(
         "Spectral",
         _quiet,
         ("@stoplight/spectral-cli@6.16.3",),
-        commands=(f"spectral lint --ruleset .spectral.yaml --fail-severity hint {_FILE}",),
+        commands=(f"spectral lint --ruleset .spectral.yaml --fail-severity hint {_FILE} {_EXACT}",),
     ),
-    Tool("Swagger UI", _swagger_ui, python=(f"flask-swagger-ui=={version('flask-swagger-ui')}",)),
-    Tool("Scalar", partial(_shown, _SCALAR), ("@scalar/api-reference@1.72.1",)),
-    Tool("Redoc", partial(_shown, _REDOC), ("redoc@2.5.4",)),
+    Tool(
+        "Swagger UI",
+        _swagger_ui,
+        python=(f"flask-swagger-ui=={version('flask-swagger-ui')}",),
+        then="`/docs` of the sandbox in Chromium",
+    ),
+    Tool("Scalar", partial(_shown, _SCALAR), ("@scalar/api-reference@1.72.1",), then=_OPENED),
+    Tool("Redoc", partial(_shown, _REDOC), ("redoc@2.5.4",), then=_OPENED),
     Tool(
         "openapi-typescript",
         _typescript_types,
@@ -398,7 +406,7 @@ TOOLS: Final = (
     ),
     Tool(
         "openapi-python-client",
-        _program(_PYTHON_CLIENT, "signs in and reads a refusal, both `parsed`"),
+        _program(_PYTHON_CLIENT, "signs in and reads a refusal, both parsed"),
         python=("openapi-python-client==0.29.1",),
         commands=(
             f"openapi-python-client generate --fail-on-warning --meta none --path {_FILE} --config hooks.json "
@@ -441,12 +449,13 @@ TOOLS: Final = (
             "--output models.py",
         ),
     ),
-    Tool("Prism", _prism, ("@stoplight/prism-cli@5.16.0",)),
+    Tool("Prism", _prism, ("@stoplight/prism-cli@5.16.0",), then=f"`prism mock --errors {_FILE}`"),
     Tool(
         "openapi-to-postmanv2 and newman",
         _newman,
         ("openapi-to-postmanv2@6.3.3", "newman@6.2.2"),
         commands=(f"openapi2postmanv2 -s {_FILE} -o collection.json",),
+        then="`newman run collection.json`",
     ),
     Tool(
         "Bruno",
@@ -454,7 +463,12 @@ TOOLS: Final = (
         ("@usebruno/cli@4.1.0",),
         commands=(f"bru import openapi --source {_FILE} --output bruno --collection-name registry",),
     ),
-    Tool("Schemathesis", _schemathesis, python=(f"schemathesis=={version('schemathesis')}",)),
+    Tool(
+        "Schemathesis",
+        _schemathesis,
+        python=(f"schemathesis=={version('schemathesis')}",),
+        then=f"`schemathesis run {_FILE} --phases examples`",
+    ),
 )
 #: What our own environment brings along.
 _OURS: Final = ("flask-swagger-ui", "schemathesis")
@@ -535,12 +549,14 @@ def table(rows: Mapping[str, Row]) -> str:
     lines = ["| tool | version | command | result |", "|---|---|---|---|"]
     for tool in TOOLS:
         shown = (command.replace(f" {_STRICT}", " --strict …") for command in tool.commands)
-        commands = "<br>".join(f"`{command}`" for command in shown)
+        commands = "<br>".join([*(f"`{command}`" for command in shown), *filter(None, [tool.then])])
         row = rows.get(tool.name)
-        result = "not measured" if row is None else f"{'taken' if row.taken else '**not taken**'}: {row.says}"
-        lines.append(
-            f"| {tool.name} | {tool.release} | {commands or 'opened, or called'} | {inline(result)} |"
+        result = (
+            "not measured"
+            if row is None
+            else f"{'taken' if row.taken else '**not taken**'}: {inline(row.says)}"
         )
+        lines.append(f"| {tool.name} | {tool.release} | {commands} | {result} |")
     return "\n".join(lines)
 
 
