@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -377,7 +378,21 @@ class Arrangement:
 
     def submission(self, actor: Actor) -> str:
         """The identifier of a record that was submitted through the workflow; one for each realm and run."""
-        return self._once(f"submission of {actor.role}", lambda: self.new_submission(actor))
+        return self._once(
+            f"submission of {actor.role}", lambda: str(self._submitted(actor).notes["identifier"])
+        )
+
+    def submission_sent(self, actor: Actor) -> Exchange | None:
+        """The exchange that made this submission, for a case to judge; None where it was refused."""
+        with suppress(Blocked):
+            self.submission(actor)
+        sent: Exchange | None = self.offered(f"exchange of the submission of {actor.role}")
+        return sent
+
+    def _submitted(self, actor: Actor) -> Exchange:
+        sent = self._submit(actor, None)
+        self.offer(f"exchange of the submission of {actor.role}", sent)
+        return sent
 
     def offer(self, name: str, value: object) -> None:
         """Leave something of this realm's for cases that can do with what another case has made."""
@@ -393,16 +408,20 @@ class Arrangement:
 
     def new_submission(self, actor: Actor, identifier: str | None = None) -> str:
         """The identifier of a record that is submitted through the workflow now; it stays for good."""
+        return str(self._submit(actor, identifier).notes["identifier"])
+
+    def _submit(self, actor: Actor, identifier: str | None) -> Exchange:
         identifier = identifier or self._session.namespace.uid()
         self._session.keep(identifier)
-        self._session.permanent_records.foresee(identifier)
+        if self._own is None:
+            self._session.permanent_records.foresee(identifier)
         path = {"schema": self._samples.workflow_schema, "identifier": identifier}
-        done(
-            actor.send(
-                "createWorkflowRecordWithIdentifier", path=path, json=self._samples.submission(identifier)
-            )
+        sent = actor.send(
+            "createWorkflowRecordWithIdentifier", path=path, json=self._samples.submission(identifier)
         )
-        return identifier
+        done(sent)
+        sent.notes["identifier"] = identifier
+        return sent
 
     def temporary_file(self) -> str:
         """An unused temporary file id; each is given out once in a run, whichever worker asks."""

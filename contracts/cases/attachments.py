@@ -18,6 +18,7 @@ from contracts.cases.arrangement import (
     upload,
     works,
 )
+from contracts.cases.comparison import tolerated
 from contracts.cases.list_pages import Lister, Page, Record, attachments_of
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Blocked, done, usable
@@ -265,6 +266,21 @@ def taken(claim: Claim, arrange: Arrangement, actor: Actor, filename: str, conte
         return created
     claim.accepted(upload(actor, arrange.document(actor), filename, content))
     raise Blocked("createAttachment", f"a document with attachments answered {created.answer.quote()}")
+
+
+def attach_large(
+    claim: Claim, arrange: Arrangement, actor: Actor, filename: str, content: bytes
+) -> Attachment:
+    """Attach a file within the limit to the shared document and find out its id; a claim that it is taken.
+
+    Raises:
+        Contradiction: it is refused where a small one is taken.
+        Blocked: the small one is refused too, or nothing leads to the attachment.
+    """
+    uid = document_for_uploads(arrange, actor)
+    created = upload(actor, uid, filename, content)
+    tolerated(claim, created, lambda: upload(actor, uid, f"small-{filename}", b"small\n"))
+    return found(actor, Attachment(uid, 0, filename, content), created, len(content))
 
 
 def takes_several(claim: Claim, arrange: Arrangement, actor: Actor) -> None:

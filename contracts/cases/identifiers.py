@@ -19,7 +19,13 @@ from hypothesis.strategies import SearchStrategy
 
 from contracts.cases import requests
 from contracts.cases.arrangement import Arrangement
-from contracts.cases.drafts import claim_each_refused, never_used, save, works_for_ordinary_uid
+from contracts.cases.drafts import (
+    claim_each_refused,
+    never_used,
+    relies_on_absence,
+    save,
+    works_for_ordinary_uid,
+)
 from contracts.cases.hostile_input import Deal
 from contracts.cases.properties import Properties
 from contracts.cases.requests import OrdinaryRequests, Request
@@ -394,6 +400,7 @@ NEIGHBOUR_CLAUSES: Final = (
     "uid-longest",
     "draft-save-spares-others",
     "draft-delete-spares-others",
+    "draft-delete-removes",
 )
 _CASE, _HYPHEN, _UNDERSCORE, _LONGEST = NEIGHBOUR_CLAUSES[:4]
 
@@ -523,15 +530,17 @@ class Neighbourhood:
         )
 
     def _claim_absent(self, uid: str, clause: str, gone: Exchange, found: Exchange) -> None:
-        """Claim that the exists check does not take an identifier in capitals for another one.
+        """Claim that the exists check does not take an identifier for another one; it finds each draft that is there.
 
         Raises:
-            Blocked: the draft is still there, or it is not said outright that the two are different.
+            Blocked: the draft is still there.
         """
         read = self._actor.send("getDraft", path={"uid": uid})
-        if usable(read).success or clause != _CASE:
+        if usable(read).success:
             raise Blocked("deleteDraft", "leaves the draft where it was")
-        self._claim(clause, "draftExists").holds(
+        relies_on_absence(self._actor)
+        mistaken = clause if clause == _CASE else "draft-delete-removes"
+        self._claim(mistaken, "draftExists").holds(
             False, gone, read, found, expected=f"no draft under {uid}", seen=found.answer.quote()
         )
 

@@ -10,13 +10,14 @@ from contracts.cases.sample_records import Samples
 from contracts.checks import workflow_errors
 from contracts.checks.claims import Claim
 from contracts.checks.contacts import NO_ERRORS
-from contracts.checks.outcomes import Blocked, usable
+from contracts.checks.outcomes import Blocked, Untested, taken, usable
 from contracts.checks.workflow import Row
-from contracts.checks.workflow_errors import claim_free, claim_identifier_free, claim_not_locked
+from contracts.checks.workflow_errors import accepted_for, claim_free, claim_identifier_free, claim_not_locked
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.operations import is_valid_uid
 from contracts.session.actor import DEFAULT, Actor
+from contracts.session.namespace import Namespace
 
 CREATE: Final = "createWorkflowRecord"
 CREATE_NAMED: Final = "createWorkflowRecordWithIdentifier"
@@ -95,6 +96,42 @@ def submit_faulty(
 ) -> Exchange:
     """Send a faulty submission with further members beside the document: whatever they lead to, nothing is stored."""
     return submit(operation, actor, samples, identifier, samples.faulty_submission(identifier) | members)
+
+
+def submit_informed(operation: str, actor: Actor, samples: Samples, identifier: str, text: str) -> Exchange:
+    """Send a valid submission with an additionalInfo."""
+    return submit(operation, actor, samples, identifier, samples.submission(identifier, additionalInfo=text))
+
+
+def longest_accepted(
+    claims: Callable[[str, str], Claim],
+    arrange: Arrangement,
+    actor: Actor,
+    samples: Samples,
+    fresh: Namespace,
+    sent: Exchange,
+) -> None:
+    """Claim that an additionalInfo of the permitted length was accepted, as a short one is.
+
+    Raises:
+        Contradiction: only the short one is.
+        Blocked: neither is, and no submission of this actor's.
+        Untested: neither is; when the member is available is not shown to the end.
+    """
+    operation = str(sent.operation)
+    longest, available = (claims(f"workflow-info-{word}", operation) for word in ("longest", "available"))
+    if not taken(sent):
+        # One for all attempts: what is accepted stays for good.
+        short = arrange.once(
+            f"short additionalInfo to {operation}",
+            lambda: submit_informed(operation, actor, samples, fresh.uid(), "Please publish."),
+        )
+        accepted_for(available, short, lambda: submit(operation, actor, samples, fresh.uid()))
+        if not taken(short):
+            raise Untested(f"a short additionalInfo of the {actor.role} is refused: {short.answer.quote()}")
+    else:
+        available.accepted(sent)
+    longest.accepted(sent)
 
 
 def submit_unnamed(actor: Actor, samples: Samples, identifier: str) -> Exchange:

@@ -31,7 +31,7 @@ from contracts.cases.submissions import (
 )
 from contracts.checks import errors_array, workflow_errors
 from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
+from contracts.checks.outcomes import Attempt, Blocked, Untested, done, taken, usable
 from contracts.checks.workflow import Row, carries_message, carries_message_and_status
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -144,7 +144,7 @@ class WorkflowRecords(RecordLookup):
     """The records of one realm, seen by the author.
 
     Args:
-        replays: Whether the case is replayed, so that nothing that another case has made will do.
+        attempt: The attempt at the case; in a replay nothing that another case has made will do.
 
     Raises (all methods):
         Blocked: no record is in the state that the case needs.
@@ -157,11 +157,14 @@ class WorkflowRecords(RecordLookup):
         arrange: Arrangement,
         samples: Samples,
         fresh: Namespace,
-        *,
-        replays: bool = False,
+        attempt: Attempt | None = None,
     ) -> None:
         super().__init__(author, arrange, samples, fresh)
-        self._replays = replays
+        self._attempt = attempt
+
+    @property
+    def _replays(self) -> bool:
+        return self._attempt is not None and self._attempt.number > 1
 
     def subject(self, operation: str) -> str:
         """An identifier that a request of this operation fits: a fresh one, or for updates a standing record.
@@ -273,6 +276,20 @@ class WorkflowRecords(RecordLookup):
             ):
                 return submitted
             raise Untested(f"{missing}, and a record just submitted shows no lock") from None
+
+    def created(self) -> Exchange:
+        """A valid document sent to a free identifier, which its note `identifier` names.
+
+        The submission that the cases of a realm share serves, where it was accepted, and a new one in a replay.
+        """
+        sent = None if self._replays else self._arrange.submission_sent(self._author)
+        if sent is not None and self._attempt is not None:
+            self._attempt.exchanges.append(sent)
+            return sent
+        identifier = self._fresh.uid()
+        sent = submit(CREATE_NAMED, self._author, self._samples, identifier)
+        sent.notes["identifier"] = identifier
+        return sent
 
     def offer_submitted(self, identifier: str) -> None:
         """Leave a record that was submitted and accepted, and nothing else, for other cases."""

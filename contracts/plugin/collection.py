@@ -324,14 +324,15 @@ def _reason_to_drop(item: pytest.Item, selection: Selection, catalogue: Catalogu
 
 def _planned_records(items: Iterable[pytest.Item]) -> dict[str, tuple[str, int]]:
     """Permanent records that the cases of a run create when they pass, by the id of the case."""
-    planned = {case_of(item): (realm_of(item), _records(item)) for item in items if _records(item)}
+    planned = {case_of(item): (realm_of(item), records_of(item)) for item in items if records_of(item)}
     # One contact of each realm serves the cases of all runs, and two submissions those of one run.
     kept = {f"[the kept contact of {realm}]": (realm, 1) for realm in DOCUMENT_REALMS}
     arranged = {f"[submissions arranged in {realm}]": (realm, 2) for realm in DEVELOPMENT_REALMS}
     return planned | kept | arranged
 
 
-def _records(item: pytest.Item) -> int:
+def records_of(item: pytest.Item) -> int:
+    """Permanent records that a case creates when it passes."""
     return max((mark.kwargs["records"] for mark in marks(item)), default=0)
 
 
@@ -343,6 +344,6 @@ def _cost(item: pytest.Item) -> tuple[bool, bool, int]:
     last = any(mark.kwargs["last"] for mark in marks(item))
     return (
         not last,
-        last or not _records(item),
+        last or not records_of(item),
         max((mark.kwargs["requests"] for mark in marks(item)), default=0),
     )

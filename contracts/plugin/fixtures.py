@@ -113,7 +113,7 @@ def records(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, attempt: Attempt
 ) -> WorkflowRecords:
     """Records of the realm that workflow cases need: standing, to be used up, locked."""
-    return WorkflowRecords(author, arrange, samples, fresh, replays=attempt.number > 1)
+    return WorkflowRecords(author, arrange, samples, fresh, attempt)
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ from contracts.plugin.case_record import (
     write_case,
     write_findings,
 )
-from contracts.plugin.collection import clauses_of, marks, realm_of
+from contracts.plugin.collection import clauses_of, marks, realm_of, records_of
 from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import NoTokenError
@@ -119,10 +119,14 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
     """Run a case until it is judged, or its attempts are used up."""
     tries = Attempts()
     while True:
-        contradicted = any(each.attempt.keys for each in tries.clear)
-        tries.all.append(
-            _run_attempt(item, nextitem, worker, Attempt(len(tries.all) + 1, replay=contradicted))
+        contradicted = {clause for each in tries.clear for clause, _ in each.attempt.keys}
+        must = any(
+            worker.catalogue.clause(each).level is Level.MUST for each in contradicted or clauses_of(item)
         )
+        # What a case is planned to create it creates, whatever it claims; a replay of it is in no plan.
+        planned = not contradicted and bool(records_of(item))
+        attempt = Attempt(len(tries.all) + 1, replay=bool(contradicted), advisory=not must and not planned)
+        tries.all.append(_run_attempt(item, nextitem, worker, attempt))
         if not tries.incomplete or worker.breaker_reason:
             return tries
         worker.wait_after_faults(tries.spoilt_in_a_row)

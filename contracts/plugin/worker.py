@@ -118,7 +118,15 @@ class Worker(Session):
 
     def actor(self, role: str, realm: str, case: str, attempt: Attempt) -> Actor:
         """An actor of this role in this realm, for one attempt at a case."""
-        return Actor(self, role, realm, case, attempt=attempt.number, exchanges=attempt.exchanges)
+        return Actor(
+            self,
+            role,
+            realm,
+            case,
+            attempt=attempt.number,
+            advisory=attempt.advisory,
+            exchanges=attempt.exchanges,
+        )
 
     def clean(self) -> None:
         """Delete the drafts of a case that are there or may be there, newest first."""

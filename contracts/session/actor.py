@@ -62,7 +62,7 @@ class Actor:
         session: What sends the requests.
         role: `author`, `other`, `restricted`, `nau` or `anonymous`.
         realm: Development realm; `any` for operations that carry none.
-        case, attempt: The case on whose behalf requests are sent.
+        case, attempt, advisory: On whose behalf requests are sent, as in `RequestContext`.
         exchanges: Where the case's exchanges are gathered.
     """
 
@@ -74,11 +74,12 @@ class Actor:
         case: str,
         *,
         attempt: int = 1,
+        advisory: bool = False,
         exchanges: list[Exchange] | None = None,
     ) -> None:
         self.role = role
         self.realm = realm
-        self._context = RequestContext(case, attempt, realm, role)
+        self._context = RequestContext(case, attempt, realm, role, advisory)
         self._session = session
         self._exchanges = [] if exchanges is None else exchanges
 
@@ -88,9 +89,9 @@ class Actor:
         return self._session.settle_seconds
 
     def uploadable(self, size: int) -> int:
-        """The size of a file, in bytes, or the limit of the settings where that is smaller and has to refuse it."""
+        """The size of a file, in bytes, or somewhat less than the limit of the settings where that may refuse it."""
         limit = self._session.target.attachments.size_limit_bytes
-        return size if limit is None else min(size, limit)
+        return size if limit is None else min(size, limit - limit // 50)
 
     def token(self) -> str | None:
         """This role's bearer token; None for the anonymous.

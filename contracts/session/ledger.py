@@ -121,12 +121,13 @@ class Ledger:
         *,
         case: str = "",
         kind: str = "",
+        advisory: bool = False,
         realm_sent: str = "",
     ) -> Entry | None:
         """Note a write before it is sent; None for operations that leave nothing behind.
 
         Args:
-            case, kind: As in `PermanentWrite`.
+            case, kind, advisory: As in `PermanentWrite`.
             realm_sent: As `realm_as_sent` says it, for drafts.
 
         Raises:
@@ -142,7 +143,7 @@ class Ledger:
                 number, operation, what, realm, role, identifier, "intended", _now(), self._by, sent
             )
             if self._budget and what in PERMANENT_KINDS:
-                write = PermanentWrite(realm, _record(entry), operation, case, kind)
+                write = PermanentWrite(realm, _record(entry), operation, case, kind, advisory)
                 self._budget.reserve(write)
                 self._permanent[number] = write
             self._write(entry)

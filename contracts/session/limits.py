@@ -260,6 +260,7 @@ class PermanentWrite:
         operation: `operationId`.
         case: On whose behalf it is sent.
         kind: What of the request may have to be refused, as `credentials`; requests of one kind show one fault.
+        advisory: Nothing that its case may find is about a must.
     """
 
     realm: str
@@ -267,6 +268,7 @@ class PermanentWrite:
     operation: str = ""
     case: str = ""
     kind: str = ""
+    advisory: bool = False
 
 
 class ResidueBudget:
@@ -277,7 +279,9 @@ class ResidueBudget:
 
     What a run creates when nothing is wrong is planned before it. All other writes ought to be refused: those that
     are accepted all the same are evidence of a fault, and one fault must not take the places of the planned records
-    (design 4.5). Of each kind a few records are taken, which show and confirm it; no further one is sent.
+    (design 4.5). Of each kind a few records are taken, which show and confirm it; no further one is sent. Where all
+    that can be found is advice, they take none of the planned places: a must that could not be judged for want of one
+    would cost the run its verdict.
 
     Args:
         folder: Private folder that all workers of the run see.
@@ -344,7 +348,8 @@ class ResidueBudget:
         return len(self._read(realm)[0])
 
     def _is_planned(self, write: PermanentWrite) -> bool:
-        planned = write.case in self._planned_cases or write.record in self._foreseen
+        planned = write.case in self._planned_cases and not write.advisory
+        planned = planned or write.record in self._foreseen
         return planned or not self._has_plan or write.record.startswith(KEPT_PREFIX)
 
     def _take(self, write: PermanentWrite) -> bool:
@@ -352,11 +357,21 @@ class ResidueBudget:
             there, under_way = self._read(write.realm)
             if write.record not in there:
                 if not self._is_planned(write):
-                    self._refuse_more(write, there)
+                    (self._refuse_advisory if write.advisory else self._refuse_more)(write, there)
                 if len(there.keys() | under_way.keys() | {write.record}) > self._most:
                     return False
             self._write(write.realm, there, under_way + Counter([write.record]))
             return True
+
+    def _refuse_advisory(self, write: PermanentWrite, there: Mapping[str, str]) -> None:
+        """Refuse a write that may take the place of a planned record for the sake of advice."""
+        unplanned = sum(bool(label) for label in there.values())
+        # One is taken in any case, or nothing would be found where all places are planned.
+        if self._has_plan and unplanned >= max(1, self._most - self._planned[write.realm]):
+            raise ResidueSpent(
+                f"{write.operation} has created {unplanned} permanent records in {write.realm} by requests that no "
+                "plan foresaw; the other places are kept for cases on what must be (setting pace.permanent_records)"
+            )
 
     def _refuse_more(self, write: PermanentWrite, there: Mapping[str, str]) -> None:
         """Refuse a write that would show a fault again, or that the planned records leave no room for."""

@@ -73,12 +73,17 @@ def housekeeping(case: str) -> bool:
 
 @dataclass(frozen=True)
 class RequestContext:
-    """On whose behalf a request is sent: case, attempt, realm and role."""
+    """On whose behalf a request is sent: case, attempt, realm and role.
+
+    Attributes:
+        advisory: Nothing that the attempt may find is about a must.
+    """
 
     case: str
     attempt: int
     realm: str
     role: str
+    advisory: bool = False
 
 
 @dataclass(frozen=True)
@@ -387,6 +392,7 @@ class Session:
             identifier,
             case=context.case,
             kind=request.altered,
+            advisory=context.advisory,
             realm_sent=realm_as_sent(request.headers, context.realm),
         )
 

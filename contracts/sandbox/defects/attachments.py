@@ -69,6 +69,13 @@ async def _(_service: Service, faithful: Handler, request: Request) -> Response:
     return await faithful(request)
 
 
+@answers("attachment-large-refused")
+async def _(_service: Service, faithful: Handler, request: Request) -> Response:
+    if len(await request.body()) > 1_000_000:
+        raise bad_request("the file is too large")
+    return await faithful(request)
+
+
 @replaces("attachments.add", "attachment-second-refused")
 def _(_service: Service, faithful: Any, records: Records, caller: Account, uid: str, *rest: Any) -> Any:
     if records.attachments.any_of(uid):

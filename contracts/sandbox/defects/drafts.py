@@ -275,6 +275,18 @@ defects(
 )
 
 
+@answers("draft-exists-by-its-beginning", "draftExists")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    service.identity.require(request)
+    realm, uid = _place(service, request)
+    longer = select(VERSIONS.c.sequence).where(
+        VERSIONS.c.realm == realm, VERSIONS.c.state == DRAFT, VERSIONS.c.identifier.startswith(uid)
+    )
+    with service.storage.transaction() as records:
+        there = records.connection.execute(longer).first() is not None
+    return Response(media_type="application/json") if there else await faithful(request)
+
+
 @alteration_at
 def _from_cache(
     service: Service, operations: Operations, meant: Callable[[], bool], *, renewed: bool = False

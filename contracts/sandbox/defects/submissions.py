@@ -262,6 +262,7 @@ defects(
         "workflow-info-not-limited-far-above": _overlong(_INFO, lambda text: 1000 < len(text) < 5000),
         "workflow-info-bytes": _overlong(_INFO, lambda text: len(text.encode()) > 1000),
         "workflow-info-of-any-kind": _any_kind(_INFO),
+        "workflow-info-refused": _overlong(_INFO, bool),
         "workflow-create-needs-batch": _needs_batch(),
         "workflow-create-with-identifier-needs-batch": _needs_batch(),
         "workflow-update-needs-batch": _needs_batch(),

@@ -20,14 +20,16 @@ from contracts.cases import (
 MEBIBYTE = 1024**2
 
 
-@contract("attachment-download-same", "attachment-create-listed", requests=6)
+@contract("attachment-create-accepted", "attachment-download-same", "attachment-create-listed", requests=6)
 def test_a_large_file_comes_back(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
-    """A file of more than a mebibyte comes back whole, and is listed like any other."""
+    """A file of more than a mebibyte is taken, comes back whole, and is listed like any other."""
     size = author.uploadable(1_100_000) - len(contents.MARK)
     content = contents.MARK + contents.content(size, seed=3)
-    attachment = attach(author, document_for_uploads(arrange, author), f"{fresh.uid()}.bin", content)
+    attachment = attachments.attach_large(
+        claim("attachment-create-accepted"), arrange, author, f"{fresh.uid()}.bin", content
+    )
     attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
     attachments.listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
 

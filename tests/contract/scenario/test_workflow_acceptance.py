@@ -10,6 +10,7 @@ from contracts.cases import (
     CREATE_NAMED,
     UPDATE,
     Actor,
+    Arrangement,
     Claims,
     Namespace,
     Observer,
@@ -84,19 +85,13 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     "workflow-submitted-state",
     operations=[CREATE_NAMED],
     profile="smoke",
-    records=1,
 )
 def test_a_record_is_created_under_a_free_identifier(
-    author: Actor,
-    records: WorkflowRecords,
-    samples: Samples,
-    fresh: Namespace,
-    claim: Claims,
-    observe: Observer,
+    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, observe: Observer
 ) -> None:
     """A valid document is accepted under a free identifier, which is in use from then on."""
-    identifier = fresh.uid()
-    sent = submit(CREATE_NAMED, author, samples, identifier)
+    sent = records.created()
+    identifier = sent.notes["identifier"]
     submissions.without_errors(claim("errors-absent-on-success", CREATE_NAMED), sent)
     claim("workflow-create-with-identifier-accepted").accepted(sent)
     claim("workflow-identifier-kept", CREATE_NAMED).carries(sent, identifier)
@@ -173,37 +168,27 @@ def test_a_record_is_updated(
 
 @contract(
     "workflow-info-longest",
+    "workflow-info-available",
     "workflow-identifier-kept",
     "workflow-success-status",
     operations=[CREATE_NAMED],
     records=1,
 )
 def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
-    nau: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
+    nau: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
     """An additionalInfo of exactly 1000 characters is accepted, though they are 2000 bytes."""
-    identifier = fresh.uid()
-    submission = samples.submission(
-        identifier, additionalInfo=submissions.BEYOND_ASCII * submissions.LONGEST_INFO
-    )
-    sent = submit(CREATE_NAMED, nau, samples, identifier, submission)
-    workflow_errors.accepted_for(
-        claim("workflow-info-longest", CREATE_NAMED),
-        sent,
-        lambda: submit(CREATE_NAMED, nau, samples, fresh.uid()),
-    )
+    identifier, text = fresh.uid(), submissions.BEYOND_ASCII * submissions.LONGEST_INFO
+    sent = submissions.submit_informed(CREATE_NAMED, nau, samples, identifier, text)
+    submissions.longest_accepted(claim, arrange, nau, samples, fresh, sent)
     claim("workflow-identifier-kept", CREATE_NAMED).carries(sent, identifier)
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
 
 
-@contract("workflow-info-longest", operations=[CREATE], profile="full", records=1)
+@contract("workflow-info-longest", "workflow-info-available", operations=[CREATE], profile="full", records=1)
 def test_the_longest_information_is_accepted_without_an_identifier_too(
-    nau: Actor, samples: Samples, fresh: Namespace, claim: Claims
+    nau: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
     """An additionalInfo of 1000 characters is accepted by create without an identifier in the path."""
-    submission = samples.submission(fresh.uid(), additionalInfo="i" * submissions.LONGEST_INFO)
-    workflow_errors.accepted_for(
-        claim("workflow-info-longest", CREATE),
-        submit(CREATE, nau, samples, "", submission),
-        lambda: submit(CREATE, nau, samples, fresh.uid()),
-    )
+    sent = submissions.submit_informed(CREATE, nau, samples, fresh.uid(), "i" * submissions.LONGEST_INFO)
+    submissions.longest_accepted(claim, arrange, nau, samples, fresh, sent)

@@ -292,7 +292,7 @@ def test_a_renewed_token_that_a_disturbed_service_refuses_stays_refused(stage: S
 
 
 @pytest.mark.parametrize(
-    ("limit", "size"), [(None, 1_100_000), (1_048_576, 1_048_576), (6_000_000, 1_100_000)]
+    ("limit", "size"), [(None, 1_100_000), (1_048_576, 1_027_605), (6_000_000, 1_100_000)]
 )
 def test_a_file_that_must_be_taken_is_no_larger_than_the_limit_of_the_settings(
     limit: int | None, size: int
