@@ -33,7 +33,8 @@ NAMES: Final = ("delta.txt", "bravo.txt", "foxtrot.png", "alpha.txt", "echo.png"
 TWICE: Final = NAMES[-1]
 
 
-#: How the uids of these documents begin, behind the run's prefix: cut short, one would be taken for the other.
+#: How the uid of the shared document begins, behind the run's prefix. That of the second document is the whole of it
+#: with a letter more: cut short, one would be taken for the other, and the one is the beginning of the other.
 _ALIKE: Final = "document-with-files-"
 
 
@@ -61,7 +62,9 @@ class SharedDocument:
 
 def shared_document(arrange: Arrangement, actor: Actor) -> SharedDocument:
     """The shared document with six attachments, two of them pictures."""
-    return arrange.shared(f"folder of {actor.role}", lambda: _fill(arrange, actor, NAMES, "a"))
+    return arrange.shared(
+        f"folder of {actor.role}", lambda: _fill(arrange, actor, NAMES, arrange.kept_uid(_ALIKE))
+    )
 
 
 def shared_document_list(arrange: Arrangement, actor: Actor, *, repeats: bool = False) -> Lister:
@@ -91,6 +94,24 @@ def shared_document_list(arrange: Arrangement, actor: Actor, *, repeats: bool = 
 
     arrange.once(f"whole list of attachments{' with repeats' * repeats}", look)
     return attached
+
+
+def lists_no_strangers(claim: Claim, actor: Actor, own: SharedDocument, other: SharedDocument) -> None:
+    """Claim that a document lists none of another's attachments.
+
+    Raises:
+        Blocked: the answer is no list.
+    """
+    page = attachments_of(actor, own.uid).page()
+    require(page.size >= 0, "listAttachments", f"the answer is no list: {page.told}")
+    names = {each.filename for each in own.attachments}
+    strangers = [each.filename for each in other.attachments if page.names(each.filename)]
+    claim.holds(
+        not set(strangers) - names and page.different <= len(own.attachments),
+        page.exchange,
+        expected=f"its attachments: {', '.join(sorted(names))}",
+        seen=page.told,
+    )
 
 
 def lists_own_only(arrange: Arrangement, actor: Actor) -> None:
@@ -159,11 +180,16 @@ def document_for_uploads(arrange: Arrangement, actor: Actor) -> str:
 
 def second_document(arrange: Arrangement, actor: Actor) -> SharedDocument:
     """Another shared document, with one attachment of a name that the first one has too."""
-    return arrange.shared(f"second folder of {actor.role}", lambda: _fill(arrange, actor, (TWICE,), "b"))
+
+    def fill() -> SharedDocument:
+        beside = shared_document(arrange, actor).uid
+        return _fill(arrange, actor, (TWICE,), arrange.kept_uid(uid=f"{beside}b"))
+
+    return arrange.shared(f"second folder of {actor.role}", fill)
 
 
-def _fill(arrange: Arrangement, actor: Actor, names: tuple[str, ...], letter: str) -> SharedDocument:
-    uid = arrange.document(actor, arrange.kept_uid(f"{_ALIKE}{letter}"))
+def _fill(arrange: Arrangement, actor: Actor, names: tuple[str, ...], uid: str) -> SharedDocument:
+    uid = arrange.document(actor, uid)
     attachments = tuple(attach(actor, uid, name, _content(name, uid)) for name in names)
     # A list may be a moment late. Whether it holds them all is for the cases to say.
     arrange.eventually(lambda: len(list(attachments_of(actor, uid).walk())) >= len(names))

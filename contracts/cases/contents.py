@@ -59,6 +59,21 @@ def changed(document: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in document.items() if name != "header" and usual.get(name) != value}
 
 
+def reworded(document: dict[str, Any]) -> dict[str, Any]:
+    """The members of a document that hold text, whole or by language, each with some words more."""
+    texts = {name: _reworded(value) for name, value in document.items() if name != "header"}
+    return {name: value for name, value in texts.items() if value is not None}
+
+
+def _reworded(value: Any) -> Any:
+    if isinstance(value, str):
+        return f"{value} (draft)"
+    by_language = isinstance(value, dict) and value and not value.keys() & {"identifier", "url"}
+    if by_language and all(isinstance(text, str) for text in value.values()):
+        return {language: f"{text} (draft)" for language, text in value.items()}
+    return None
+
+
 def many_scripts(samples: Samples, uid: str) -> dict[str, Any]:
     """A contact record with text in several scripts in its string and lstring fields."""
     header = samples.header(samples.draft_schema, uid) | {"languages": list(SCRIPTS)}

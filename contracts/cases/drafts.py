@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from contracts.cases.arrangement import Arrangement, Attachment, Draft, lists
+from contracts.cases.contents import reworded
 from contracts.cases.list_pages import Lister
 from contracts.cases.lists import look_for
 from contracts.cases.sample_records import Samples
@@ -306,6 +307,35 @@ def _fate(actor: Actor, samples: Samples, uid: str, document: dict[str, Any]) ->
         return f"refused with {errors_array.outcome(saved)}"
     read = actor.send("getDraft", path={"uid": uid}).answer
     return "kept" if readers.holds_document(read, document) else "changed"
+
+
+def replaced_beside_published(claim: Claim, actor: Actor, samples: Samples, identifier: str) -> None:
+    """Save a draft of a published document, with other texts where that is taken, and claim that it comes back.
+
+    Raises:
+        Contradiction: it does not, but perhaps the published content.
+        Blocked: no draft can be saved of the document.
+    """
+    changed = save_reworded(actor, samples, identifier)
+    if changed:
+        claim.shows(actor.send("getDraft", path={"uid": identifier}), changed)
+        return
+    query, document = {"schema": samples.workflow_schema}, samples.document(identifier)
+    done(actor.send("saveDraft", path={"uid": identifier}, query=query, json=document))
+
+
+def save_reworded(actor: Actor, samples: Samples, identifier: str) -> dict[str, Any]:
+    """Save a draft of the workflow's document with other texts.
+
+    Returns:
+        The members that differ; none where it has no text, or the draft is refused.
+    """
+    document = samples.document(identifier)
+    changed, query = reworded(document), {"schema": samples.workflow_schema}
+    if not changed:
+        return {}
+    sent = actor.send("saveDraft", path={"uid": identifier}, query=query, json=document | changed)
+    return changed if taken(sent) else {}
 
 
 def identifier_in_use(actor: Actor, samples: Samples, identifier: str) -> Exchange:

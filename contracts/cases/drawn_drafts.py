@@ -218,7 +218,7 @@ EVERYTHING: Final = (
         (_long(70_000), "O'Neill \\ McKenzie", _long(5_000), "00505"),
         (BEYOND_THE_BASIC_PLANE, SCRIPTS["en"], SCRIPTS["zh"]),
         (DELICATE["decomposed"], DELICATE["lines"], DELICATE["edges"], DELICATE["markup"]),
-        [f"+254 {number % 7}" for number in range(12)],
+        [f"+254 {number % 7}" for number in range(12)] + [f"+254 20 {number}" for number in range(300)],
         {f"m{number}": value for number, value in enumerate(_VALUES)} | dict.fromkeys(_KEYS, 1),
         short=False,
     ),

@@ -1,13 +1,14 @@
-"""Options of the list of drafts that Hypothesis draws, compared with a model over the suite's own drafts.
+"""Options of lists that Hypothesis draws, compared with a model over the suite's own drafts or attachments.
 
-Which functions and fields a service takes is not shown, so an expression that it refuses is not judged; one that it
-takes has to pick and order what it says.
+Which functions and fields a service takes is not shown, so an expression that it refuses is not judged. One that it
+takes means what OData says, where the field is known by what `eq` picks and by both orders.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from operator import eq, ge, gt, le, lt, ne
 from typing import Final
 
@@ -16,18 +17,15 @@ from hypothesis.strategies import SearchStrategy
 
 from contracts.cases import lists
 from contracts.cases.arrangement import Arrangement, require
-from contracts.cases.list_pages import Page, drafts_of, equals, quoted
-from contracts.checks.claims import Claims
-from contracts.checks.outcomes import usable
+from contracts.cases.attachments import shared_document_list
+from contracts.cases.list_pages import Lister, Page, drafts_of, equals, quoted
+from contracts.checks.claims import Claim, Claims
+from contracts.checks.outcomes import Blocked, Untested, usable
 from contracts.session.actor import Actor
 
-CLAUSES: Final = (
-    "list-filter",
-    "list-filter-with-top",
-    "list-orderby",
-    "list-orderby-falling",
-    "list-orderby-with-page",
-)
+_OF_DRAFTS, _OF_FILES = "list", "attachment-list"
+#: What a clause is called behind that; the list of drafts has one of its own for filters beside a bound.
+_FILTER, _ORDER, _BOUNDED = "filter-meaning", "orderby-meaning", "filter-with-top"
 _COMPARISONS: Final[dict[str, Callable[[str, str], bool]]] = {
     "eq": eq,
     "ne": ne,
@@ -48,21 +46,25 @@ class Condition:
     """A condition of a filter on one field of the suite's own drafts.
 
     Attributes:
-        operator: A comparison, a function, `not`, `and` or `or`.
+        operator: A comparison, a function, `not`, `and`, `or`, or `or-and` for both in turn without parentheses.
         number: Which of the own values it compares with.
+        start: From which character on; functions find parts of a text.
         parts: What `not`, `and` and `or` apply to.
     """
 
     operator: str
     number: int = 0
+    start: int = 0
     parts: tuple[Condition, ...] = ()
 
     def text(self, path: str, own: tuple[str, ...]) -> str:
         """Write it in OData."""
         inner = [part.text(path, own) for part in self.parts]
-        literal = quoted(own[self.number])
+        literal = quoted(own[self.number][self.start :])
         if self.operator == "not":
             return f"not ({inner[0]})"
+        if self.operator == "or-and":
+            return f"({inner[0]} or {inner[1]} and {inner[2]})"
         if self.operator in ("and", "or"):
             return f"({f' {self.operator} '.join(inner)})"
         return (
@@ -76,9 +78,11 @@ class Condition:
         inner = [part.holds(value, own) for part in self.parts]
         if self.operator == "not":
             return not inner[0]
+        if self.operator == "or-and":
+            return inner[0] or (inner[1] and inner[2])
         if self.operator in ("and", "or"):
             return all(inner) if self.operator == "and" else any(inner)
-        return (_COMPARISONS | _FUNCTIONS)[self.operator](value, own[self.number])
+        return (_COMPARISONS | _FUNCTIONS)[self.operator](value, own[self.number][self.start :])
 
 
 @dataclass(frozen=True)
@@ -98,15 +102,17 @@ class Question:
 
 
 def _conditions() -> SearchStrategy[Condition]:
-    simple = st.builds(
-        Condition, st.sampled_from((*_COMPARISONS, *_FUNCTIONS)), st.integers(0, len(lists.SCRAMBLED) - 1)
-    )
+    numbers = st.integers(0, len(lists.SCRAMBLED) - 1)
+    compared = st.builds(Condition, st.sampled_from(tuple(_COMPARISONS)), numbers)
+    found = st.builds(Condition, st.sampled_from(tuple(_FUNCTIONS)), numbers, st.integers(0, 5))
+    simple = st.one_of(compared, found)
     return st.recursive(
         simple,
         lambda inner: st.one_of(
             inner.map(lambda one: Condition("not", parts=(one,))),
             st.tuples(inner, inner).map(lambda two: Condition("and", parts=two)),
             st.tuples(inner, inner).map(lambda two: Condition("or", parts=two)),
+            st.tuples(simple, simple, simple).map(lambda three: Condition("or-and", parts=three)),
         ),
         max_leaves=4,
     )
@@ -125,37 +131,79 @@ def questions() -> SearchStrategy[Question]:
     )
 
 
-_EQ, _OTHER = Condition("eq", 1), Condition("eq", 4)
-#: Each operator by itself, and options beside each other.
-FIRST: Final = (
+_EQ, _OTHER, _ALL = Condition("eq", 1), Condition("eq", 4), Condition("ne", 0)
+#: Operators and functions by themselves, those that are read from the left, and options beside each other.
+_FIRST: Final = (
     *(Question(Condition(operator, 2)) for operator in ("ne", "gt", "ge", "lt", "le")),
-    *(Question(Condition(function, 3)) for function in ("startswith", "contains")),
+    Question(Condition("startswith", 3)),
+    Question(Condition("startswith", 3, start=2)),
+    Question(Condition("contains", 3, start=2)),
     Question(Condition("not", parts=(_EQ,))),
+    Question(Condition("or-and", parts=(_EQ, _OTHER, _OTHER))),
+    Question(_ALL, top=2),
+    Question(_ALL, falling=False, skip=1),
+)
+FIRST_OF_DRAFTS: Final = (
+    *_FIRST,
     Question(
         Condition("and", parts=(Condition("or", parts=(_EQ, _OTHER)), Condition("ne", 4))), collection=None
     ),
-    Question(Condition("ne", 0), top=2),
-    Question(Condition("ne", 0), falling=False, skip=1),
-    Question(Condition("ne", 0), falling=True, top=3, skip=1, collection="my"),
+    Question(_ALL, falling=True, top=3, skip=1, collection="my"),
+)
+FIRST_OF_FILES: Final = (
+    *_FIRST[2:3],
+    *_FIRST[6:-2],
+    Question(_EQ, falling=True),
+    Question(_ALL, falling=True, top=3, skip=1),
 )
 
 
 class DrawnLists:
-    """Asks for lists of the actor's own kept drafts and compares them with what these drafts are.
+    """Asks for lists of the actor's own kept drafts, or of one document's attachments, and compares them.
+
+    Args:
+        clauses: How the clauses begin that are judged.
+        lister: The list, of a collection where it has collections.
+        field: The field that tells the own items.
 
     Raises:
-        Blocked: they are not all there, or the list cannot be narrowed to them.
+        Untested: which fields filters take is not shown, and by none that the suite knows do they pick its items.
     """
 
-    def __init__(self, actor: Actor, arrange: Arrangement, claim: Claims) -> None:
-        self._actor = actor
+    def __init__(
+        self,
+        clauses: str,
+        lister: Callable[[str | None], Lister],
+        field: Callable[[], lists.Field],
+        claim: Claims,
+    ) -> None:
+        self._clauses = clauses
+        self._lister = lister
         self._claim = claim
-        self._field = lists.draft_field(arrange, actor)
-        drafts = drafts_of(actor, "mydrafts")
-        lists.relies_on_filter(drafts, self._field)
-        narrowed = drafts.page(filter=equals(self._field.filter_path, *self._field.own))
-        there = len(narrowed.order_of(self._field.own)) == len(self._field.own)
-        require(there, "listDrafts", "does not show the suite's own drafts any more")
+        try:
+            drafts = lister("mydrafts")
+            self._field = field()
+            lists.relies_on_filter(drafts, self._field)
+            narrowed = drafts.page(filter=equals(self._field.filter_path, *self._field.own))
+            there = len(narrowed.order_of(self._field.own)) == len(self._field.own)
+            require(there, "listDrafts", "does not show the suite's own drafts any more")
+        except Blocked as obstacle:
+            raise Untested(str(obstacle)) from None
+        self._orders = lists.orders(drafts, self._field)
+
+    @classmethod
+    def of_drafts(cls, arrange: Arrangement, actor: Actor, claim: Claims) -> DrawnLists:
+        """The list of drafts."""
+        return cls(_OF_DRAFTS, partial(drafts_of, actor), lambda: lists.draft_field(arrange, actor), claim)
+
+    @classmethod
+    def of_files(cls, arrange: Arrangement, actor: Actor, claim: Claims) -> DrawnLists:
+        """The list of the shared document's attachments, which knows no collections."""
+
+        def attached(_: str | None) -> Lister:
+            return shared_document_list(arrange, actor)
+
+        return cls(_OF_FILES, attached, lambda: lists.file_field(arrange, actor), claim)
 
     def is_answered(self, question: Question) -> None:
         """Claim that a list which was given holds what was asked for, and in that order.
@@ -163,22 +211,23 @@ class DrawnLists:
         Raises:
             Contradiction: a must was contradicted.
         """
+        if question.falling is not None and not self._orders:
+            return
         page = self._ask(question)
         if usable(page.exchange).refusal or page.size < 0:
             return
         whole, wanted = self._model(question)
-        seen = page.order_of(wanted)
-        right = seen == wanted if question.falling is not None else set(seen) == set(wanted)
-        if question.falling is None and (question.top is not None or question.skip):
-            # In which order the list comes is not shown, so the window may hold any of those that match.
-            seen = page.order_of(whole)
-            right = len(seen) == len(wanted)
-        self._claim(_clause(question)).holds(
-            right and page.size == len(seen),
-            page.exchange,
-            expected=", ".join(wanted) or "nothing",
-            seen=page.told,
-        )
+        seen = page.order_of(whole)
+        # In which order the list comes without one is not shown: the window may hold any of those that match.
+        picked = len(seen) == len(wanted) == page.size
+        told = {"expected": ", ".join(wanted) or "nothing", "seen": page.told}
+        plain = question.falling is None and question.top is not None and self._clauses == _OF_DRAFTS
+        self._judging(_BOUNDED if plain else _FILTER).holds(picked, page.exchange, **told)
+        if question.falling is not None:
+            self._judging(_ORDER).holds(seen == wanted, page.exchange, **told)
+
+    def _judging(self, what: str) -> Claim:
+        return self._claim(f"{self._clauses}-{what}")
 
     def _ask(self, question: Question) -> Page:
         field, own = self._field, self._field.own
@@ -188,7 +237,7 @@ class DrawnLists:
             options["orderby"] = field.order_path + (" desc" if question.falling else "")
         numbers = {"top": question.top, "skip": question.skip}
         options |= {name: number for name, number in numbers.items() if number is not None}
-        return drafts_of(self._actor, question.collection).page(**options)
+        return self._lister(question.collection).page(**options)
 
     def _model(self, question: Question) -> tuple[list[str], list[str]]:
         """The values that match, in the order asked for, and the window of them."""
@@ -197,12 +246,3 @@ class DrawnLists:
         whole = whole[::-1] if question.falling else whole
         start = question.skip or 0
         return whole, whole[start : start + (question.top if question.top is not None else len(whole))]
-
-
-def _clause(question: Question) -> str:
-    """The clause that a question is about."""
-    if question.falling is None:
-        return "list-filter" if question.top is None else "list-filter-with-top"
-    if question.top is not None or question.skip:
-        return "list-orderby-with-page"
-    return "list-orderby-falling" if question.falling else "list-orderby"

@@ -27,7 +27,7 @@ from contracts.cases.list_pages import (
     paths_to,
 )
 from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Blocked, done, usable
+from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.operations import is_valid_uid
@@ -125,6 +125,20 @@ def not_held(claim: Claim, arrange: Arrangement, lister: Lister, uid: str, field
     if result.nameless:
         raise Blocked(lister.operation, "lists items, but none that names a draft of the suite's by its uid")
     claim.holds(not result.found, *result.exchanges, expected=f"no draft {uid}", seen=result.told)
+
+
+def adds_nothing(claim: Claim, lister: Lister, uid: str, field: str | None) -> None:
+    """Claim that a filter by a uid gives no item where the list does not hold it without the filter.
+
+    Raises:
+        Untested: no field is known to hold the uid.
+    """
+    if field is None:
+        raise Untested("which fields filters take is not shown, and none was seen to pick what is equal")
+    chosen = _page(lister, filter=equals(field, uid))
+    if chosen.names(uid) and look_for(lister, uid).found:
+        return
+    claim.holds(not chosen.names(uid), chosen.exchange, expected=f"no draft {uid}", seen=chosen.told)
 
 
 def _look_until(
@@ -615,9 +629,19 @@ def relies_on_order(lister: Lister, field: Field) -> None:
     Raises:
         Blocked: it does not, which is a finding of its own.
     """
-    found = lister.page(orderby=field.order_path).order_of(field.own)
-    if found != sorted(found):
+    if not _rises(lister, field):
         raise Blocked(lister.operation, f"{lister.sign}orderby alone does not order the list")
+
+
+def orders(lister: Lister, field: Field) -> bool:
+    """Whether a list comes in rising and in falling order when asked: its order is then known to be by this field."""
+    return field.by_order is not None and _rises(lister, field) and _rises(lister, field, falling=True)
+
+
+def _rises(lister: Lister, field: Field, *, falling: bool = False) -> bool:
+    order = f"{field.order_path} desc" if falling else field.order_path
+    found = lister.page(orderby=order).order_of(field.own)
+    return len(found) > 1 and found == sorted(found, reverse=falling)
 
 
 def relies_on_filter(lister: Lister, field: Field) -> None:

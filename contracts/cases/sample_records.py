@@ -320,6 +320,11 @@ def several_languages(record: Record) -> Record:
     return record | {name: dict(text) for name in there} | declared
 
 
+def named_in_scripts(record: Record) -> Record:
+    """A record of somebody whose names are written as elsewhere: accents, an apostrophe, and other scripts."""
+    return record | {"firstName": "Ελένη Łucja", "middleName": "小明 محمد", "lastName": "O'Neill-Жуков"}
+
+
 def several_items(record: Record) -> Record:
     """A record whose arrays all hold two items."""
     links = [{"url": "https://example.test/one"}, {"url": "https://example.test/two"}]

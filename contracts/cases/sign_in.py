@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
@@ -229,12 +231,33 @@ def _claim_no_stranger(claim: Claim, refused: Exchange, stranger: Callable[[], E
 _TAIL: Final = "rcTail00"
 
 
+#: Signs that a token may be made of; the first that holds all its letters of a case is meant.
+_SIGNS: Final = (string.digits, "abcdef", "ABCDEF", string.ascii_lowercase, string.ascii_uppercase)
+
+
+def invented(token: str) -> str:
+    """A text of the form of a token: as long, other letters and digits in each place, and all else as it is.
+
+    Nothing leads back from it to the token.
+    """
+    hexadecimal = all(sign in string.hexdigits for sign in token if sign.isalnum())
+    kinds = _SIGNS if hexadecimal else [_SIGNS[0], *_SIGNS[3:]]
+    numbers = hashlib.shake_256(token.encode()).digest(len(token))
+    return "".join(_another(sign, number, kinds) for sign, number in zip(token, numbers, strict=True))
+
+
+def _another(sign: str, number: int, kinds: Iterable[str]) -> str:
+    signs = next((kind for kind in kinds if sign in kind), sign)
+    return signs[(signs.index(sign) + 1 + number % max(1, len(signs) - 1)) % len(signs)]
+
+
 def never_issued(actor: Actor) -> list[str]:
     """Values of the Authorization header that hold no token the service ever issued.
 
-    All but the half of a real token are short, so that an answer which repeats one is no leak.
+    Nothing, a text of the form of a token, and half of a real one.
     """
-    return ["Bearer", "Bearer garbage", f"Bearer {half(actor.token() or '')}"]
+    token = actor.token() or ""
+    return ["Bearer", f"Bearer {invented(token) or 'garbage'}", f"Bearer {half(token)}"]
 
 
 def send_without_token(actor: Actor, request: Request) -> list[Exchange]:

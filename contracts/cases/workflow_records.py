@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from contracts.cases.arrangement import Arrangement
+from contracts.cases.drafts import save_reworded
 from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import (
     CREATE,
@@ -229,6 +230,26 @@ class WorkflowRecords(RecordLookup):
         exchange = submit(operation, self._author, self._samples, identifier, bare)
         return [exchange] if errors_array.turned_down(usable(exchange)) else []
 
+    def lacking_mandatory(self, record: dict[str, Any]) -> dict[str, Any]:
+        """A record of another sort, which lacks a member that the workflow's schema makes mandatory.
+
+        Raises:
+            Untested: it lacks none that is known to be.
+        """
+        mandatory = self._arrange.once("mandatory for the workflow", self._mandatory)
+        if not mandatory - record.keys():
+            raise Untested("what the workflow's schema makes mandatory, and a contact lacks, is not known")
+        return record
+
+    def _mandatory(self) -> frozenset[str]:
+        """Members of the workflow's document that were reported missing when all were."""
+        told = [errors_array.elements(usable(refused)) for refused in self.lacking(CREATE_NAMED)]
+        missing = {path for elements in told for code, path in elements if code == errors_array.MANDATORY}
+        members = self._samples.document("").keys()
+        return frozenset(
+            name for name in members if any(errors_array.names_field(path, name) for path in missing)
+        )
+
     def faulty_update(self) -> Exchange:
         """A faulty document sent to a record that exists and is not locked; its note `identifier` names it."""
         for identifier, _ in self._offers(range(len(self._named()))):
@@ -254,6 +275,40 @@ class WorkflowRecords(RecordLookup):
             ):
                 return identifier
         raise self._none()
+
+    def reworded(self, identifier: str) -> dict[str, Any]:
+        """Save a draft of a record with other texts, where there are drafts; the members that differ, or nothing."""
+        if self._author.realm not in DOCUMENT_REALMS:
+            return {}
+        return save_reworded(self._author, self._samples, identifier)
+
+    def draft_replaced(
+        self, claims: Callable[[str], Claim], identifier: str, before: dict[str, Any], update: Exchange
+    ) -> None:
+        """Claim that a draft does not go on showing what it held before an update was accepted.
+
+        Whether it shows anything then is not shown.
+
+        Args:
+            before: Members that differ from those of the update; none for no claim.
+        """
+        seen: list[Exchange] = []
+
+        def stale() -> bool:
+            seen.append(self._author.send("getDraft", path={"uid": identifier}))
+            return readers.holds_document(usable(seen[-1]), before)
+
+        if not before:
+            return
+        kept = stale() and not self._arrange.eventually(lambda: not stale())
+        if kept or seen[-1].answer.success:
+            claims("workflow-update-replaces-draft").holds(
+                not kept,
+                update,
+                seen[-1],
+                expected="the document of the update",
+                seen=f"that of the draft before it: {seen[-1].answer.quote()}",
+            )
 
     def spare(self) -> list[str]:
         """One more record to be used up, where the settings name so many that nobody will miss it."""

@@ -171,6 +171,7 @@ defects(
             20, lambda rare: _listed(lambda rows: [] if rare() else rows)
         ),
         "attachment-list-of-all-documents": _with_others(lambda _other, _uid: True),
+        "attachment-list-of-longer-uids": _with_others(lambda other, uid: other.startswith(uid)),
         "attachment-list-of-alike-documents": _with_others(lambda other, uid: other[:11] == uid[:11]),
         "attachment-listed-without-id": _items(
             lambda item: {name: value for name, value in item.items() if name not in {"id", "size"}}

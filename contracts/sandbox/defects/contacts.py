@@ -314,6 +314,15 @@ defects(
         "contact-update-without-header": _unknown_field("header", _updating),
         "contact-update-without-government": _unknown_field("government", _updating),
         "contact-at-most-twenty-fields": validate_otherwise(_at_most_twenty),
+        "contact-names-in-latin": _invalid_where(
+            INVALID_VALUE,
+            lambda _, name, value: (
+                name in ("firstName", "lastName")
+                and isinstance(value, str)
+                and max(value, default="") > "\u024f"
+            ),
+            of_contact,
+        ),
         "contact-one-language": _invalid_where(INVALID_TYPE, _localised, of_contact),
         "contact-one-language-of-relevant-information": _invalid_where(
             INVALID_TYPE,
@@ -403,6 +412,9 @@ defects(
         "contact-null-country": _overlook_null("country"),
         "contact-schema-not-needed": _schema(lambda _, name: not name),
         "contact-schema-of-any-name": _schema(_of_no_realm),
+        "contact-schema-of-other-records": _schema(
+            lambda service, name: bool(name) and not _of_no_realm(service, name)
+        ),
     }
 )
 

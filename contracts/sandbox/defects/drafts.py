@@ -31,7 +31,7 @@ from contracts.sandbox.defects.declaration import (
 from contracts.sandbox.defects.lists import removed_drafts
 from contracts.sandbox.http_requests import bad_request, not_found
 from contracts.sandbox.service import Service
-from contracts.sandbox.storage import ATTACHMENTS, DRAFT, LOCKS, VERSIONS, Records, Version
+from contracts.sandbox.storage import ATTACHMENTS, DRAFT, LOCKS, PUBLISHED, VERSIONS, Records, Version
 
 _LARGE = 64 * 1024
 
@@ -93,6 +93,7 @@ defects(
         "draft-content-without-last-item": _values(
             (list,), lambda items: items[:-1] if len(items) > 1 else items
         ),
+        "draft-content-lists-of-100": _values((list,), lambda items: items[:100]),
         "draft-content-arrays-sorted": _values((list,), _sorted_texts),
         "draft-content-integers-as-text": _values((int, float), str),
         "draft-content-fractions-cut": _values((int, float), int),
@@ -275,7 +276,25 @@ defects(
 )
 
 
-@answers("draft-exists-by-its-beginning", "draftExists")
+def _published(service: Service, request: Request) -> Version | None:
+    service.identity.require(request)
+    with service.storage.transaction() as records:
+        return records.version(*_place(service, request), PUBLISHED)
+
+
+@answers("draft-exists-for-published")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    there = _published(service, request)
+    return Response(media_type="application/json") if there is not None else await faithful(request)
+
+
+@answers("draft-published-in-its-place")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    there = _published(service, request)
+    return service.answers.content(there.content) if there is not None else await faithful(request)
+
+
+@answers("draft-exists-by-its-beginning")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
     service.identity.require(request)
     realm, uid = _place(service, request)

@@ -218,6 +218,9 @@ defects(
         "list-mydrafts-empty-one-in-twenty": every(20, _no_items),
         "list-my-of-everybody": _of_all_accounts(_asks("my")),
         "list-my-of-everybody-in-bch": _of_all_accounts(_both(_asks("my"), in_realm("bch-dev"))),
+        "list-collection-lost-with-filter": _of_all_accounts(
+            lambda request: {"collection", "$filter"} <= query_of(request).keys()
+        ),
         "list-mydrafts-of-everybody": _of_all_accounts(_asks("mydrafts")),
         "list-updated-twice": edit(
             lambda items: items + [item for item in items if item["createdOn"] != item["updatedOn"]], _plain
@@ -281,6 +284,28 @@ def _filter_after_page(ask: Ask, page: Page) -> Rows:
 
 def _filter_without_page(ask: Ask, page: Page) -> Rows:
     return ask(replace(page, top=None) if page.filter is not None else page)
+
+
+def _filter_reads(pattern: str, instead: str) -> Choose:
+    """Read what a pattern finds in a filter as something else; what is no expression is refused all the same."""
+
+    def choose(ask: Ask, page: Page) -> Rows:
+        if page.filter is None:
+            return ask(page)
+        ask(page)
+        return ask(replace(page, filter=re.sub(pattern, instead, page.filter)))
+
+    return choose
+
+
+def _filter_lost_with_order(ask: Ask, page: Page) -> Rows:
+    rows = ask(page)
+    return rows if page.orderby is None else ask(replace(page, filter=None))
+
+
+def _order_lost_with_top(ask: Ask, page: Page) -> Rows:
+    rows = ask(page)
+    return rows if page.top is None else ask(replace(page, orderby=None))
 
 
 def _first(page: Page) -> bool:
@@ -396,6 +421,12 @@ _IN_BOTH_LISTS: dict[str, Choose] = {
     "rising-falls": _rising_falls,
     "falling-rises": _falling_rises,
     "order-after-page": _order_after_page,
+    "ge-leaves-out-equals": _filter_reads(r"\bge\b", "gt"),
+    "not-ignored": _filter_reads(r"\bnot \(", "("),
+    "or-binds-like-and": _filter_reads(r"\(([^()]+ or [^()]+) and ([^()]+)\)", r"((\1) and \2)"),
+    "startswith-within": _filter_reads(r"\bstartswith\(", "contains("),
+    "filter-lost-with-order": _filter_lost_with_order,
+    "order-lost-with-top": _order_lost_with_top,
     "top-ignored": _top_ignored,
     "top-one-more": _top_one_more,
     "top-at-least-five": _top_at_least_five,

@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 from contracts.sandbox.answers import json_text
 from contracts.sandbox.defects.declaration import (
     CREATE_WITH,
+    UPDATE,
     Change,
     Every,
     Handler,
@@ -38,7 +39,7 @@ from contracts.sandbox.defects.workflow_table import (
 from contracts.sandbox.http_requests import Fault, Reason, Refusal, bad_request, decoded_segment
 from contracts.sandbox.record_types import INVALID_TYPE, INVALID_VALUE, MANDATORY, Realm, RecordType
 from contracts.sandbox.service import Service
-from contracts.sandbox.storage import VERSIONS, Records
+from contracts.sandbox.storage import DRAFT, VERSIONS, Records
 from contracts.sandbox.workflow import Row, Submission
 
 Test = Callable[[Submission], bool]
@@ -360,6 +361,12 @@ def _without_country(faithful: Save, submission: Submission, identifier: str, re
     faithful(with_document(submission, less), identifier, records)
 
 
+def _unless_updated(faithful: Save, submission: Submission, identifier: str, records: Records) -> None:
+    drafted = records.version(submission.realm.name, identifier, DRAFT) is not None
+    if operation_of(submission) != UPDATE or not drafted:
+        faithful(submission, identifier, records)
+
+
 @alteration_at
 def _after_refusal(
     service: Service, operations: Operations, then: Callable[[Service, Submission, str, Records], None]
@@ -491,6 +498,7 @@ defects(
         "workflow-batch-of-two": _batch_limited(2),
         "workflow-draft-not-saved": _saving(lambda *_: None),
         "workflow-draft-not-saved-at-times": every(2, _not_saved_at_times),
+        "workflow-update-keeps-draft": _saving(_unless_updated),
         "workflow-draft-without-country": _saving(_without_country),
         "workflow-save-before-validation": _saved_before_validation(),
         "workflow-save-before-validation-on-update": _after_refusal(_save),

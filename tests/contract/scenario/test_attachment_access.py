@@ -54,7 +54,7 @@ def test_reading_attachments_without_a_token_is_observed(
     observe("attachment-thumbnail-token", "getAttachmentThumbnail", status(preview))
 
 
-@contract("attachment-of-another")
+@contract("attachment-of-another", profile="nightly")
 def test_the_document_of_another_account_is_observed(
     author: Actor, other: Actor, arrange: Arrangement, fresh: Namespace, observe: Observer
 ) -> None:
@@ -66,7 +66,7 @@ def test_the_document_of_another_account_is_observed(
     )
 
 
-@contract("attachment-by-restricted")
+@contract("attachment-by-restricted", profile="nightly")
 def test_an_account_without_rights_is_observed(
     author: Actor, restricted: Actor, arrange: Arrangement, fresh: Namespace, observe: Observer
 ) -> None:

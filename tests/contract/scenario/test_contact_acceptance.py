@@ -45,6 +45,7 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     "contact-create-full",
     "contact-several-languages",
     "contact-several-items",
+    "contact-names-in-scripts",
     "contact-refused-frees-identifier",
     "contact-identifier-origin",
     operations=["createContact"],
@@ -53,13 +54,13 @@ def test_a_contact_with_its_mandatory_fields_is_created(
 def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     contacts: ContactRequests, samples: Samples, claim: Claims, observe: Observer
 ) -> None:
-    """All 26 fields, several languages and items are accepted, if need be not where a record was refused."""
+    """All 26 fields, several languages, items and names are accepted, if need be not where a record was refused."""
     errors_array.refused_before(contacts.send(sample_records.without(contacts.record(), "lastName")))
     whole = sample_records.several_items(sample_records.several_languages(contacts.full_record()))
-    full, languages, items, plain = (contacts.full_record(contacts.fresh_uid()) for _ in range(4))
+    full, languages, items, named, plain = (contacts.full_record(contacts.fresh_uid()) for _ in range(5))
     sent = contact_requests.all_at_once(
         contacts.send,
-        whole,
+        sample_records.named_in_scripts(whole),
         [
             (claim("contact-create-full"), full),
             (
@@ -67,6 +68,7 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
                 sample_records.several_languages(languages),
             ),
             (claim("contact-several-items", "createContact"), sample_records.several_items(items)),
+            (claim("contact-names-in-scripts", "createContact"), sample_records.named_in_scripts(named)),
         ],
         rest=claim("contact-refused-frees-identifier"),
         plain=sample_records.mandatory_of(plain),
@@ -95,16 +97,21 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
 
 
 @contract(
-    "contact-update-full", "contact-several-languages", "contact-several-items", operations=["updateContact"]
+    "contact-update-full",
+    "contact-several-languages",
+    "contact-several-items",
+    "contact-names-in-scripts",
+    operations=["updateContact"],
 )
 def test_a_contact_is_updated_with_everything(
     contacts: ContactRequests, samples: Samples, claim: Claims
 ) -> None:
-    """All 26 fields are accepted in an update, and so are several languages and several items."""
+    """All 26 fields are accepted in an update, and so are several languages, several items and names in any script."""
     full = contacts.full_record()
     contact_requests.claim_accepted(claim("contact-update-full"), contacts.send(full), samples)
     for clause, record in (
         ("contact-several-languages", sample_records.several_languages(full)),
         ("contact-several-items", sample_records.several_items(full)),
+        ("contact-names-in-scripts", sample_records.named_in_scripts(full)),
     ):
         contact_requests.claim_accepted(claim(clause, "updateContact"), contacts.send(record), samples)

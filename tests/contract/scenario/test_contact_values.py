@@ -5,6 +5,8 @@ import pytest
 from contracts.cases import (
     Claims,
     ContactRequests,
+    Samples,
+    WorkflowRecords,
     claim_each_turned_down,
     contract,
     sample_records,
@@ -85,3 +87,13 @@ def test_a_contact_needs_a_known_schema(
 ) -> None:
     """The schema in the query says what a contact is validated by, so it has to be there and known."""
     claim_each_turned_down(claim(clause, operation), [contacts.send(contacts.record(), query=query)])
+
+
+@contract("contact-schema-validates")
+def test_a_contact_is_validated_by_the_schema_that_the_query_names(
+    contacts: ContactRequests, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
+) -> None:
+    """Under the schema of the workflow's document a contact lacks what that one makes mandatory."""
+    record = records.lacking_mandatory(contacts.record())
+    sent = contacts.send(record, query={"schema": samples.workflow_schema})
+    claim_each_turned_down(claim("contact-schema-validates", operation), [sent])

@@ -73,7 +73,7 @@ def test_deleting_a_draft_needs_a_token(
     claim("draft-delete-needs-token").holds(there, gone, expected="the draft stays", seen="no draft any more")
 
 
-@contract("draft-of-another")
+@contract("draft-of-another", profile="nightly")
 def test_the_draft_of_another_account_is_observed(
     author: Actor, other: Actor, arrange: Arrangement, samples: Samples, observe: Observer
 ) -> None:
@@ -86,7 +86,7 @@ def test_the_draft_of_another_account_is_observed(
     observe("draft-of-another", "deleteDraft", status(other.send("deleteDraft", path={"uid": uid})))
 
 
-@contract("draft-by-restricted")
+@contract("draft-by-restricted", profile="nightly")
 def test_an_account_without_rights_is_observed(
     author: Actor,
     restricted: Actor,

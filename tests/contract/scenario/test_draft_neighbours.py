@@ -15,15 +15,18 @@ def test_deleting_a_draft_spares_those_of_other_accounts(
     drafts.stays(claim("draft-delete-spares-others"), other, theirs, gone)
 
 
-@contract("draft-delete-keeps-published")
+@contract(
+    "draft-delete-keeps-published",
+    "draft-delete-removes",
+    "draft-get-content",
+    operations=["deleteDraft", "draftExists", "getDraft"],
+)
 def test_deleting_the_draft_leaves_the_published_version(
     author: Actor, samples: Samples, claim: Claims
 ) -> None:
-    """After its draft is deleted, a published document still is there: its identifier stays in use."""
+    """A published document has a draft of its own; deleted, it exists no more, and the identifier stays in use."""
     identifier = str(samples.setting("published_identifier"))
-    query = {"schema": samples.workflow_schema}
-    document = samples.document(identifier)
-    done(author.send("saveDraft", path={"uid": identifier}, query=query, json=document))
+    drafts.replaced_beside_published(claim("draft-get-content"), author, samples, identifier)
     before = drafts.identifier_in_use(author, samples, identifier)
     require(
         drafts.refused_as_in_use(before),
@@ -40,3 +43,4 @@ def test_deleting_the_draft_leaves_the_published_version(
         expected=f"{identifier} still in use",
         seen=tried.answer.quote(),
     )
+    drafts.no_draft_under(claim("draft-delete-removes", "draftExists"), author, [identifier], gone)

@@ -91,6 +91,16 @@ def test_a_personal_collection_does_not_hold_the_draft_of_another(
     lists.not_held(claim(clause), arrange, drafts_of(author, collection), theirs.uid, field)
 
 
+@contract("list-collection-with-filter")
+@pytest.mark.parametrize("collection", ["my", "mydrafts"])
+def test_a_filter_adds_nothing_to_a_collection(
+    collection: str, author: Actor, other: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """A filter by the uid of another account's draft gives nothing that the collection lacks."""
+    theirs, field = arrange.shared_draft(other), lists.proven_field(arrange, author)
+    lists.adds_nothing(claim("list-collection-with-filter"), drafts_of(author, collection), theirs.uid, field)
+
+
 @contract("list-my-without-others", operations=["listDrafts"])
 def test_a_personal_collection_is_personal_to_everybody(
     author: Actor, other: Actor, arrange: Arrangement, claim: Claims

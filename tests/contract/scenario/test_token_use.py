@@ -92,7 +92,7 @@ def test_workflow_operations_refuse_a_token_never_issued(
     claim: Claims,
     operation: str,
 ) -> None:
-    """Nothing, garbage or half a token after the word Bearer submits nothing."""
+    """Nothing, an invented token or half of a real one after the word Bearer submits nothing."""
     request = ordinary.submitting(operation, records.subject(operation))
     asked = sign_in.send_without_token(author, request)
     sign_in.refused_without_token(claim("token-invalid-refused", operation), author, arrange, request, asked)
@@ -107,7 +107,7 @@ def test_protected_operations_refuse_a_token_never_issued(
     observe: Observer,
     operation: str,
 ) -> None:
-    """Nothing, garbage or half a token after the word Bearer opens nothing."""
+    """Nothing, an invented token or half of a real one after the word Bearer opens nothing."""
     request = ordinary.request(operation)
     asked = sign_in.send_without_token(author, request)
     sign_in.refused_without_token(claim("token-invalid-refused", operation), author, arrange, request, asked)

@@ -142,6 +142,7 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
 
 @contract(
     "workflow-update-accepted",
+    "workflow-update-replaces-draft",
     "workflow-batch-longest",
     "workflow-identifier-kept",
     "errors-absent-on-success",
@@ -153,6 +154,7 @@ def test_a_record_is_updated(
 ) -> None:
     """A valid document is accepted as an update of a record that exists and is not locked, with a batch and without."""
     identifier = records.spendable()
+    before = records.reworded(identifier)
     submission = samples.submission(identifier, batchId="b" * submissions.LONGEST_BATCH)
     sent = workflow_errors.both_accepted(
         claim("workflow-batch-longest", UPDATE),
@@ -162,6 +164,7 @@ def test_a_record_is_updated(
     )
     claim("workflow-identifier-kept", UPDATE).carries(sent, identifier)
     submissions.without_errors(claim("errors-absent-on-success", UPDATE), sent)
+    records.draft_replaced(claim, identifier, before, sent)
     for bare in records.spare():
         claim("workflow-update-accepted").accepted(submit(UPDATE, author, samples, bare))
 
