@@ -173,6 +173,7 @@ class DrawnLists:
     def __init__(
         self,
         clauses: str,
+        arrange: Arrangement,
         lister: Callable[[str | None], Lister],
         field: Callable[[], lists.Field],
         claim: Claims,
@@ -189,12 +190,14 @@ class DrawnLists:
             require(there, "listDrafts", "does not show the suite's own drafts any more")
         except Blocked as obstacle:
             raise Untested(str(obstacle)) from None
-        self._orders = lists.orders(drafts, self._field)
+        self._orders = lists.orders(arrange, drafts, self._field)
 
     @classmethod
     def of_drafts(cls, arrange: Arrangement, actor: Actor, claim: Claims) -> DrawnLists:
         """The list of drafts."""
-        return cls(_OF_DRAFTS, partial(drafts_of, actor), lambda: lists.draft_field(arrange, actor), claim)
+        return cls(
+            _OF_DRAFTS, arrange, partial(drafts_of, actor), lambda: lists.draft_field(arrange, actor), claim
+        )
 
     @classmethod
     def of_files(cls, arrange: Arrangement, actor: Actor, claim: Claims) -> DrawnLists:
@@ -203,7 +206,7 @@ class DrawnLists:
         def attached(_: str | None) -> Lister:
             return shared_document_list(arrange, actor)
 
-        return cls(_OF_FILES, attached, lambda: lists.file_field(arrange, actor), claim)
+        return cls(_OF_FILES, arrange, attached, lambda: lists.file_field(arrange, actor), claim)
 
     def is_answered(self, question: Question) -> None:
         """Claim that a list which was given holds what was asked for, and in that order.

@@ -623,25 +623,31 @@ def ordered(claim: Claim, lister: Lister, field: Field, *, falling: bool = False
     )
 
 
-def relies_on_order(lister: Lister, field: Field) -> None:
-    """See that a list comes in rising order when asked, for claims about what else orders do.
+def relies_on_order(arrange: Arrangement, lister: Lister, field: Field) -> None:
+    """See once that a list comes in rising order when asked, for claims about what else orders do.
 
     Raises:
         Blocked: it does not, which is a finding of its own.
     """
-    if not _rises(lister, field):
-        raise Blocked(lister.operation, f"{lister.sign}orderby alone does not order the list")
+    rises, _ = _orders(arrange, lister, field)
+    require(rises, lister.operation, f"{lister.sign}orderby alone does not order the list")
 
 
-def orders(lister: Lister, field: Field) -> bool:
+def orders(arrange: Arrangement, lister: Lister, field: Field) -> bool:
     """Whether a list comes in rising and in falling order when asked: its order is then known to be by this field."""
-    return field.by_order is not None and _rises(lister, field) and _rises(lister, field, falling=True)
+    return field.by_order is not None and all(_orders(arrange, lister, field))
 
 
-def _rises(lister: Lister, field: Field, *, falling: bool = False) -> bool:
-    order = f"{field.order_path} desc" if falling else field.order_path
-    found = lister.page(orderby=order).order_of(field.own)
-    return len(found) > 1 and found == sorted(found, reverse=falling)
+def _orders(arrange: Arrangement, lister: Lister, field: Field) -> tuple[bool, bool]:
+    """Whether a list comes in rising order, and whether in falling order, looked up once."""
+
+    def look() -> tuple[bool, bool]:
+        rising, falling = (
+            lister.page(orderby=f"{field.order_path}{word}").order_of(field.own) for word in ("", " desc")
+        )
+        return rising == sorted(rising), len(falling) > 1 and falling == sorted(falling, reverse=True)
+
+    return arrange.once(f"orders of {lister.label}", look)
 
 
 def relies_on_filter(lister: Lister, field: Field) -> None:

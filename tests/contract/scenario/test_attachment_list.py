@@ -125,7 +125,7 @@ def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangeme
         lists.file_field(arrange, author),
         attachments.shared_document_list(arrange, author),
     )
-    lists.relies_on_order(attached, field)
+    lists.relies_on_order(arrange, attached, field)
     lists.relies_on_windows(arrange, attached)
     by_name = attached.with_fixed(orderby=f"{field.order_path} desc")
     lists.pages_in_order(claim("attachment-list-orderby-with-page"), by_name, 2, items=ALL)

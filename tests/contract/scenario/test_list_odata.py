@@ -51,7 +51,7 @@ def test_items_come_in_rising_order(author: Actor, arrange: Arrangement, claim: 
 def test_items_come_in_falling_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $orderby on a field and the word desc, the items come in falling order of it."""
     field, drafts = lists.draft_field(arrange, author), drafts_of(author, "mydrafts")
-    lists.relies_on_order(drafts, field)
+    lists.relies_on_order(arrange, drafts, field)
     lists.ordered(claim("list-orderby-falling"), drafts, field, falling=True)
 
 
@@ -59,7 +59,7 @@ def test_items_come_in_falling_order(author: Actor, arrange: Arrangement, claim:
 def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """$orderby applies before $skip and $top, so that pages taken together are in order."""
     field, drafts = lists.draft_field(arrange, author), drafts_of(author, "mydrafts")
-    lists.relies_on_order(drafts, field)
+    lists.relies_on_order(arrange, drafts, field)
     lists.relies_on_windows(arrange, drafts, field.narrowed(drafts))
     order = f"{field.order_path} desc"
     own = field.narrowed(drafts.with_fixed(orderby=order))

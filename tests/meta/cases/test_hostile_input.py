@@ -1,6 +1,7 @@
 """Bodies that are no JSON really are none, and hold what a kind reader would find in them."""
 
 import json
+import string
 from collections.abc import Callable
 from typing import Any
 
@@ -55,6 +56,16 @@ def test_every_odd_body_is_met_by_some_operation_in_some_realm() -> None:
 @pytest.mark.parametrize("token", ["a1b2c3d4e5", "QUJD-defg_123", "QUJDdefg=="])
 def test_altered_tokens_are_others(token: str) -> None:
     assert token not in sign_in.altered_tokens(token)
+
+
+@pytest.mark.parametrize("token", ["0f" * 24, "ABCDEF0123", "eyJh.QUJD-defg_1.xY9=="])
+def test_an_invented_token_has_the_form_of_a_real_one_and_shares_no_sign_with_it(token: str) -> None:
+    other = sign_in.invented(token)
+    assert [(sign.isdigit(), sign.islower(), sign.isupper()) for sign in other] == [
+        (sign.isdigit(), sign.islower(), sign.isupper()) for sign in token
+    ]
+    assert all((sign == old) != sign.isalnum() for sign, old in zip(other, token, strict=True))
+    assert set(other) <= set(string.hexdigits) or "." in token
 
 
 def test_letter_case_and_padding_are_left_alone_where_they_may_not_count() -> None:

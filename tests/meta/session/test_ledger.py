@@ -147,9 +147,15 @@ def planned(tmp_path: Path) -> ResidueBudget:
 
 
 def let_through(
-    budget: ResidueBudget, record: str, case: str, kind: str = "", operation: str = "createContact"
+    budget: ResidueBudget,
+    record: str,
+    case: str,
+    kind: str = "",
+    operation: str = "createContact",
+    *,
+    advisory: bool = False,
 ) -> None:
-    sent = PermanentWrite("abs-dev", record, operation, case, kind)
+    sent = PermanentWrite("abs-dev", record, operation, case, kind, advisory)
     budget.reserve(sent)
     budget.settle(sent, kept=True)
 
@@ -172,6 +178,15 @@ def test_what_ought_to_be_refused_leaves_the_places_of_planned_records(planned: 
         let_through(planned, f"rc-test-planned-{number}", "test_a_contact_is_created")
     with pytest.raises(ResidueSpent, match="12 permanent records it may create"):
         let_through(planned, "rc-test-planned-2", "test_a_contact_is_created")
+
+
+def test_advice_takes_no_place_of_a_planned_record(planned: ResidueBudget) -> None:
+    for number in range(4):
+        let_through(planned, f"rc-test-advice-{number}", f"case {number}", advisory=True)
+    with pytest.raises(ResidueSpent, match="that no plan foresaw"):
+        let_through(planned, "rc-test-advice-4", "test_a_contact_is_created", advisory=True)
+    for number in range(8):
+        let_through(planned, f"rc-test-planned-{number}", "test_a_contact_is_created")
 
 
 def test_requests_that_are_refused_are_sent_as_long_as_a_place_is_free(planned: ResidueBudget) -> None:
