@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from contracts.cases import contents
-from contracts.cases.arrangement import Arrangement, Attachment, found, upload
+from contracts.cases.arrangement import Arrangement, Attachment, attach, found, upload
 from contracts.cases.attachments import document_for_uploads, downloads
 from contracts.checks.claims import Claims
-from contracts.checks.outcomes import usable
+from contracts.checks.outcomes import Blocked, usable
+from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 
@@ -72,11 +73,23 @@ class DrawnFiles:
 
         Raises:
             Contradiction: a must was contradicted.
-            Blocked: it is not found again.
+            Blocked: it is not found again, nor is one of another name.
         """
-        name, content = f"{self._fresh.uid()}{file.kind}", file.content
+        name, content = f"{self._fresh.uid()}-Report-B{file.kind}", file.content
         created = upload(self._actor, self._uid, name, content)
         if usable(created).refusal:
             return
-        made = found(self._actor, Attachment(self._uid, 0, name, content), created, len(content))
+        made = self._found(created, name, content)
         downloads(self._claim("attachment-download-same", "getAttachment"), self._actor, made)
+
+    def _found(self, created: Exchange, name: str, content: bytes) -> Attachment:
+        """The file under its name; where it is not found, a claim that files in small letters are not either."""
+        kept = self._claim("attachment-name-kept", "attachmentExists")
+        try:
+            made = found(self._actor, Attachment(self._uid, 0, name, content), created, len(content))
+        except Blocked:
+            small = attach(self._actor, self._uid, f"{self._fresh.uid()}.txt", b"small letters\n")
+            kept.holds(False, created, expected=f"the file under {name}", seen=f"one under {small.filename}")
+            raise
+        kept.holds(True, created, expected=f"the file under {name}", seen="it is there")
+        return made

@@ -297,7 +297,27 @@ def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange
     )
 
 
-def shows_drafts_of_locked_records(arrange: Arrangement, actor: Actor, samples: Samples) -> None:
+def draft_saved(claim: Claim, arrange: Arrangement, actor: Actor, samples: Samples, identifier: str) -> None:
+    """Claim that the draft operations show what was submitted, the exists check included.
+
+    Raises:
+        Blocked: it is not shown, nor is the draft of another record that is locked for workflow.
+        Untested: it is not shown, and the settings name no locked record.
+    """
+    path = {"uid": identifier}
+    seen = [actor.send("getDraft", path=path)]
+
+    def look() -> bool:
+        seen.append(actor.send("getDraft", path=path))
+        return usable(seen[-1]).success
+
+    if not usable(seen[-1]).success and not arrange.eventually(look):
+        _shows_drafts_of_locked_records(arrange, actor, samples)
+    claim.shows(seen[-1], samples.document(identifier))
+    claim.accepted(actor.send("draftExists", path=path))
+
+
+def _shows_drafts_of_locked_records(arrange: Arrangement, actor: Actor, samples: Samples) -> None:
     """See once that the draft of a record that is locked for workflow can be read, which is not shown.
 
     Raises:

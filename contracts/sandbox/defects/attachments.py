@@ -76,6 +76,13 @@ async def _(_service: Service, faithful: Handler, request: Request) -> Response:
     return await faithful(request)
 
 
+@replaces("attachments.add", "attachment-name-in-small-letters")
+def _(
+    _service: Service, faithful: Any, records: Records, caller: Account, uid: str, filename: str, *rest: Any
+) -> Any:
+    return faithful(records, caller, uid, filename.lower(), *rest)
+
+
 @replaces("attachments.add", "attachment-second-refused")
 def _(_service: Service, faithful: Any, records: Records, caller: Account, uid: str, *rest: Any) -> Any:
     if records.attachments.any_of(uid):

@@ -6,7 +6,12 @@ from contracts.cases import Actor, Arrangement, Claims, Namespace, Properties, c
 _KINDS, _DRAWN = 3 * len(drawn_files.KINDS), 3
 
 
-@contract("attachment-download-same", operations=["createAttachment", "getAttachment"], requests=27)
+@contract(
+    "attachment-download-same",
+    "attachment-name-kept",
+    operations=["createAttachment", "getAttachment", "attachmentExists"],
+    requests=27,
+)
 def test_any_bytes_of_any_kind_come_back(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, properties: Properties
 ) -> None:

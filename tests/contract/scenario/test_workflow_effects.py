@@ -1,7 +1,5 @@
 """What is there after a submission, and what must not be there after a refused one."""
 
-from functools import partial
-
 from contracts.cases import (
     CREATE,
     CREATE_NAMED,
@@ -76,15 +74,8 @@ def test_an_accepted_submission_is_found_as_a_draft(
     author: Actor, arrange: Arrangement, records: WorkflowRecords, samples: Samples, claim: Claims
 ) -> None:
     """The draft operations show the documents that were submitted, unless they show no locked record's draft."""
-    submissions.shows_drafts_of_locked_records(arrange, author, samples)
     for identifier in (records.submitted(), records.submitted("another")):
-        arrange.eventually(partial(_has_draft, author, identifier))
-        shown = author.send("getDraft", path={"uid": identifier})
-        claim("workflow-draft-saved").shows(shown, samples.document(identifier))
-
-
-def _has_draft(actor: Actor, identifier: str) -> bool:
-    return actor.send("draftExists", path={"uid": identifier}).answer.success
+        submissions.draft_saved(claim("workflow-draft-saved"), arrange, author, samples, identifier)
 
 
 @contract("workflow-create-needs-token")
