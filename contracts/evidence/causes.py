@@ -250,14 +250,22 @@ _Group = tuple[Cause, Sequence[_Shown]]
 def _folded(groups: Sequence[_Group]) -> tuple[Cause, ...]:
     """Put causes that only follow from another beneath it; what stands first in the order may hold others."""
     parents: dict[int, int] = {}
+    by_operation: dict[str | None, set[int]] = defaultdict(set)
+    for number, (_, shows) in enumerate(groups):
+        for shown in shows:
+            by_operation[shown.finding.operation].add(number)
+    # Only what was not stored explains something of another operation.
+    lost = {number for number, (_, shows) in enumerate(groups) if any(map(_lost, shows))}
     for number, group in enumerate(groups):
-        rivals = [
+        alike = by_operation[group[0].lead.operation]
+        rivals = (
             place
-            for place, other in enumerate(groups)
-            if place != number and place not in parents and _follows(group, other)
-        ]
-        if rivals:
-            parents[number] = rivals[0]
+            for place in sorted(alike | lost)
+            if place != number and place not in parents and _follows(group, groups[place])
+        )
+        parent = next(rivals, None)
+        if parent is not None:
+            parents[number] = parent
     held: dict[int, list[Cause]] = defaultdict(list)
     for number, parent in parents.items():
         top = parent

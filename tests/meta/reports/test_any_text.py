@@ -57,6 +57,7 @@ def test_halves_become_escapes_and_all_else_stays() -> None:
 
 
 @given(VALUES)
+@settings(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 def test_json_that_is_shown_can_be_encoded_and_read_again(value: Any) -> None:
     value = json.loads(json.dumps(value))  # two halves that meet are a character
     for text in (json_text(value), json_text(value, indent=2)):

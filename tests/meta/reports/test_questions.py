@@ -6,14 +6,14 @@ from pathlib import Path
 from contracts.evidence import observations
 from contracts.evidence.record import RunRecord
 from contracts.evidence.run_folder import collect
-from contracts.evidence.verdicts import judge
-from contracts.interface.catalogue import Clause, load_catalogue
+from contracts.evidence.verdicts import RunVerdict, judge
+from contracts.interface.catalogue import load_catalogue
 from contracts.reports.questions import AMBIGUITIES, AT_MOST, Kind, Questions, markdown, questions_of
 from tests.meta.reports.sample_runs import CATALOGUE
 
 
-def asked(record: RunRecord, catalogue: list[Clause] | None = None) -> Questions:
-    return questions_of(record, judge(record, catalogue or CATALOGUE), observations.build(record))
+def asked(record: RunRecord, verdict: RunVerdict | None = None) -> Questions:
+    return questions_of(record, verdict or judge(record, CATALOGUE), observations.build(record))
 
 
 def test_each_kind_of_question_has_its_evidence(rich: Path) -> None:
@@ -42,7 +42,8 @@ def test_a_contradiction_within_the_document_is_asked_about_though_nothing_faile
     held = next(case for case in record.cases if case.realm == "bch-dev")
     count = replace(held.assertions[0], clause=rule.id)
     case = replace(held, clauses=(rule.id,), assertions=(count,))
-    found = asked(replace(record, cases=(case,), findings=(), observations=()), [rule])
+    record = replace(record, cases=(case,), findings=(), observations=())
+    found = asked(record, judge(record, [rule]))
     (question,) = found.by_kind[Kind.DOCUMENT]
     assert question.id == "question-document-uid-pattern"
     assert [(line.what, line.realms, line.value) for line in question.evidence] == [
@@ -75,11 +76,12 @@ def test_questions_are_bounded_however_much_was_found(folder: Path) -> None:
         for number in range(20)
     )
     swollen = replace(record, cases=(), findings=many, observations=())
-    found = asked(swollen, catalogue)
+    verdict = judge(swollen, catalogue)
+    found = asked(swollen, verdict)
     assert len(found.by_kind[Kind.STATEMENT]) == AT_MOST
     assert found.left_out == {Kind.STATEMENT: 7}
     assert {question.more for question in found.by_kind[Kind.STATEMENT]} == {8}
-    text = "\n".join(markdown(swollen, judge(swollen, catalogue), found))
+    text = "\n".join(markdown(swollen, verdict, found))
     assert "7 questions more of this kind." in text
     assert len(text) < 1_000_000
 
