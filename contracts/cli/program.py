@@ -43,6 +43,7 @@ COMMANDS: Final = {
     "gate": "one verdict on what an SDK uses, for its release",
     "can-release": "may an SDK be released, by the verdicts of kept runs; sends nothing",
     "consumer": "make a consumer file from recorded traffic",
+    "site": "a static site over the kept runs, for a team's morning",
     "drift": "compare what was observed at silent points with what was accepted",
     "history": "show the verdicts of earlier runs",
     "explain": "describe a clause or an operation, and its status",

@@ -52,7 +52,7 @@ MEANINGS: Mapping[Verdict, str] = MappingProxyType(
     }
 )
 #: Verdict of a run → the verdict of a clause whose mark and colour it takes.
-_KINDS: Mapping[str, str] = MappingProxyType(
+KINDS: Mapping[str, str] = MappingProxyType(
     {
         **{str(verdict): str(verdict) for verdict in Verdict},
         "interrupted": "inconclusive",
@@ -106,7 +106,7 @@ def _render(
             run=record.run,
             verdict=verdict,
             verdicts=list(Verdict),
-            kinds=_KINDS,
+            kinds=KINDS,
             lamps=lamps(record, verdict),
             realms=realms,
             cards=shown,
@@ -152,7 +152,7 @@ def _environment(limits: Limits) -> Environment:
     environment.filters["bar"] = _bar
     environment.filters["cut"] = limits.cut
     environment.filters["marking"] = _marking
-    environment.tests["web"] = _is_web
+    environment.tests["web"] = is_web
     return environment
 
 
@@ -169,7 +169,7 @@ def _marking(text: str, marks: Sequence[str]) -> Markup:
     return pieces + escape(text[end:])
 
 
-def _is_web(address: str) -> bool:
+def is_web(address: str) -> bool:
     """Tell whether an address may be made a link: nothing that could run, or that is not shown as it is."""
     try:
         parts = urlsplit(address)

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from contracts.evidence.deviations import DeviationState
 from contracts.evidence.findings import Standing, finding_id
@@ -240,3 +240,234 @@ def changed(clause: str, operation: str, was: str, now: str, *realms: str) -> Co
         now=now,
         counted=True,
     )
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A change that was planted, and where a site has to show it: a page, and texts that stand on it in this order."""
+
+    what: str
+    page: str
+    shown: tuple[str, ...]
+
+
+_FIRST: Final = datetime(2026, 10, 1, 2, 17, tzinfo=UTC)
+_NIGHTS: Final = 40
+_LOST: Final = "200 without the document"
+_DOCUMENTS: Final = ("abs-dev", "bch-dev", "chm-dev")
+
+
+def planted_nights() -> tuple[list[Night], list[Planted]]:
+    """Return forty nights of the targets dev and staging, with one run too many, and all that was planted in them."""
+    nights = [_of_dev(number) for number in range(_NIGHTS)]
+    nights += [_of_staging(number) for number in range(_NIGHTS)]
+    stopped = Night(_at(36) + timedelta(hours=5), more=dict(_STOPPED))
+    return [*nights, stopped], list(_PLANTED)
+
+
+def _stuck(number: int) -> dict[tuple[str, str], tuple[Verdict, str]]:
+    stuck = (Verdict.INCONCLUSIVE, "the gateway answered 503 for it")
+    if number == _NIGHTS - 1:
+        return {("list-skip-beyond", "bch-dev"): stuck}
+    return {("list-skip", realm): stuck for realm in _DOCUMENTS} if number == 33 else {}
+
+
+_STOPPED: Final = {"verdict": "interrupted", "exit_code": 2, "interrupted": True}
+
+
+def _at(number: int) -> datetime:
+    return _FIRST + timedelta(days=number)
+
+
+def _of_staging(number: int) -> Night:
+    return Night(
+        _at(number) + timedelta(hours=1),
+        target="staging",
+        base_url="https://staging.example.test",
+        red={("attachment-several", realm): "only the last of two" for realm in _DOCUMENTS},
+        observed={("draft-success-status", realm): 200 for realm in _DOCUMENTS},
+    )
+
+
+def _of_dev(number: int) -> Night:
+    red: dict[tuple[str, str], str] = {}
+    if 10 <= number <= 14:
+        red |= {("draft-get-content", realm): _LOST for realm in ("abs-dev", "bch-dev")}
+    if number >= 30:
+        red["draft-delete-removes", "chm-dev"] = "200 after the draft was deleted"
+    if number >= 5:
+        red["uid-too-short", "abs-dev"] = "201 for ten characters"
+    if number >= 18:
+        red["contact-mandatory-emails", "bch-dev"] = "201 without emails"
+    if number in {24, 26, 28}:
+        red["list-top", "abs-dev"] = "three items for a $top of two"
+    if 20 <= number < 39:
+        red["list-skip-beyond", "bch-dev"] = "500 beyond the end"
+    if number == 39:
+        red["token-issued", "any"] = "200 without a token"
+    accepted = [deviation("uid-too-short", "abs-dev", expires=f"{_at(25):%F}")] if 7 <= number <= 25 else []
+    if number > 25:
+        over: dict[str, Any] = {"course": DeviationState.EXPIRED, "fails": True, "days_left": -1}
+        ran_out = f"ran out on {_at(25):%F}, and it still happens in abs-dev"
+        accepted = [deviation("uid-too-short", "abs-dev", expires=f"{_at(25):%F}", says=ran_out, **over)]
+    if number >= 20:
+        accepted.append(
+            deviation("contact-mandatory-emails", "bch-dev", expires="2026-12-31", owner="contacts team")
+        )
+    status = 204 if number >= 22 else 200
+    return Night(
+        _at(number),
+        realms=REALMS[:3] if number == 35 else REALMS,
+        red=red,
+        cells=_stuck(number),
+        observed={("draft-success-status", realm): status for realm in _DOCUMENTS},
+        accepted=accepted,
+        drift=[changed("list-success-status", "listDrafts", "200", "206", "chm-dev")] if number >= 37 else (),
+    )
+
+
+def _planted(what: str, page: str, *shown: str) -> Planted:
+    """A planted change; a page `@20261011` is that of dev's night of that day."""
+    return Planted(
+        what, page.replace("@", "night-dev-nightly-") + ("-021700.html" if page[0] == "@" else ""), shown
+    )
+
+
+_PLANTED: Final = (
+    _planted(
+        "red, though the last night could not judge it",
+        "index.html",
+        "list-skip-beyond",
+        "since 2026-10-21",
+        "last seen 2026-11-08",
+    ),
+    _planted(
+        "red for five nights",
+        "clause-draft-get-content.html",
+        "2026-10-11",
+        "2026-10-15",
+        "fail",
+        "abs-dev",
+        "bch-dev",
+        _LOST,
+    ),
+    _planted("turned red", "@20261011", "contradicted now", "draft-get-content", _LOST),
+    _planted("holds again", "@20261016", "holds again", "draft-get-content", "since 2026-10-11"),
+    _planted(
+        "red since then, and not accepted",
+        "index.html",
+        "draft-delete-removes",
+        "chm-dev",
+        "since 2026-10-31 02:17",
+        "not accepted",
+    ),
+    _planted(
+        "by whom accepted, until when",
+        "index.html",
+        "contact-mandatory-emails",
+        "since 2026-10-19",
+        "accepted by contacts team until 2026-12-31",
+    ),
+    _planted(
+        "accepted from that night", "@20261021", "accepted", "contact-mandatory-emails", "contacts team"
+    ),
+    _planted(
+        "a deviation ran out",
+        "@20261027",
+        "a deviation has to be changed",
+        "uid-too-short",
+        "ran out on 2026-10-26",
+    ),
+    _planted(
+        "an acceptance that ran out",
+        "index.html",
+        "uid-too-short",
+        "since 2026-10-06",
+        "ran out: accepted by drafts team until 2026-10-26",
+    ),
+    _planted(
+        "its owner and course, on the clause",
+        "clause-uid-too-short.html",
+        "expired",
+        "by drafts team until 2026-10-26",
+    ),
+    _planted(
+        "observed otherwise",
+        "clause-draft-success-status.html",
+        "Observed",
+        "status changed",
+        "2026-10-23",
+        "200, now 204",
+    ),
+    _planted(
+        "observed otherwise, on its night",
+        "@20261023",
+        "observed otherwise",
+        "draft-success-status",
+        "200, now 204",
+    ),
+    _planted(
+        "drift from the baseline",
+        "@20261107",
+        "drift from the baseline",
+        "list-success-status",
+        "200, now 206",
+    ),
+    _planted(
+        "drift, on its clause",
+        "clause-list-success-status.html",
+        "Drift from the baseline",
+        "2026-11-07",
+        "the last night",
+        "206",
+    ),
+    _planted(
+        "an outage of one night", "@20261103", "no longer judged", "list-skip", "the gateway answered 503"
+    ),
+    _planted("judged again", "@20261104", "judged again", "list-skip"),
+    _planted("a realm that was left out of a night", "@20261105", "abs-dev, bch-dev, chm-dev)"),
+    _planted(
+        "comes and goes",
+        "clause-list-top.html",
+        "2026-10-29",
+        "2026-10-28",
+        "2026-10-27",
+        "2026-10-26",
+        "2026-10-25",
+    ),
+    _planted(
+        "changed in the last night",
+        "index.html",
+        "Changed in the last night",
+        "token-issued",
+        "200 without a token",
+    ),
+    _planted(
+        "a run that was interrupted",
+        "index.html",
+        "Runs that are not compared",
+        "20261106-071700-dev",
+        "it was interrupted",
+    ),
+    _planted(
+        "dev beside staging, a verdict", "compare-1.html", "By verdict", "attachment-several", "pass", "fail"
+    ),
+    _planted(
+        "dev beside staging, an observation",
+        "compare-1.html",
+        "By observation",
+        "draft-success-status",
+        "204",
+        "200",
+    ),
+    _planted("realms beside each other", "realms-dev-nightly.html", "draft-delete-removes", "pass", "fail"),
+    _planted(
+        "all of staging's history",
+        "clause-attachment-several.html",
+        "staging · nightly",
+        "at least since 2026-10-01",
+    ),
+    _planted("the feed: turned red", "feed.xml", "contradicted now: token-issued (any): 200 without a token"),
+    _planted("the feed: accepted", "feed.xml", "accepted: contact-mandatory-emails (bch-dev): "),
+    _planted("the badge", "badge-dev-nightly.svg", "dev", "fail 2026-11-09"),
+)

@@ -1,0 +1,244 @@
+"""The site over kept runs: every planted change is shown, old nights are carried on, and nothing leads outside."""
+
+import html
+import json
+import os
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
+
+import pytest
+
+from contracts.evidence.record import Verdict
+from tests.meta import browser as chromium
+from tests.meta.program import RunCommand
+from tests.meta.sample_nights import Night, Planted, planted_nights
+from tests.meta.schemas import mistakes
+
+NIGHTS, PLANTED = planted_nights()
+_VOID = {"meta", "link", "br", "img", "use", "path", "circle", "rect"}
+_ATOM = "{http://www.w3.org/2005/Atom}"
+CHROMIUM = chromium.installed()
+
+
+@contextmanager
+def within(folder: Path) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of all planted nights; not to be written to."""
+    from contracts.cli.site import command  # noqa: PLC0415 - the module loads the whole program
+
+    folder = tmp_path_factory.mktemp("nights")
+    for night in NIGHTS:
+        night.write(folder / "reports")
+    words = ["-o", "site", "--compare", "dev", "staging", "--url", "https://contracts.example.test"]
+    with within(folder):
+        assert command.main(words, standalone_mode=False) == 0
+    return folder / "site"
+
+
+def shown_on(page: Path) -> str:
+    """The text of a page, as a reader sees it."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.read_text("utf-8"))).split())
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.what)
+def test_what_is_planted_is_shown(site: Path, planted: Planted) -> None:
+    in_order = ".*?".join(map(re.escape, planted.shown))
+    assert re.search(in_order, shown_on(site / planted.page)), planted
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.what)
+def test_what_is_not_planted_is_not_shown(plain_site: Path, planted: Planted) -> None:
+    page = plain_site / planted.page
+    in_order = ".*?".join(map(re.escape, planted.shown))
+    assert not page.exists() or not re.search(in_order, shown_on(page)), planted
+
+
+@pytest.fixture(scope="module")
+def plain_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of the same nights with nothing planted in them."""
+    from contracts.cli.site import command  # noqa: PLC0415 - as above
+
+    folder = tmp_path_factory.mktemp("plain")
+    for night in NIGHTS[:-1]:
+        Night(night.started, target=night.target, base_url=night.base_url).write(folder / "reports")
+    with within(folder):
+        assert command.main(["-o", "site"], standalone_mode=False) == 0
+    return folder / "site"
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: every element ends where it should, no id stands twice; collects where it leads."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[tuple[str, str]] = []
+        self.tags: set[str] = set()
+        self.feed(page.read_text("utf-8"))
+        assert self.open == [], page.name
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if tag not in _VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            assert name != "style"
+            assert not name.startswith("on")
+            self.ids += [value or ""] if name == "id" else []
+            self.links += [(tag, value or "")] if name in {"href", "src"} else []
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in _VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in _VOID:
+            assert self.open.pop() == tag
+
+
+def test_every_page_is_well_formed_and_only_issues_lead_outside(site: Path) -> None:
+    pages = sorted(site.glob("*.html"))
+    assert len(pages) > 400
+    for path in pages:
+        page = Page(path)
+        assert "script" not in page.tags
+        assert len(set(page.ids)) == len(page.ids), path.name
+        for tag, address in page.links:
+            parts = urlsplit(address)
+            if parts.netloc:
+                assert (tag, parts.netloc) == ("a", "tracker.example.test"), (path.name, address)
+            elif parts.scheme != "data" and parts.path:
+                assert (site / parts.path).is_file(), (path.name, address)
+            elif tag == "a":
+                assert parts.fragment in page.ids, (path.name, address)
+
+
+def test_the_feed_is_atom_with_absolute_links_and_lasting_ids(site: Path) -> None:
+    feed = ElementTree.fromstring((site / "feed.xml").read_text("utf-8"))  # noqa: S314 - our own
+    entries = feed.findall(f"{_ATOM}entry")
+    assert len(entries) == len({each.findtext(f"{_ATOM}id") for each in entries}) > 10
+    assert entries[0].findtext(f"{_ATOM}updated") == "2026-11-09T02:17:00+00:00"
+    for entry in (feed, *entries):
+        link = entry.find(f"{_ATOM}link")
+        assert link is not None
+        address = urlsplit(link.attrib["href"])
+        assert address.netloc == "contracts.example.test"
+        assert (site / address.path.lstrip("/")).is_file()
+
+
+def test_nights_are_carried_on_after_their_runs_are_gone(
+    site: Path, run_command: RunCommand, tmp_path: Path
+) -> None:
+    shutil.copytree(site, "kept")
+    later = NIGHTS[39].started + timedelta(days=1)
+    Night(later).write(tmp_path / "tonight")
+    ended = run_command("site", "tonight", "-o", "kept")
+    assert ended.code == 0, ended.err
+    assert "81 nights" in ended.out
+    assert "Contradicted now (0)" in shown_on(Path("kept/target-dev-nightly.html"))
+    assert re.search("holds again.*draft-delete-removes", shown_on(Path("kept/index.html")))
+    assert "2026-10-11" in shown_on(Path("kept/clause-draft-get-content.html"))
+    with zipfile.ZipFile("kept/runs.zip") as archive:
+        content = json.loads(archive.read(archive.namelist()[0]))
+    assert mistakes("night", [content]) == []
+
+
+def test_a_job_for_each_realm_makes_one_night(run_command: RunCommand, tmp_path: Path) -> None:
+    first = NIGHTS[0].started
+    for number, realm in enumerate(("abs-dev", "bch-dev")):
+        Night(first + timedelta(minutes=30 * number), realms=(realm,)).write(tmp_path / "reports")
+    Night(first + timedelta(hours=2), realms=("abs-dev",)).write(tmp_path / "reports")
+    assert "2 nights on 1 board" in run_command("site", "-o", "site").out
+
+
+def test_two_targets_of_one_name_are_told_apart(run_command: RunCommand, tmp_path: Path) -> None:
+    for hours, address in ((0, "https://one.example.test"), (1, "https://two.example.test")):
+        Night(NIGHTS[0].started + timedelta(hours=hours), base_url=address).write(tmp_path / "reports")
+    assert run_command("site", "-o", "site").code == 0
+    assert "dev at https://one.example.test · nightly" in shown_on(Path("site/index.html"))
+    assert {path.name for path in Path("site").glob("badge-*")} == {
+        "badge-dev-nightly.svg",
+        "badge-dev-nightly-2.svg",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere", "-o", "site"], "there is no 'nowhere'"),
+        (["-o", "site"], "there is no 'reports'"),
+        (["empty", "-o", "site"], "no kept run in empty"),
+        (["reports", "-o", "full"], "'full' holds what is no site of this command"),
+        (["reports", "-o", "site", "--compare", "dev", "moon"], "no run and no target 'moon'"),
+        (["reports", "-o", "site", "--url", "javascript:x"], "--url is no web address"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_4(run_command: RunCommand, words: list[str], said: str) -> None:
+    Path("empty").mkdir()
+    Path("full").mkdir()
+    Path("full/thesis.txt").write_text("", "utf-8")
+    if words[0] == "reports":
+        NIGHTS[0].write(Path("reports"))
+    ended = run_command("site", *words)
+    assert (ended.code, len(ended.err.splitlines())) == (4, 1)
+    assert said in ended.err
+    assert Path("full/thesis.txt").exists()
+
+
+def test_hostile_words_of_a_service_do_nothing(run_command: RunCommand, tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>\"'&]]>\u202e\x1b[31m"
+    first = NIGHTS[0].started
+    Night(first).write(tmp_path / "reports")
+    Night(
+        first + timedelta(days=1),
+        red={("draft-get-content", "abs-dev"): hostile},
+        cells={("list-skip", "abs-dev"): (Verdict.INCONCLUSIVE, hostile)},
+        observed={("draft-success-status", "abs-dev"): hostile},
+        target="dev",
+    ).write(tmp_path / "reports")
+    assert run_command("site", "-o", "site").code == 0
+    for page in Path("site").glob("*.html"):
+        Page(page)
+        assert "<script" not in page.read_text("utf-8")
+    ElementTree.parse("site/feed.xml")  # noqa: S314 - our own
+    assert "<script>alert(1)</script>" in shown_on(Path("site/clause-draft-get-content.html"))
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed to look at the pages with")
+def test_pages_fit_a_phone_and_can_be_read_by_keyboard_alone(site: Path, tmp_path: Path) -> None:
+    assert CHROMIUM is not None
+    names = ("index", "target-dev-nightly", "clause-uid-too-short", "compare-1", "realms-dev-nightly")
+    with chromium.browser(CHROMIUM, tmp_path) as running:
+        for name in names:
+            tab = running.open(site / f"{name}.html", 390, 800)
+            assert tab.run("document.documentElement.scrollWidth") == 390, name
+            assert tab.complaints() == []
+            assert all(urlsplit(address).scheme == "file" for address in tab.requested())
+            assert tab.run("getComputedStyle(document.querySelector('.wrap')).maxWidth") == "1180px"
+            tab.press("Tab")
+            assert tab.run("document.activeElement.textContent") == "Skip to the content"
+            tab.press("Enter")
+            tab.press("Tab")
+            assert tab.run("!!document.activeElement.closest('main')"), name
+            reachable = "[...document.querySelectorAll('a, summary')].every((e) => e.tabIndex >= 0)"
+            assert tab.run(reachable) is True
+            tab.close()
