@@ -1,6 +1,6 @@
 """The examples of the description are requests that the sandbox accepts, and its links lead somewhere."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -8,7 +8,7 @@ import requests
 
 from contracts.interface.description import Description, load_description
 from contracts.interface.operations import Operation, follow, parameters_of
-from contracts.settings.embedded_sandbox import EmbeddedSandbox
+from tests.meta.sandbox_client import RunningSandbox
 
 REALMS = ["abs-dev", "bch-dev", "chm-dev", "ort-dev"]
 # What an example needs comes before it: a draft is saved before it is deleted, a file sent before it is read.
@@ -84,13 +84,12 @@ class Author:
 
 
 @pytest.fixture(params=REALMS)
-def author(request: pytest.FixtureRequest) -> Iterator[Author]:
+def author(request: pytest.FixtureRequest, start_sandbox: Callable[..., RunningSandbox]) -> Iterator[Author]:
     """Sign in at a new sandbox each time, since an example may use something up."""
-    with EmbeddedSandbox() as sandbox:
-        author = Author(request.param, sandbox.base_url)
-        with author.session:
-            author.sign_in(load_description())
-            yield author
+    author = Author(request.param, start_sandbox().url)
+    with author.session:
+        author.sign_in(load_description())
+        yield author
 
 
 def operations(author: Author) -> Iterator[Operation]:

@@ -12,7 +12,6 @@ import httpx
 import pytest
 
 from contracts.interface.description import load_description
-from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
 PACKAGE = "generated_registry_client"
 Part = Callable[[str], ModuleType]
@@ -52,12 +51,6 @@ def part(generated: Path) -> Iterator[Part]:
         yield lambda name: importlib.import_module(f"{PACKAGE}.{name}")
 
 
-@pytest.fixture(scope="module")
-def base_url() -> Iterator[str]:
-    with EmbeddedSandbox() as sandbox:
-        yield sandbox.base_url
-
-
 def test_client_has_every_operation(generated: Path, part: Part) -> None:
     modules = sorted(
         path.relative_to(generated / PACKAGE).with_suffix("").as_posix().replace("/", ".")
@@ -69,10 +62,10 @@ def test_client_has_every_operation(generated: Path, part: Part) -> None:
     assert all(hasattr(part(module), "sync_detailed") for module in modules)
 
 
-def test_client_signs_in_saves_a_draft_and_reads_it_back(part: Part, base_url: str) -> None:
+def test_client_signs_in_saves_a_draft_and_reads_it_back(part: Part, sandbox_url: str) -> None:
     models, client = part("models"), part("client")
     # A proxy of the environment has no business with 127.0.0.1.
-    place = {"base_url": base_url, "httpx_args": {"trust_env": False}}
+    place = {"base_url": sandbox_url, "httpx_args": {"trust_env": False}}
     credentials = models.Credentials(email="author@sandbox.test", password="sandbox-author")  # noqa: S106
     with client.Client(**place) as anonymous:
         token = part("api.authentication.create_token").sync(client=anonymous, body=credentials)
