@@ -45,6 +45,10 @@ _FAULTS_OPEN: Final = ("contact-mandatory-empty", "updateContact")
 
 #: Of the signs of one variant, each is enough.
 _SIGNS: Final[tuple[_Sign, ...]] = (
+    # Between the service and the wire, the outermost first: two redirects are those of a read and of its file.
+    _Sign("extra-members-everywhere", "token-success-status", "createToken", _member(r"\._etag")),
+    _Sign("extra-members", "token-success-status", "createToken", r"2\d\d body\.apiVersion"),
+    _Sign("reads-sent-on", "attachment-download-type", "getAttachment", "redirects", "2"),
     # Attachments
     _Sign("attachments-closed", "attachment-get-token", "getAttachment", "seen", _REFUSED),
     _Sign("file-names-unique", "attachment-name-taken", "createAttachment", "status", _REFUSED),
@@ -55,7 +59,6 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("uploads-not-json", "attachment-sent-type", "createAttachment", "application/json", _REFUSED),
     _Sign("downloads-plain", "attachment-download-type", "getAttachment", "type", "application/octet-stream"),
     _Sign("downloads-redirected", "attachment-download-type", "getAttachment", "redirects", "[1-9].*"),
-    _Sign("reads-sent-on", "attachment-download-type", "getAttachment", "redirects", "2"),
     _Sign("thumbnails-jpeg", "attachment-thumbnail-form", "getAttachmentThumbnail", "type", "image/jpeg"),
     _Sign("thumbnails-webp", "attachment-thumbnail-form", "getAttachmentThumbnail", "type", "image/webp"),
     _Sign("thumbnails-gif", "attachment-thumbnail-form", "getAttachmentThumbnail", "type", "image/gif"),
@@ -118,7 +121,12 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("ids-renamed", "draft-info-answer", ".*", _member(r"\.documentUid")),
     # Errors and messages
     _Sign("errors-nested", *_FAULTY, r"\d{3} body\.\S*validation\.errors"),
-    _Sign("errors-only", *_FAULTY, r"\d{3} body\.\S*errors\[\]\.severity"),
+    _Sign(
+        "errors-only",
+        "errors-status|contact-(create|update)-answer",
+        "createContact|updateContact",
+        r"\d{3} body\.\S*errors\[\]\.severity",
+    ),
     _Sign("errors-always", "attachment-persist-answer", ".*", _member(r"\.errors")),
     _Sign("problem-json", *_REFUSAL, r"4\d\d type", "application/problem.json"),
     _Sign("refusals-without-body", *_REFUSAL, r"4\d\d body", "empty"),
@@ -133,8 +141,6 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("queries-known", "query-unknown", "listAttachments", "seen", _REFUSED),
     _Sign("methods-hidden", "method-other", ".*", ".*", "404"),
     _Sign("versions-alike", "version-other", "listDrafts", "seen", _TAKEN),
-    _Sign("extra-members-everywhere", "token-success-status", "createToken", _member(r"\._etag")),
-    _Sign("extra-members", "token-success-status", "createToken", r"2\d\d body\.apiVersion"),
     # Lists
     _Sign("list-docs", *_LIST, _member(r"\.response\.docs")),
     _Sign("list-linked", *_LIST, _member(r"\.results")),
@@ -242,6 +248,8 @@ _CREATING: Final = {
     "contact-create-answer": "createContact",
     "attachment-create-answer": "createAttachment",
 }
+#: Members that stand in every object of a service that furnishes them, but for reads that are sent on.
+_FURNISHING: Final = frozenset({"_etag", "apiVersion"})
 _NAMED: Final = "createWorkflowRecordWithIdentifier"
 _WRAPPING: Final = "workingDocument"
 _FEWEST_PAGE: Final = "5"
@@ -302,8 +310,9 @@ class _Reading:
             lines.append(f"{sign.clause}: {sign.variant} ({shown})")
         habits = list(self._habits())
         for clause, name in self._by_comparison({habit: value for _, habit, value in habits}):
-            options.append(f"--variant={name}")
-            lines.append(f"{clause}: {name}")
+            if f"--variant={name}" not in options:
+                options.append(f"--variant={name}")
+                lines.append(f"{clause}: {name}")
         for clause, name, value in habits:
             options.append(f"--habit={name}={value}")
             lines.append(f"{clause}: {name} = {value}")
@@ -325,7 +334,7 @@ class _Reading:
     def _seen(self, sign: _Sign) -> str | None:
         """Where a sign is seen, for people."""
         for (clause, operation), known in self._facts.items():
-            if clause != sign.clause or not re.fullmatch(sign.operation, operation):
+            if not re.fullmatch(sign.clause, clause) or not re.fullmatch(sign.operation, operation):
                 continue
             if sign.lacking and any(re.fullmatch(sign.lacking, name) for name in known):
                 continue
@@ -358,16 +367,13 @@ class _Reading:
         if re.fullmatch(r"4\d\d", seen):
             hidden = seen == missing != forbidden
             yield "draft-of-another", "others-drafts-hidden" if hidden else "others-drafts-refused"
-        yield from self._schemas()
+        yield from self._beside_facts()
         empty = self._facts.get(("attachment-empty-file", "createAttachment"), {})
         if empty.get("listed") == "0" and re.fullmatch(_TAKEN, empty.get("status", "")):
             yield "attachment-empty-file", "lists-late"
         asked = self._fact("realm-header-against-query", "createWorkflowRecord", "unknown in the query")
         if asked and asked != habits.get("validation_status"):
             yield "realm-header-against-query", "realm-query-first"
-        uids = self._facts.get(("uid-on-contact-create", "createContact"), {})
-        if uids and uids.get("valid") == uids.get("without") != uids.get("invalid"):
-            yield "uid-on-contact-create", "contact-uid-from-query"
         if self._fact("list-by-restricted", "listDrafts", "seen") == forbidden:
             yield "list-by-restricted", "restricted-shut-out"
         # Where a refusal to sign in is a 200, it is no sign that anybody was signed in.
@@ -380,12 +386,24 @@ class _Reading:
         if self._fact("realm-ort-on-draft", "getDraft", "seen") == missing:
             yield "realm-ort-on-draft", "reporting-drafts"
 
-    def _schemas(self) -> Iterator[tuple[str, str]]:
-        """Whether another schema than before is refused for itself, and not for what the draft holds."""
+    def _members_of(self, clause: str) -> set[str]:
+        """The members of the objects that successes of a clause answer with."""
+        paths = (name for (of, _), known in self._facts.items() if of == clause for name in known)
+        return {path.partition(" body.")[2] for path in paths}
+
+    def _beside_facts(self) -> Iterator[tuple[str, str]]:
+        """Clause and variant where two observations together tell."""
+        info = self._members_of("draft-info-answer")
+        if info and not info & _FURNISHING and self._members_of("token-success-status") & _FURNISHING:
+            yield "draft-info-answer", "reads-sent-on"
+        # Another schema than before may be refused for itself, or for what the draft holds.
         refused = re.fullmatch(_REFUSED, self._fact("draft-save-schema-unknown", "saveDraft", "another"))
         kept = self._fact("draft-save-body", "saveDraft", "taken.draft-values-kept")
         if refused:
             yield "draft-save-schema-unknown", "draft-schema-stays" if kept else "draft-known-fields-only"
+        uids = self._facts.get(("uid-on-contact-create", "createContact"), {})
+        if uids and uids.get("valid") == uids.get("without") != uids.get("invalid"):
+            yield "uid-on-contact-create", "contact-uid-from-query"
 
     def _members(self) -> Iterator[tuple[str, str, str]]:
         """Names of members, and whether there are any."""
@@ -410,7 +428,11 @@ class _Reading:
             yield "realm-missing-draft", "realm_required", "false"
         if re.fullmatch(r"\d+ errors", self._fact("workflow-unknown-member", _NAMED, "unknown")):
             yield "workflow-unknown-member", "unknown_submission_members_refused", "false"
-        if self._fact("workflow-header-disagrees", _NAMED, "seen") == "false":
+        disagreeing = (
+            self._fact("workflow-header-disagrees", _NAMED, "seen"),
+            self._fact("contact-header-disagrees", "createContact", "schema"),
+        )
+        if "false" in disagreeing:
             yield "workflow-header-disagrees", "header_schema_must_agree", "false"
         if "latest" in self._fact("list-default-order", "listDrafts", "order"):
             yield "list-default-order", "newest_first", "true"
@@ -420,11 +442,10 @@ class _Reading:
 
     def _unread(self) -> Iterator[str]:
         """Clauses that were observed and that nothing here reads."""
-        known = {sign.clause for sign in _SIGNS} | {
-            place[0] for places in _STATUSES.values() for place in places
-        }
-        known |= _READ_BESIDE
-        yield from sorted({clause for clause, _ in self._facts} - known)
+        known = {place[0] for places in _STATUSES.values() for place in places} | _READ_BESIDE
+        for clause in sorted({clause for clause, _ in self._facts} - known):
+            if not any(re.fullmatch(sign.clause, clause) for sign in _SIGNS):
+                yield clause
 
 
 def _text(value: Value) -> str:
