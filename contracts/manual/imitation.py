@@ -106,7 +106,7 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
         "draft-save-answer",
         "saveDraft",
         _member(""),
-        "object",
+        ".*object",
         _member(r"\.(identifier|documentUid|draft)"),
     ),
     _Sign("list-with-documents", *_LIST, _member(r"\S*\.document")),
@@ -178,7 +178,7 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     # Submissions
     _Sign("info-for-nau-only", "workflow-info-from-others", ".*", "text", r"\d+ errors for .*"),
     _Sign("empty-texts-refused", "workflow-batch-empty", ".*", "empty", r"\d+ errors for .*"),
-    _Sign("submission-nulls-absent", "workflow-info-empty", ".*", "null", r"\d+ errors|2\d\d"),
+    _Sign("submission-nulls-absent", "workflow-(info|batch)-empty", ".*", "null", r"\d+ errors|2\d\d"),
     _Sign("refused-records-stay-taken", "workflow-document-content", ".*Identifier", "nothing", r"4\d\d"),
     _Sign("records-minted", "workflow-identifier-origin", ".*", "seen", "given"),
     _Sign("drafts-not-existing", "workflow-draft-only-record", "updateWorkflowRecord", "seen", ".*unknown"),
@@ -250,6 +250,7 @@ _CREATING: Final = {
 }
 #: Members that stand in every object of a service that furnishes them, but for reads that are sent on.
 _FURNISHING: Final = frozenset({"_etag", "apiVersion"})
+_CREATE: Final = "createWorkflowRecord"
 _NAMED: Final = "createWorkflowRecordWithIdentifier"
 _WRAPPING: Final = "workingDocument"
 _FEWEST_PAGE: Final = "5"
@@ -396,6 +397,9 @@ class _Reading:
         info = self._members_of("draft-info-answer")
         if info and not info & _FURNISHING and self._members_of("token-success-status") & _FURNISHING:
             yield "draft-info-answer", "reads-sent-on"
+        told = "errors[].code" in self._members_of("contact-update-answer")
+        if told and not self._fact("errors-status", _CREATE, "seen").startswith("200"):
+            yield "contact-update-answer", "contact-terms-own-200"
         # Another schema than before may be refused for itself, or for what the draft holds.
         refused = re.fullmatch(_REFUSED, self._fact("draft-save-schema-unknown", "saveDraft", "another"))
         kept = self._fact("draft-save-body", "saveDraft", "taken.draft-values-kept")
