@@ -6,7 +6,7 @@ import os
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Final
 from urllib.parse import urlsplit
@@ -22,6 +22,8 @@ from contracts.settings.target import SANDBOX
 
 #: Bytes that one verdict in an archive may unpack to; a gate of every clause in four realms takes 0.8 MB.
 _LARGEST: Final = 64_000_000
+#: Clocks of two machines may differ by so much; what begins later begins in the future.
+CLOCKS_DIFFER: Final = timedelta(minutes=5)
 _SELECTING: Final = frozenset({"--clause", "--operation"})
 _THIS_MACHINE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
@@ -119,7 +121,7 @@ def _verdicts(sources: Iterable[Path]) -> Iterator[tuple[str, str, bytes]]:
             for path in _found(source):
                 if path.name == FILE_NAME:
                     yield path.resolve().parent.name, str(path), _content(path)
-                elif zipfile.is_zipfile(path):
+                elif is_file(path) and zipfile.is_zipfile(path):
                     yield from _archived(path)
         elif is_file(source) and zipfile.is_zipfile(source):
             yield from _archived(source)

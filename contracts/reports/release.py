@@ -25,13 +25,11 @@ from contracts.file_formats import Count, Format, Moment, Name, Names, Seconds, 
 from contracts.history.observed_facts import Severity
 from contracts.interface.catalogue import Catalogue, Clause, Level
 from contracts.interface.operations import ANY_REALM
-from contracts.reports.kept_runs import KeptRun, Unreadable, on_this_machine, selection_of
+from contracts.reports.kept_runs import CLOCKS_DIFFER, KeptRun, Unreadable, on_this_machine, selection_of
 from contracts.reports.verdict_json import FORMAT, CellEntry, DeviationEntry, FindingEntry
 from contracts.safe_text import many
 from contracts.settings.target import SANDBOX, target_in_words
 
-#: Clocks of two machines may differ by so much.
-_CLOCKS_DIFFER: Final = timedelta(minutes=5)
 #: The first profile that takes in every must clause.
 _WHOLE: Final = "gate"
 _EXIT_CODES: Final = {"pass": 0, "fail": 1, "inconclusive": 6}
@@ -238,7 +236,7 @@ class _Answer:
     def _why_foreign(self, run: KeptRun) -> str | None:
         """Why a run says nothing of the target, not even that it contradicts something."""
         question, address = self.question, run.verdict.target.base_url
-        if run.started > question.now + _CLOCKS_DIFFER:
+        if run.started > question.now + CLOCKS_DIFFER:
             return f"it begins in the future ({run.verdict.started}): a clock is wrong"
         if question.base_url is not None and not run.embedded and address != question.base_url:
             return f"it went to {address}, not to {question.base_url}"

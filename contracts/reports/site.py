@@ -33,7 +33,7 @@ from contracts.interface.catalogue import Catalogue, Clause
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
 from contracts.reports.html import KINDS, MEANINGS, is_web
 from contracts.reports.html_page import template_environment, template_text
-from contracts.reports.kept_runs import KeptRun, Unreadable, kept_runs, moment
+from contracts.reports.kept_runs import CLOCKS_DIFFER, KeptRun, Unreadable, kept_runs, moment
 from contracts.reports.timeline import (
     TURNS,
     Board,
@@ -164,10 +164,17 @@ def build(
     if not runs.packed:
         raise UsageError(f"no kept run in {', '.join(map(str, sources))}: `registry-contracts run` makes one")
     runs.forget_beyond(keep)
-    left_out = {each.name: each.left_out for each in runs.oldest_first() if each.left_out}
+    # A run from the future would pass for the last night until its day has come.
+    latest = datetime.now(UTC) + CLOCKS_DIFFER
+    ahead = "it begins in the future: a clock is wrong"
+    left_out = {
+        each.name: each.left_out or ahead
+        for each in runs.oldest_first()
+        if each.left_out or each.started > latest
+    }
     if len(left_out) == len(runs.packed):
         raise UsageError(f"no run to show: {next(iter(left_out))}: {next(iter(left_out.values()))}")
-    boards = boards_of(each.run for each in runs.oldest_first())
+    boards = boards_of(each.run for each in runs.oldest_first() if each.name not in left_out)
     site = _Site(out, catalogue, boards, defects, cases, url)
     sides = _sides(pairs, runs, boards)
     out.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ import shutil
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -168,6 +168,13 @@ def test_a_job_for_each_realm_makes_one_night(run_command: RunCommand, tmp_path:
         Night(first + timedelta(minutes=30 * number), realms=(realm,)).write(tmp_path / "reports")
     Night(first + timedelta(hours=2), realms=("abs-dev",)).write(tmp_path / "reports")
     assert "2 nights on 1 board" in run_command("site", "-o", "site").out
+
+
+def test_a_run_from_the_future_is_not_the_last_night(run_command: RunCommand, tmp_path: Path) -> None:
+    for started in (NIGHTS[0].started, datetime.now(UTC) + timedelta(hours=3)):
+        Night(started).write(tmp_path / "reports")
+    assert "1 night on 1 board" in run_command("site", "-o", "site").out
+    assert "it begins in the future" in shown_on(Path("site/index.html"))
 
 
 def test_two_targets_of_one_name_are_told_apart(run_command: RunCommand, tmp_path: Path) -> None:
