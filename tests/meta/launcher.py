@@ -118,7 +118,9 @@ def _compile_templates() -> None:
     pages.Environment = partial(jinja2.Environment, bytecode_cache=Compiled())
     environment = html._environment(SimpleNamespace(cut=str))
     for template in (Path(pages.__file__).parent / "templates").glob("*.j2"):
-        if template.stem != "check.html":  # that one is the page of `check`, with filters of its own
+        if not template.stem.startswith(
+            ("check", "site")
+        ):  # pages of `check` and `site`, with filters of their own
             environment.get_template(template.name)
 
 
