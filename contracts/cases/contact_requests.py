@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.sample_records import (
+    CONTACT_FIELDS,
     MANDATORY_FIELDS,
     WRONG_KIND,
     Record,
@@ -433,6 +434,21 @@ def all_at_once(
             return sent
     claim_accepted(rest, sent, samples)
     return sent
+
+
+def claim_none_demanded(claim: Claim, contacts: ContactRequests, records: Iterable[Record]) -> None:
+    """Claim of records that lack optional fields that none is called missing."""
+    for record in records:
+        sent = contacts.send(record)
+        answer = usable(sent)
+        left_out = [name for name in CONTACT_FIELDS if name not in record and name not in MANDATORY_FIELDS]
+        missed = [name for name in left_out if errors_array.reports(answer, name, errors_array.MANDATORY)]
+        claim.holds(
+            not missed,
+            sent,
+            expected=f"no {errors_array.MANDATORY} for an optional field",
+            seen=f"{', '.join(missed)} called missing: {answer.quote()}",
+        )
 
 
 def claim_errors_arrays(claim: Claim, exchanges: Iterable[Exchange]) -> None:

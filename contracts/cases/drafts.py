@@ -214,6 +214,13 @@ def nothing_of(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> N
     )
 
 
+def no_name_of(claim: Claim, draft: Draft, *exchanges: Exchange) -> None:
+    """Claim that the last of these exchanges shows nothing of the middle name that a draft was saved with."""
+    answer = usable(exchanges[-1])
+    shown = draft.document["middleName"] in answer.text
+    claim.holds(not shown, draft.exchange, *exchanges, expected="nothing of it", seen=answer.quote())
+
+
 def _given(answer: Response, document: dict[str, Any]) -> bool:
     """Whether an answer gives a document away: as JSON, or as a text that holds the JSON."""
     texts = (value for value in readers.values(answer.json) if isinstance(value, str))

@@ -51,11 +51,13 @@ def files() -> SearchStrategy[File]:
     return st.builds(File, st.sampled_from(KINDS), start, st.one_of(st.just(0), edges), end)
 
 
+_START: Final = contents.MARK + b"one\r\ntwo\nthree\rfour\0\xff\xfe{}<p>;\n"
+_END: Final = b"\0\n end \r\n\n "
 #: One file of each kind with everything in it that is lost anywhere: a mark, line ends, nulls, invalid text, white
-#: space at its end, and more bytes than are read at once.
+#: space at its end, and more bytes than are read at once: whole blocks of any size, a byte more, or a byte less.
 FIRST: Final = tuple(
-    File(kind, contents.MARK + b"one\r\ntwo\nthree\rfour\0\xff\xfe{}<p>;\n", 70_000, b"\0\n end \r\n\n ")
-    for kind in KINDS
+    File(kind, _START, 2 * max(_BLOCKS) + number % 3 - 1 - len(_START) - len(_END), _END)
+    for number, kind in enumerate(KINDS, start=1)
 )
 
 

@@ -8,6 +8,7 @@ of another kind.
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Callable
 from typing import Any, Final, cast
 
@@ -334,6 +335,21 @@ def several_items(record: Record) -> Record:
         "emails": ["wangari.maathai@example.test", "office@example.test"],
         "websites": copy.deepcopy(links),
         "relevantDocuments": copy.deepcopy(links),
+    }
+
+
+def optional_mixes(full: Record) -> dict[str, Record]:
+    """Seven records such that of any two optional fields one holds the first alone, one the second, and one neither.
+
+    Args:
+        full: A record with all fields.
+    """
+    rows = range(7)
+    held = itertools.combinations(rows, 3)
+    columns = {field: next(held) for field in CONTACT_FIELDS if field not in MANDATORY_FIELDS}
+    return {
+        f"mix {row}": without(full, *[field for field, column in columns.items() if row not in column])
+        for row in rows
     }
 
 

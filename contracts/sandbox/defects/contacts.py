@@ -86,9 +86,11 @@ def _invalid_where(code: str, test: Callable[[RecordType, str, Any], bool], mean
     return validate_otherwise(faults)
 
 
-def _needs(field: str, meant: Meant) -> Change:
+def _needs(field: str, meant: Meant, beside: str = "") -> Change:
+    """Return the change that demands a field: always, or beside another one."""
+
     def faults(faithful: Validate, document: Document, expectation: Expectation) -> list[Fault]:
-        missing = meant(expectation) and field not in document
+        missing = meant(expectation) and field not in document and (not beside or beside in document)
         return [*faithful(document, expectation), *([Fault(MANDATORY, (field,))] if missing else [])]
 
     return validate_otherwise(faults)
@@ -308,6 +310,7 @@ defects(
     {
         "contact-create-needs-prefix": _needs("prefix", _creating),
         "contact-update-needs-phones": _needs("phones", _updating),
+        "contact-update-with-city-needs-state": _needs("state", _updating, beside="city"),
         "contact-update-not-found": _after_checks(lambda _: True),
         "contact-create-without-middlename": _unknown_field("middleName", _creating),
         "contact-create-without-addresstype": _unknown_field("addressType", _creating),

@@ -409,6 +409,20 @@ def _(service: Service) -> None:
     alter(service.drafts, "keep", keep)
 
 
+@defect("draft-saved-anew-with-deleted-members")
+def _(service: Service) -> None:
+    saved: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def keep(faithful: Callable[..., Version], records: Records, **given: Any) -> Version:
+        place, content = (given["realm"].name, given["uid"]), json.loads(given["content"])
+        if records.version(*place, DRAFT) is None:
+            given["content"] = json.dumps({**saved.get(place, {}), **content}, ensure_ascii=False)
+        saved[place] = content
+        return faithful(records, **given)
+
+    alter(service.drafts, "keep", keep)
+
+
 _NEWEST_FIRST = (
     select(VERSIONS)
     .where(VERSIONS.c.realm == bindparam("realm"), VERSIONS.c.state == DRAFT)

@@ -9,6 +9,7 @@ from contracts.cases import (
     Arrangement,
     Claims,
     ContactRequests,
+    Deal,
     Namespace,
     Observer,
     Samples,
@@ -115,3 +116,14 @@ def test_a_contact_is_updated_with_everything(
         ("contact-names-in-scripts", sample_records.named_in_scripts(full)),
     ):
         contact_requests.claim_accepted(claim(clause, "updateContact"), contacts.send(record), samples)
+
+
+@contract("contact-optional-not-demanded")
+def test_no_optional_field_is_demanded_whatever_others_are_there(
+    contacts: ContactRequests, deal: Deal, claim: Claims
+) -> None:
+    """An optional field may be left out, whichever other fields are there."""
+    mixes = deal(sample_records.optional_mixes(contacts.full_record()))
+    contact_requests.claim_none_demanded(
+        claim("contact-optional-not-demanded", "updateContact"), contacts, mixes.values()
+    )

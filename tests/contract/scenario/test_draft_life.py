@@ -143,14 +143,16 @@ def test_a_draft_that_nobody_saved_cannot_be_read(
     observe("draft-failure-status", "getDraftInfo", shape(info))
 
 
-@contract("draft-save-after-delete")
+@contract("draft-save-after-delete", "draft-delete-content-gone")
 def test_a_deleted_draft_can_be_saved_anew(
-    author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
     """A draft can be saved again under a uid whose draft was deleted, and only the new content is there."""
-    draft = arrange.draft(author)
-    drafts.deleted(author, draft.uid)
-    anew = samples.short_draft(draft.uid, firstName="Rachel")
-    claim("draft-save-after-delete", "saveDraft").accepted(drafts.save(author, samples, draft.uid, anew))
-    read = author.send("getDraft", path={"uid": draft.uid})
+    uid = fresh.uid()
+    draft = arrange.draft(author, uid, samples.draft(uid, middleName=f"deleted {uid}"))
+    deleted = drafts.deleted(author, uid)
+    anew = samples.short_draft(uid, firstName="Rachel")
+    claim("draft-save-after-delete", "saveDraft").accepted(drafts.save(author, samples, uid, anew))
+    read = author.send("getDraft", path={"uid": uid})
     claim("draft-save-after-delete", "saveDraft").shows(read, drafts.without_header(anew))
+    drafts.no_name_of(claim("draft-delete-content-gone", "getDraft"), draft, deleted, read)
