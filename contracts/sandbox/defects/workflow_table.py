@@ -256,6 +256,10 @@ def _locked(submission: Submission, identifier: str | None, records: Records) ->
     return operation_of(submission) == UPDATE and locked(submission, identifier, records)
 
 
+def _locked_in_batch(submission: Submission, identifier: str | None, records: Records) -> bool:
+    return "batchId" in submission.body and _locked(submission, identifier, records)
+
+
 def _accepted(meant: Meant) -> Change:
     """Return the change that carries submissions out that the first step would refuse."""
 
@@ -350,6 +354,7 @@ defects(
         "workflow-validation-before-taken": _validated_first(_taken),
         "workflow-validation-before-unknown": _validated_first(_absent),
         "workflow-validation-before-locked": _validated_first(_locked),
+        "workflow-validation-before-locked-in-batch": _validated_first(_locked_in_batch),
         "workflow-rights-before-taken": _rights_first(_taken),
         "workflow-rights-before-unknown": _rights_first(_absent),
         "workflow-rights-before-locked": _rights_first(_locked),

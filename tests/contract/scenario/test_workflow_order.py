@@ -57,10 +57,10 @@ def first_step(*clauses: str) -> pytest.MarkDecorator:
 def test_the_identifier_and_the_lock_count_before_the_content(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, clause: str, first: First
 ) -> None:
-    """A faulty document under such an identifier is refused for the identifier or the lock."""
+    """A faulty document under such an identifier is refused for the identifier or the lock, in a batch too."""
     identifier = first.identifier_of(records)
     records.relies_on(first.row, first.operation, author, identifier)
-    faulty = samples.faulty_submission(identifier)
+    faulty = samples.faulty_submission(identifier) | {"batchId": records.batch()}
     claim(clause).says(submit(first.operation, author, samples, identifier, faulty))
 
 
