@@ -34,7 +34,7 @@ def test_a_near_miss_of_the_rule_finds_nothing(
     """A uid that breaks the rule by little is refused, and not tidied into the one that something is under."""
     misses = identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
     properties.hold(
-        identifiers.near_misses(), misses.is_refused, requests=19, each=1, first=identifiers.MISSES
+        identifiers.near_misses(), misses.is_refused, requests=18, each=1, first=identifiers.MISSES
     )
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
