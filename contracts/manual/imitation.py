@@ -120,6 +120,7 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("metadata-terse", "draft-info-answer", ".*", _member(r"\.schema"), _SOME, _member(r"\S*createdOn")),
     _Sign("ids-renamed", "draft-info-answer", ".*", _member(r"\.documentUid")),
     # Errors and messages
+    _Sign("errors-reversed", "errors-code-invalid-value", "createContact", "seen", "Error.UnexpectedTerm"),
     _Sign("errors-nested", *_FAULTY, r"\d{3} body\.\S*validation\.errors"),
     _Sign(
         "errors-only",
@@ -400,6 +401,8 @@ class _Reading:
         told = "errors[].code" in self._members_of("contact-update-answer")
         if told and not self._fact("errors-status", _CREATE, "seen").startswith("200"):
             yield "contact-update-answer", "contact-terms-own-200"
+            if self._fact("errors-code-invalid-value", "createContact", "seen") == "Error.InvalidValue":
+                yield "errors-code-invalid-value", "codes-coarse"
         # Another schema than before may be refused for itself, or for what the draft holds.
         refused = re.fullmatch(_REFUSED, self._fact("draft-save-schema-unknown", "saveDraft", "another"))
         kept = self._fact("draft-save-body", "saveDraft", "taken.draft-values-kept")
