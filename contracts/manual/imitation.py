@@ -120,7 +120,6 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("metadata-terse", "draft-info-answer", ".*", _member(r"\.schema"), _SOME, _member(r"\S*createdOn")),
     _Sign("ids-renamed", "draft-info-answer", ".*", _member(r"\.documentUid")),
     # Errors and messages
-    _Sign("errors-reversed", "errors-code-invalid-value", "createContact", "seen", "Error.UnexpectedTerm"),
     _Sign("errors-nested", *_FAULTY, r"\d{3} body\.\S*validation\.errors"),
     _Sign(
         "errors-only",
@@ -315,6 +314,9 @@ class _Reading:
             if f"--variant={name}" not in options:
                 options.append(f"--variant={name}")
                 lines.append(f"{clause}: {name}")
+        if "--variant=reads-sent-on" not in options:
+            # Members that are furnished stand nearest to the service, unless a read is sent on before.
+            options.sort(key=lambda option: "extra-members" in option)
         for clause, name, value in habits:
             options.append(f"--habit={name}={value}")
             lines.append(f"{clause}: {name} = {value}")
