@@ -67,6 +67,9 @@ CLAUSE_RULES: tuple[tuple[Need, tuple[str, ...]], ...] = (
     (Need.DESCRIPTION, ("list-my-answers", "realm-query*", "realm-attachments-without", "content-type-*")),
     (Need.DESCRIPTION, ("workflow-*-accepted", "workflow-identifier-returned", "workflow-batch-longest")),
     (Need.DESCRIPTION, ("attachment-create-accepted", "answers-in-time", "workflow-realm-missing")),
+    (Need.DESCRIPTION, ("contact-mandatory-null", "contact-names-in-scripts", "contact-optional-not-*")),
+    (Need.DESCRIPTION, ("workflow-info-longest", "workflow-batch-characters")),
+    (Need.CONTENT, ("contact-schema-validates",)),
     (
         Need.CONTENT,
         ("draft-get-content", "draft-text-*", "attachment-download-same", "attachment-thumbnail-*"),
@@ -83,6 +86,7 @@ CLAUSE_RULES: tuple[tuple[Need, tuple[str, ...]], ...] = (
     ),
     (Need.CALLS, ("attachment-exists-*", "attachment-persist-*", "contact-update-*")),
     (Need.CALLS, ("workflow-created-*", "workflow-distinct-*", "workflow-identifier-taken")),
+    (Need.CALLS, ("workflow-identifier-case-*", "workflow-update-replaces-draft", "attachment-name-kept")),
     (
         Need.CALLS,
         ("workflow-locked-record", "workflow-order-*", "workflow-refused-*", "workflow-batch-shared"),

@@ -20,6 +20,7 @@ from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous, records
 from contracts.plugin.case_record import Ending, write_case, write_findings
 from contracts.plugin.worker import Worker
+from contracts.session.actor import NO_TOKEN
 from contracts.session.environment_faults import page_words
 from contracts.session.session import Session
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, Token
@@ -35,9 +36,8 @@ _PAUSE_SECONDS: Final = 1.0
 #: The clause that says which realms there are, and the operation that shows it by reading alone.
 _REALMS_CLAUSE: Final = "realm-document-realms"
 _READING: Final = "listDrafts"
-#: The clause that says how a token is sent, and a token that no service has given out.
+#: The clause that says how a token is sent.
 _TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
-_NO_TOKEN: Final = "rc-no-such-token"  # noqa: S105 - it opens nothing
 _UNAUTHENTICATED: Final = 401
 _SUBMITTING: Final = "createWorkflowRecord"
 #: The documented collections, and the clauses that say they are known.
@@ -213,7 +213,7 @@ class _RealmLook:
         look = _Look(self._worker, realm, BEARER, _TOKEN_CLAUSE, _READING)
         for attempt in (1, 2):
             issued = look.send(attempt, query={"$top": "1"})
-            made_up = look.send(attempt, query={"$top": "1"}, token=_NO_TOKEN)
+            made_up = look.send(attempt, query={"$top": "1"}, token=NO_TOKEN)
             if issued.status != _UNAUTHENTICATED or not refused_as(issued.answer, made_up.answer):
                 return None
             seen = f"a token just issued is refused as one that never was: {issued.answer.quote()}"

@@ -45,7 +45,7 @@ _ENDED_EARLY: Final = "a token ended early"
 #: Statuses of a refusal that may be about who asks (RFC 9110, 15.5.2 and 15.5.4).
 _ABOUT_WHO_ASKS: Final = (401, 403)
 #: A token that no service has given out, and how a service is remembered to refuse it.
-_NO_TOKEN: Final = "rc-no-such-token"  # noqa: S105 - it opens nothing
+NO_TOKEN: Final = "rc-no-such-token"  # noqa: S105 - it opens nothing
 _UNKNOWN_REFUSED: Final = "status for an unknown token"
 #: The case on whose behalf it is seen whether a token is known.
 _LOOKING: Final = "[looking at a token]"
@@ -245,7 +245,7 @@ class Actor:
         """
         if self.realm not in DOCUMENT_REALMS or self._session.tokens.seen_known(token.value):
             return False
-        usual = self._session.shared.once(_UNKNOWN_REFUSED, lambda: self._status_for(_NO_TOKEN))
+        usual = self._session.shared.once(_UNKNOWN_REFUSED, lambda: self._status_for(NO_TOKEN))
         if status != usual:
             return False
         if self._status_for(token.value) == usual:
