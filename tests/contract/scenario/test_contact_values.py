@@ -94,6 +94,6 @@ def test_a_contact_is_validated_by_the_schema_that_the_query_names(
     contacts: ContactRequests, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
 ) -> None:
     """Under the schema of the workflow's document a contact lacks what that one makes mandatory."""
-    record = records.lacking_mandatory(contacts.record())
+    record = records.lacking_mandatory(contacts.bare_record())
     sent = contacts.send(record, query={"schema": samples.workflow_schema})
     claim_each_turned_down(claim("contact-schema-validates", operation), [sent])
