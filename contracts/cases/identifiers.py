@@ -498,7 +498,7 @@ class Neighbourhood:
         if clause:
             self._claim(clause, "getDraft").accepted(read)
         shown = [other for other in saved if f'"of {len(other)} {other}"' in usable(read).text]
-        spared = clause if clause == _CASE else "draft-save-spares-others"
+        spared = _at_stake(uid, clause, shown, "draft-save-spares-others")
         self._claim(spared, "saveDraft").holds(
             shown == [uid],
             saved[uid],
@@ -520,7 +520,7 @@ class Neighbourhood:
         there = usable(found).success
         if uid in gone and there:
             self._claim_absent(uid, clause, gone[uid], found)
-        spared = clause if clause == _CASE else "draft-delete-spares-others"
+        spared = _at_stake(uid, clause, gone, "draft-delete-spares-others")
         self._claim(spared, "deleteDraft").holds(
             there or uid in gone,
             *gone.values(),
@@ -539,10 +539,16 @@ class Neighbourhood:
         if usable(read).success:
             raise Blocked("deleteDraft", "leaves the draft where it was")
         relies_on_absence(self._actor)
-        mistaken = clause if clause == _CASE else "draft-delete-removes"
+        mistaken = _at_stake(uid, clause, (), "draft-delete-removes")
         self._claim(mistaken, "draftExists").holds(
             False, gone, read, found, expected=f"no draft under {uid}", seen=found.answer.quote()
         )
+
+
+def _at_stake(uid: str, clause: str, others: Iterable[str], otherwise: str) -> str:
+    """The clause about letter case for an identifier in capitals, and for one that such a one may be taken for."""
+    in_other_case = any(other != uid and other.lower() == uid.lower() for other in others)
+    return _CASE if clause == _CASE or in_other_case else otherwise
 
 
 #: Every neighbour at once; of those that are taken for each other first, one is deleted and one left.
