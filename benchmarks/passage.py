@@ -65,7 +65,7 @@ def _proxied(base_url: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
             line = process.stdout.readline() if process.stdout else ""
             yield process, line.removeprefix(_READY).split(",")[0]
         finally:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGTERM)
             process.communicate(timeout=_PATIENCE_SECONDS)
 
 
