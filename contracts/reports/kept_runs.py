@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -157,7 +158,9 @@ def _archived(path: Path) -> Iterator[tuple[str, str, bytes]]:
                 inside = PurePosixPath(member.filename)
                 if inside.name == FILE_NAME and member.file_size <= _LARGEST:
                     yield inside.parent.name or path.stem, f"{path}:{inside}", archive.read(member)
-    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+    # The library has no one exception for it: RuntimeError says that a member is locked by a password, or packed in a
+    # way that it does not know; damaged bytes are an error of their packing.
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
         raise UsageError(f"cannot read {path}: {error}") from None
 
 

@@ -132,6 +132,19 @@ def test_an_artifact_is_enough_and_the_answer_can_be_read_by_machines(
     assert given["accepted"][0].startswith("draft-get-content (")
 
 
+def test_an_artifact_with_damaged_bytes_is_one_line_and_exit_code_4(
+    sdk: Callable[..., Ended], tmp_path: Path
+) -> None:
+    folder = night().write(tmp_path / "night")
+    with zipfile.ZipFile("nightly.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(folder / "verdict.json", f"{folder.name}/verdict.json")
+    packed = Path("nightly.zip").read_bytes()
+    Path("nightly.zip").write_bytes(packed[:200] + bytes(range(256)) + packed[456:])
+    ended = sdk([], "nightly.zip")
+    assert (ended.code, "cannot read nightly.zip" in ended.err) == (4, True), ended.err
+    assert ended.err.count("\n") == 1
+
+
 def test_a_file_of_deviations_decides_as_it_does_for_a_gate(sdk: Callable[..., Ended]) -> None:
     Path("deviations").mkdir()
     Path("deviations/dev.toml").write_text("", "utf-8")
