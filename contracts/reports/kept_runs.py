@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -152,12 +152,23 @@ def _content(path: Path) -> bytes:
 
 
 def _archived(path: Path) -> Iterator[tuple[str, str, bytes]]:
+    for member, content in archive_members(path, lambda info: PurePosixPath(info.filename).name == FILE_NAME):
+        yield PurePosixPath(member).parent.name or path.stem, f"{path}:{member}", content
+
+
+def archive_members(
+    path: Path, meant: Callable[[zipfile.ZipInfo], bool] = lambda _: True
+) -> Iterator[tuple[str, bytes]]:
+    """Name and content of each member of a ZIP archive that is meant, and no larger than a verdict may be.
+
+    Raises:
+        UsageError: the archive cannot be read.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
-            for member in archive.infolist():
-                inside = PurePosixPath(member.filename)
-                if inside.name == FILE_NAME and member.file_size <= _LARGEST:
-                    yield inside.parent.name or path.stem, f"{path}:{inside}", archive.read(member)
+            for info in archive.infolist():
+                if meant(info) and info.file_size <= _LARGEST:
+                    yield info.filename, archive.read(info)
     # The library has no one exception for it: RuntimeError says that a member is locked by a password, or packed in a
     # way that it does not know; damaged bytes are an error of their packing.
     except (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:

@@ -33,7 +33,14 @@ from contracts.interface.catalogue import Catalogue, Clause
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
 from contracts.reports.html import KINDS, MEANINGS, is_web
 from contracts.reports.html_page import template_environment, template_text
-from contracts.reports.kept_runs import CLOCKS_DIFFER, KeptRun, Unreadable, kept_runs, moment
+from contracts.reports.kept_runs import (
+    CLOCKS_DIFFER,
+    KeptRun,
+    Unreadable,
+    archive_members,
+    kept_runs,
+    moment,
+)
 from contracts.reports.timeline import (
     TURNS,
     Board,
@@ -224,12 +231,8 @@ def _archives(source: Path) -> list[Path]:
 
 
 def _archived(path: Path) -> Iterator[NightRun]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for name in archive.namelist():
-                yield convert(parse(archive.read(name), f"{path}:{name}"), NightRun, f"{path}:{name}")
-    except (OSError, zipfile.BadZipFile) as error:
-        raise UsageError(f"cannot read {path}: {error}") from None
+    for name, content in archive_members(path):
+        yield convert(parse(content, f"{path}:{name}"), NightRun, f"{path}:{name}")
 
 
 def _write_archive(path: Path, runs: _Runs) -> None:
