@@ -220,19 +220,23 @@ class _HeadNoContent(Rewriting):
 
 
 class _Redirecting(Between):
-    """Attachments are answered with a redirect to an address that is good for a while."""
+    """Attachments are answered with a redirect to an address that is good for a while.
+
+    The address itself gives the right to read: who holds it needs no token.
+    """
 
     status = 302
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(app)
-        self._signed: dict[str, str] = {}
+        self._signed: dict[str, Scope] = {}
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         signature = str(scope["path"]).removeprefix(_SIGNED)
         if signature in self._signed:
-            path = self._signed[signature]
-            await self.app({**scope, "path": path, "raw_path": path.encode("latin-1")}, receive, send)
+            asked = self._signed[signature]
+            as_asked = {name: asked[name] for name in ("path", "raw_path", "headers")}
+            await self.app({**scope, **as_asked}, receive, send)
             return
         redirected = False
 
@@ -250,7 +254,7 @@ class _Redirecting(Between):
 
     async def _redirect(self, scope: Scope, send: Send) -> None:
         signature = secrets.token_urlsafe(16)
-        self._signed[signature] = str(scope["path"])
+        self._signed[signature] = scope
         place = self.host(scope) + _SIGNED + signature
         headers = [(b"location", place.encode()), (b"content-length", b"0")]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
