@@ -258,9 +258,14 @@ class Tour:
             f"{dollar}filter={quote(f'{field} {word} {value}')}"
             for word in ("eq", "ne", "gt", "lt", "ge", "le")
         ]
-        expressions.append(
-            f"{dollar}filter={quote(f'{field} eq {value} or not ({field} gt {value} and {field} lt {value})')}"
-        )
+        expressions += [
+            f"{dollar}filter={quote(joined)}"
+            for joined in (
+                f"{field} ge {value} and {field} le {value}",
+                f"{field} eq {value} or {field} gt {value}",
+                f"not ({field} eq {value})",
+            )
+        ]
         if dollar:
             expressions += [
                 f"{dollar}filter={quote(f'{word}({field},{value})')}" for word in ("contains", "startswith")

@@ -239,9 +239,14 @@ def option_faults() -> Iterator[Fault]:
                 *pages,
                 *(("list-collection-with-skip",) if dollar else ()),
             ),
-            "filter": (f"{prefix}filter", *(("list-filter-with-top",) if dollar else ())),
+            "filter": (
+                f"{prefix}filter",
+                f"{prefix}filter-meaning",
+                *(("list-filter-with-top", "list-collection-with-filter") if dollar else ()),
+            ),
             "orderby": (
                 f"{prefix}orderby",
+                f"{prefix}orderby-meaning",
                 f"{prefix}orderby-with-page",
                 *(("list-orderby-falling",) if dollar else ()),
             ),
