@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import errno
+import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -132,6 +134,12 @@ def _worded(pattern: str) -> str:
     return f"Expected one of {words[1].replace('|', ', ')}" if words else f"Expected text like {pattern}"
 
 
+#: How the name of a file ends that is packed by gzip.
+PACKED: Final = ".gz"
+#: Bytes that a packed file may unpack to; the traffic of a nightly run takes some hundred million.
+_LARGEST_UNPACKED: Final = 2_000_000_000
+
+
 def is_file(path: Path) -> bool:
     """Tell whether a path is a regular file; a pipe or device is not, it would be read without end."""
     try:
@@ -142,15 +150,35 @@ def is_file(path: Path) -> bool:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file, whoever made it.
+    """Return the content of a file, whoever made it; one whose name ends with `.gz` is unpacked.
 
     Raises:
         FileNotFoundError: there is none.
-        OSError: it cannot be read, or is a pipe or a device, which would be read without end.
+        OSError: it cannot be read or unpacked, or is a pipe or a device, which would be read without end.
     """
     if path.exists() and not is_file(path):
         raise OSError(errno.EINVAL, "it is no regular file")
-    return path.read_bytes()
+    return _unpacked(path) if path.name.lower().endswith(PACKED) else path.read_bytes()
+
+
+def _unpacked(path: Path) -> bytes:
+    try:
+        with gzip.open(path) as file:
+            content = file.read(_LARGEST_UNPACKED + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise OSError(errno.EINVAL, f"its packed bytes are damaged ({error})") from None
+    if len(content) > _LARGEST_UNPACKED:
+        raise OSError(errno.EFBIG, f"it unpacks to more than {_LARGEST_UNPACKED:,} bytes")
+    return content
+
+
+def pack_file(path: Path) -> Path:
+    """Replace a file by one of the same name and `.gz` that holds it compressed, and return that one."""
+    packed = path.with_name(path.name + PACKED)
+    # Without a moment and a name in it, the same content is the same file.
+    packed.write_bytes(gzip.compress(path.read_bytes(), compresslevel=6, mtime=0))
+    path.unlink()
+    return packed
 
 
 def read_file(path: Path, shape: type[Shape]) -> Shape:

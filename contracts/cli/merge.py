@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from contracts.cli.options import comparison_options, reports, webhook_options
+from contracts.cli.options import comparison_options, reports, unpacked, webhook_options
 from contracts.evidence.comparison import Comparison
 from contracts.evidence.run_folder import (
     find_folders,
@@ -22,7 +22,7 @@ from contracts.reports.annotations import annotate
 from contracts.reports.finding_lines import lines_of
 from contracts.reports.verdict_json import FILE_NAME as VERDICT_FILE
 from contracts.reports.webhook import webhook_settings
-from contracts.reports.writers import write_all
+from contracts.reports.writers import pack, write_all
 from contracts.safe_text import one_line, plain_line
 
 _USAGE = 4
@@ -32,12 +32,14 @@ _LONGEST_LINE = 2000
 @click.command()
 @click.argument("folders", metavar="FOLDER…", nargs=-1, required=True, type=click.Path(path_type=Path))
 @reports
+@unpacked
 @comparison_options
 @webhook_options
 def command(
     *,
     folders: tuple[Path, ...],
     reports: Path,
+    unpacked: bool,
     drift: str | None,
     baseline: str | None,
     history: str | None,
@@ -74,6 +76,8 @@ def command(
         click.echo(f"history: {plain_line(complaint, _LONGEST_LINE)}")
     verdict = write_all(folder)
     comparison.add_to_history(folder)
+    if not unpacked:
+        pack(folder)
     path = folder / VERDICT_FILE
     delivery = webhook.send(path) if webhook and path.exists() else None
     _print_verdict(verdict, folder, len(pieces), command)

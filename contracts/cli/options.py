@@ -19,6 +19,7 @@ from contracts.plugin.run_options import (
     SANDBOX_ARGUMENTS,
     SELECTION,
     TARGET,
+    UNPACKED,
     WEBHOOK,
     RunOption,
 )
@@ -91,8 +92,14 @@ judging_options: Final = together(
         "--workers", metavar="N", type=click.IntRange(1), help="Processes that run cases side by side."
     ),
 )
+unpacked: Final = run_option(UNPACKED)
 evidence_options: Final = together(
-    run_option(REPORTS), run_option(KEEP), comparison_options, run_option(PROGRESS), webhook_options
+    run_option(REPORTS),
+    run_option(KEEP),
+    unpacked,
+    comparison_options,
+    run_option(PROGRESS),
+    webhook_options,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -12,7 +13,7 @@ import click
 from contracts.cli.options import reports, target
 from contracts.exchanges.redaction import Redactor
 from contracts.session.draft_cleanup import (
-    Orphans,
+    Draft,
     Sweeper,
     Swept,
     find_orphans,
@@ -72,12 +73,20 @@ def _sweep(target: Target, reports: Path, older_than: timedelta, *, dry: bool, a
         done = [output.swept(swept) for swept in sweeper.runs(reports)]
         at_work = tokens_at_work(reports)
         orphans = find_orphans(session, at_work=at_work, older_than=older_than, all_of_mine=all_of_mine)
-        known = {(draft.realm, draft.identifier) for swept in done for draft in swept.removed}
+        # A list holds what a ledger knows, too: it is named once. What could not be removed is tried as found, too.
+        known = {
+            (draft.realm, draft.identifier)
+            for swept in done
+            for draft in (swept.named if dry else swept.removed)
+        }
         lost = [draft for draft in orphans.found if (draft.realm, draft.identifier) not in known]
+        spared = [
+            (draft, why) for draft, why in orphans.spared if (draft.realm, draft.identifier) not in known
+        ]
         for draft in lost:
             session.namespace.claim(draft.identifier)
         done.append(output.swept(sweeper.drafts("drafts without a ledger", lost)))
-        output.orphans(orphans)
+        output.orphans(spared, orphans.troubles)
     left = sum(len(swept.left) for swept in done)
     return _INCONCLUSIVE if left or orphans.troubles else _DONE
 
@@ -103,9 +112,9 @@ class _Output:
             self.line(f"    {draft.identifier} in {draft.realm}, the {draft.role}'s")
         return swept
 
-    def orphans(self, orphans: Orphans) -> None:
+    def orphans(self, spared: Iterable[tuple[Draft, str]], troubles: Iterable[str]) -> None:
         """Print what was left alone, and what could not be looked at."""
-        for draft, why in orphans.spared:
+        for draft, why in spared:
             self.line(f"left alone: {draft.identifier} in {draft.realm}: {why}")
-        for trouble in orphans.troubles:
+        for trouble in troubles:
             self.line(f"could not be looked at: {trouble}")

@@ -20,6 +20,7 @@ from contracts.errors import SuiteError, UsageError
 from contracts.evidence.record import AssertionCount, Block, Left, Narrowed, Observation, Untested, Verdict
 from contracts.exchanges.exchange import ExchangeEntry
 from contracts.file_formats import (
+    PACKED,
     Count,
     Moment,
     Name,
@@ -218,8 +219,16 @@ class Journal:
 
 
 def journal_path(run_folder: Path, worker: str) -> Path:
-    """Return where the journal of `worker` stands in a run folder."""
-    return run_folder / f"journal-{worker}.jsonl"
+    """Return where the journal of `worker` stands, or is to stand, in a run folder; a large run's is packed."""
+    path = run_folder / f"journal-{worker}.jsonl"
+    packed = path.with_name(path.name + PACKED)
+    return packed if packed.exists() and not path.exists() else path
+
+
+def journals_in(run_folder: Path) -> list[Path]:
+    """Return every journal in a run folder, packed or not."""
+    pattern = journal_path(run_folder, "*").name
+    return sorted([*run_folder.glob(pattern), *run_folder.glob(pattern + PACKED)])
 
 
 def read_journal(path: Path) -> list[Event]:

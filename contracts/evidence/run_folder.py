@@ -16,7 +16,15 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from contracts.errors import UsageError
-from contracts.evidence.journal import CaseEvent, Event, FindingEvent, is_closed, journal_path, read_journal
+from contracts.evidence.journal import (
+    CaseEvent,
+    Event,
+    FindingEvent,
+    is_closed,
+    journal_path,
+    journals_in,
+    read_journal,
+)
 from contracts.evidence.record import (
     Case,
     Environment,
@@ -310,7 +318,7 @@ def _refuse_altered(shard: Shard, fingerprint: object, path: Path) -> None:
 
 def _refuse_foreign(run_folder: Path, run: RunFacts, journals: dict[str, list[Event]]) -> None:
     expected = {journal_path(run_folder, worker) for worker in run.expected_workers}
-    for path in sorted(run_folder.glob(journal_path(run_folder, "*").name)):
+    for path in journals_in(run_folder):
         if path not in expected:
             raise UsageError(f"{path} does not belong to this run: run.json names no such worker")
     for worker, events in journals.items():

@@ -90,7 +90,9 @@ def _content(path: Path, shown: str) -> Any:
     except OSError as error:
         raise UsageError(f"{shown}: cannot be read: {error.strerror}; check its permissions") from None
     except UnicodeDecodeError:
-        raise UsageError(f"{shown}: is no HAR: it is not UTF-8 text; unpack it if it is compressed") from None
+        raise UsageError(
+            f"{shown}: is no HAR: it is not UTF-8 text; name it .gz if it is packed by gzip, or unpack it"
+        ) from None
     if not text.strip():
         raise UsageError(f"{shown}: is empty; record the traffic again, and export it as HAR")
     try:

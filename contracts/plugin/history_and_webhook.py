@@ -15,10 +15,11 @@ from contracts.evidence.comparison import OFF, Comparison
 from contracts.evidence.run_folder import prune
 from contracts.history.drift import Mode
 from contracts.plugin.options import SELECTION, TARGET
-from contracts.plugin.run_options import KEEP
+from contracts.plugin.run_options import KEEP, UNPACKED
 from contracts.plugin.session_finish import COMPLAINTS, PLAN, VERDICT
 from contracts.reports import verdict_json
 from contracts.reports.webhook import OPTION, REPORT_OPTION, Delivery, WebhookSettings, webhook_settings
+from contracts.reports.writers import pack
 from contracts.settings.target import SANDBOX
 
 _COMPARISON = pytest.StashKey[Comparison]()
@@ -79,7 +80,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Add the run to the history, remove old runs, and send its summary; trouble with it fails nothing."""
+    """Add the run to the history, pack its folder, remove old runs, send its summary; no trouble fails it."""
     stash = session.config.stash
     if VERDICT not in stash:
         return
@@ -89,6 +90,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             stash[_COMPARISON].add_to_history(folder)
     except UsageError as error:
         stash[COMPLAINTS] = [*stash.get(COMPLAINTS, []), f"{error}; this run is not in it"]
+    if not session.config.getoption(UNPACKED.flag):
+        pack(folder)
     keep = session.config.getoption(KEEP.flag)
     prune(folder.parent, int(keep))
     path = folder / verdict_json.FILE_NAME

@@ -84,6 +84,12 @@ KEEP: Final = RunOption(
     default="30",
     integer=True,
 )
+UNPACKED: Final = RunOption(
+    "unpacked",
+    "",
+    "Leave journals, traffic and Allure's results as they are, where they make the folder larger than 10 MB.",
+    switch=True,
+)
 PROGRESS: Final = RunOption(
     "progress", "WHEN", "Show progress: auto (default; in a terminal), always, never.", default="auto"
 )
@@ -124,6 +130,7 @@ RUN_OPTIONS: Final = (
     SANDBOX_ARGUMENTS,
     REPORTS,
     KEEP,
+    UNPACKED,
     *COMPARISON,
     PROGRESS,
     *WEBHOOK,

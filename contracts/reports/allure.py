@@ -11,6 +11,8 @@ import shutil
 import subprocess
 import tempfile
 import uuid
+import zipfile
+import zlib
 from collections.abc import Iterator
 from datetime import datetime
 from importlib.resources import files
@@ -33,6 +35,8 @@ from contracts.reports.finding_files import shown_exchanges
 from contracts.safe_text import printable
 
 FOLDER_NAME = "allure"
+#: The results of a large run, in one file.
+PACKED_NAME: Final = "allure.zip"
 _STATUS = {
     Verdict.FAIL: Status.FAILED,
     Verdict.ERROR: Status.BROKEN,
@@ -50,6 +54,7 @@ _ATTACHED_AT_MOST = 20
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     """Write the results of a run, in place of those of an earlier rendering, and return their folder."""
     target = folder / FOLDER_NAME
+    (folder / PACKED_NAME).unlink(missing_ok=True)
     logger = AllureFileLogger(str(target), clean=True)  # type: ignore[no-untyped-call]
     clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
     for case in record.cases:
@@ -58,6 +63,30 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
             result.attachments = list(_attach(logger, record, verdict, case))
         logger.report_result(result)  # type: ignore[no-untyped-call]
     return target
+
+
+def pack(run_folder: Path) -> None:
+    """Put the results in a run folder, if there are any, into one archive in their place."""
+    results = run_folder / FOLDER_NAME
+    if not results.is_dir():
+        return
+    with zipfile.ZipFile(run_folder / PACKED_NAME, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(results.iterdir()):
+            archive.write(path, path.name)
+    shutil.rmtree(results)
+
+
+def _results_of(run_folder: Path, scratch: Path) -> Path:
+    """Return the folder of a run's results, unpacked below `scratch` where they are packed."""
+    packed, unpacked = run_folder / PACKED_NAME, scratch / FOLDER_NAME
+    if not packed.is_file():
+        return run_folder / FOLDER_NAME
+    try:
+        with zipfile.ZipFile(packed) as archive:
+            archive.extractall(unpacked)
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
+        raise UsageError(f"cannot unpack {packed}: {error}") from None
+    return unpacked
 
 
 def identities(case: Case) -> tuple[str, str]:
@@ -212,7 +241,7 @@ def make_page(run_folder: Path, program: str, history: Path | None = None) -> Pa
     """Make Allure's report of a run.
 
     Args:
-        run_folder: holds `allure/` with the results.
+        run_folder: holds the results, `allure/` or `allure.zip`.
         program: Allure 3, by name or path.
         history: Allure's own history file; the run is added to it once.
 
@@ -223,13 +252,15 @@ def make_page(run_folder: Path, program: str, history: Path | None = None) -> Pa
         UsageError: no results there, or Allure is not installed.
         SuiteError: Allure failed, or its page would still fetch something.
     """
-    results = run_folder / FOLDER_NAME
-    realms = realms_in(results)
-    executable = shutil.which(program)
-    if executable is None:
-        raise UsageError(f"no program {program}: install Allure 3 (npm install allure), or run tox -e allure")
     with tempfile.TemporaryDirectory() as scratch:
         folder, name = Path(scratch), run_folder.resolve().name
+        results = _results_of(run_folder, folder)
+        realms = realms_in(results)
+        executable = shutil.which(program)
+        if executable is None:
+            raise UsageError(
+                f"no program {program}: install Allure 3 (npm install allure), or run tox -e allure"
+            )
         lines = folder / "history.jsonl"
         lines.write_text(_without(history, name), "utf-8")
         config = _configure(folder, name, realms, lines)

@@ -10,10 +10,12 @@ from typing import Final
 from contracts.errors import RegistryContractsError, UsageError, breakdown
 from contracts.evidence import comparison, observations
 from contracts.evidence.comparison import drift_of
+from contracts.evidence.journal import journals_in
 from contracts.evidence.record import RunRecord
 from contracts.evidence.run_folder import LATEST, collect, point_latest
 from contracts.evidence.verdicts import RunVerdict, judge
 from contracts.exchanges import har
+from contracts.file_formats import PACKED, pack_file
 from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.history.runs import read_past
 from contracts.interface.catalogue import Clause, load_catalogue
@@ -35,6 +37,7 @@ Writer = Callable[[RunRecord, RunVerdict, Path], Path]
 def _write_har(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     """Write `traffic.har`, exchanges in the order they were sent, each with its case in the comment."""
     path = folder / har.FILE_NAME
+    path.with_name(path.name + PACKED).unlink(missing_ok=True)
     version = record.run.versions.get("suite", "unknown")
     with har.har_writer(path, version, f"{record.run.target}: {verdict.sentence}") as archive:
         for exchange in record.exchanges.values():
@@ -150,6 +153,33 @@ def _lead(run_folder: Path, missing: dict[str, str]) -> None:
         point_latest(run_folder)
     except OSError as error:
         missing[LATEST] = unwritten(LATEST, error)
+
+
+#: Bytes on disk that a run's folder takes at most before what is bulky in it is packed.
+LARGEST_FOLDER: Final = 10_000_000
+
+
+def pack(run_folder: Path) -> bool:
+    """Pack journals, traffic and Allure's results where a run's folder takes more than `LARGEST_FOLDER`.
+
+    Nothing is lost: whatever reads a run's folder reads them packed as well.
+
+    Returns:
+        Whether they were packed.
+    """
+    if sum(map(_bytes_on_disk, run_folder.rglob("*"))) <= LARGEST_FOLDER:
+        return False
+    for path in [*journals_in(run_folder), run_folder / har.FILE_NAME]:
+        if path.exists() and path.suffix != PACKED:
+            pack_file(path)
+    allure.pack(run_folder)
+    return True
+
+
+def _bytes_on_disk(path: Path) -> int:
+    """What a file takes: a disk has blocks, and a thousand small files take a thousand of them."""
+    known = path.lstat()
+    return int(getattr(known, "st_blocks", 0)) * 512 or known.st_size
 
 
 def unwritten(what: str, error: Exception) -> str:

@@ -7,6 +7,7 @@ import hmac
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -35,7 +36,16 @@ class Account:
     may_write: bool = True
     holds_nau: bool = False
 
+    @property
+    def may(self) -> str:
+        """What it may do, in a few words."""
+        if not self.may_write:
+            return "signed in, may write nothing"
+        return "writes, holds the NAU role" if self.holds_nau else "writes what is its own"
 
+
+#: Where an account signs in.
+SIGN_IN: Final = "/api/v2013/authentication/token"
 ACCOUNTS = (
     Account("author", "author@sandbox.test", "sandbox-author"),
     Account("other", "other@sandbox.test", "sandbox-other"),

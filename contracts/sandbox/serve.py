@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 
 from contracts.errors import INTERRUPTING_SIGNALS, UsageError
 from contracts.interface.cross_origin import AllowedOrigins
+from contracts.sandbox.authentication import ACCOUNTS, SIGN_IN
 from contracts.sandbox.habits import ONE_GIGABYTE, Settings, habit_lines, read_habits
 from contracts.sandbox.http_requests import CrossOrigin, JsonRefusals
 
@@ -333,5 +334,13 @@ def altered(settings: Settings) -> "Starlette":
 def _announce(listener: socket.socket) -> None:
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    sys.stdout.write(f"sandbox ready at http://{shown}:{port}\n")
+    address = f"http://{shown}:{port}"
+    lines = [
+        f"sandbox ready at {address}",
+        f"  to try        {address}/docs",
+        f"  description   {address}/openapi.json, {address}/openapi.yaml",
+        f"  sign in at    {address}{SIGN_IN}",
+        *(f"  account       {each.email} / {each.password} ({each.may})" for each in ACCOUNTS),
+    ]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
     sys.stdout.flush()

@@ -20,13 +20,13 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from contracts.sandbox.answers import JsonAnswer, json_text
 from contracts.sandbox.attachments import AttachmentOperations, TemporaryOperations
-from contracts.sandbox.authentication import ACCOUNTS, AuthenticationOperations
+from contracts.sandbox.authentication import ACCOUNTS, SIGN_IN, AuthenticationOperations
 from contracts.sandbox.context import Context
 from contracts.sandbox.documents import ContactOperations, DraftOperations
 from contracts.sandbox.habits import Habits, Settings
@@ -190,6 +190,10 @@ class DocsPage:
 
         return Response(as_yaml(described(request)), media_type="application/yaml")
 
+    async def root(self, _request: Request) -> Response:
+        """Lead a browser from the bare address to the page."""
+        return RedirectResponse("/docs")
+
     async def page(self, _request: Request) -> Response:
         """Answer the page that shows the description."""
         return Response(_PAGE, media_type="text/html", headers={"Content-Security-Policy": _POLICY})
@@ -199,7 +203,7 @@ class DocsPage:
         name = request.path_params["name"]
         if name == "start.js":
             author = {"email": ACCOUNTS[0].email, "password": ACCOUNTS[0].password}
-            return Response(_START % (json_text(author), _SIGN_IN), media_type="text/javascript")
+            return Response(_START % (json_text(author), SIGN_IN), media_type="text/javascript")
         if name not in FILES:
             raise not_found("the page has no such file")
         return FileResponse(_folder() / name, media_type=FILES[name])
@@ -268,7 +272,6 @@ class Service(Context):
         self.files.close()
 
 
-_SIGN_IN = "/api/v2013/authentication/token"
 _DRAFT = "/api/v2013/documents/{uid}/versions/draft"
 _ATTACHMENTS = "/api/v2013/documents/{uid}/attachments"
 _ATTACHMENT = _ATTACHMENTS + "/{attachmentId}/{filename}"
@@ -276,7 +279,7 @@ _WORKFLOW = "/api/v2023/documents/schemas/{schema}"
 _WORKFLOW_RECORD = _WORKFLOW + "/{identifier}"
 
 OPERATIONS: tuple[tuple[str, str, str, str], ...] = (
-    ("createToken", "POST", _SIGN_IN, "authentication.create_token"),
+    ("createToken", "POST", SIGN_IN, "authentication.create_token"),
     ("createContact", "POST", "/api/v2013/documents", "contacts.create"),
     ("updateContact", "PUT", "/api/v2013/documents/{uid}", "contacts.update"),
     ("saveDraft", "PUT", _DRAFT, "drafts.save"),
@@ -306,6 +309,7 @@ EXTRAS: tuple[tuple[str, str, str, str], ...] = (
     ("sandboxTemporaryFile", "POST", "/sandbox/temporary-files/{filename}", "temporary.create"),
     ("sandboxDescriptionJson", "GET", "/openapi.json", "docs.description_json"),
     ("sandboxDescriptionYaml", "GET", "/openapi.yaml", "docs.description_yaml"),
+    ("sandboxRoot", "GET", "/", "docs.root"),
     ("sandboxDocs", "GET", "/docs", "docs.page"),
     ("sandboxDocs", "GET", "/docs/", "docs.page"),
     ("sandboxDocsFile", "GET", "/docs/{name}", "docs.file"),

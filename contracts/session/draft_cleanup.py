@@ -362,6 +362,11 @@ class Swept:
     dry: bool = False
 
     @property
+    def named(self) -> list[Draft]:
+        """The drafts that its lines name."""
+        return [*self.removed, *(draft for draft, _ in self.left)]
+
+    @property
     def sentence(self) -> str:
         """One line for the terminal."""
         parts = [f"{_drafts(len(self.removed))} {'to be removed' if self.dry else 'removed'}"]

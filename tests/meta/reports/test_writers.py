@@ -2,6 +2,7 @@
 
 import json
 import xml.etree.ElementTree as ET
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,8 +12,9 @@ from click.testing import CliRunner
 
 from contracts.errors import UsageError
 from contracts.evidence.journal import journal_path
-from contracts.evidence.run_folder import point_latest
+from contracts.evidence.run_folder import collect, point_latest
 from contracts.evidence.verdicts import RunVerdict
+from contracts.exchanges.har import read_har
 from contracts.reports import writers
 from contracts.reports.__main__ import main
 from contracts.reports.writers import write_all
@@ -69,6 +71,30 @@ def test_a_run_that_was_cut_is_called_incomplete_everywhere(folder: Path, made_u
     assert "incomplete" in (folder / "summary.md").read_text()
     assert json.loads((folder / "verdict.json").read_text())["complete"] is False
     assert ET.parse(folder / "junit.xml").find(".//testsuite[@name='the run itself']//error") is not None  # noqa: S314
+
+
+def test_a_folder_that_is_too_large_is_packed_and_read_as_before(
+    folder: Path, verdict: RunVerdict, made_up: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not writers.pack(folder)
+    before, names = collect(folder), {path.name for path in (folder / "allure").iterdir()}
+    traffic = read_har(folder / "traffic.har", "plain").exchanges
+    monkeypatch.setattr(writers, "LARGEST_FOLDER", 0)
+    assert writers.pack(folder)
+    plain = {"traffic.har", "allure", "journal-gw0.jsonl", "journal-gw1.jsonl"}
+    assert not plain & {path.name for path in folder.iterdir()}
+    assert collect(folder) == before
+    assert read_har(folder / "traffic.har.gz", "packed").exchanges == traffic
+    assert set(zipfile.ZipFile(folder / "allure.zip").namelist()) == names
+    assert write_all(folder, catalogue=made_up.catalogue) == verdict
+    assert not {"traffic.har.gz", "allure.zip"} & {path.name for path in folder.iterdir()}
+    assert writers.pack(folder)
+    path = folder / "journal-gw0.jsonl.gz"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(
+        UsageError, match=r"cannot read .*journal-gw0\.jsonl\.gz: its packed bytes are damaged"
+    ):
+        collect(folder)
 
 
 def test_rendering_again_leaves_no_stale_finding(folder: Path, made_up: SimpleNamespace) -> None:
