@@ -361,8 +361,9 @@ def described(value: Any) -> str:
 
 def place_of(answer: Response, document: dict[str, Any]) -> str:
     """Where a document stands in a body: `the body itself`, the path of a member, or `nowhere`."""
+    content = readers.content_of(document)
     return next(
-        (path for path, value in _objects(answer.json, "") if readers.includes(value, document)), "nowhere"
+        (path for path, value in _objects(answer.json, "") if readers.includes(value, content)), "nowhere"
     )
 
 

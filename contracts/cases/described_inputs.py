@@ -20,7 +20,6 @@ from schemathesis.checks import CHECKS
 from schemathesis.core.failures import FailureGroup
 
 from contracts.cases.arrangement import Arrangement
-from contracts.cases.drafts import without_header
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import Blocked, Contradiction, taken, usable
@@ -168,7 +167,7 @@ class DescribedInputs:
             self._claim("list-top").at_most(exchange, int(top))
         if self._operation == "saveDraft" and drawn.allowed and taken(exchange):
             read = self._actor.send("getDraft", path=path)
-            self._claim("draft-values-kept", "getDraft").shows(read, without_header(drawn.body))
+            self._claim("draft-values-kept", "getDraft").shows(read, drawn.body)
 
     def _own_path(self, drawn: Inputs) -> dict[str, Any]:
         """The drawn path, with identifiers of the run's own where something would be written, or could be found."""
@@ -278,7 +277,7 @@ class LinkedCalls:
     def _judge(self, uid: str, operation: str, exchange: Exchange, body: Any) -> None:
         success = taken(exchange)
         if operation == "saveDraft" and success:
-            self.saved[uid] = without_header(body)
+            self.saved[uid] = body
         elif operation == "deleteDraft" and success:
             self.saved.pop(uid, None)
             self.deleted.add(uid)

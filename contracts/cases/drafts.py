@@ -186,7 +186,7 @@ def read_as_saved(actor: Actor, draft: Draft) -> Exchange:
         Blocked: it is not, so that nothing can be said about what leaves it as it was.
     """
     exchange = actor.send("getDraft", path={"uid": draft.uid})
-    if not readers.holds_document(done(exchange), without_header(draft.document)):
+    if not readers.holds_document(done(exchange), draft.document):
         raise Blocked("getDraft", "a draft that was just saved is not shown as it was saved")
     return exchange
 
@@ -195,7 +195,7 @@ def stays(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
     """Claim that a draft still is as it was saved; `before` is what might have changed it."""
     exchange = actor.send("getDraft", path={"uid": draft.uid})
     answer = usable(exchange)
-    document = without_header(draft.document)
+    document = draft.document
     claim.holds(
         answer.success and readers.holds_document(answer, document),
         *before,
@@ -208,7 +208,7 @@ def stays(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
 def nothing_of(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
     """Claim that reading a draft does not give its document; `before` is what should have kept it out."""
     read = actor.send("getDraft", path={"uid": draft.uid})
-    hidden = not _given(usable(read), without_header(draft.document))
+    hidden = not _given(usable(read), draft.document)
     claim.holds(
         hidden, *(before or (draft.exchange,)), read, expected="nothing of it", seen=read.answer.quote()
     )
@@ -359,11 +359,6 @@ def refused_as_in_use(exchange: Exchange) -> bool:
     return answer.refusal and readers.says(answer, message)
 
 
-def without_header(document: dict[str, Any]) -> dict[str, Any]:
-    """A document without its header, which a service may complete or put in order."""
-    return {name: value for name, value in document.items() if name != "header"}
-
-
 def prove(session: Session, actor: Actor, samples: Samples) -> None:
     """See once in a run that the service takes the stand-in as a draft of a realm.
 
@@ -453,7 +448,7 @@ def completes_lifecycle(claim: Claims, actor: Actor, samples: Samples, uid: str)
     updated = save(actor, samples, uid, later)
     done(updated)
     read = actor.send("getDraft", path={"uid": uid})
-    stale = readers.holds_document(usable(read), without_header(first))
+    stale = readers.holds_document(usable(read), first)
     claim("draft-save-updates", "saveDraft").holds(
         not stale, updated, read, expected="the later content", seen="the content from before"
     )

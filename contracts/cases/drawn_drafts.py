@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from contracts.cases.contents import BEYOND_THE_BASIC_PLANE, DELICATE, SCRIPTS, nested
-from contracts.cases.drafts import accepted_with_errors, save, without_header
+from contracts.cases.drafts import accepted_with_errors, save
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import usable
@@ -295,9 +295,8 @@ class DrawnDrafts:
     def _judge_update(
         self, sent: Exchange, read: Exchange, document: dict[str, Any], before: dict[str, Any]
     ) -> None:
-        earlier = without_header(before)
-        if not readers.includes(document, earlier):
-            stale = readers.holds_document(usable(read), earlier)
+        if not readers.includes(document, readers.content_of(before)):
+            stale = readers.holds_document(usable(read), before)
             self._claim("draft-save-updates", "getDraft").holds(
                 not stale, sent, read, expected="the later content", seen="the content from before"
             )

@@ -10,7 +10,7 @@ from contracts.cases import contents
 from contracts.cases.arrangement import Arrangement, Attachment, found, upload
 from contracts.cases.attachments import document_for_uploads, downloads
 from contracts.cases.contact_requests import ContactRequests, claim_accepted
-from contracts.cases.drafts import save, without_header
+from contracts.cases.drafts import save
 from contracts.cases.sample_records import Samples, without
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import done, usable
@@ -183,4 +183,4 @@ class OverlappingDrafts:
 
     def _document(self, uid: str, word: str) -> dict[str, Any]:
         """What a save stored, header aside."""
-        return without_header(self._samples.short_draft(uid, middleName=f"{word} of {uid}"))
+        return readers.content_of(self._samples.short_draft(uid, middleName=f"{word} of {uid}"))

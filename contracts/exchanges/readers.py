@@ -176,8 +176,14 @@ def names(record: dict[str, Any], identifier: str) -> bool:
 
 
 def holds_document(answer: Response, document: dict[str, Any]) -> bool:
-    """Whether a document stands in the body: at the top, or nested under any member; extra members are fine."""
-    return any(includes(value, document) for value in values(answer.json) if isinstance(value, dict))
+    """Whether a document stands in the body, its header aside: at the top, or nested; extra members are fine."""
+    content = content_of(document)
+    return any(includes(value, content) for value in values(answer.json) if isinstance(value, dict))
+
+
+def content_of(document: dict[str, Any]) -> dict[str, Any]:
+    """A document without its header, which a service may complete or put in order; whole when it has nothing else."""
+    return {name: value for name, value in document.items() if name != "header"} or document
 
 
 def includes(seen: Any, wanted: Any) -> bool:
@@ -212,9 +218,31 @@ def common(first: Any, second: Any) -> Any:
     return first
 
 
+def header_missing(answer: Response, document: dict[str, Any]) -> str:
+    """What the best copy of a document's header in the body lacks; empty when a copy has all of it.
+
+    Lists count as sets, and a header may have more than was saved.
+    """
+    wanted: dict[str, Any] = document.get("header", {})
+    members = (inner.get("header") for inner in values(answer.json) if isinstance(inner, dict))
+    lacks = [
+        [name for name, value in wanted.items() if not _kept(header.get(name), value)]
+        for header in members
+        if isinstance(header, dict)
+    ]
+    return ", ".join(f"header.{name}" for name in min(lacks, key=len)) if lacks else "header"
+
+
+def _kept(seen: Any, wanted: Any) -> bool:
+    if isinstance(wanted, list):
+        return isinstance(seen, list) and all(item in seen for item in wanted)
+    return includes(seen, wanted)
+
+
 def left_over(answer: Response, document: dict[str, Any], members: Collection[str]) -> set[str]:
     """Which of `members` stand beside a document in the body: things that were meant to be gone."""
-    found = [value for value in values(answer.json) if isinstance(value, dict) and includes(value, document)]
+    content = content_of(document)
+    found = [value for value in values(answer.json) if isinstance(value, dict) and includes(value, content)]
     return {name for value in found for name in members if name in value}
 
 
@@ -223,8 +251,9 @@ def difference(answer: Response, document: dict[str, Any]) -> str:
     candidates = [value for value in values(answer.json) if isinstance(value, dict)]
     if not candidates:
         return f"no JSON object in the answer ({answer.quote()})"
-    best = max(candidates, key=lambda value: len(value.keys() & document.keys()))
-    return _first_difference(best, document, "document") or "nothing differs"
+    content = content_of(document)
+    best = max(candidates, key=lambda value: len(value.keys() & content.keys()))
+    return _first_difference(best, content, "document") or "nothing differs"
 
 
 def _first_difference(seen: Any, wanted: Any, place: str) -> str | None:

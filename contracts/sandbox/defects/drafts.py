@@ -101,6 +101,14 @@ defects(
         "draft-content-zero-dropped": _members(
             lambda value: isinstance(value, bool) or value != 0 or isinstance(value, str)
         ),
+        "draft-header-without-languages": edit(
+            lambda body: (
+                body
+                | {"header": {name: value for name, value in body["header"].items() if name != "languages"}}
+                if isinstance(body.get("header"), dict)
+                else body
+            )
+        ),
         "draft-content-texts-cut": _texts(lambda text: text[:255]),
         "draft-content-lost-when-large": edit(_first_member_when_large),
         "draft-text-mangled": _texts(lambda text: text.encode("utf-8").decode("latin-1")),

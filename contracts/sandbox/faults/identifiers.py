@@ -99,7 +99,10 @@ async def identifier_taken(
     if not holds(request.uid):
         return None
     answer = await below(request.with_uid(STAND_IN))
-    if answer.success or request.operation.method not in ("GET", "HEAD", "DELETE"):
+    refused_otherwise = answer.status in (401, 403) or (
+        isinstance(answer.json, dict) and answer.json.get("errors")
+    )
+    if answer.success or refused_otherwise:
         return answer
     return answer_json(200, [] if request.operation.id == "listAttachments" else {"identifier": request.uid})
 
