@@ -6,7 +6,7 @@ takes means what OData says, where the field is known by what `eq` picks and by 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import eq, ge, gt, le, lt, ne
@@ -18,7 +18,9 @@ from hypothesis.strategies import SearchStrategy
 from contracts.cases import lists
 from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.attachments import shared_document_list
+from contracts.cases.hostile_input import Deal
 from contracts.cases.list_pages import Lister, Page, drafts_of, equals, quoted
+from contracts.cases.properties import Properties
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Blocked, Untested, usable
 from contracts.session.actor import Actor
@@ -207,6 +209,11 @@ class DrawnLists:
             return shared_document_list(arrange, actor)
 
         return cls(_OF_FILES, arrange, attached, lambda: lists.file_field(arrange, actor), claim)
+
+    def are_answered(self, properties: Properties, deal: Deal, known: Sequence[Question]) -> None:
+        """Claim that questions are answered: this realm's share of the known ones, and two that are drawn."""
+        first = list(deal({str(question): question for question in known}).values())
+        properties.hold(questions(), self.is_answered, requests=len(first) + 2, each=1, first=first)
 
     def is_answered(self, question: Question) -> None:
         """Claim that a list which was given holds what was asked for, and in that order.

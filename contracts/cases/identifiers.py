@@ -89,10 +89,8 @@ LINE_BREAKS: Final[Mapping[str, str]] = {"return": "\r", "return and newline": "
 ALL_FORBIDDEN: Final[Mapping[str, str]] = {
     f"ascii {code}": chr(code) for code in reversed(range(128)) if not _ALLOWED.fullmatch(chr(code))
 }
-#: Those that hardly anybody writes into a name.
-RARE: Final = {
-    name: FORBIDDEN[name] for name in ("comma", "opening bracket", "backtick", "brace", "asterisk")
-}
+#: Those that people write into a name first.
+USUAL: Final = {name: FORBIDDEN[name] for name in ("space", "dot", "slash", "colon")}
 #: One of each sort that services take for their own: a letter, a digit, a look-alike.
 WIDE: Final = {name: NON_ASCII[name] for name in ("e acute", "arabic-indic one", "full-width A")}
 #: Half a surrogate pair, which goes out as bytes that are no UTF-8.
@@ -551,5 +549,15 @@ def _at_stake(uid: str, clause: str, others: Iterable[str], otherwise: str) -> s
     return _CASE if clause == _CASE or in_other_case else otherwise
 
 
-#: Every neighbour at once; of those that are taken for each other first, one is deleted and one left.
-EVERYBODY: Final = tuple(NEIGHBOURS)
+#: Neighbours that are taken for each other first; those of one line are always beside each other.
+_TAKEN_FOR_EACH_OTHER: Final[Mapping[str, tuple[str, ...]]] = {
+    "letter case": ("letters", "capitals", "same 32", "filled"),
+    "signs inside": ("letters", "hyphen", "underscore", "hyphens", "same 64"),
+    "signs behind": ("hyphen behind", "underscore behind", "same 100", "same 127", "filled"),
+}
+
+
+def beside_each_other(deal: Deal) -> tuple[str, ...]:
+    """Neighbours whose turn it is, every one in a run of one realm; of two that look alike, one is deleted."""
+    mine = {name for names in deal(_TAKEN_FOR_EACH_OTHER).values() for name in names}
+    return tuple(name for name in NEIGHBOURS if name in mine)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from contracts.cases import drafts
 from contracts.cases.arrangement import Arrangement
+from contracts.cases.hostile_input import Deal
 from contracts.cases.requests import Request, send
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, done, usable
@@ -251,18 +252,21 @@ def _another(sign: str, number: int, kinds: Iterable[str]) -> str:
     return signs[(signs.index(sign) + 1 + number % max(1, len(signs) - 1)) % len(signs)]
 
 
-def never_issued(actor: Actor) -> list[str]:
-    """Values of the Authorization header that hold no token the service ever issued.
-
-    Nothing, a text of the form of a token, and half of a real one.
-    """
+def never_issued(actor: Actor) -> dict[str, str]:
+    """Values of the Authorization header that hold no token the service ever issued, by what they are."""
     token = actor.token() or ""
-    return ["Bearer", f"Bearer {invented(token) or 'garbage'}", f"Bearer {half(token)}"]
+    return {
+        "invented": f"Bearer {invented(token) or 'garbage'}",
+        "nothing": "Bearer",
+        "half": f"Bearer {half(token)}",
+    }
 
 
-def send_without_token(actor: Actor, request: Request) -> list[Exchange]:
-    """Send a request once with each of the invalid values."""
-    return [send(request, actor, {"Authorization": value}) for value in never_issued(actor)]
+def send_without_token(actor: Actor, request: Request, deal: Deal) -> list[Exchange]:
+    """Send a request with an invented token, which comes first, and with the other invalid values whose turn it is."""
+    first, *others = never_issued(actor).items()
+    values = [first[1], *deal(dict(others), len(request.operation)).values()]
+    return [send(request, actor, {"Authorization": value}) for value in values]
 
 
 def refused_without_token(

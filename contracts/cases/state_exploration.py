@@ -300,6 +300,8 @@ class Budget:
 
 
 GATE: Final = Budget(requests=145, seconds=None, attachments=3)
+#: Each of several realms has sequences of its own behind the tour, so fewer will do.
+ONE_OF_SEVERAL: Final = Budget(requests=110, seconds=None, attachments=3)
 #: A replay of the case runs what is saved, which is what contradicted just now, and the tour.
 REPLAY: Final = Budget(requests=145, seconds=None, attachments=2)
 #: Saved sequences have a budget of their own, so that they never take the place of the tour.
@@ -307,11 +309,13 @@ AGAIN: Final = Budget(requests=150, seconds=None, attachments=4)
 NIGHTLY: Final = Budget(requests=3000, seconds=60.0, attachments=12)
 
 
-def budget_of(attempt: int, *, thorough: bool) -> Budget:
-    """The budget of an attempt at the case: a replay looks for one thing only."""
+def budget_of(attempt: int, realms: int, *, thorough: bool) -> Budget:
+    """The budget of an attempt at the case in one of so many realms: a replay looks for one thing only."""
     if attempt > 1:
         return REPLAY
-    return NIGHTLY if thorough else GATE
+    if thorough:
+        return NIGHTLY
+    return GATE if realms == 1 else ONE_OF_SEVERAL
 
 
 class Exploration:

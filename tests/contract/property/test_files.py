@@ -1,9 +1,6 @@
 """Attached files of drawn kinds and bytes: what is taken comes back byte for byte."""
 
-from contracts.cases import Actor, Arrangement, Claims, Namespace, Properties, contract, drawn_files
-
-#: Nothing removes an attachment: a run makes no more of them than it needs.
-_KINDS, _DRAWN = 3 * len(drawn_files.KINDS), 3
+from contracts.cases import Actor, Arrangement, Claims, Deal, Namespace, Properties, contract, drawn_files
 
 
 @contract(
@@ -13,14 +10,16 @@ _KINDS, _DRAWN = 3 * len(drawn_files.KINDS), 3
     requests=27,
 )
 def test_any_bytes_of_any_kind_come_back(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, properties: Properties
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, properties: Properties, deal: Deal
 ) -> None:
     """A file comes back as it was sent: marks, line ends, nulls, invalid text, at the edges of blocks."""
     files = drawn_files.DrawnFiles(author, arrange, fresh, claim)
+    first = list(deal({file.kind: file for file in drawn_files.FIRST}).values())
+    # Nothing removes an attachment: a run makes no more of them than it needs.
     properties.hold(
         drawn_files.files(),
         files.comes_back,
-        requests=_KINDS // properties.share + _DRAWN,
+        requests=3 * len(first) // properties.share + 3,
         each=3,
-        first=drawn_files.FIRST,
+        first=first,
     )

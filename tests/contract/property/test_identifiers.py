@@ -29,13 +29,12 @@ def test_a_near_miss_of_the_rule_finds_nothing(
     claim: Claims,
     observe: Observer,
     properties: Properties,
+    deal: Deal,
     operation: str,
 ) -> None:
     """A uid that breaks the rule by little is refused, and not tidied into the one that something is under."""
     misses = identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
-    properties.hold(
-        identifiers.near_misses(), misses.is_refused, requests=18, each=1, first=identifiers.MISSES
-    )
+    misses.are_refused(properties, deal)
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
 
@@ -88,13 +87,11 @@ def test_neighbours_have_drafts_of_their_own(
     fresh: Namespace,
     claim: Claims,
     properties: Properties,
+    deal: Deal,
 ) -> None:
     """Identifiers that differ in letter case, hyphens, their end or far behind each name a draft of their own."""
     crowd = identifiers.Neighbourhood(author, arrange, samples, fresh, claim)
+    first = identifiers.beside_each_other(deal)
     properties.hold(
-        identifiers.crowds(),
-        crowd.are_told_apart,
-        requests=50,
-        each=14,
-        first=[identifiers.EVERYBODY],
+        identifiers.crowds(), crowd.are_told_apart, requests=4 * len(first), each=14, first=[first]
     )

@@ -7,6 +7,7 @@ from contracts.cases import (
     Arrangement,
     Claims,
     Credentials,
+    Deal,
     Namespace,
     Observer,
     OrdinaryRequests,
@@ -90,11 +91,12 @@ def test_workflow_operations_refuse_a_token_never_issued(
     ordinary: OrdinaryRequests,
     records: WorkflowRecords,
     claim: Claims,
+    deal: Deal,
     operation: str,
 ) -> None:
     """Nothing, an invented token or half of a real one after the word Bearer submits nothing."""
     request = ordinary.submitting(operation, records.subject(operation))
-    asked = sign_in.send_without_token(author, request)
+    asked = sign_in.send_without_token(author, request, deal)
     sign_in.refused_without_token(claim("token-invalid-refused", operation), author, arrange, request, asked)
 
 
@@ -105,14 +107,15 @@ def test_protected_operations_refuse_a_token_never_issued(
     ordinary: OrdinaryRequests,
     claim: Claims,
     observe: Observer,
+    deal: Deal,
     operation: str,
 ) -> None:
     """Nothing, an invented token or half of a real one after the word Bearer opens nothing."""
     request = ordinary.request(operation)
-    asked = sign_in.send_without_token(author, request)
+    asked = sign_in.send_without_token(author, request, deal)
     sign_in.refused_without_token(claim("token-invalid-refused", operation), author, arrange, request, asked)
-    observe("token-missing-answer", operation, shape(asked[1]))
-    universal.refusals_in_json(partial(claim, "json-bodies"), asked[1])
+    observe("token-missing-answer", operation, shape(asked[0]))
+    universal.refusals_in_json(partial(claim, "json-bodies"), asked[0])
 
 
 @contract("token-invalid-refused", "token-other-scheme", "token-bearer-spelling", operations=("listDrafts",))

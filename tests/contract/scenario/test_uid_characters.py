@@ -9,6 +9,7 @@ from contracts.cases import (
     Actor,
     Arrangement,
     Claims,
+    Deal,
     Namespace,
     Observer,
     Samples,
@@ -29,10 +30,10 @@ _CLAUSES: Final = {
 SORTS = [pytest.param(sort, id=sort, marks=contract(clause)) for sort, clause in _CLAUSES.items()]
 
 
-def _spoilt(sort: str, uid: str, realm: str) -> list[str]:
-    """The uid with each character of a sort in its middle, rare ones in turn, or with a line break behind."""
+def _spoilt(sort: str, uid: str, realm: str, deal: Deal) -> list[str]:
+    """The uid with each character of a sort in its middle, most of them in turn, or with a line break behind."""
     tables = {
-        "forbidden": identifiers.spoilt(uid, _forbidden(realm)),
+        "forbidden": identifiers.spoilt(uid, _forbidden(deal)),
         "misread": identifiers.spoilt(uid, identifiers.MISREAD),
         "non-ascii": identifiers.spoilt(uid, {**_beyond_ascii(realm), **identifiers.NO_UTF_8}),
         "line-break": identifiers.ended(uid, identifiers.LINE_BREAKS),
@@ -40,10 +41,10 @@ def _spoilt(sort: str, uid: str, realm: str) -> list[str]:
     return tables[sort]
 
 
-def _forbidden(realm: str) -> dict[str, str]:
-    others = identifiers.RARE.keys() - share(identifiers.RARE, realm)
+def _forbidden(deal: Deal) -> dict[str, str]:
     table = {**identifiers.TWICE, **identifiers.FORBIDDEN}
-    return {name: character for name, character in table.items() if name not in others}
+    mine = deal(table) | identifiers.USUAL
+    return {name: character for name, character in table.items() if name in mine}
 
 
 def _beyond_ascii(realm: str) -> dict[str, str]:
@@ -60,10 +61,11 @@ def test_save_refuses_every_forbidden_character(
     realm: str,
     claim: Claims,
     observe: Observer,
+    deal: Deal,
     sort: str,
 ) -> None:
     """A single character outside the rule is refused; no draft is stored, not under a tidied uid either."""
-    uids = _spoilt(sort, identifiers.base(fresh), realm)
+    uids = _spoilt(sort, identifiers.base(fresh), realm, deal)
     saved = requests.save_each(author, samples, arrange, fresh, uids)
     drafts.claim_each_refused(claim(_CLAUSES[sort], "saveDraft"), saved)
     drafts.nothing_saved(partial(claim, _CLAUSES[sort]), author, uids, identifiers.foldings(uids), *saved)

@@ -9,6 +9,7 @@ from contracts.cases import (
     Arrangement,
     Attempt,
     Claims,
+    Deal,
     Namespace,
     Profile,
     Samples,
@@ -73,14 +74,16 @@ def context(
 
 
 @contract(*DRAFTS, *LISTS, *ATTACHMENTS, *SUBMISSIONS, operations=OPERATIONS, requests=150)
-def test_promises_hold_over_many_calls(context: state_model.Context, worker: Worker, realm: str) -> None:
+def test_promises_hold_over_many_calls(
+    context: state_model.Context, worker: Worker, deal: Deal, realm: str
+) -> None:
     """Whatever was called before, by this account or the other, what is saved stays and what is deleted is gone."""
     thorough = worker.selection.profile.includes(Profile.NIGHTLY)
     scratch = None if thorough else Path(worker.plan.private)
     saved = state_exploration.Saved(worker.selection.reports, worker.target.name, realm, scratch)
     state_exploration.explore(
         context,
-        state_exploration.budget_of(context.attempt.number, thorough=thorough),
+        state_exploration.budget_of(context.attempt.number, deal.realms, thorough=thorough),
         worker.selection.seed,
         saved,
     )
