@@ -57,7 +57,7 @@ CLAUSE_RULES: tuple[tuple[Need, tuple[str, ...]], ...] = (
         Need.DESCRIPTION,
         ("*-needs-token", "*-needs-no-token", "workflow-anonymous", "*-invalid-*", "uid-*est", "uid-*-edges"),
     ),
-    (Need.DESCRIPTION, ("uid-non-ascii", "uid-trailing-newline", "uid-*-only")),
+    (Need.DESCRIPTION, ("uid-non-ascii", "uid-trailing-newline", "uid-*-only", "uid-any-kind")),
     (Need.DESCRIPTION, ("uid-hyphen", "uid-underscore", "version-*", "no-server-error")),
     (
         Need.DESCRIPTION,

@@ -18,7 +18,7 @@ from odata_query import ast
 from odata_query.exceptions import InvalidFieldException, ODataException
 from odata_query.grammar import ODataLexer, ODataParser
 from odata_query.sqlalchemy.core import AstToSqlAlchemyCoreVisitor
-from sqlalchemy import DateTime, Select, func, literal, or_, select
+from sqlalchemy import DateTime, Select, Text, case, cast, func, literal, or_, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.sql import ColumnElement
 from starlette.requests import Request
@@ -204,6 +204,12 @@ def _whole_number(request: Request, name: str) -> int | None:
     return min(int(text), _MOST)
 
 
+def _title_of(content: ColumnElement[str]) -> ColumnElement[str | None]:
+    """Return the title of a record, or a contact's last name; nothing for content that SQLite cannot read."""
+    title = func.coalesce(*(func.json_extract(content, path) for path in ("$.title.en", "$.lastName")))
+    return case((func.json_valid(content) == 1, cast(title, Text)), else_=None)
+
+
 class Listing:
     """Answers list queries.
 
@@ -240,6 +246,7 @@ class Listing:
             version.schema,
             version.realm,
             version.owner,
+            _title_of(version.content).label("title"),
             version.created_on.label("createdOn"),
             version.updated_on.label("updatedOn"),
             version.size,

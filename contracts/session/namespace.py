@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import re
 import secrets
 import string
 import zlib
 from collections.abc import Iterable
+from typing import Final
 from urllib.parse import unquote
 
 #: Every identifier of every run starts so; `sweep` and people recognise the suite by it.
@@ -21,6 +23,11 @@ _CHECK_LENGTH = 3
 _SIGNED_FROM = 20
 _SIGNED_TAIL = 12
 _OF_A_RUN = re.compile(rf"{SUITE_PREFIX}[{_ALPHABET}]{{{TOKEN_LENGTH}}}", re.ASCII)
+#: What identifiers without the prefix are made of, one of these for each; hyphens and underscores may stand around.
+ALPHABETS: Final = (string.digits, string.ascii_lowercase, string.ascii_letters)
+#: Characters at the end of such an identifier that only this run puts there; one in 10^16 has them by chance.
+_MARK_LENGTH = 16
+_AROUND = "-_"
 _DECODINGS = 3
 #: A segment that leads out of where it stands, in any spelling a service may fold into it.
 _STEP_UP = re.compile(r"(^|[/\\])\.\.?([/\\]|$)")
@@ -85,6 +92,15 @@ class Namespace:
             return self.prefix + drawn
         return self.prefix + drawn[:-_CHECK_LENGTH] + _check(drawn[-_SIGNED_TAIL:-_CHECK_LENGTH])
 
+    def without_prefix(self, alphabet: str, length: int = 32) -> str:
+        """A fresh identifier of one of the `ALPHABETS` alone; `length` characters, 24 or more.
+
+        Its end tells this run that it is its own. Only a run's ledger leads back to it: a search through the lists of
+        drafts does not know it.
+        """
+        drawn = "".join(self._draw.choice(alphabet) for _ in range(length - _MARK_LENGTH))
+        return drawn + _mark(self.prefix, drawn, alphabet)
+
     def claim(self, identifier: str) -> None:
         """Take in an identifier that the service gave to a record of ours; what is foreign stays so."""
         if identifier not in self._foreign:
@@ -102,8 +118,9 @@ class Namespace:
         """Whether the run may write to this identifier."""
         if identifier in self._granted or identifier in self._claimed:
             return True
-        ours = identifier.startswith((self.prefix, KEPT_PREFIX, *self._adopted))
-        return ours and not _leads_away(identifier)
+        prefixes = (self.prefix, *self._adopted)
+        ours = identifier.startswith((*prefixes, KEPT_PREFIX)) and not _leads_away(identifier)
+        return ours or any(_is_marked(identifier, prefix) for prefix in prefixes)
 
 
 def _leads_away(identifier: str) -> bool:
@@ -113,6 +130,19 @@ def _leads_away(identifier: str) -> bool:
             return True
         identifier = unquote(identifier)
     return False
+
+
+def _is_marked(identifier: str, prefix: str) -> bool:
+    """Whether an identifier without the prefix was made by the run with this prefix."""
+    made = identifier.strip(_AROUND)
+    drawn, mark = made[:-_MARK_LENGTH], made[-_MARK_LENGTH:]
+    return bool(drawn) and any(mark == _mark(prefix, drawn, alphabet) for alphabet in ALPHABETS)
+
+
+def _mark(prefix: str, drawn: str, alphabet: str) -> str:
+    digest = hashlib.shake_256(f"{prefix} {drawn}".encode()).digest(_MARK_LENGTH * 4)
+    numbers = (int.from_bytes(digest[at : at + 4]) for at in range(0, len(digest), 4))
+    return "".join(alphabet[number % len(alphabet)] for number in numbers)
 
 
 def _check(text: str) -> str:

@@ -308,6 +308,26 @@ def _order_lost_with_top(ask: Ask, page: Page) -> Rows:
     return rows if page.top is None else ask(replace(page, orderby=None))
 
 
+def _second_key_ignored(ask: Ask, page: Page) -> Rows:
+    return ask(page if page.orderby is None else replace(page, orderby=page.orderby.split(",")[0]))
+
+
+#: From how many items on a list counts as long.
+_LONG = 16
+
+
+def _skip_far_one_more(ask: Ask, page: Page) -> Rows:
+    return ask(replace(page, skip=page.skip + 1) if page.skip >= _LONG else page)
+
+
+def _long_loses_one(ask: Ask, page: Page) -> Rows:
+    everything = ask(replace(page, top=None, skip=0))
+    if len(everything) < _LONG or page.top is None:
+        return ask(page)
+    left = everything[: _LONG - 1] + everything[_LONG:]
+    return left[page.skip :][: page.top]
+
+
 def _first(page: Page) -> bool:
     return page.top is not None and page.top > 0 and page.skip == 0
 
@@ -440,6 +460,13 @@ _IN_BOTH_LISTS: dict[str, Choose] = {
     "order-turns": _order_turns,
     "top-zero-is-all": _zero_is_all,
 }
+_IN_LISTS_OF_DRAFTS: dict[str, Choose] = {
+    "second-key-ignored": _second_key_ignored,
+    "doubled-quote-kept": _filter_reads("'" * 2, "'" * 4),
+    "skip-far-one-more": _skip_far_one_more,
+    "long-loses-one": _long_loses_one,
+}
+defects({f"list-{name}": _of_drafts(choose) for name, choose in _IN_LISTS_OF_DRAFTS.items()})
 defects({f"list-{name}": _of_drafts(choose) for name, choose in _IN_BOTH_LISTS.items()})
 defects(
     {

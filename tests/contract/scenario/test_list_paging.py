@@ -2,7 +2,18 @@
 
 import pytest
 
-from contracts.cases import Actor, Arrangement, Claims, claim_each_refused, contract, drafts_of, lists
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    Samples,
+    claim_each_refused,
+    contract,
+    drafts_of,
+    lists,
+    long_lists,
+)
 
 #: More than one account will ever have drafts in a development environment, and less than deep paging forbids.
 BEYOND = 9_000
@@ -101,6 +112,14 @@ def test_pages_neither_repeat_nor_lose(
     drafts, own = drafts_of(author, collection), lists.narrowed_drafts(arrange, author, collection)
     lists.relies_on_windows(arrange, drafts, own)
     lists.pages_cover(claim("list-pages-cover"), drafts, 3, own=own)
+
+
+@contract("list-pages-cover", requests=25)
+def test_pages_of_a_long_list_neither_repeat_nor_lose(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """A list of twenty drafts comes whole, each draft once, in pages of nine or of as many as the service gives."""
+    long_lists.LongList(arrange, author, samples, fresh).comes_in_pages(claim("list-pages-cover"))
 
 
 @contract("list-top-zero")

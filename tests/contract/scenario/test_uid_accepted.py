@@ -1,8 +1,7 @@
 """Uids that keep the rule in unusual ways: hyphens, underscores, digits alone, letter case, percent-encoding."""
 
+import string
 from collections.abc import Callable
-
-import pytest
 
 from contracts.cases import (
     Actor,
@@ -14,6 +13,7 @@ from contracts.cases import (
     contract,
     drafts,
     identifiers,
+    long_lists,
 )
 
 DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
@@ -34,28 +34,29 @@ def test_hyphens_are_accepted(
     drafts.completes_lifecycle_under(author, samples, claim, "uid-hyphen", fresh.uid(20) + "--a-")
 
 
-@pytest.mark.parametrize(
-    ("clause", "pattern"),
-    [
-        pytest.param("uid-digits-only", "[0-9]+", id="digits", marks=contract("uid-digits-only")),
-        pytest.param("uid-hyphens-only", "-+", id="hyphens", marks=contract("uid-hyphens-only")),
-    ],
-)
-@contract(operations=DRAFT)
-def test_one_kind_of_character_is_enough(
+@contract("uid-digits-only", operations=DRAFT)
+def test_digits_alone_are_enough(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """A uid may consist of digits alone."""
+    drafts.works_for_ordinary_uid(author, arrange)
+    uid = fresh.without_prefix(string.digits)
+    drafts.completes_lifecycle_under(author, samples, claim, "uid-digits-only", uid)
+
+
+@contract("uid-hyphens-only", operations=DRAFT)
+def test_hyphens_alone_are_enough(
     author: Actor,
     arrange: Arrangement,
     samples: Samples,
     settings: RealmSettings,
     realm: str,
     claim: Claims,
-    clause: str,
-    pattern: str,
 ) -> None:
-    """A uid may consist of digits or of hyphens alone."""
-    uid = identifiers.spare(settings, realm, pattern)
+    """A uid may consist of hyphens alone."""
+    uid = identifiers.spare(settings, realm, "-+")
     drafts.works_for_ordinary_uid(author, arrange)
-    drafts.completes_lifecycle_under(author, samples, claim, clause, uid)
+    drafts.completes_lifecycle_under(author, samples, claim, "uid-hyphens-only", uid)
 
 
 @contract("uid-hyphens-only", operations=DRAFT)
@@ -73,6 +74,17 @@ def test_underscores_alone_are_enough(
     drafts.works_for_ordinary_uid(author, arrange)
     arrange.draft(author, fresh.uid(20) + "_a")
     drafts.completes_lifecycle_under(author, samples, claim, "uid-hyphens-only", uid)
+
+
+@contract(
+    "uid-any-kind", "uid-hyphen", "uid-underscore", "uid-digits-only", operations=DRAFT[:3], requests=30
+)
+def test_identifiers_of_every_kind_name_drafts(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """Letters alone, digits alone, a hyphen or an underscore first, and any length: each names a draft."""
+    drafts.works_for_ordinary_uid(author, arrange)
+    long_lists.every_kind_names_a_draft(arrange, author, samples, fresh, claim)
 
 
 @contract("uid-percent-encoding", operations=("saveDraft", "getDraft", "draftExists"))

@@ -1,0 +1,267 @@
+"""Twenty drafts of one account: some under identifiers of every kind, some whose texts come in pairs.
+
+A list that long has further pages behind ten and more items, filters of texts with quotes, and orders of two keys.
+"""
+
+from __future__ import annotations
+
+import itertools
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from contracts.cases import lists
+from contracts.cases.arrangement import Arrangement
+from contracts.cases.drafts import save
+from contracts.cases.list_pages import Page, Record, drafts_of, equals, quoted
+from contracts.cases.sample_records import Samples
+from contracts.checks.claims import Claim, Claims
+from contracts.checks.outcomes import Blocked, Untested, taken, usable
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Exchange
+from contracts.session.actor import Actor
+from contracts.session.namespace import Namespace
+
+ANY, DIGITS, HYPHEN, UNDERSCORE = "uid-any-kind", "uid-digits-only", "uid-hyphen", "uid-underscore"
+#: Items of a page; three make up the whole list.
+_PAGE: Final = 9
+#: Pages that are read of a service that gives fewer items than it is asked for.
+_MOST_PAGES: Final = 12
+#: A list that is shorter says nothing about long ones.
+_LONG: Final = 16
+#: The texts of documents of the workflow's schema, two of each; one needs a doubled quote in a filter.
+_TEXTS: Final = ("O'Neill's", "O'Neill's", "Maathai", "Maathai")
+#: Those of the two contacts beside them.
+_NAME: Final = "Maathai"
+
+
+def kinds(fresh: Namespace) -> list[tuple[str, str]]:
+    """Valid uids of every kind and of lengths between the ends of the range, each with the clause that promises it."""
+    small, both = string.ascii_lowercase, string.ascii_letters
+    return [
+        (DIGITS, fresh.without_prefix(string.digits, 25)),
+        (ANY, fresh.without_prefix(both, 36)),
+        (ANY, fresh.without_prefix(small, 32)),
+        (HYPHEN, "-" + fresh.without_prefix(small, 47)),
+        (UNDERSCORE, "_" + fresh.without_prefix(small, 62) + "_"),
+        (ANY, fresh.uid(65)),
+        (ANY, fresh.uid(100)),
+        (ANY, fresh.uid(17)),
+    ]
+
+
+def saved_under_every_kind(
+    arrange: Arrangement, actor: Actor, samples: Samples, fresh: Namespace
+) -> list[tuple[str, str, Exchange]]:
+    """The saves of drafts under `kinds`, each with its clause and uid; the drafts stay until the end of the run."""
+
+    def make() -> list[tuple[str, str, Exchange]]:
+        made = []
+        for clause, uid in kinds(fresh):
+            arrange.keep(uid)
+            made.append((clause, uid, save(actor, samples, uid, samples.short_draft(uid, middleName=uid))))
+        return made
+
+    return arrange.shared(f"drafts of every kind of {actor.role}", make)
+
+
+def every_kind_names_a_draft(
+    arrange: Arrangement, actor: Actor, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """Claim that a draft is saved, found and read under uids of every kind.
+
+    Raises:
+        Contradiction: a must was contradicted.
+    """
+    for clause, uid, saved in saved_under_every_kind(arrange, actor, samples, fresh):
+        claim(clause, "saveDraft").accepted(saved)
+        claim(clause, "draftExists").accepted(actor.send("draftExists", path={"uid": uid}))
+        claim(clause, "getDraft").shows(actor.send("getDraft", path={"uid": uid}), {"middleName": uid})
+
+
+def paired(arrange: Arrangement, actor: Actor, samples: Samples, fresh: Namespace) -> tuple[str, ...]:
+    """Uids of six drafts that stay; by their texts, and by their schema, they are equal in pairs."""
+
+    def make() -> tuple[str, ...]:
+        uids = tuple(f"{fresh.prefix}pair{letter}-{fresh.uid()[-12:]}" for letter in lists.SCRAMBLED)
+        for uid, text in itertools.zip_longest(uids, _TEXTS):
+            arrange.keep(uid)
+            if text is None or not _saved_by_workflow_schema(actor, samples, uid, text):
+                arrange.draft(actor, uid, samples.draft(uid, lastName=text or _NAME))
+        return uids
+
+    return arrange.once(f"paired drafts of {actor.role}", make)
+
+
+def _saved_by_workflow_schema(actor: Actor, samples: Samples, uid: str, text: str) -> bool:
+    """Save a document of the workflow's schema with this text in the place of its own; whether it was taken."""
+    if not samples.tells_workflow:
+        return False
+    document = {name: _worded(value, text) for name, value in samples.document(uid).items()}
+    query = {"schema": samples.workflow_schema}
+    return taken(actor.send("saveDraft", path={"uid": uid}, query=query, json=document))
+
+
+def _worded(value: Any, text: str) -> Any:
+    """A text by language, as another text."""
+    by_language = isinstance(value, dict) and value and not value.keys() & {"identifier", "url"}
+    if by_language and all(isinstance(each, str) for each in value.values()):
+        return dict.fromkeys(value, text)
+    return value
+
+
+class LongList:
+    """The list of the actor's drafts, narrowed to the twenty of this module and the kept ones.
+
+    Raises:
+        Untested: which fields filters take is not shown, and by none that is known do they pick the drafts.
+    """
+
+    def __init__(self, arrange: Arrangement, actor: Actor, samples: Samples, fresh: Namespace) -> None:
+        self._arrange = arrange
+        drafts = drafts_of(actor, "mydrafts")
+        try:
+            field = lists.draft_field(arrange, actor)
+            lists.relies_on_filter(drafts, field)
+            lists.relies_on_windows(arrange, drafts, field.narrowed(drafts))
+        except Blocked as obstacle:
+            raise Untested(str(obstacle)) from None
+        self._field = field
+        self._pairs = paired(arrange, actor, samples, fresh)
+        every = saved_under_every_kind(arrange, actor, samples, fresh)
+        self._uids = [*field.own, *self._pairs, *(uid for _, uid, saved in every if taken(saved))]
+        self._all = drafts.with_fixed(filter=equals(field.filter_path, *self._uids))
+        self._paired = drafts.with_fixed(filter=equals(field.filter_path, *self._pairs))
+        self._drafts = drafts
+
+    def comes_in_pages(self, claim: Claim) -> None:
+        """Claim that pages taken one after another hold every draft once.
+
+        Raises:
+            Contradiction: a must was contradicted.
+            Untested: so long a filter is not taken, or there are too few drafts.
+        """
+        pages = self._pages()
+        if self._lost(pages) and pages[0].size > 0:
+            self._arrange.eventually(lambda: not self._lost(self._pages()))
+            pages = self._pages()
+        if pages[0].size < 0 or len(self._uids) < _LONG:
+            raise Untested(f"no list of {_LONG} drafts that can be read: {pages[0].told}")
+        seen = [uid for page in pages for uid in page.order_of(self._uids)]
+        twice = sorted({uid for uid in seen if seen.count(uid) > 1})
+        exchanges = [page.exchange for page in pages]
+        claim.holds(not twice, *exchanges, expected="no draft twice", seen=f"twice: {', '.join(twice)}")
+        lost = self._lost(pages)
+        claim.holds(
+            not lost,
+            *exchanges,
+            expected=f"each of {len(self._uids)} drafts once",
+            seen=f"lost: {', '.join(lost)}",
+        )
+
+    def _pages(self) -> list[Page]:
+        pages = [self._all.page(top=_PAGE)]
+        at = pages[0].size
+        while pages[-1].size > 0 and at < len(self._uids) and len(pages) < _MOST_PAGES:
+            pages.append(self._all.page(top=_PAGE, skip=at))
+            at += pages[-1].size
+        return pages
+
+    def _lost(self, pages: Sequence[Page]) -> list[str]:
+        seen = {uid for page in pages for uid in page.order_of(self._uids)}
+        return [uid for uid in self._uids if uid not in seen]
+
+    def _fields(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """The fields in which some of the paired drafts are equal and some differ, with the text that each has."""
+        shown = {
+            uid: _texts(record)
+            for record in self._paired.page().records or ()
+            for uid in self._pairs
+            if readers.names(record, uid)
+        }
+        for path in dict.fromkeys(path for texts in shown.values() for path in texts):
+            values = {uid: shown[uid][path] for uid in self._pairs if path in shown.get(uid, {})}
+            if 1 < len(set(values.values())) < len(values):
+                yield path, values
+
+    def knows_quotes(self, claim: Claim) -> None:
+        """Claim that a quote is doubled in a literal, on a field by which `eq` picks what has none.
+
+        Raises:
+            Contradiction: a must was contradicted.
+            Untested: no such field is known.
+        """
+        for path, values in self._fields():
+            special = next((value for value in values.values() if "'" in value), None)
+            plain = next((value for value in values.values() if "'" not in value), None)
+            if special and plain and self._picked(path, plain, values)[1]:
+                self._claim_picked(claim, path, special, values)
+                return
+        raise Untested("no field is known by which filters pick drafts by a text with a quote in it")
+
+    def _claim_picked(self, claim: Claim, path: str, special: str, values: Mapping[str, str]) -> None:
+        page, right = self._picked(path, special, values)
+        told = {"expected": f"the drafts whose {path} is {special}", "seen": page.told}
+        claim.holds(right or bool(usable(page.exchange).refusal), page.exchange, **told)
+
+    def _picked(self, path: str, value: str, values: Mapping[str, str]) -> tuple[Page, bool]:
+        """The answer to a filter by a text beside that by the uids, and whether it holds just what has this text."""
+        narrow = equals(self._field.filter_path, *self._pairs)
+        page = self._drafts.page(filter=f"({narrow}) and {path} eq {quoted(value)}")
+        wanted = [uid for uid, each in values.items() if each == value]
+        return page, page.size == len(wanted) == len(page.order_of(wanted))
+
+    def orders_by_two_keys(self, claim: Claim) -> None:
+        """Claim that drafts which are equal by the first key come in the order of the second one.
+
+        Raises:
+            Contradiction: a must was contradicted.
+            Untested: the list does not come in the order of a field in which drafts are equal.
+        """
+        if not lists.orders(self._arrange, self._drafts, self._field):
+            raise Untested("$orderby does not order the list by a field that holds the uid")
+        for path, values in self._fields():
+            rising, falling = (self._paired.page(orderby=f"{path}{word}") for word in ("", " desc"))
+            texts = _runs(rising, values)
+            known = len(texts) == len(set(values.values())) and _runs(falling, values) == texts[::-1]
+            if known and len(values) == len(self._pairs):
+                self._claim_ordered(claim, path, texts, values)
+                return
+        raise Untested("the list comes in the order of no field in which some drafts are equal")
+
+    def _claim_ordered(
+        self, claim: Claim, path: str, texts: Sequence[str], values: Mapping[str, str]
+    ) -> None:
+        for word in ("", " desc"):
+            order = f"{path},{self._field.order_path}{word}"
+            page = self._paired.page(orderby=order)
+            if usable(page.exchange).refusal:
+                return
+            wanted = [
+                uid
+                for text in texts
+                for uid in sorted((uid for uid in values if values[uid] == text), reverse=bool(word))
+            ]
+            claim.holds(
+                page.order_of(wanted) == wanted,
+                page.exchange,
+                expected=f"in the order {order}: {', '.join(wanted)}",
+                seen=", ".join(page.order_of(wanted)) or page.told,
+            )
+
+
+def _runs(page: Page, values: Mapping[str, str]) -> list[str]:
+    """The texts of a page's drafts in their order, each once for those beside each other."""
+    texts = [values[uid] for uid in page.order_of(list(values))]
+    return [text for at, text in enumerate(texts) if at == 0 or texts[at - 1] != text]
+
+
+def _texts(record: Record, prefix: str = "") -> dict[str, str]:
+    """The texts of a record by the OData path of their field."""
+    found: dict[str, str] = {}
+    for name, value in record.items():
+        if isinstance(value, str):
+            found[f"{prefix}{name}"] = value
+        elif isinstance(value, dict) and not prefix:
+            found |= _texts(value, f"{name}/")
+    return found
