@@ -295,18 +295,34 @@ def taken(claim: Claim, arrange: Arrangement, actor: Actor, filename: str, conte
 
 
 def attach_large(
-    claim: Claim, arrange: Arrangement, actor: Actor, filename: str, content: bytes
+    taken: Claim, same: Claim, arrange: Arrangement, actor: Actor, filename: str, size: int
 ) -> Attachment:
-    """Attach a file within the limit to the shared document and find out its id; a claim that it is taken.
+    """Claim that a file within the limit is taken by the shared document, and that it comes back whole.
+
+    Args:
+        size: Bytes.
+
+    Returns:
+        The attachment, without its content.
 
     Raises:
-        Contradiction: it is refused where a small one is taken.
+        Contradiction: it is refused where a small one is taken, or other bytes come back.
         Blocked: the small one is refused too, or nothing leads to the attachment.
     """
-    uid = document_for_uploads(arrange, actor)
-    created = upload(actor, uid, filename, content)
-    tolerated(claim, created, lambda: upload(actor, uid, f"small-{filename}", b"small\n"))
-    return found(actor, Attachment(uid, 0, filename, content), created, len(content))
+    body = contents.Announced(size)
+    sought = Attachment(document_for_uploads(arrange, actor), 0, filename, b"")
+    path = {"uid": sought.uid, "filename": filename}
+    created = actor.send("createAttachment", path=path, body=body)
+    tolerated(taken, created, lambda: upload(actor, sought.uid, f"small-{filename}", b"small\n"))
+    attachment = found(actor, sought, created, size)
+    got = actor.send("getAttachment", path=attachment.path, summed=True)
+    same.holds(
+        got.answer.success and got.answer.body.digest == body.digest,
+        got,
+        expected=f"the {size} bytes that were sent",
+        seen=f"{got.answer.status} with other bytes",
+    )
+    return attachment
 
 
 def takes_several(claim: Claim, arrange: Arrangement, actor: Actor) -> None:
@@ -429,6 +445,59 @@ def preview(arrange: Arrangement, actor: Actor, attachment: Attachment) -> Excha
     if latest.answer.hollow_page:
         latest.own = _own_page(actor, attachment)
     return latest
+
+
+def no_file_for_a_preview(claim: Claim, actor: Actor, attachment: Attachment) -> None:
+    """Claim that the thumbnail of a file that is no picture is not that file; whether there is one is not shown."""
+    preview = actor.send("getAttachmentThumbnail", path=attachment.path)
+    same = usable(preview).success and preview.answer.content == attachment.content
+    claim.holds(not same, preview, expected="an image, or a refusal", seen="the bytes of the file itself")
+
+
+#: A request is refused for the size of what it is about (RFC 9110, 15.5.14).
+_TOO_LARGE: Final = 413
+#: Temporary files that are persisted beside those of the other cases.
+_FURTHER: Final = 2
+#: A temporary file of so many bytes shows that files larger than the smallest bound that is usual are persisted.
+_SOME_SIZE: Final = 1_000_000
+
+
+def persisted_whatever_its_size(claim: Claim, exchange: Exchange, size: int = 0) -> None:
+    """Claim that a temporary file was not refused for its size; of a small one that was taken, nothing.
+
+    Args:
+        size: Of the file that was taken, in bytes.
+    """
+    refused = usable(exchange).status == _TOO_LARGE
+    if refused or size > _SOME_SIZE:
+        claim.holds(not refused, exchange, expected="persisted: no limit", seen=exchange.answer.quote())
+
+
+def further_persisted(
+    size: Claim, listed: Claim, different: Claim, arrange: Arrangement, actor: Actor
+) -> None:
+    """Claim that further temporary files of the settings become attachments, each with bytes of its own.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: one was refused that an earlier run may have used up. Untested: the settings name no further one.
+    """
+    got: list[Exchange] = []
+    for _ in range(_FURTHER):
+        uid = arrange.document(actor)
+        kept = actor.send("persistTemporaryFile", path={"uid": uid, "tempFileId": arrange.temporary_file()})
+        persisted_whatever_its_size(size, kept)
+        arrange.unspent(kept)
+        listed.accepted(kept)
+        got.append(actor.send("getAttachment", path=persisted(actor, uid, kept).path))
+        persisted_whatever_its_size(size, kept, len(usable(got[-1]).content))
+    bytes_seen = [each.answer.content for each in got]
+    different.holds(
+        len(set(bytes_seen)) == len(bytes_seen),
+        *got,
+        expected=f"{len(got)} files with bytes of their own",
+        seen="the same bytes twice",
+    )
 
 
 def _own_page(actor: Actor, attachment: Attachment) -> bool:

@@ -276,7 +276,9 @@ _LINKS: Final = (
 #: Wrong values by the kind of a field; each kind keeps the order, so that a share of them can be taken in turn.
 WRONG_KINDS: Final[dict[str, dict[str, Any]]] = {
     "string": _TEXT_WRONG,
-    "lstring": _OBJECT_WRONG | _inside("text", _TEXT_WRONG, lambda value: {"en": value}),
+    "lstring": _OBJECT_WRONG
+    | _inside("text", _TEXT_WRONG, lambda value: {"en": value})
+    | _inside("second-text", _TEXT_WRONG, lambda value: {"en": "Nairobi", "fr": value}),
     "Term": _NAMED,
     "Reference": _NAMED,
     "array of string": _ARRAY_WRONG
@@ -391,8 +393,9 @@ def _beside(record: Record, field: str, value: Any) -> Any:
 
 
 def unknown_language(record: Record, field: str) -> Record:
-    """A record whose localised field is keyed by a phrase."""
-    return record | {field: {NO_LANGUAGE: "Nairobi"}}
+    """A record whose localised field is keyed by a phrase; for every second field beside a language."""
+    beside = {"en": "Nairobi"} if LOCALISED_FIELDS.index(field) % 2 else {}
+    return record | {field: {**beside, NO_LANGUAGE: "Nairobi"}}
 
 
 def unknown_header_language(record: Record) -> Record:

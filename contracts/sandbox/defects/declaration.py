@@ -332,7 +332,6 @@ def kebab(name: str) -> str:
 
 UNBREAKABLE: Mapping[str, str] = MappingProxyType(
     {
-        "attachment-persist-no-limit": "no operation makes a temporary file, so a large one cannot be had",
         "head-without-body": "HTTP itself keeps content away from HEAD: the server drops it, clients do not read it",
         "realm-production": "the sandbox is a development environment and has no production realm",
         "token-separate-environments": "it takes two environments, and the sandbox is one",

@@ -4,6 +4,7 @@ from contracts.cases import (
     Actor,
     Arrangement,
     Claims,
+    Deal,
     Namespace,
     Observer,
     attach,
@@ -18,19 +19,18 @@ from contracts.cases import (
 )
 
 MEBIBYTE = 1024**2
+#: Sizes of large files, in bytes, each above a bound that services have without saying so.
+LARGE = {"13 MiB": 13 * MEBIBYTE, "1.1 MB": 1_100_000, "5 MiB": 5 * MEBIBYTE + 1}
 
 
 @contract("attachment-create-accepted", "attachment-download-same", "attachment-create-listed", requests=6)
 def test_a_large_file_comes_back(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, deal: Deal
 ) -> None:
-    """A file of more than a mebibyte is taken, comes back whole, and is listed like any other."""
-    size = author.uploadable(1_100_000) - len(contents.MARK)
-    content = contents.MARK + contents.content(size, seed=3)
-    attachment = attachments.attach_large(
-        claim("attachment-create-accepted"), arrange, author, f"{fresh.uid()}.bin", content
-    )
-    attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+    """A file of some mebibytes is taken, comes back whole, and is listed like any other; each realm sends another."""
+    size = author.uploadable(max(deal(LARGE).values()))
+    taken, same = claim("attachment-create-accepted"), claim("attachment-download-same", "getAttachment")
+    attachment = attachments.attach_large(taken, same, arrange, author, f"{fresh.uid()}.bin", size)
     attachments.listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
 
 

@@ -18,6 +18,7 @@ from contracts.cases import (
     "attachment-persist-listed", "attachment-persist-downloads", "attachment-exists-present", profile="smoke"
 )
 @contract("attachment-persist-answer", "attachment-persist-name", "attachment-persist-twice", profile="smoke")
+@contract("attachment-persist-no-limit")
 def test_a_temporary_file_becomes_an_attachment(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
@@ -26,6 +27,7 @@ def test_a_temporary_file_becomes_an_attachment(
     uid = arrange.document(author)
     path = {"uid": uid, "tempFileId": arrange.temporary_file()}
     kept = author.send("persistTemporaryFile", path=path)
+    attachments.persisted_whatever_its_size(claim("attachment-persist-no-limit"), kept)
     arrange.unspent(kept)
     claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     attachments.some_listed(claim("attachment-persist-listed", "listAttachments"), arrange, author, uid, kept)
@@ -45,6 +47,22 @@ def test_a_temporary_file_becomes_an_attachment(
     observe("attachment-persist-name", "persistTemporaryFile", attachment.filename.rpartition(".")[2])
     again = author.send("persistTemporaryFile", path=path)
     observe("attachment-persist-twice", "persistTemporaryFile", status(again))
+
+
+@contract(
+    "attachment-persist-no-limit", "attachment-persist-listed", "attachment-persist-own-bytes", requests=12
+)
+def test_further_temporary_files_become_attachments(
+    author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """So are further ones, whatever their size: none is refused for it, and each has bytes of its own."""
+    attachments.further_persisted(
+        claim("attachment-persist-no-limit"),
+        claim("attachment-persist-listed", "persistTemporaryFile"),
+        claim("attachment-persist-own-bytes", "getAttachment"),
+        arrange,
+        author,
+    )
 
 
 @contract("attachment-persist-unknown", "attachment-failure-status")

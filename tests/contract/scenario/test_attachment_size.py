@@ -7,12 +7,10 @@ import pytest
 from contracts.cases import (
     Actor,
     Arrangement,
-    Attachment,
     Claims,
     Limit,
     Namespace,
     Observer,
-    arrangement,
     attachments,
     comparison,
     contents,
@@ -32,22 +30,8 @@ def test_a_file_within_the_limit_is_taken(
     author: Actor, arrange: Arrangement, fresh: Namespace, limit: Limit, claim: Claims
 ) -> None:
     """A file somewhat below the limit is accepted and can be downloaded whole."""
-    sought, body = (
-        Attachment(document_for_uploads(arrange, author), 0, f"{fresh.uid()}.bin", b""),
-        contents.Announced(limit.within),
-    )
-    path = {"uid": sought.uid, "filename": sought.filename}
-    created = author.send("createAttachment", path=path, body=body)
-    small = partial(upload, author, sought.uid, f"{fresh.uid()}.bin", b"small\n")
-    comparison.tolerated(claim("attachment-size-within", "createAttachment"), created, small)
-    attachment = arrangement.found(author, sought, created, limit.within)
-    got = author.send("getAttachment", path=attachment.path, summed=True)
-    claim("attachment-size-within", "getAttachment").holds(
-        got.answer.success and got.answer.body.digest == body.digest,
-        got,
-        expected=f"the {limit.within} bytes that were sent",
-        seen=f"{got.answer.status} with other bytes",
-    )
+    taken, same = (claim("attachment-size-within", each) for each in ("createAttachment", "getAttachment"))
+    attachments.attach_large(taken, same, arrange, author, f"{fresh.uid()}.bin", limit.within)
 
 
 @contract("attachment-size-at-limit", requests=11)

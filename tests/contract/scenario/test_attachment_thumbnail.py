@@ -29,6 +29,14 @@ def test_the_thumbnail_of_a_picture_is_an_image(
     observe("attachment-success-status", "getAttachmentThumbnail", answer.status)
 
 
+@contract("attachment-thumbnail-image")
+def test_the_preview_of_a_text_is_not_the_text(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """Where a file that is no picture has a thumbnail, it is not the file itself."""
+    text = shared_document(arrange, author).texts[0]
+    attachments.gives_back(arrange, author, text)
+    attachments.no_file_for_a_preview(claim("attachment-thumbnail-image"), author, text)
+
+
 @contract("attachment-thumbnail-own")
 def test_thumbnails_of_different_pictures_differ(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A red picture and a blue one have different previews."""
