@@ -47,6 +47,7 @@ DEFECT_RULES: tuple[tuple[Need, tuple[str, ...]], ...] = (
     ),
     (Need.CONTENT, ("*-message", "*-message-in-*", "*-reported-*", "*-not-named-*", "*-without-code")),
     (Need.CONTENT, ("*-status", "*-status-on-*")),
+    (Need.ACCOUNTS, ("realm-draft-given-*", "realm-lists-mixed*", "*-of-other-merged")),
     (Need.DESCRIPTION, ("thumbnail-json", "thumbnail-mislabelled", "thumbnail-page")),
 )
 """Rules for names of defects; they come first."""
@@ -85,7 +86,15 @@ CLAUSE_RULES: tuple[tuple[Need, tuple[str, ...]], ...] = (
         ("draft-*", "list-*", "attachment-list-*", "attachment-create-listed", "attachment-several"),
     ),
     (Need.CALLS, ("attachment-exists-*", "attachment-persist-*", "contact-update-*")),
-    (Need.CALLS, ("workflow-created-*", "workflow-distinct-*", "workflow-identifier-taken")),
+    (
+        Need.CALLS,
+        (
+            "workflow-created-*",
+            "workflow-distinct-*",
+            "workflow-identifier-taken",
+            "workflow-identifier-once",
+        ),
+    ),
     (Need.CALLS, ("workflow-identifier-case-*", "workflow-update-replaces-draft", "attachment-name-kept")),
     (
         Need.CALLS,

@@ -191,16 +191,6 @@ def claim_no_default_realm(claim: Claim, exchange: Exchange, usual: Callable[[],
     claim.holds(not found, exchange, expected="no realm is taken for the one meant", seen=answer.quote())
 
 
-def listed(found: bool) -> None:
-    """See that a draft stands in the list of its own realm.
-
-    Raises:
-        Blocked: it does not, which is a matter of the list's own clauses.
-    """
-    if not found:
-        raise Blocked("listDrafts", "does not show a draft that was just saved")
-
-
 def claim_realm_accepted(
     claim: Claim,
     exchange: Exchange,

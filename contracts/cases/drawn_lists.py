@@ -48,7 +48,8 @@ class Condition:
     """A condition of a filter on one field of the suite's own drafts.
 
     Attributes:
-        operator: A comparison, a function, `not`, `and`, `or`, or `or-and` for both in turn without parentheses.
+        operator: A comparison, a function, `not`, `and`, `or`, `or-and` for both in turn without parentheses, `and-and`
+            for three in a row, or `eq-in-other-case`, which holds of nothing.
         number: Which of the own values it compares with.
         start: From which character on; functions find parts of a text.
         parts: What `not`, `and` and `or` apply to.
@@ -63,6 +64,10 @@ class Condition:
         """Write it in OData."""
         inner = [part.text(path, own) for part in self.parts]
         literal = quoted(own[self.number][self.start :])
+        if self.operator == "and-and":
+            return " and ".join(inner)
+        if self.operator == "eq-in-other-case":
+            return f"{path} eq {quoted(own[self.number].swapcase())}"
         if self.operator == "not":
             return f"not ({inner[0]})"
         if self.operator == "or-and":
@@ -78,6 +83,8 @@ class Condition:
     def holds(self, value: str, own: tuple[str, ...]) -> bool:
         """Whether it holds of a value."""
         inner = [part.holds(value, own) for part in self.parts]
+        if self.operator in ("and-and", "eq-in-other-case"):
+            return bool(inner) and all(inner)
         if self.operator == "not":
             return not inner[0]
         if self.operator == "or-and":
@@ -147,6 +154,8 @@ _FIRST: Final = (
 )
 FIRST_OF_DRAFTS: Final = (
     *_FIRST,
+    Question(Condition("eq-in-other-case", 2)),
+    Question(Condition("and-and", parts=(_ALL, Condition("ne", 3), _EQ))),
     Question(
         Condition("and", parts=(Condition("or", parts=(_EQ, _OTHER)), Condition("ne", 4))), collection=None
     ),

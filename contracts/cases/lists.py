@@ -341,6 +341,26 @@ def drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
         )
 
 
+def not_listed_without_a_draft(claim: Claim, arrange: Arrangement, actor: Actor, uid: str) -> None:
+    """Claim that the collection mydrafts does not hold a published record that has no draft.
+
+    Raises:
+        Untested: it has one, or there is no list to look at.
+    """
+    mydrafts, field = drafts_of(actor, "mydrafts"), proven_field(arrange, actor)
+    exchanges: list[Exchange] = []
+
+    def absent() -> bool:
+        pages = [mydrafts.page(), *([mydrafts.page(filter=equals(field, uid))] if field else [])]
+        exchanges[:] = [_is_draft(actor, uid), *(page.exchange for page in pages)]
+        if usable(exchanges[0]).success or pages[0].size < 0:
+            raise Untested("the published record of the settings has a draft, or there is no list of drafts")
+        return not any(page.names(uid) for page in pages)
+
+    gone = absent() or arrange.eventually(absent)
+    claim.holds(gone, *exchanges, expected=f"no item for {uid}, which has no draft", seen="it is listed")
+
+
 def _is_draft(actor: Actor, uid: str) -> Exchange:
     return actor.send("draftExists", path={"uid": uid})
 
@@ -670,6 +690,26 @@ def draft_field(arrange: Arrangement, actor: Actor) -> Field:
     return arrange.once(
         f"field of drafts of {actor.role}", lambda: learn(drafts_of(actor, "mydrafts"), own, _UIDS)
     )
+
+
+def queries_for(arrange: Arrangement, actor: Actor, uid: str) -> list[dict[str, str]]:
+    """Queries of the list that show a draft of the actor's own: of the collection, and by its uid.
+
+    Raises:
+        Untested: none does, which is a matter of the list's own clauses.
+    """
+    field, query = proven_field(arrange, actor), {"collection": "mydrafts"}
+    queries = [query, *([query | {"$filter": equals(field, uid)}] if field else [])]
+
+    def shown() -> list[dict[str, str]]:
+        asked = {index: actor.send("listDrafts", query=each) for index, each in enumerate(queries)}
+        return [
+            queries[index] for index, sent in asked.items() if readers.carries_identifier(usable(sent), uid)
+        ]
+
+    if not arrange.eventually(lambda: bool(shown())):
+        raise Untested("the list does not show a draft that was just saved")
+    return shown()
 
 
 def narrowed_drafts(arrange: Arrangement, actor: Actor, collection: str | None = None) -> Lister | None:

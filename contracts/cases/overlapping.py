@@ -12,8 +12,9 @@ from contracts.cases.attachments import document_for_uploads, downloads
 from contracts.cases.contact_requests import ContactRequests, claim_accepted
 from contracts.cases.drafts import save
 from contracts.cases.sample_records import Samples, without
+from contracts.cases.submissions import submit_under
 from contracts.checks.claims import Claim, Claims
-from contracts.checks.outcomes import done, usable
+from contracts.checks.outcomes import done, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
@@ -58,6 +59,24 @@ def files_are_kept_apart(actor: Actor, arrange: Arrangement, fresh: Namespace, c
         done(created)
         made = found(actor, Attachment(uid, 0, name, content), created, len(content))
         downloads(claim("attachment-download-same", "getAttachment"), actor, made)
+
+
+def one_of_two_is_created(actor: Actor, samples: Samples, fresh: Namespace, claim: Claim) -> None:
+    """Claim that of two submissions under one identifier that are sent together at most one creates the record.
+
+    Raises:
+        Contradiction: both were taken.
+    """
+    identifier = fresh.uid()
+    sent = at_once(
+        lambda submission: submit_under(actor, samples, submission), [samples.submission(identifier)] * 2
+    )
+    claim.holds(
+        not all(map(taken, sent)),
+        *sent,
+        expected="one refused, since its identifier is in use then",
+        seen="; ".join(each.answer.quote() for each in sent),
+    )
 
 
 def refusals_are_kept_apart(contacts: ContactRequests, clauses: Mapping[str, Claim]) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 from contracts.cases import state_model
 from contracts.cases.arrangement import Attachment, lists, names_file
-from contracts.cases.drafts import accepted_with_errors
+from contracts.cases.drafts import accepted_with_errors, without_header
 from contracts.cases.list_pages import Page, Record, drafts_of
 from contracts.cases.state_model import SUBMITTED, Change, Document, File, RunningSequence
 from contracts.cases.submissions import CREATE_NAMED, UPDATE, submit
 from contracts.checks.errors_array import turned_down
-from contracts.checks.outcomes import Blocked, done, usable
+from contracts.checks.outcomes import Blocked, done, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response
 from contracts.session.actor import Actor
@@ -184,17 +184,28 @@ def _stale(document: Document, answer: Response) -> list[str]:
 
 
 def foreign_save(sequence: RunningSequence, document: Document) -> None:
-    """Another account saves under the uid: refused, so without effect; or accepted, and what follows is not shown."""
+    """Another account saves under the uid: refused, so without effect; or accepted, and then it reads what it saved."""
     other_actor = sequence.other_actor(document)
     if other_actor is None:
         return
     sequence.versions += 1
     sent = state_model.content(sequence.context.samples.draft(document.uid), document.uid, sequence.versions)
     query = {"schema": sequence.context.samples.draft_schema}
-    _, answer = sequence.send(other_actor, "saveDraft", path={"uid": document.uid}, query=query, json=sent)
-    document.contents[sequence.versions] = {name: value for name, value in sent.items() if name != "header"}
-    if not answer.refusal:
-        sequence.renew(document.name)
+    path, saved = {"uid": document.uid}, without_header(sent)
+    exchange, answer = sequence.send(other_actor, "saveDraft", path=path, query=query, json=sent)
+    document.contents[sequence.versions] = saved
+    if answer.refusal:
+        return
+    _, shown = sequence.send(other_actor, "getDraft", path=path)
+    if taken(exchange) and shown.success:
+        whole = readers.holds_document(shown, saved)
+        sequence.must(
+            ("draft-save-updates", "getDraft"),
+            whole,
+            expected=f"v{sequence.versions}, which this account saved",
+            seen="" if whole else readers.difference(shown, saved),
+        )
+    sequence.renew(document.name)
 
 
 def foreign_delete(sequence: RunningSequence, document: Document) -> None:

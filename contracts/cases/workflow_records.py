@@ -511,9 +511,11 @@ class RowRequests:
             return self._bare_unless(missing, operation, Row.SCHEMA_UNKNOWN, way)
 
     def unknown_identifier(self, **way: Any) -> Exchange:
-        """An update under an identifier that nobody has used; `way` as `parts` of `send`."""
+        """An update under an identifier that nobody has used, of a batch; `way` as `parts` of `send`."""
+        identifier = self._fresh.uid()
         try:
-            return submit(UPDATE, self._author, self._samples, self._fresh.uid(), **way)
+            submission = self._samples.submission(identifier, batchId=identifier)
+            return submit(UPDATE, self._author, self._samples, identifier, submission, **way)
         except Untested as missing:
             return self._bare_unless(missing, UPDATE, Row.UNKNOWN, way)
 

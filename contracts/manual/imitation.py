@@ -116,7 +116,6 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("head-204", "draft-success-status", "draftExists", "seen", "204"),
     _Sign("draft-wrapped", "draft-get-answer", "getDraft", "seen", "workingDocument"),
     _Sign("draft-extended", "draft-get-answer", "getDraft", _member(r"\._(revision|owner)")),
-    _Sign("drafts-shared", "realm-drafts-apart", "draftExists", ".*", rf"{_TAKEN}"),
     _Sign("metadata-terse", "draft-info-answer", ".*", _member(r"\.schema"), _SOME, _member(r"\S*createdOn")),
     _Sign("ids-renamed", "draft-info-answer", ".*", _member(r"\.documentUid")),
     # Errors and messages

@@ -31,8 +31,18 @@ from contracts.sandbox.defects.lists import Rows
 from contracts.sandbox.http_requests import Reason, Refusal, bad_request, decoded_segment, not_found
 from contracts.sandbox.listing import Page
 from contracts.sandbox.service import Service
-from contracts.sandbox.storage import ATTACHMENTS, DRAFT, Attachment, Records, StoredFile, too_large
+from contracts.sandbox.storage import (
+    ATTACHMENTS,
+    DRAFT,
+    Attachment,
+    Records,
+    StoredFile,
+    TemporaryFile,
+    too_large,
+)
 
+#: The largest temporary file, in bytes, that a defect persists.
+_SMALL = 100
 _NO_OPTION = Page(None, None, None, 0)
 
 
@@ -437,6 +447,50 @@ def _temporary(service: Service, request: Request) -> None:
         service.attachments.require_right(records, caller, uid)
         if records.attachments.temporary_file(file_id) is None:
             raise Refusal(Reason.NOT_FOUND, "there is no unused temporary file of this id")
+
+
+@answers("attachment-of-ten-mebibytes-refused")
+async def _(_service: Service, faithful: Handler, request: Request) -> Response:
+    if int(request.headers.get("content-length", "0")) > 10 * 1024**2:
+        raise bad_request("the file is too large")
+    return await faithful(request)
+
+
+@answers("thumbnail-of-text-is-the-text")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    attachment = service.attachments.found(request)
+    if not attachment.filename.endswith(".txt"):
+        return await faithful(request)
+    content = service.files.path(attachment.file_key).read_bytes()
+    return Response(content, media_type=attachment.content_type)
+
+
+@answers("persist-large-refused")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    temporary = _temporary_file(service, request)
+    if temporary is not None and temporary.size > _SMALL:
+        raise too_large(_SMALL)
+    return await faithful(request)
+
+
+def _temporary_file(service: Service, request: Request) -> TemporaryFile | None:
+    file_id = decoded_segment(request.path_params["tempFileId"]) or ""
+    with service.storage.transaction() as records:
+        return records.attachments.temporary_file(file_id)
+
+
+@defect("persisted-bytes-of-the-first")
+def _(service: Service) -> None:
+    first: list[StoredFile] = []
+
+    def add(faithful: Callable[..., Attachment], *place: Any) -> Attachment:
+        *where, filename, stored = place
+        if filename.startswith("temporary-"):
+            first.append(stored)
+            stored = first[0]
+        return faithful(*where, filename, stored)
+
+    alter(service.attachments, "add", add)
 
 
 @answers("persisted-empty", "getAttachment")

@@ -3,6 +3,7 @@
 import json
 import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,6 +11,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from contracts.sandbox.answers import json_text
 from contracts.sandbox.defects.declaration import (
     Change,
     Handler,
@@ -159,6 +161,20 @@ def _undone(meant: Undone, when: When = always) -> Change:
         return response
 
     return answered(answer)
+
+
+@answers("draft-update-of-other-merged")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    caller, place = service.identity.require(request), _place(service, request)
+    with service.storage.transaction() as records:
+        before = records.version(*place, DRAFT)
+    if before is None or before.owner == caller.name:
+        return await faithful(request)
+    body = await service.body.read_object(request)
+    merged = json.loads(body.text) | json.loads(before.content)
+    with service.storage.transaction() as records:
+        records.store(replace(before, content=json_text(merged)))
+    return Response(status_code=204)
 
 
 def _delete(before: Version | None, _after: Version | None) -> bool:

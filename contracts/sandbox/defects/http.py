@@ -50,7 +50,7 @@ from contracts.sandbox.http_requests import (
 )
 from contracts.sandbox.listing import Page
 from contracts.sandbox.service import Service
-from contracts.sandbox.storage import Records
+from contracts.sandbox.storage import DRAFT, Records
 from contracts.sandbox.workflow import Row
 
 Mend = Callable[[str], str]
@@ -563,6 +563,34 @@ defects(
         ),
     }
 )
+
+
+@answers("realm-draft-given-in-others", "getDraft")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    try:
+        return await faithful(request)
+    except Refusal:
+        service.identity.require(request)
+        uid = service.identifiers.from_path(request)
+        with service.storage.transaction() as records:
+            found = [records.version(realm, uid, DRAFT) for realm in service.realms.realms]
+        draft = next((version for version in found if version is not None), None)
+        if draft is None:
+            raise
+        return service.answers.content(draft.content)
+
+
+@replaces("listing.drafts", "realm-lists-mixed-by-filter")
+def _(
+    service: Service,
+    faithful: Callable[..., list[dict[str, Any]]],
+    records: Records,
+    realm: str,
+    owner: str | None,
+    page: Page,
+) -> list[dict[str, Any]]:
+    others = [] if page.filter is None else [name for name in service.realms.realms if name != realm]
+    return [row for name in (realm, *others) for row in faithful(records, name, owner, page)]
 
 
 @replaces("listing.drafts", "realm-lists-mixed")

@@ -514,6 +514,37 @@ async def _(_service: Service, faithful: Handler, request: Request) -> Response:
     return await faithful(request)
 
 
+@replaces("listing.drafts", "list-mydrafts-with-published")
+def _(
+    _service: Service,
+    faithful: Callable[..., Rows],
+    records: Records,
+    realm: str,
+    owner: str | None,
+    page: Page,
+) -> Rows:
+    rows = faithful(records, realm, owner, page)
+    if (
+        owner is None
+        or page.filter is not None
+        or page.orderby is not None
+        or page.skip
+        or page.top is not None
+    ):
+        return rows
+    return [*rows, *({"identifier": name} for name in _published_only(records, realm, owner))]
+
+
+def _published_only(records: Records, realm: str, owner: str | None) -> list[str]:
+    """Return the identifiers of an account's published records that have no draft."""
+    version = VERSIONS.c
+    published = select(version.identifier).where(
+        version.realm == realm, version.owner == owner, version.state != DRAFT
+    )
+    names = records.connection.execute(published).scalars().all()
+    return [name for name in names if records.version(realm, name, DRAFT) is None]
+
+
 @replaces("listing.drafts", "list-with-published")
 def _(
     _service: Service,
@@ -526,10 +557,5 @@ def _(
     rows = faithful(records, realm, owner, page)
     if page.filter is not None or page.orderby is not None or page.skip:
         return rows
-    version = VERSIONS.c
-    published = select(version.identifier).where(
-        version.realm == realm, version.owner == owner, version.state != DRAFT
-    )
-    names = records.connection.execute(published).scalars().all()
-    without = [name for name in names if records.version(realm, name, DRAFT) is None]
+    without = _published_only(records, realm, owner)
     return [*({"identifier": name} for name in without[:2]), *rows][: page.top]

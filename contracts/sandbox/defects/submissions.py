@@ -1,5 +1,6 @@
 """Defects of submissions: their bodies, schemas and identifiers, their answers, and what they store or leave."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from contracts.sandbox.answers import json_text
 from contracts.sandbox.defects.declaration import (
     CREATE_WITH,
+    OVERLAP_SECONDS,
     UPDATE,
     Change,
     Every,
@@ -44,6 +46,32 @@ from contracts.sandbox.workflow import Row, Submission
 
 Test = Callable[[Submission], bool]
 _SHAPE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+
+
+@alteration_at
+def _taken_together(service: Service, operations: Operations) -> None:
+    """Answer a creation that is refused while one under the same path is under way as that one is."""
+    under_way: dict[str, list[Response | None]] = {}
+
+    async def answer(_service: Service, faithful: Handler, request: Request) -> Response:
+        answers = under_way.setdefault(request.url.path, [])
+        answers.append(None)
+        number = len(answers) - 1
+        try:
+            await asyncio.sleep(OVERLAP_SECONDS)
+            answers[number] = await faithful(request)
+            return answers[number] or Response()
+        except Refusal:
+            twin = next((each for each in answers if each is not None), None)
+            if twin is None:
+                raise
+            return Response(twin.body, status_code=twin.status_code, media_type="application/json")
+        finally:
+            await asyncio.sleep(0)
+            if len(answers) == 1 or number:
+                under_way.pop(request.url.path, None)
+
+    answered(answer)(service, operations)
 
 
 @alteration_at
@@ -255,6 +283,8 @@ defects(
         "workflow-batch-101": _limit(_BATCH, 101),
         "workflow-batch-101-on-update": _limit(_BATCH, 101),
         "workflow-batch-not-limited-far-above": _overlong(_BATCH, lambda text: 100 < len(text) < 1000),
+        "workflow-created-twice-at-once": _taken_together(),
+        "workflow-batch-units": _overlong(_BATCH, lambda text: len(text.encode("utf-16-le")) > 200),
         "workflow-batch-bytes": _overlong(_BATCH, lambda text: len(text.encode()) > 100),
         "workflow-batch-of-any-kind": _any_kind(_BATCH),
         "workflow-info-999": _limit(_INFO, 999),

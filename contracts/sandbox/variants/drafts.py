@@ -7,7 +7,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,7 +19,6 @@ from contracts.sandbox.record_types import INVALID_PROPERTY, INVALID_TYPE, Expec
 from contracts.sandbox.storage import (
     ATTACHMENTS,
     DRAFT,
-    VERSIONS,
     Attachment,
     Records,
     StoredFile,
@@ -179,29 +177,6 @@ class _ContentAnswered(DraftOperations):
         content = self.context.answers.content(self._found(request).content)
         content.status_code = 200 if answer.status_code == 204 else answer.status_code
         return content
-
-
-@VARIANTS.layer("records", "drafts-shared")
-class _OneForAll(Records):
-    """Whether a uid names one document across all realms is not shown: its draft is the same in each."""
-
-    def version(self, realm: str, identifier: str, state: str) -> Version | None:
-        return super().version(realm, identifier, state) or self._elsewhere(realm, identifier, state)
-
-    def owner(self, realm: str, identifier: str) -> str | None:
-        draft = self._elsewhere(realm, identifier, DRAFT)
-        return super().owner(realm, identifier) or (draft.owner if draft else None)
-
-    def remove_draft(self, realm: str, identifier: str) -> None:
-        draft = self.version(realm, identifier, DRAFT)
-        super().remove_draft(draft.realm if draft else realm, identifier)
-
-    def _elsewhere(self, realm: str, identifier: str, state: str) -> Version | None:
-        if state != DRAFT:
-            return None
-        here = (VERSIONS.c.identifier == identifier, VERSIONS.c.state == DRAFT, VERSIONS.c.realm != realm)
-        row = self.connection.execute(select(VERSIONS).where(*here)).first()
-        return None if row is None else Version(**row._mapping)
 
 
 @VARIANTS.layer("drafts", "others-drafts-hidden")

@@ -45,7 +45,6 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
         "newest-first",
         "draft-extended",
         "draft-nulls-dropped",
-        "drafts-shared",
         "delete-idempotent",
         "metadata-terse",
         "my-and-mydrafts-differ",
@@ -101,7 +100,6 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
         "authors-update-all",
         "email-any-case",
         "odata-open",
-        "drafts-shared",
         "delete-idempotent",
     ),
     "taciturn": (

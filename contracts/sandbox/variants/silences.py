@@ -137,7 +137,6 @@ CLAUSES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "realm-query-elsewhere": ("realm-in-any-query",),
         "realm-letter-case": ("realm-any-case",),
         "realm-on-attachments": ("attachment-realms-known",),
-        "realm-drafts-apart": ("drafts-shared",),
         "token-lifetime": ("tokens-brief",),
         "token-second-sign-in": ("token-same-again", "token-replaced"),
         "token-bearer-spelling": ("bearer-exact", "ticket-scheme"),

@@ -132,6 +132,15 @@ def test_the_list_of_drafts_holds_drafts_only(
     lists.drafts_only(claim("list-drafts-only"), drafts_of(author, "my"), fresh.prefix)
 
 
+@contract("list-mydrafts-without-published", operations=["listDrafts"], last=True)
+def test_mydrafts_does_not_hold_a_published_record_without_a_draft(
+    author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
+) -> None:
+    """The collection mydrafts holds drafts, and no record that is published only."""
+    published = str(samples.setting("published_identifier"))
+    lists.not_listed_without_a_draft(claim("list-mydrafts-without-published"), arrange, author, published)
+
+
 @contract("list-saved-twice")
 def test_a_draft_saved_several_times_is_listed_once(
     author: Actor, arrange: Arrangement, samples: Samples, claim: Claims

@@ -176,10 +176,6 @@ def saving_status(client: SandboxClient, body: Any) -> int:
     return int(client.save(new_uid(), body).status_code)
 
 
-def elsewhere(client: SandboxClient) -> int:
-    return int(client.request("HEAD", draft_path(client.saved()), realm="bch-dev").status_code)
-
-
 def others_read(client: SandboxClient) -> int:
     return int(client.get(draft_path(client.saved(role="other"))).status_code)
 
@@ -450,7 +446,6 @@ DIFFERENCES: dict[str, tuple[Probe, Any]] = {
     "draft-valid-only": (lambda client: saving_status(client, {"firstName": "Ada"}), 400),
     "draft-faults-told": (reported_faults, 6),
     "draft-content-answered": (lambda client: client.save(new_uid(), {"a": 1}).json(), {"a": 1}),
-    "drafts-shared": (elsewhere, 200),
     "others-drafts-hidden": (others_read, 404),
     "others-drafts-refused": (others_read, 403),
     "locked-draft-hidden": (lambda client: client.get(draft_path("sandbox-locked-abs-dev")).status_code, 404),
