@@ -258,6 +258,7 @@ def never_issued(actor: Actor) -> dict[str, str]:
     return {
         "invented": f"Bearer {invented(token) or 'garbage'}",
         "nothing": "Bearer",
+        "short": "Bearer never-issued",
         "half": f"Bearer {half(token)}",
     }
 

@@ -181,13 +181,14 @@ _VALID_CLAUSES: Final = {
 def _valid_classes() -> Iterator[Fault]:
     for operator, holds in VALID_CLASSES.items():
         clause = _VALID_CLAUSES[operator]
+        others = ("uid-any-kind",) if operator == "over-64" else ()
         for operation in ("saveDraft", "getDraft", "draftExists", "deleteDraft"):
             yield from under(
                 SINGLE,
                 family="identity",
                 operations=(operation,),
                 operator=f"{operator}-refused",
-                clauses=(clause, *ACCEPTANCE[operation]) if operator == "with-hyphen" else (clause,),
+                clauses=(clause, *ACCEPTANCE[operation]) if operator == "with-hyphen" else (clause, *others),
                 inject=partial(identifier_refused, holds=holds),
             )
 

@@ -3,7 +3,14 @@
 import pytest
 
 from contracts.interface.operations import is_valid_uid
-from contracts.session.namespace import KEPT_PREFIX, Namespace, is_signed, new_run_token, starts_like_ours
+from contracts.session.namespace import (
+    ALPHABETS,
+    KEPT_PREFIX,
+    Namespace,
+    is_signed,
+    new_run_token,
+    starts_like_ours,
+)
 
 OURS = Namespace("ab12", ["granted-0001"], "1 main", foreign=["organization-abs-dev"])
 
@@ -89,3 +96,17 @@ def test_the_same_seed_gives_the_same_identifiers() -> None:
     one, two = (Namespace("ab12", seed="7 gw0") for _ in range(2))
     assert [one.uid() for _ in range(5)] == [two.uid() for _ in range(5)]
     assert len({one.uid() for _ in range(1000)}) == 1000
+
+
+@pytest.mark.parametrize("alphabet", ALPHABETS)
+def test_identifiers_without_the_prefix_are_known_to_their_run_alone(alphabet: str) -> None:
+    ours, same_seed = Namespace("ab12", seed="1"), Namespace("ab13", seed="1")
+    uid = ours.without_prefix(alphabet, 32)
+    assert set(uid) <= set(alphabet)
+    assert len(uid) == 32
+    assert same_seed.without_prefix(alphabet, 32) != uid
+    assert all(ours.owns(around) for around in (uid, f"-{uid}", f"_{uid}_"))
+    assert not any(ours.owns(other) for other in (uid[:-1], uid[::-1], f"{uid}{uid[-1]}"))
+    assert not same_seed.owns(uid)
+    same_seed.adopt("ab12")
+    assert same_seed.owns(uid)
