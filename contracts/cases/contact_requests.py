@@ -393,6 +393,34 @@ def claim_accepted(claim: Claim, exchange: Exchange, samples: Samples) -> None:
     claim.accepted(exchange)
 
 
+def claim_shown_as_updated(claim: Claim, updated: Exchange, before: Record, after: Record) -> None:
+    """Claim that a record which the answer to an update shows, as far as it does, is not half the one before.
+
+    Args:
+        before: The record that was there.
+        after: The one that was sent.
+    """
+    changed = [name for name in after if name in before and before[name] != after[name]]
+    for shown in _objects(usable(updated).json):
+        new = [name for name in changed if shown.get(name) == after[name]]
+        old = [name for name in changed if shown.get(name) == before[name]]
+        claim.holds(
+            not (new and old),
+            updated,
+            expected=f"{', '.join(changed)} as they were sent",
+            seen=f"{', '.join(old)} as before",
+        )
+
+
+def _objects(value: Any) -> Iterator[Record]:
+    """The objects in a JSON value, itself included."""
+    if isinstance(value, dict):
+        yield value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for each in inner:
+        yield from _objects(each)
+
+
 def all_at_once(
     send: Callable[[Record], Exchange],
     whole: Record,

@@ -47,6 +47,7 @@ from contracts.sandbox.record_types import (
     RecordType,
 )
 from contracts.sandbox.service import Service
+from contracts.sandbox.storage import PUBLISHED
 
 Document = dict[str, Any]
 Meant = Callable[[Expectation], bool]
@@ -206,6 +207,20 @@ def _not_required(field: str, meant: Meant) -> Change:
 def _reported(field: str, instead: Fault, meant: Meant) -> Change:
     """Return the change that reports the absence of a field as another fault."""
     return change_faults(lambda fault: instead if _is_missing(fault, field) else fault, meant)
+
+
+@answers("contact-update-answers-old-emails", "updateContact")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    place = service.realms.of_documents(request).name, service.identifiers.from_path(request)
+    with service.storage.transaction() as records:
+        before = records.version(*place, PUBLISHED)
+    response = await faithful(request)
+    with service.storage.transaction() as records:
+        stored = records.version(*place, PUBLISHED)
+    if before is None or stored is None:
+        return response
+    emails = {"emails": json.loads(before.content).get("emails")}
+    return JSONResponse(json.loads(stored.content) | emails, status_code=200)
 
 
 @alteration_at

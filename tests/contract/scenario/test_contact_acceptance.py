@@ -110,12 +110,16 @@ def test_a_contact_is_updated_with_everything(
     """All 26 fields are accepted in an update, and so are several languages, several items and names in any script."""
     full = contacts.full_record()
     contact_requests.claim_accepted(claim("contact-update-full"), contacts.send(full), samples)
-    for clause, record in (
-        ("contact-several-languages", sample_records.several_languages(full)),
-        ("contact-several-items", sample_records.several_items(full)),
-        ("contact-names-in-scripts", sample_records.named_in_scripts(full)),
+    languages, items = sample_records.several_languages(full), sample_records.several_items(full)
+    named = sample_records.named_in_scripts(full)
+    for clause, before, record in (
+        ("contact-several-languages", full, languages),
+        ("contact-several-items", languages, items),
+        ("contact-names-in-scripts", items, named),
     ):
-        contact_requests.claim_accepted(claim(clause, "updateContact"), contacts.send(record), samples)
+        sent = contacts.send(record)
+        contact_requests.claim_accepted(claim(clause, "updateContact"), sent, samples)
+        contact_requests.claim_shown_as_updated(claim("contact-update-full"), sent, before, record)
 
 
 @contract("contact-optional-not-demanded")
