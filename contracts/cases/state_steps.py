@@ -8,7 +8,7 @@ from typing import Any
 
 from contracts.cases import state_model
 from contracts.cases.arrangement import Attachment, lists, names_file
-from contracts.cases.drafts import accepted_with_errors, without_header
+from contracts.cases.drafts import accepted_with_errors
 from contracts.cases.list_pages import Page, Record, drafts_of
 from contracts.cases.state_model import SUBMITTED, Change, Document, File, RunningSequence
 from contracts.cases.submissions import CREATE_NAMED, UPDATE, submit
@@ -191,7 +191,7 @@ def foreign_save(sequence: RunningSequence, document: Document) -> None:
     sequence.versions += 1
     sent = state_model.content(sequence.context.samples.draft(document.uid), document.uid, sequence.versions)
     query = {"schema": sequence.context.samples.draft_schema}
-    path, saved = {"uid": document.uid}, without_header(sent)
+    path, saved = {"uid": document.uid}, readers.content_of(sent)
     exchange, answer = sequence.send(other_actor, "saveDraft", path=path, query=query, json=sent)
     document.contents[sequence.versions] = saved
     if answer.refusal:
