@@ -42,7 +42,7 @@ from contracts.sandbox.storage import (
 )
 
 #: The largest temporary file, in bytes, that a defect persists.
-_SMALL = 100
+_SMALL = 10
 _NO_OPTION = Page(None, None, None, 0)
 
 
@@ -449,9 +449,9 @@ def _temporary(service: Service, request: Request) -> None:
             raise Refusal(Reason.NOT_FOUND, "there is no unused temporary file of this id")
 
 
-@answers("attachment-of-ten-mebibytes-refused")
+@answers("attachment-of-four-megabytes-refused")
 async def _(_service: Service, faithful: Handler, request: Request) -> Response:
-    if int(request.headers.get("content-length", "0")) > 10 * 1024**2:
+    if int(request.headers.get("content-length", "0")) > 4_000_000:
         raise bad_request("the file is too large")
     return await faithful(request)
 
