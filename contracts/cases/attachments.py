@@ -540,12 +540,22 @@ def fates(claim: Claim, actor: Actor, uid: str, names: Mapping[str, str]) -> dic
     Args:
         names: File names by what they try.
     """
-    return {what: _fate(claim, actor, uid, name) for what, name in names.items()}
+    return {
+        what: fate(claim, actor, uid, name, contents.content(100, len(name))) for what, name in names.items()
+    }
 
 
-def _fate(claim: Claim, actor: Actor, uid: str, name: str) -> str:
-    content = contents.content(100, len(name))
-    created = upload(actor, uid, name, content)
+def fate(
+    claim: Claim,
+    actor: Actor,
+    uid: str,
+    name: str,
+    content: bytes,
+    headers: Mapping[str, str | None] | None = None,
+) -> str:
+    """What becomes of one file that is sent with these headers; as `fates`."""
+    path = {"uid": uid, "filename": name}
+    created = actor.send("createAttachment", path=path, body=content, headers=dict(headers or {}))
     if not usable(created).success:
         return f"refused with {created.answer.status}"
     try:

@@ -53,12 +53,18 @@ def files() -> SearchStrategy[File]:
 
 _START: Final = contents.MARK + b"one\r\ntwo\nthree\rfour\0\xff\xfe{}<p>;\n"
 _END: Final = b"\0\n end \r\n\n "
+#: Files that are taken for text or for data, and cut or written anew.
+_PLAIN: Final = {
+    "one null": File(".txt", b"before\0behind\n"),
+    "data": File(".json", b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n'),
+    "markup": File(".xml", b"<?xml version='1.0'?>\n<a  b = 'c' ></a>\n"),
+}
 #: One file of each kind with everything in it that is lost anywhere: a mark, line ends, nulls, invalid text, white
 #: space at its end, and more bytes than are read at once: whole blocks of any size, a byte more, or a byte less.
-FIRST: Final = tuple(
-    File(kind, _START, 2 * max(_BLOCKS) + number % 3 - 1 - len(_START) - len(_END), _END)
+FIRST: Final = _PLAIN | {
+    kind: File(kind, _START, 2 * max(_BLOCKS) + number % 3 - 1 - len(_START) - len(_END), _END)
     for number, kind in enumerate(KINDS, start=1)
-)
+}
 
 
 class DrawnFiles:

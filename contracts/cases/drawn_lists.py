@@ -195,6 +195,7 @@ class DrawnLists:
         try:
             drafts = lister("mydrafts")
             self._field = field()
+            self._claim_narrowed(drafts)
             lists.relies_on_filter(drafts, self._field)
             narrowed = drafts.page(filter=equals(self._field.filter_path, *self._field.own))
             there = len(narrowed.order_of(self._field.own)) == len(self._field.own)
@@ -218,6 +219,17 @@ class DrawnLists:
             return shared_document_list(arrange, actor)
 
         return cls(_OF_FILES, arrange, attached, lambda: lists.file_field(arrange, actor), claim)
+
+    def _claim_narrowed(self, lister: Lister) -> None:
+        """Claim that a filter by several values gives nothing else, where one by the first of them gives just that."""
+        path, own = self._field.by_filter, self._field.own
+        if path is None or self._field.filters:
+            return
+        single, several = (lister.page(filter=equals(path, *values)) for values in (own[:1], own))
+        if single.size == 1 and single.names(own[0]):
+            strangers = several.size - len(several.order_of(own))
+            told = {"expected": f"items of {', '.join(own)} alone", "seen": several.told}
+            self._judging(_FILTER).holds(strangers <= 0, several.exchange, **told)
 
     def are_answered(self, properties: Properties, deal: Deal, known: Sequence[Question]) -> None:
         """Claim that questions are answered: this realm's share of the known ones, and two that are drawn."""

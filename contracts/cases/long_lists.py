@@ -13,6 +13,7 @@ from typing import Any, Final
 from contracts.cases import lists
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.drafts import save
+from contracts.cases.hostile_input import Deal
 from contracts.cases.list_pages import Page, Record, drafts_of, equals, quoted
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claim, Claims
@@ -210,6 +211,38 @@ class LongList:
         page = self._drafts.page(filter=f"({narrow}) and {path} eq {quoted(value)}")
         wanted = [uid for uid, each in values.items() if each == value]
         return page, page.size == len(wanted) == len(page.order_of(wanted))
+
+    def knows_functions(self, claim: Claim, deal: Deal) -> None:
+        """Claim of functions of texts that the service takes that they mean what OData says, on a uid in both cases.
+
+        Raises:
+            Contradiction: a must was contradicted.
+            Untested: no draft was saved under such a uid.
+        """
+        uid = next((uid for uid in self._uids if uid.isalpha() and uid.lower() != uid != uid.upper()), None)
+        if uid is None or not self._gives(uid, "")[1]:
+            raise Untested("no draft is known to the list by a uid with letters in both cases")
+        path, half = self._field.filter_path, len(uid) // 2
+        expressions = {
+            f"tolower({path}) eq '{uid.lower()}'": True,
+            f"toupper({path}) eq '{uid.upper()}'": True,
+            f"tolower({path}) eq '{uid}'": False,
+            f"length({path}) eq {len(uid)}": True,
+            f"length({path}) lt {len(uid)}": False,
+            f"indexof({path},'{uid[half:]}') eq {half}": True,
+            f"substring({path},{half}) eq '{uid[half:]}'": True,
+            f"endswith({path},'{uid[:half]}')": False,
+        }
+        for expression, holds in deal(expressions).items():
+            page, there = self._gives(uid, f" and {expression}")
+            # What the service does not take is refused, or leaves the whole list.
+            if usable(page.exchange).success and page.size <= 1:
+                expected = f"the draft {uid}" if holds else "nothing"
+                claim.holds(there is holds, page.exchange, expected=expected, seen=page.told)
+
+    def _gives(self, uid: str, condition: str) -> tuple[Page, bool]:
+        page = self._drafts.page(filter=f"{equals(self._field.filter_path, uid)}{condition}")
+        return page, page.names(uid)
 
     def orders_by_two_keys(self, claim: Claim) -> None:
         """Claim that drafts which are equal by the first key come in the order of the second one.

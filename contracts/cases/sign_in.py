@@ -70,6 +70,11 @@ class Credentials:
         right = self.password(role)
         return [right + "x", *({right.swapcase()} - {right})]
 
+    def near_emails(self, role: str) -> list[str]:
+        """E-mails that are not registered and differ little from a role's: a tag behind its name, a letter more."""
+        name, at, host = self.email(role).rpartition("@")
+        return [f"{name}+rc-tag{at}{host}", f"rc{name}{at}{host}", f"{name}{at}{host}x"]
+
     def bodies_of_another_kind(self, role: str) -> list[bytes | None]:
         """Bodies that are absent, empty, or no object with both members, though the right ones may stand inside."""
         both = self.of(role)

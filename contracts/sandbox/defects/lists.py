@@ -312,8 +312,16 @@ def _second_key_ignored(ask: Ask, page: Page) -> Rows:
     return ask(page if page.orderby is None else replace(page, orderby=page.orderby.split(",")[0]))
 
 
+#: Characters of a filter that is not long.
+_LONG_FILTER = 200
 #: From how many items on a list counts as long.
 _LONG = 16
+
+
+def _long_filter_ignored(ask: Ask, page: Page) -> Rows:
+    return ask(
+        page if page.filter is None or len(page.filter) <= _LONG_FILTER else replace(page, filter=None)
+    )
 
 
 def _skip_far_one_more(ask: Ask, page: Page) -> Rows:
@@ -465,6 +473,8 @@ _IN_LISTS_OF_DRAFTS: dict[str, Choose] = {
     "doubled-quote-kept": _filter_reads("'" * 2, "'" * 4),
     "skip-far-one-more": _skip_far_one_more,
     "long-loses-one": _long_loses_one,
+    "tolower-changes-nothing": _filter_reads(r"tolower\(([^()]*)\)", r"\1"),
+    "long-filter-ignored": _long_filter_ignored,
 }
 defects({f"list-{name}": _of_drafts(choose) for name, choose in _IN_LISTS_OF_DRAFTS.items()})
 defects({f"list-{name}": _of_drafts(choose) for name, choose in _IN_BOTH_LISTS.items()})

@@ -14,7 +14,7 @@ def test_any_bytes_of_any_kind_come_back(
 ) -> None:
     """A file comes back as it was sent: marks, line ends, nulls, invalid text, at the edges of blocks."""
     files = drawn_files.DrawnFiles(author, arrange, fresh, claim)
-    first = list(deal({file.kind: file for file in drawn_files.FIRST}).values())
+    first = list(deal(drawn_files.FIRST).values())
     # Nothing removes an attachment: a run makes no more of them than it needs.
     properties.hold(
         drawn_files.files(),

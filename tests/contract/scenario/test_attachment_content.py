@@ -19,6 +19,8 @@ from contracts.cases import (
 )
 
 MEBIBYTE = 1024**2
+#: JSON that is written otherwise once it is read.
+DATA = b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n'
 #: Sizes of large files, in bytes, each above a bound that services have without saying so.
 LARGE = {"13 MiB": 13 * MEBIBYTE, "1.1 MB": 1_100_000, "5 MiB": 5 * MEBIBYTE + 1}
 
@@ -75,18 +77,16 @@ def test_an_empty_file_is_observed(author: Actor, arrange: Arrangement, observe:
     observe("attachment-empty-file", "createAttachment", seen)
 
 
-@contract("attachment-sent-type")
+@contract("attachment-sent-type", "attachment-download-same")
 def test_a_type_sent_with_a_file_is_observed(
-    author: Actor, arrange: Arrangement, fresh: Namespace, observe: Observer
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
-    """What a Content-Type sent with a file leads to is not shown."""
-    path = {"uid": document_for_uploads(arrange, author), "filename": f"{fresh.uid()}.txt"}
-    types = ("application/json",)
-    seen = {
-        kind: status(author.send("createAttachment", path=path, body=b"{}", headers={"Content-Type": kind}))
-        for kind in types
-    }
-    observe("attachment-sent-type", "createAttachment", seen)
+    """What a Content-Type sent with a file leads to is not shown; a file that is found has its bytes."""
+    uid, headers = document_for_uploads(arrange, author), {"Content-Type": "application/json"}
+    seen = attachments.fate(
+        claim("attachment-download-same", "getAttachment"), author, uid, f"{fresh.uid()}.json", DATA, headers
+    )
+    observe("attachment-sent-type", "createAttachment", {"application/json": seen})
 
 
 @contract("attachment-download-type", "attachment-success-status")

@@ -6,6 +6,7 @@ from contracts.cases import (
     Actor,
     Arrangement,
     Claims,
+    Deal,
     Namespace,
     Observer,
     Samples,
@@ -75,6 +76,15 @@ def test_a_quote_is_doubled_in_a_literal(
 ) -> None:
     """A filter by a text with a quote, which its literal doubles, picks the drafts that have this text."""
     long_lists.LongList(arrange, author, samples, fresh).knows_quotes(claim("list-filter-meaning"))
+
+
+@contract("list-filter-meaning")
+def test_functions_of_texts_mean_what_they_say(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims, deal: Deal
+) -> None:
+    """Functions that are taken make a text smaller or larger, measure it, and find its parts."""
+    drafts = long_lists.LongList(arrange, author, samples, fresh)
+    drafts.knows_functions(claim("list-filter-meaning"), deal)
 
 
 @contract("list-orderby-meaning")
