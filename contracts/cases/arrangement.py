@@ -184,7 +184,7 @@ def kept_contact(actor: Actor, samples: Samples, namespace: Namespace, realm: st
         return identifier
     created = actor.send("createContact", query={"schema": samples.contact_schema}, json=record)
     for candidate in _names(created, identifier):
-        namespace.claim(candidate)
+        namespace.claim_minted(candidate)
         if any(_updates(actor, samples, candidate, each) for each in _records(samples, candidate)):
             return candidate
     if not taken(created):
@@ -370,7 +370,7 @@ class Arrangement:
     def contact(self, actor: Actor) -> str:
         """The identifier of a contact record of the actor's that can be updated; one for each realm, reused by runs."""
         identifier = self._once(f"contact of {actor.role}", lambda: self._kept_contact(actor))
-        self._session.namespace.claim(identifier)  # another worker may have got it from the service
+        self._session.namespace.claim_minted(identifier)  # another worker may have got it from the service
         return identifier
 
     def _kept_contact(self, actor: Actor) -> str:

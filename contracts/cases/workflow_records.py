@@ -118,7 +118,7 @@ class RecordLookup:
 
     def comes_to_know(self, identifier: str) -> bool:
         """Whether the service comes to know a record under an identifier that its answer names."""
-        self._fresh.claim(identifier)
+        self._fresh.claim_minted(identifier)
         return self.settles(identifier)
 
     def given(self, exchange: Exchange, sent: Any) -> str:

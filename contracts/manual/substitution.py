@@ -105,7 +105,7 @@ class IdentifierMap:
             self._prefixes[old] = f"{SUITE_PREFIX}{token}"
         for name in _written(steps, description):
             ours = name.startswith((*self._prefixes, KEPT_PREFIX))
-            if name not in given and not ours and not namespace.grants(name):
+            if name not in given and not ours and not namespace.names_existing(name):
                 self._whole[name] = _like(name, namespace)
         self._pattern = _pattern(self._whole, self._prefixes)
 

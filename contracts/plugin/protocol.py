@@ -319,12 +319,17 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     first, ending = judged[0].reports, judged[0].ending
     reports = first
     for replay in judged[1:]:
-        if not replay.attempt.keys:
+        # What stood in the way of looking at advice once more says nothing of the musts, which were judged before.
+        hindered = replay.attempt.advisory and replay.ending.verdict is Verdict.INCONCLUSIVE
+        if not replay.attempt.keys and not hindered:
             reports, ending = replay.reports, replay.ending
     findings = list(confirm(attempts))
     confirmed = [finding for finding in findings if finding.confirmed]
     if confirmed:
         reports, ending = first, _worse(item, confirmed, ending, worker)
+    elif ending.verdict is Verdict.ADVISORY and judged[0].attempt.held:
+        # A finding that was not confirmed is told for its own clause.
+        reports, ending = first, Ending(Verdict.PASS)
     elif ending.verdict in (Verdict.FAIL, Verdict.ADVISORY):
         reports = first
         ending = Ending(Verdict.INCONCLUSIVE, f"a contradiction that did not come back: {ending.reason}")

@@ -204,7 +204,7 @@ def _environment(config: pytest.Config, plan: Plan) -> dict[str, Any]:
 
 def _permanent_records(config: pytest.Config, plan: Plan) -> dict[str, int]:
     """How many contacts and submissions the run has created in each realm, or may have created."""
-    given = config.stash[WORKER].namespace.grants
+    given = config.stash[WORKER].namespace.names_existing
     left = residue(read_entries(sorted(Path(plan.folder).glob("ledger-*.jsonl"))))
     records = {
         (entry.realm, entry.identifier or str(entry.key))

@@ -31,7 +31,7 @@ REMOVABLE = "draft"
 #: States of a draft that say that a write of it left nothing.
 _GONE = frozenset({"refused", "removed"})
 #: Members under which an answer names the record it is about.
-_NAMES = ("identifier", "uid", "id", "_id")
+_NAMES = ("identifier", "recordidentifier", "uid", "id", "_id")
 
 
 #: In the place of the Realm header that a write carried: it had none, or an empty one.
@@ -239,9 +239,12 @@ def named(answer: Response | None) -> str | None:
     """The identifier that an answer gives to the record it is about, where it stands under a usual name."""
     body = answer.json if answer is not None else None
     for record in (body, *(body.values() if isinstance(body, dict) else ())):
-        for name in _NAMES if isinstance(record, dict) else ():
-            if is_valid_uid(record.get(name)):
-                return str(record[name])
+        members = (
+            {name.lower(): member for name, member in record.items()} if isinstance(record, dict) else {}
+        )
+        for name in _NAMES:
+            if is_valid_uid(members.get(name)):
+                return str(members[name])
     return None
 
 

@@ -286,13 +286,13 @@ class ResidueBudget:
     Args:
         folder: Private folder that all workers of the run see.
         most: Permanent records that the run may create in one realm.
-        is_given: Whether an identifier is one of the settings, whose record exists already.
+        exists: Whether an identifier is one of a record that exists already, or that has been counted.
     """
 
-    def __init__(self, folder: Path, most: int, is_given: Callable[[str], bool]) -> None:
+    def __init__(self, folder: Path, most: int, exists: Callable[[str], bool]) -> None:
         self._folder = folder
         self._most = most
-        self._is_given = is_given
+        self._exists = exists
         self._planned_cases: frozenset[str] = frozenset()
         self._planned: Counter[str] = Counter()
         self._foreseen: set[str] = set()
@@ -320,7 +320,7 @@ class ResidueBudget:
         Raises:
             ResidueSpent: there is none left, or none for a write like this.
         """
-        if self._is_given(write.record):
+        if self._exists(write.record):
             return
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while not self._take(write):
@@ -334,7 +334,7 @@ class ResidueBudget:
 
     def settle(self, write: PermanentWrite, *, kept: bool) -> None:
         """Say what became of a write whose place was reserved."""
-        if self._is_given(write.record):
+        if self._exists(write.record):
             return
         with self._locked(write.realm):
             there, under_way = self._read(write.realm)

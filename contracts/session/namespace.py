@@ -84,6 +84,7 @@ class Namespace:
         self._foreign = set(foreign) - self._granted
         self._adopted: set[str] = set()
         self._claimed: set[str] = set()
+        self._minted: set[str] = set()
 
     def uid(self, length: int = 24) -> str:
         """A fresh identifier of `length` characters (8 or more; below 11 it breaks the rule on purpose)."""
@@ -102,17 +103,22 @@ class Namespace:
         return drawn + _mark(self.prefix, drawn, alphabet)
 
     def claim(self, identifier: str) -> None:
-        """Take in an identifier that the service gave to a record of ours; what is foreign stays so."""
+        """Take in an identifier that the run writes to on purpose; what is foreign stays so."""
         if identifier not in self._foreign:
             self._claimed.add(identifier)
+
+    def claim_minted(self, identifier: str) -> None:
+        """Take in another identifier that the service gave to a record that the run has created."""
+        self.claim(identifier)
+        self._minted.add(identifier)
 
     def adopt(self, run: str) -> None:
         """Take in everything of another run of the suite, one that is dead, to remove it."""
         self._adopted.add(f"{SUITE_PREFIX}{run}")
 
-    def grants(self, identifier: str) -> bool:
-        """Whether the settings name this identifier for the suite to write to."""
-        return identifier in self._granted
+    def names_existing(self, identifier: str) -> bool:
+        """Whether a write to this identifier makes no new record: the settings name it, or the service gave it."""
+        return identifier in self._granted or identifier in self._minted
 
     def owns(self, identifier: str) -> bool:
         """Whether the run may write to this identifier."""

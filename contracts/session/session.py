@@ -315,7 +315,7 @@ class Session:
     def _residue_budget(self) -> ResidueBudget:
         # What a sandbox keeps goes with it.
         most = sys.maxsize if self.disposable else self.target.pace.permanent_records
-        return ResidueBudget(self.private, most, self.namespace.grants)
+        return ResidueBudget(self.private, most, self.namespace.names_existing)
 
     def _make_transport(self) -> Transport:
         bundle = self.target.tls.ca_bundle

@@ -35,8 +35,10 @@ def test_a_faulty_contact_is_answered_with_well_formed_errors(
     answers = [contacts.lacking("firstName"), *(contacts.faulty(*pair) for pair in certain.items())]
     sent = [errors_array.refused_before(answer) for answer in answers]
     contact_requests.claim_errors_arrays(claim("errors-array", operation), sent)
-    sent += [contacts.faulty("unknown field", sample_records.unknown_field(record))]
-    sent += [contacts.faulty("unknown country", sample_records.unknown_country(record))]
+    # Either may be accepted by itself, and would then stay for good.
+    nameless = sample_records.without(record, "lastName")
+    sent += [contacts.faulty("unknown field", sample_records.unknown_field(nameless))]
+    sent += [contacts.faulty("unknown country", sample_records.unknown_country(nameless))]
     contact_requests.each_array_of_elements(claim("errors-element-shape", operation), sent)
     contact_requests.claim_known_codes(claim("errors-code-known", operation), sent)
     observe("errors-status", operation, sorted({errors_array.outcome(exchange) for exchange in sent}))
