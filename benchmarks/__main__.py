@@ -9,10 +9,12 @@ from benchmarks.exchange import exchange_cost
 from benchmarks.latency import slow_service
 from benchmarks.passage import passage_cost
 from benchmarks.path_of_an_assertion import crossed, measure
+from benchmarks.site_year import YEAR, site_of_a_year
 
 #: A small run shows that every benchmark still works; its figures are too few to hold against a bar.
 _SMALL_EXCHANGES = 50
 _SMALL_UPLOAD_MB = 16
+_SMALL_NIGHTS = 30
 _UPLOAD_MB = 500
 
 
@@ -22,7 +24,7 @@ _UPLOAD_MB = 500
 )
 @click.option("--small", is_flag=True, help="Run every benchmark in its smallest form, in under a minute.")
 def main(exchanges: int, small: bool) -> None:
-    """Measure collection, first answer, the smoke profile, and the cost of a checked and of a proxied exchange.
+    """Measure collection, first answer, the smoke profile, a checked and a proxied exchange, and a year's site.
 
     A bar that is missed is printed and fails nothing: machines differ. A benchmark that breaks does fail.
     """
@@ -53,6 +55,7 @@ def main(exchanges: int, small: bool) -> None:
     slow = slow_service(0.005, 2, "smoke", realms) if small else slow_service(latency=0.05, workers=8)
     for line in slow.lines():
         click.echo(line)
+    click.echo(site_of_a_year(realms, "smoke", _SMALL_NIGHTS) if small else site_of_a_year((), "gate", YEAR))
 
 
 def _say(what: str, timed: Timed, bar: str) -> None:

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from itertools import combinations, groupby, pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -526,7 +527,20 @@ def _environment() -> Environment:
     environment.tests["web"] = is_web
     environment.filters["cut"] = cut
     environment.filters["letters"] = ", ".join
+    # Thousands of pages say the same few of them, and calling a macro takes long.
+    macros: Any = environment.get_template("macros.html.j2").module
+    names = cache(macros.names)
+    environment.globals.update(
+        chip=cache(macros.chip),
+        marked=cache(macros.marked),
+        names=lambda realms: names(tuple(realms)),
+        clause_link=cache(_clause_link),
+    )
     return environment
+
+
+def _clause_link(clause: str) -> Markup:
+    return Markup('<a href="clause-{0}.html">{0}</a>').format(printable(clause))
 
 
 def _last_judged(board: Board, span: Span) -> str:

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import groupby
 from typing import Annotated, Any, Final, Literal
 
@@ -120,9 +121,20 @@ def night_run(kept: KeptRun) -> NightRun:
 
 
 def _facts_of(kept: KeptRun) -> Facts:
-    entries = kept.verdict.observations
-    seen = ("clause", "realm", "operation", "seen")
-    return read_facts({"observations": [{name: getattr(each, name) for name in seen} for each in entries]})
+    seen: dict[Place, list[bytes]] = defaultdict(list)
+    for each in kept.verdict.observations:
+        place = Place(each.clause, each.operation or "", each.realm)
+        seen[place].append(msgspec.json.encode(each.seen))
+    facts = ((place, _read(tuple(seen[place]))) for place in sorted(seen))
+    return {place: values for place, values in facts if values}
+
+
+@lru_cache(maxsize=4096)
+def _read(seen: tuple[bytes, ...]) -> dict[str, Value]:
+    """The facts in what was seen at one place, as JSON: from night to night mostly the same."""
+    somewhere = {"clause": "", "operation": "", "realm": ""}
+    entries = [{**somewhere, "seen": msgspec.json.decode(each)} for each in seen]
+    return next(iter(read_facts({"observations": entries}).values()), {})
 
 
 def _findings(kept: KeptRun) -> Iterator[NightFinding]:
@@ -358,23 +370,30 @@ def _cells(runs: Sequence[NightRun]) -> tuple[dict[tuple[str, str], str], dict[t
                 place = (clause, realm)
                 if place in cells and Verdict(cells[place]).rank <= verdict.rank:
                     continue
-                cells[place] = verdict.value
-                reasons[place] = said.get(realm, "")
+                cells[place] = verdict._value_
+                if realm in said:
+                    reasons[place] = said[realm]
+                else:
+                    reasons.pop(place, None)
     return cells, reasons
 
 
 def _clause_turns(board: Board, night: Night, reasons: Mapping[tuple[str, str], str]) -> Iterator[Turn]:
     turned: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
     started = night.started.isoformat()
+    green = Mark(started, None)
     for place, verdict in night.cells.items():
-        clause, realm = place
         spans = board.spans.setdefault(place, [])
         before = spans[-1] if spans else None
-        mark = board.marks.get(place, Mark(None, None))
         if before is not None and before.verdict == verdict and before.last == night.number - 1:
-            before.last, before.reason = night.number, reasons.get(place, before.reason)
-        else:
-            spans.append(Span(verdict, night.number, night.number, reasons.get(place, "")))
+            # As in the night before, like nearly all: nothing turned.
+            before.last, before.reason = night.number, reasons.get(place, "")
+            if verdict in GREEN:
+                board.marks[place] = green
+            continue
+        clause, realm = place
+        mark = board.marks.get(place, Mark(None, None))
+        spans.append(Span(verdict, night.number, night.number, reasons.get(place, "")))
         if night.number and (kind := _turn(before, mark, verdict)):
             turned[kind, verdict, clause, _says(kind, reasons.get(place, ""), mark)].append(realm)
         board.marks[place] = advance(mark, verdict, started)
