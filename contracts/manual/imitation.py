@@ -13,7 +13,7 @@ from contracts.history.observed_facts import OR, Facts, Value, read_facts
 from contracts.settings.target import ANY_REALM, DOCUMENT_REALMS
 
 #: What became of a request, as observations write it: taken, refused, refused for its content.
-_TAKEN: Final = r"2\d\d"
+_TAKEN: Final = r"2\d\d|303"
 _REFUSED: Final = r"4\d\d|refused.*"
 _ERRORS: Final = r"\d{3} errors.*|refused.*"
 _SOME: Final = r".+"
@@ -67,7 +67,11 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     ),
     _Sign("attachments-of-anything", "attachment-document-unknown", "createAttachment", "seen", _TAKEN),
     _Sign("attachments-by-anybody", "attachment-of-another", "createAttachment", "seen", _TAKEN),
-    _Sign("temporary-files-last", "attachment-persist-twice", "persistTemporaryFile", "seen", _TAKEN),
+    # A file that lasted is refused only for its name, which the document has by then.
+    _Sign(
+        "temporary-files-last", "attachment-persist-twice", "persistTemporaryFile", "seen", rf"{_TAKEN}|409"
+    ),
+    _Sign("file-names-unique", "attachment-persist-twice", "persistTemporaryFile", "seen", "409"),
     _Sign("attachment-options-dollar", "attachment-list-options-with-dollar", ".*", "bounded", "true"),
     _Sign("list-numbers-lenient", "attachment-list-option-empty", ".*", "negative", _TAKEN),
     _Sign("attachment-number-alone", "attachment-create-answer", ".*", _member(""), "integer"),
@@ -131,6 +135,8 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("refusals-without-body", *_REFUSAL, r"4\d\d body", "empty"),
     _Sign("message-plain-text", *_REFUSAL, r"4\d\d body", "text|not JSON"),
     _Sign("message-under-error", *_REFUSAL, r"4\d\d body\.error(\.\S*)?"),
+    _Sign("message-under-error", *_FAULTY, r"\d{3} body\.error(\.\S*)?"),
+    _Sign("message-under-error", "contact-update-answer", "updateContact", r"2\d\d body\.error(\.\S*)?"),
     _Sign("message-in-array", *_REFUSAL, r"4\d\d body\.(messages|errors)\[\]\S*|4\d\d body\[\]"),
     # HTTP
     _Sign("content-type-optional", "content-type-missing", "createToken", "seen", _TAKEN),
@@ -216,8 +222,8 @@ _STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
     "delete_missing_status": (("draft-delete-absent", "deleteDraft", "never"),),
     "bad_request_status": (("uid-refusal-answer", "getDraft", "status"),),
     "validation_status": (
-        ("contact-mandatory-empty", "updateContact", "emails"),
         ("errors-status", "createWorkflowRecord", "seen"),
+        ("contact-mandatory-empty", "updateContact", "emails"),
     ),
     "too_large_status": (("attachment-size-answer", "createAttachment", "seen"),),
     "conflict_status": (
@@ -357,7 +363,7 @@ class _Reading:
                 if any_type and place[0] == "content-type-other":
                     continue  # it was read, and refused for something else
                 match = _STATUS.fullmatch(self._fact(*place))
-                if match and (habit in _EITHER or (match[1] < "300") != habit.startswith(_REFUSING)):
+                if match and (habit in _EITHER or _fits(habit, match[1])):
                     yield place[0], habit, match[1]
                     break
         yield from self._members()
@@ -399,7 +405,9 @@ class _Reading:
         info = self._members_of("draft-info-answer")
         if info and not info & _FURNISHING and self._members_of("token-success-status") & _FURNISHING:
             yield "draft-info-answer", "reads-sent-on"
-        told = "errors[].code" in self._members_of("contact-update-answer")
+        if self._is_bare("contact-create-answer") and self._is_in_location():
+            yield "contact-identifier-origin", "id-in-location"
+        told = any(path.endswith("errors[].code") for path in self._members_of("contact-update-answer"))
         if told and not self._fact("errors-status", _CREATE, "seen").startswith("200"):
             yield "contact-update-answer", "contact-terms-own-200"
             if self._fact("errors-code-invalid-value", "createContact", "seen") == "Error.InvalidValue":
@@ -413,13 +421,19 @@ class _Reading:
         if uids and uids.get("valid") == uids.get("without") != uids.get("invalid"):
             yield "uid-on-contact-create", "contact-uid-from-query"
 
+    def _is_bare(self, clause: str) -> bool:
+        """Whether what is made is answered without a body, though with a status that may have one."""
+        written = self._facts.get((clause, _CREATING[clause]), {})
+        return any(re.fullmatch(r"20[^4] body", name) and value == "empty" for name, value in written.items())
+
+    def _is_in_location(self) -> bool:
+        """Whether an answer without a body told an identifier; no other place than the header is left for it."""
+        return self._fact("contact-identifier-origin", "createContact", "seen") in {"header", "given"}
+
     def _members(self) -> Iterator[tuple[str, str, str]]:
         """Names of members, and whether there are any."""
         for clause in ("contact-create-answer", "attachment-create-answer"):
-            written = self._facts.get((clause, _CREATING[clause]), {})
-            if any(
-                re.fullmatch(r"20[^4] body", name) and value == "empty" for name, value in written.items()
-            ):
+            if self._is_bare(clause) and not self._is_in_location():
                 yield clause, "write_answers_record", "false"
                 break
         holder = self._fact("draft-get-answer", "getDraft", "seen")
@@ -454,6 +468,11 @@ class _Reading:
         for clause in sorted({clause for clause, _ in self._facts} - known):
             if not any(re.fullmatch(sign.clause, clause) for sign in _SIGNS):
                 yield clause
+
+
+def _fits(habit: str, status: str) -> bool:
+    """Whether a status can be that of a habit: of a refusal, or of a success."""
+    return status >= "400" if habit.startswith(_REFUSING) else status < "300"
 
 
 def _text(value: Value) -> str:
