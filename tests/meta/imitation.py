@@ -11,25 +11,31 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from contracts.evidence.observations import FILE_NAME, read_observations
 from contracts.evidence.record import ExitCode
 from contracts.history.drift import change_lines, compare
-from contracts.history.observed_facts import Change, read_facts
+from contracts.history.observed_facts import Change, Place, read_facts
 from contracts.manual.imitation import imitate
 from contracts.proving.drawn_services import draw_services
 from contracts.proving.processes import ForkedSandbox, fork, output_to, preload, run_suite
 from contracts.proving.trials import AND, CaseIndex, Watch, contact_taken
 
 
-def observe(options: Sequence[str], contact: dict[str, Any], folder: Path, realm: str, seed: int) -> Path:
-    """Run the gate in one realm on a sandbox, in a fork of this process, and return what it observed.
+def observe(
+    options: Sequence[str], contact: dict[str, Any], folder: Path, realm: str, seed: int
+) -> tuple[int, Path]:
+    """Run the gate in one realm on a sandbox, in a fork of this process.
 
     Args:
         contact: Members of a contact that the service takes, as settings of a live one name them.
+
+    Returns:
+        Its exit code, and what it observed.
     """
     words = [f"--seed={seed}", f"--realm={realm}", "--history=off", "--drift=off", f"--reports={folder}"]
 
@@ -44,23 +50,47 @@ def observe(options: Sequence[str], contact: dict[str, Any], folder: Path, realm
 
     folder.mkdir(parents=True)
     _, status = os.waitpid(fork(run), 0)
-    # On a busy machine tokens that live briefly run out, and a few clauses are not judged: the others are.
-    if os.waitstatus_to_exitcode(status) not in (ExitCode.PASS, ExitCode.INCONCLUSIVE):
+    code = os.waitstatus_to_exitcode(status)
+    # Of a few services some clauses cannot be judged, such as where tokens live for a moment only.
+    if code not in (ExitCode.PASS, ExitCode.INCONCLUSIVE):
         said = (folder / "output.txt").read_text("utf-8").splitlines()[-12:]
         raise SystemExit("\n".join([" ".join(options), *said]))
-    return folder / "latest" / FILE_NAME
+    return code, folder / "latest" / FILE_NAME
 
 
-def imitated(service: list[str], folder: Path, realm: str, seed: int) -> tuple[int, tuple[Change, ...]]:
-    """How many options make the imitation of a service, and how the imitation's run differs from the service's."""
+@dataclass(frozen=True)
+class Imitated:
+    """How a run against an imitation went: options, changes, exit codes of the two runs, places seen by one alone."""
+
+    options: int
+    changes: tuple[Change, ...]
+    codes: tuple[int, int]
+    apart: tuple[Place, ...]
+
+    @property
+    def drifts(self) -> bool:
+        """Whether it is another service; runs that end alike and see the same places can be compared."""
+        return bool(self.changes or self.apart) or self.codes[0] != self.codes[1]
+
+    def lines(self) -> Iterator[str]:
+        """What differs, for people."""
+        if self.codes[0] != self.codes[1]:
+            yield f"exit code {self.codes[0]}, now {self.codes[1]}"
+        yield from (f"seen by one alone: {place.clause} {place.operation}" for place in self.apart)
+        yield from change_lines(self.changes)
+
+
+def imitated(service: list[str], folder: Path, realm: str, seed: int) -> Imitated:
+    """Observe a service, set up a sandbox like it, and compare a run against that with the first."""
     contact = contact_taken(AND.join(service))
-    seen = observe([f"--variant={name}" for name in service], contact, folder / "service", realm, seed)
+    code, seen = observe([f"--variant={name}" for name in service], contact, folder / "service", realm, seed)
     options = imitate(seen).options
     (folder / "service.txt").write_text("\n".join(service), "utf-8")
     (folder / "imitation.txt").write_text("\n".join(options), "utf-8")
-    again = observe(options, contact, folder / "imitation", realm, seed)
+    second, again = observe(options, contact, folder / "imitation", realm, seed)
     known, now = (read_facts(read_observations(path)) for path in (seen, again))
-    return len(options), compare(known, now)
+    apart = tuple(sorted(known.keys() ^ now.keys()))
+    return Imitated(len(options), compare(known, now), (code, second), apart)
 
 
 def main() -> int:
@@ -80,14 +110,15 @@ def main() -> int:
         names = service.split(AND)
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary) / str(number)
-            options, changes = imitated(names, folder, given.realm, given.seed)
+            made = imitated(names, folder, given.realm, given.seed)
             if given.keep:
                 shutil.copytree(folder, given.keep / str(number), symlinks=True, dirs_exist_ok=True)
-        drifting += bool(changes)
+        drifting += made.drifts
         sys.stdout.write(
-            f"{number:>3}  {len(names):>3} knobs  {options:>3} options  {len(changes):>3} changes\n"
+            f"{number:>3}  {len(names):>3} knobs  {made.options:>3} options  {len(made.changes):>3} changes  "
+            f"{'drift' if made.drifts else 'the same'}\n"
         )
-        for line in change_lines(changes):
+        for line in made.lines():
             sys.stdout.write(f"     {line}\n")
         sys.stdout.flush()
     return int(drifting > 0)

@@ -1,5 +1,13 @@
-"""Nights without a service: verdicts in the real format over the real catalogue, with what a test plants in them."""
+"""Nights without a service: verdicts in the real format over the real catalogue, with what a test plants in them.
 
+`python -m tests.meta.sample_nights DIR` builds the site over forty nights of two targets into a new folder, and prints
+a table: what was planted, the page that has to show it, and whether it does.
+"""
+
+import html
+import re
+import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -250,6 +258,27 @@ class Planted:
     page: str
     shown: tuple[str, ...]
 
+    def is_shown(self, site: Path) -> bool:
+        """Whether its page shows it."""
+        page, in_order = site / self.page, ".*?".join(map(re.escape, self.shown))
+        return page.exists() and re.search(in_order, text_of(page)) is not None
+
+
+def text_of(page: Path) -> str:
+    """The text of a page, as a reader sees it."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.read_text("utf-8"))).split())
+
+
+def build_site(nights: Sequence[Night], folder: Path, *words: str) -> None:
+    """Build the site over nights into a folder, as `registry-contracts site` does."""
+    from contracts.cli.site import command  # noqa: PLC0415 - the module loads the whole program
+
+    with tempfile.TemporaryDirectory() as reports:
+        for night in nights:
+            night.write(Path(reports))
+        if command.main([reports, "-o", str(folder), *words], standalone_mode=False) != 0:
+            raise SystemExit("the site was not built")
+
 
 _FIRST: Final = datetime(2026, 10, 1, 2, 17, tzinfo=UTC)
 _NIGHTS: Final = 40
@@ -471,3 +500,19 @@ _PLANTED: Final = (
     _planted("the feed: accepted", "feed.xml", "accepted: contact-mandatory-emails (bch-dev): "),
     _planted("the badge", "badge-dev-nightly.svg", "dev", "fail 2026-11-09"),
 )
+
+
+def main() -> int:
+    """Build the site and print the table; 1 where anything planted is not shown."""
+    site = Path(sys.argv[1])
+    nights, planted = planted_nights()
+    build_site(nights, site, "--compare", "dev", "staging")
+    shown = [each.is_shown(site) for each in planted]
+    for each, seen in zip(planted, shown, strict=True):
+        sys.stdout.write(f"{'shown' if seen else 'MISSING':<8} {each.what:<48} {each.page}\n")
+    sys.stdout.write(f"{sum(shown)} of {len(shown)} planted changes are shown\n")
+    return int(not all(shown))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

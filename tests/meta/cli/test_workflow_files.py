@@ -42,12 +42,11 @@ def test_every_workflow_keeps_the_published_schema() -> None:
 
 
 def test_actions_are_pinned_by_hash_with_their_release_beside() -> None:
-    for path in WORKFLOWS:
+    pinned = re.compile(r"(actions/[a-z-]+|github/codeql-action/upload-sarif)@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+    for path in (*WORKFLOWS, CHECKOUT / "docs" / "ci.md"):
         used = re.findall(r"^\s*-? *uses: (.*)$", path.read_text("utf-8"), re.MULTILINE)
         assert used, path
-        assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for each in used), (
-            used
-        )
+        assert all(pinned.fullmatch(each) for each in used), used
 
 
 def test_the_examples_for_gitlab_keep_its_schema(tmp_path: Path) -> None:

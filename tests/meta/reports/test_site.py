@@ -1,13 +1,9 @@
 """The site over kept runs: every planted change is shown, old nights are carried on, and nothing leads outside."""
 
-import html
 import json
-import os
 import re
 import shutil
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,7 +15,7 @@ import pytest
 from contracts.evidence.record import Verdict
 from tests.meta import browser as chromium
 from tests.meta.program import RunCommand
-from tests.meta.sample_nights import Night, Planted, planted_nights
+from tests.meta.sample_nights import Night, build_site, planted_nights, text_of
 from tests.meta.schemas import mistakes
 
 NIGHTS, PLANTED = planted_nights()
@@ -28,60 +24,30 @@ _ATOM = "{http://www.w3.org/2005/Atom}"
 CHROMIUM = chromium.installed()
 
 
-@contextmanager
-def within(folder: Path) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site of all planted nights; not to be written to."""
-    from contracts.cli.site import command  # noqa: PLC0415 - the module loads the whole program
-
-    folder = tmp_path_factory.mktemp("nights")
-    for night in NIGHTS:
-        night.write(folder / "reports")
-    words = ["-o", "site", "--compare", "dev", "staging", "--url", "https://contracts.example.test"]
-    with within(folder):
-        assert command.main(words, standalone_mode=False) == 0
-    return folder / "site"
-
-
-def shown_on(page: Path) -> str:
-    """The text of a page, as a reader sees it."""
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.read_text("utf-8"))).split())
-
-
-def shows(site: Path, planted: Planted) -> bool:
-    page, in_order = site / planted.page, ".*?".join(map(re.escape, planted.shown))
-    return page.exists() and re.search(in_order, shown_on(page)) is not None
+    folder = tmp_path_factory.mktemp("nights") / "site"
+    build_site(NIGHTS, folder, "--compare", "dev", "staging", "--url", "https://contracts.example.test")
+    return folder
 
 
 # One test over the table, not one for each row: every worker that got a row would build the site.
 def test_what_is_planted_is_shown(site: Path) -> None:
-    assert [planted.what for planted in PLANTED if not shows(site, planted)] == []
+    assert [planted.what for planted in PLANTED if not planted.is_shown(site)] == []
 
 
 def test_what_is_not_planted_is_not_shown(plain_site: Path) -> None:
-    assert [planted.what for planted in PLANTED if shows(plain_site, planted)] == []
+    assert [planted.what for planted in PLANTED if planted.is_shown(plain_site)] == []
 
 
 @pytest.fixture(scope="module")
 def plain_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site of the same nights with nothing planted in them."""
-    from contracts.cli.site import command  # noqa: PLC0415 - as above
-
-    folder = tmp_path_factory.mktemp("plain")
-    for night in NIGHTS[:-1]:
-        Night(night.started, target=night.target, base_url=night.base_url).write(folder / "reports")
-    with within(folder):
-        assert command.main(["-o", "site"], standalone_mode=False) == 0
-    return folder / "site"
+    folder = tmp_path_factory.mktemp("plain") / "site"
+    plain = [Night(each.started, target=each.target, base_url=each.base_url) for each in NIGHTS[:-1]]
+    build_site(plain, folder)
+    return folder
 
 
 class Page(HTMLParser):
@@ -155,9 +121,9 @@ def test_nights_are_carried_on_after_their_runs_are_gone(
     ended = run_command("site", "tonight", "-o", "kept")
     assert ended.code == 0, ended.err
     assert "81 nights" in ended.out
-    assert "Contradicted now (0)" in shown_on(Path("kept/target-dev-nightly.html"))
-    assert re.search("holds again.*draft-delete-removes", shown_on(Path("kept/index.html")))
-    assert "2026-10-11" in shown_on(Path("kept/clause-draft-get-content.html"))
+    assert "Contradicted now (0)" in text_of(Path("kept/target-dev-nightly.html"))
+    assert re.search("holds again.*draft-delete-removes", text_of(Path("kept/index.html")))
+    assert "2026-10-11" in text_of(Path("kept/clause-draft-get-content.html"))
     with zipfile.ZipFile("kept/runs.zip") as archive:
         content = json.loads(archive.read(archive.namelist()[0]))
     assert mistakes("night", [content]) == []
@@ -175,14 +141,14 @@ def test_a_run_from_the_future_is_not_the_last_night(run_command: RunCommand, tm
     for started in (NIGHTS[0].started, datetime.now(UTC) + timedelta(hours=3)):
         Night(started).write(tmp_path / "reports")
     assert "1 night on 1 board" in run_command("site", "-o", "site").out
-    assert "it begins in the future" in shown_on(Path("site/index.html"))
+    assert "it begins in the future" in text_of(Path("site/index.html"))
 
 
 def test_two_targets_of_one_name_are_told_apart(run_command: RunCommand, tmp_path: Path) -> None:
     for hours, address in ((0, "https://one.example.test"), (1, "https://two.example.test")):
         Night(NIGHTS[0].started + timedelta(hours=hours), base_url=address).write(tmp_path / "reports")
     assert run_command("site", "-o", "site").code == 0
-    assert "dev at https://one.example.test · nightly" in shown_on(Path("site/index.html"))
+    assert "dev at https://one.example.test · nightly" in text_of(Path("site/index.html"))
     assert {path.name for path in Path("site").glob("badge-*")} == {
         "badge-dev-nightly.svg",
         "badge-dev-nightly-2.svg",
@@ -228,7 +194,7 @@ def test_hostile_words_of_a_service_do_nothing(run_command: RunCommand, tmp_path
         Page(page)
         assert "<script" not in page.read_text("utf-8")
     ElementTree.parse("site/feed.xml")  # noqa: S314 - our own
-    assert "<script>alert(1)</script>" in shown_on(Path("site/clause-draft-get-content.html"))
+    assert "<script>alert(1)</script>" in text_of(Path("site/clause-draft-get-content.html"))
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed to look at the pages with")
