@@ -26,6 +26,7 @@ from contracts.history.drift import (
     between_realms,
     change_lines,
     compare,
+    drift_causes,
     new_fact_lines,
     not_accepted_yet,
     realm_difference_lines,
@@ -84,8 +85,9 @@ def command() -> None:
 @click.option(
     "--between-realms", "--realms", "beside", is_flag=True, help="Show what realms do not agree on."
 )
+@click.option("--each", is_flag=True, help="Show each change, also those that have one cause.")
 @click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
-def show(*, beside: bool, as_json: bool, **where: Any) -> int:
+def show(*, beside: bool, each: bool, as_json: bool, **where: Any) -> int:
     """Show how RUN (by default the latest) differs from the baseline of its target."""
     seen = _load(**where)
     if beside:
@@ -96,7 +98,7 @@ def show(*, beside: bool, as_json: bool, **where: Any) -> int:
         target = plain_line(seen.target)
         click.echo(f"no baseline of {target} yet; `registry-contracts drift accept` writes {seen.path}")
     else:
-        _echo_changes(seen)
+        _echo_changes(seen, fold=not each)
     return _BREAKING if any(change.severity is Severity.BREAKING for change in seen.changes) else 0
 
 
@@ -148,11 +150,15 @@ def _load(
     return _Run(folder.name, target, path, accepted, facts)
 
 
-def _echo_changes(seen: _Run) -> None:
+def _echo_changes(seen: _Run, *, fold: bool) -> None:
     changes = seen.changes
-    print_lines(change_lines(changes))
+    print_lines(change_lines(changes, fold=fold))
     breaking = sum(change.severity is Severity.BREAKING for change in changes)
-    counts = f"{breaking} breaking, {len(changes) - breaking} additive" if changes else "no drift"
+    causes = len(drift_causes(changes))
+    folded = (
+        f" ({many(causes, 'cause')}; --each shows every change)" if fold and causes < len(changes) else ""
+    )
+    counts = f"{breaking} breaking, {len(changes) - breaking} additive{folded}" if changes else "no drift"
     new = sum(map(len, not_accepted_yet(seen.known, seen.facts).values()))
     further = f"; {many(new, 'fact')} not accepted yet" if new else ""
     click.echo(f"{counts}: {seen.name} against {seen.path}{further}")

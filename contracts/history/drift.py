@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
+from types import MappingProxyType
 from typing import Annotated, Final
 
 from msgspec import Meta
@@ -27,6 +28,8 @@ from contracts.history.observed_facts import (
     parent_of,
     status_of,
 )
+from contracts.interface.description import load_description
+from contracts.safe_text import many
 
 #: `201`, `400 errors`, `400 errors for batchId`: what became of a request.
 _STATUS: Final = re.compile(r"(?P<status>[1-5]\d\d)(?P<errors> errors.*)?")
@@ -314,6 +317,116 @@ def _said(values: Mapping[str, Value], point: str) -> str | None:
     return ABSENT if holds else None
 
 
+@dataclass(frozen=True, slots=True)
+class DriftCause:
+    """Changes that one change of the service explains: the same status, or the same difference of the same member.
+
+    Attributes:
+        says: What changed, in one sentence without a full stop.
+        changes: What it explains, in the order of `compare`.
+    """
+
+    says: str
+    changes: tuple[Change, ...]
+
+    @property
+    def kind(self) -> Kind:
+        """What changed in all of them."""
+        return self.changes[0].kind
+
+    @property
+    def severity(self) -> Severity:
+        """Whether clients may break."""
+        return self.kind.severity
+
+    @property
+    def realms(self) -> tuple[str, ...]:
+        """Every realm that one of them was seen in, sorted."""
+        return tuple(sorted({realm for change in self.changes for realm in change.realms}))
+
+    @property
+    def clauses(self) -> tuple[str, ...]:
+        """The clauses that leave it open, in their order, each once."""
+        return tuple(dict.fromkeys(change.clause for change in self.changes))
+
+
+def drift_causes(changes: Iterable[Change]) -> tuple[DriftCause, ...]:
+    """Fold changes that one change of the service explains.
+
+    A status that is answered now in place of others is one cause, whatever clause and operation saw it; so is a member
+    that changed alike in several answers. All else stays by itself.
+
+    Returns:
+        The causes, breaking ones first, in the order of their kinds, those that explain most first.
+    """
+    alike: dict[tuple[str, ...], list[Change]] = defaultdict(list)
+    for change in changes:
+        alike[_essence(change)].append(change)
+    causes = [DriftCause(_sentence(found), tuple(found)) for found in alike.values()]
+    return tuple(
+        sorted(causes, key=lambda each: (*_rank(each.changes[0])[:2], -len(each.changes), each.says))
+    )
+
+
+def _essence(change: Change) -> tuple[str, ...]:
+    status, member = _answered(change.now), _member_of(change.point)
+    if status is not None and _answered(change.was) is not None:
+        return str(change.kind), "status", status
+    if member:
+        return str(change.kind), "member", member, change.was or "", change.now or ""
+    return str(change.kind), change.clause, change.point, change.was or "", change.now or ""
+
+
+def _answered(value: str | None) -> str | None:
+    """The status that a value in words says was answered; None where it says something else, or several."""
+    match = _STATUS.fullmatch(value) if value is not None else None
+    return match["status"] if match else None
+
+
+def _member_of(point: str) -> str:
+    """The member that a fact about an answer is about, whatever the answer's status; empty for other facts."""
+    status = status_of(point)
+    return point.removeprefix(f"{status} ") if status is not None else ""
+
+
+def _sentence(changes: Sequence[Change]) -> str:
+    first, operations = changes[0], list(dict.fromkeys(change.operation for change in changes))
+    if len(changes) == 1:
+        where = f"{first.operation}: " if first.operation else ""
+        return f"{where}{first.says} ({first.clause})"
+    seen = f"seen at {len(changes)} points"
+    status, before = _answered(first.now), sorted({_answered(change.was) or "" for change in changes})
+    if status is not None and all(before):
+        verb = "answers" if len(operations) == 1 else "answer"
+        return f"{_subject(operations)} {verb} {status} in place of {_either(before)}, {seen}"
+    member = _member_of(first.point)
+    if not member:
+        return f"{', '.join(operations)}: {first.says} ({first.clause}), {seen}"
+    was = f"{first.was or 'not there'}, now {first.now or 'gone'}"
+    return f"{member} in what {_subject(operations)} {'answers' if len(operations) == 1 else 'answer'}: {was}, {seen}"
+
+
+def _either(words: Sequence[str]) -> str:
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+#: Operations that a sentence names, before it counts the others.
+_NAMED: Final = 4
+_WORDS_FOR_ALL: Final = MappingProxyType({True: "read", False: "write"})
+
+
+def _subject(operations: Sequence[str]) -> str:
+    """Operations in words: all that write, or all that read, where they are all; else by their names."""
+    known = load_description().operations
+    for safe, word in _WORDS_FOR_ALL.items():
+        like = {name for name, each in known.items() if each.safe is safe and each.protected}
+        if len(like) > 1 and set(operations) == like:
+            return f"all {len(like)} operations that {word}"
+    if len(operations) <= _NAMED:
+        return ", ".join(operations) or "the service"
+    return f"{', '.join(operations[:_NAMED])} and {len(operations) - _NAMED} more operations"
+
+
 class Mode(StrEnum):
     """What drift does to the verdict of a run."""
 
@@ -353,15 +466,22 @@ class DriftReport:
         return tuple(change for change in self.changes if change.severity is Severity.ADDITIVE)
 
     @property
+    def causes(self) -> tuple[DriftCause, ...]:
+        """All changes, those of one cause folded."""
+        return drift_causes(self.changes)
+
+    @property
     def blocking(self) -> str | None:
         """Why drift fails the run, in one sentence, or None when it does not."""
-        counted = [change for change in self.breaking if change not in self.outside]
+        counted = drift_causes(change for change in self.breaking if change not in self.outside)
         if self.mode is not Mode.FAIL or not counted:
             return None
-        first = counted[0]
-        more = f" and {len(counted) - 1} more" if len(counted) > 1 else ""
-        place = f"{first.clause} ({first.operation}) in {', '.join(first.realms)}"
-        return f"breaking drift from {self.baseline}: {place}: {first.kind}, {first.says}{more}"
+        cause, more = counted[0], f" and {len(counted) - 1} more" if len(counted) > 1 else ""
+        first, realms = cause.changes[0], ", ".join(cause.realms)
+        what = f"{first.clause} ({first.operation}) in {realms}: {first.kind}, {first.says}"
+        if len(cause.changes) > 1:
+            what = f"{cause.kind}: {cause.says}, in {realms}"
+        return f"breaking drift from {self.baseline}: {what}{more}"
 
     @property
     def sentence(self) -> str | None:
@@ -376,7 +496,9 @@ class DriftReport:
         counts = (
             [f"{len(self.breaking)} breaking", f"{len(self.additive)} additive"] if self.changes else ["none"]
         )
-        line = f"{', '.join(counts)} against {self.baseline}"
+        causes = len(self.causes)
+        folded = f" ({many(causes, 'cause')})" if causes < len(self.changes) else ""
+        line = f"{', '.join(counts)}{folded} against {self.baseline}"
         hint = "`registry-contracts drift` shows it" if self.changes else ""
         return "; ".join(filter(None, (line, new, hint)))
 
@@ -385,15 +507,23 @@ NO_DRIFT = DriftReport()
 """The drift of a run that nobody compared."""
 
 
-def change_lines(changes: Sequence[Change]) -> Iterator[str]:
-    """Yield the changes by severity and kind, operations of a clause that changed alike on one line."""
+def change_lines(changes: Sequence[Change], *, fold: bool = True) -> Iterator[str]:
+    """Yield the changes by severity and kind, operations of a clause that changed alike on one line.
+
+    Args:
+        fold: Tell changes that have one cause in one line.
+    """
     for severity in Severity:
         mine = [change for change in changes if change.severity is severity]
         if mine:
             yield f"{severity} ({len(mine)})"
             for kind, group in groupby(sorted(mine, key=_order), key=lambda change: change.kind):
                 yield f"  {kind}"
-                yield from _alike(group)
+                alike = list(group)
+                folded = [cause for cause in drift_causes(alike) if fold and len(cause.changes) > 1]
+                yield from (f"    {cause.says} · {', '.join(cause.realms)}" for cause in folded)
+                told = {change for cause in folded for change in cause.changes}
+                yield from _alike(change for change in alike if change not in told)
 
 
 def realm_difference_lines(differences: Iterable[RealmDifference]) -> Iterator[str]:

@@ -314,18 +314,16 @@ def _drift(drift: DriftReport) -> Iterator[str]:
         return
     rows = [
         [
-            f"**{change.severity}**" if change.severity is Severity.BREAKING else str(change.severity),
-            str(change.kind) + (", outside the consumer" if change in drift.outside else ""),
-            inline(change.clause),
-            inline(change.operation),
-            inline(", ".join(change.realms)),
-            inline(change.says, 160),
+            f"**{cause.severity}**" if cause.severity is Severity.BREAKING else str(cause.severity),
+            str(cause.kind) + (", outside the consumer" if drift.outside.issuperset(cause.changes) else ""),
+            inline(", ".join(cause.realms)),
+            inline(cause.says, 300),
         ]
-        for change in drift.changes[:_CHANGES_AT_MOST]
+        for cause in drift.causes[:_CHANGES_AT_MOST]
     ]
-    yield from _table(["Severity", "Change", "Clause", "Operation", "Realms", "Was, and is now"], rows)
-    if len(drift.changes) > _CHANGES_AT_MOST:
-        yield f"{many(len(drift.changes) - _CHANGES_AT_MOST, 'change')} more in the report.\n"
+    yield from _table(["Severity", "Change", "Realms", "What differs"], rows)
+    if len(drift.causes) > _CHANGES_AT_MOST:
+        yield f"{many(len(drift.causes) - _CHANGES_AT_MOST, 'cause')} more in the report.\n"
 
 
 def _deviations(verdict: RunVerdict) -> Iterator[str]:

@@ -25,8 +25,10 @@ from contracts.history.baseline import (
     save_drift_settings,
     write,
 )
-from contracts.history.drift import NO_DRIFT, DriftReport, Mode, compare
+from contracts.history.drift import NO_DRIFT, DriftReport, Mode, change_lines, compare, drift_causes
+from contracts.history.observed_facts import Change
 from contracts.interface.catalogue import Clause, Level
+from contracts.interface.description import load_description
 
 REALMS_OF = realms_of_operations()
 CLAUSE = Clause("draft-get-content", Level.MUST, ("getDraft",), "Drafts", "Content.", realms=("abs-dev",))
@@ -92,6 +94,34 @@ def test_breaking_drift_fails_a_run_that_asked_for_it(report: Any) -> None:
         "breaking drift from b.yaml: draft-success-status (saveDraft) in abs-dev, bch-dev, chm-dev: "
         "status changed, 201, now 200"
     )
+
+
+def test_one_cause_is_one_line_whatever_saw_it(made: Any) -> None:
+    writes = [
+        name for name, each in load_description().operations.items() if not each.safe and each.protected
+    ]
+    clauses = ("draft-success-status", "draft-save-schema-unknown")
+
+    def changes(*operations: str) -> tuple[Change, ...]:
+        before, after = (
+            made.facts(*(made.observation(clause, name, each) for clause in clauses for name in operations))
+            for each in (204, 202)
+        )
+        return compare(before, after)
+
+    number = len(writes)
+    assert list(change_lines(changes(*writes))) == [
+        f"breaking ({2 * number})",
+        "  status changed",
+        f"    all {number} operations that write answer 202 in place of 204, seen at {2 * number} points · "
+        "abs-dev, bch-dev, chm-dev",
+    ]
+    assert list(change_lines(changes(*writes), fold=False))[2].startswith("    draft-save-schema-unknown · ")
+    (two,) = drift_causes(changes("saveDraft", "deleteDraft"))
+    assert two.says == "deleteDraft, saveDraft answer 202 in place of 204, seen at 4 points"
+    report = DriftReport(Mode.FAIL, "sandbox", "b.yaml", True, changes(*writes))
+    assert f"status changed: all {number} operations that write answer 202" in (report.blocking or "")
+    assert (report.sentence or "").startswith(f"{2 * number} breaking, 0 additive (1 cause) against b.yaml")
 
 
 def test_drift_warns_by_default_and_is_in_the_answer(report: Any) -> None:
