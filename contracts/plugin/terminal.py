@@ -392,10 +392,17 @@ def pytest_configure(config: pytest.Config) -> None:
 def _tell_once(config: pytest.Config, reporter: Any) -> None:
     """Keep back what pytest says of findings and of a clean stop, which stand in this section already."""
     failures, stopped = reporter.summary_failures, reporter._report_keyboardinterrupt
+    counts = reporter.summary_stats
 
     def only_unexplained() -> None:
         everything = reporter.stats.get("failed", [])
-        reporter.stats["failed"] = [each for each in everything if not _is_finding(each)]
+        cases = {each.nodeid for each in everything if _is_finding(each)}
+        # A part of a case that found something is told with its case.
+        reporter.stats["failed"] = [
+            each
+            for each in everything
+            if not (_is_finding(each) or (isinstance(each, pytest.SubtestReport) and each.nodeid in cases))
+        ]
         failures()
         reporter.stats["failed"] = everything
 
@@ -403,11 +410,17 @@ def _tell_once(config: pytest.Config, reporter: Any) -> None:
         if VERDICT not in config.stash:
             stopped()
 
+    def unless_judged() -> None:
+        if VERDICT not in config.stash:
+            counts()
+
     reporter._report_keyboardinterrupt = unless_told
     if config.get_verbosity() > 0:
         return
     if config.getoption("tbstyle") == "auto":
         reporter.summary_failures = only_unexplained
+    # The verdict is the last line.
+    reporter.summary_stats = unless_judged
     if config.getoption("reportchars") == _DEFAULT_REPORTCHARS:
         reporter.reportchars = "w"
 
