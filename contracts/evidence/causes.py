@@ -44,7 +44,7 @@ _QUOTED: Final = re.compile(r": (?=[1-5]\d\d\b)")
 #: Identifiers and values, long enough not to stand anywhere by chance.
 _WORD: Final = re.compile(r"[\w-]{8,}")
 #: What a check expects where the clause says it all.
-_PLAIN: Final = ("refused", "accepted", "refused (4xx)", "accepted (2xx)")
+_PLAIN: Final = re.compile(r"refused( \(4xx\))?|accepted( \(2xx\))?|[\w.$-]+:[\w-]+ refused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +362,7 @@ def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]
     words = f"But {who} was answered {status}{f' ({said})' if said else ''}"
     if faults and who == finding.operation:
         words += f", {'though' if taken else 'where'} {' and '.join(map(_fault_in_words, faults))}"
-    if finding.expected not in _PLAIN:
+    if not _PLAIN.fullmatch(finding.expected):
         words += f"; expected: {finding.expected}"
     return _sentence(words)
 

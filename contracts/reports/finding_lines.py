@@ -114,7 +114,7 @@ def lines_of(verdict: RunVerdict, run_command: str) -> Iterator[Line]:
     """Tell the findings of a run by cause, numbered, the worst first; at most about a dozen lines for each."""
     for number, cause in enumerate(verdict.causes[:_FINDINGS_AT_MOST], start=1):
         yield from _finding(number, cause)
-        yield from _next(next_commands(run_command, verdict.target, cause.lead))
+        yield from _next(next_commands(run_command, verdict.target, cause.lead), cause.id)
         yield Line("")
     more = verdict.causes[_FINDINGS_AT_MOST:]
     if more:
@@ -131,7 +131,7 @@ def _finding(number: int, cause: Cause) -> Iterator[Line]:
         yield Line(f"   from it follows: {following(cause.follows)}")
 
 
-def _next(commands: Iterable[NextCommand]) -> Iterator[Line]:
+def _next(commands: Iterable[NextCommand], finding: str) -> Iterator[Line]:
     for command in commands:
         last = command.line.splitlines()[-1]
         if command.name in {"explain", "replay"}:
@@ -139,6 +139,10 @@ def _next(commands: Iterable[NextCommand]) -> Iterator[Line]:
         elif command.name == "curl" and len(last) <= _LONGEST_CURL:
             yield Line(f"   {command.name:<9}{last}", "cyan")
             yield from (Line(f"            {need}") for need in command.does.split("; ")[1:])
+        elif command.name == "curl":
+            yield Line(
+                f"   {command.name:<9}{len(last):,} characters, in findings/{finding}.md beside the report"
+            )
 
 
 def following(causes: Sequence[Cause]) -> str:
