@@ -37,6 +37,8 @@ from contracts.session.limits import requests_counted
 
 #: Set by a command that tells the verdict itself, after everything else.
 LAST_LINE = pytest.StashKey[Callable[[str], None]]()
+#: Tells pytest's line of counts.
+COUNTS = pytest.StashKey[Callable[[], None]]()
 #: Verdicts that pytest has no word for.
 _LETTERS: Final[dict[str, tuple[str, str]]] = {
     Verdict.INCONCLUSIVE: ("inconclusive", "?"),
@@ -103,6 +105,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if VERDICT not in config.stash:
         return
     verdict = config.stash[VERDICT]
+    _count(terminalreporter, config)
     terminalreporter.section("contract")
     for told in lines_of(verdict, shlex.join(map(str, config.invocation_params.args))):
         markup = {told.colour: True} if told.colour else {}
@@ -123,6 +126,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     terminalreporter.write_line(f"report: {report if report.exists() else folder}")
     annotate(verdict)
     _tell(terminalreporter, config, verdict.line)
+
+
+def _count(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say how many cases ended how, and why the run stopped early, before the verdict, which is the last line."""
+    if COUNTS in config.stash:
+        config.stash[COUNTS]()
+    session = terminalreporter._session
+    for why in filter(None, (session.shouldfail, session.shouldstop)):
+        terminalreporter.write_line(f"stopped: {why}")
+    # The reporter would say so once more, behind the verdict; nothing runs any more.
+    session._shouldfail = session._shouldstop = False
 
 
 def _tell(terminalreporter: pytest.TerminalReporter, config: pytest.Config, line: str) -> None:
@@ -415,12 +429,12 @@ def _tell_once(config: pytest.Config, reporter: Any) -> None:
             counts()
 
     reporter._report_keyboardinterrupt = unless_told
+    reporter.summary_stats = unless_judged
+    config.stash[COUNTS] = counts
     if config.get_verbosity() > 0:
         return
     if config.getoption("tbstyle") == "auto":
         reporter.summary_failures = only_unexplained
-    # The verdict is the last line.
-    reporter.summary_stats = unless_judged
     if config.getoption("reportchars") == _DEFAULT_REPORTCHARS:
         reporter.reportchars = "w"
 
