@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from contracts.checks.check import Arguments, Check, Subject, on_accepted, quoted_unless
@@ -39,10 +40,14 @@ def carries_message(response: Response, row: Row, realm: str = "") -> bool:
 
 def _says(response: Response, clause: str, realm: str) -> bool:
     """Whether a message stands in an answer; a message that names the realm may write it in any letter case."""
+    return any(readers.says(response, message) for message in _messages(clause, realm, response.realm_given))
+
+
+@lru_cache(maxsize=64)
+def _messages(clause: str, realm: str, given: str) -> tuple[str, ...]:
     stated = load_catalogue().clause(clause)
-    given = response.realm_given or realm
-    spellings = dict.fromkeys((realm, realm.lower(), realm.upper(), realm.capitalize(), realm.title(), given))
-    return any(readers.says(response, stated.message_in(spelling) or "") for spelling in spellings)
+    spellings = (realm, realm.lower(), realm.upper(), realm.capitalize(), realm.title(), given or realm)
+    return tuple(dict.fromkeys(stated.message_in(spelling) or "" for spelling in spellings))
 
 
 def carries_message_and_status(response: Response, row: Row, realm: str = "") -> bool:

@@ -49,9 +49,9 @@ def usage_of(traffic: Archive, description: Description) -> Usage:
     unknown: Counter[str] = Counter()
     elsewhere: Counter[str] = Counter()
     realms: Counter[str] = Counter()
-    preflights = 0
+    preflights = read = 0
     roots = {segments(operation.path)[:3] for operation in description.operations.values()}
-    for exchange in traffic.exchanges:
+    for read, exchange in enumerate(traffic, 1):  # noqa: B007 - how many there are is wanted behind it
         address = urlsplit(exchange.url)
         below = _below_prefix(address.path, roots)
         if below is None:
@@ -73,7 +73,7 @@ def usage_of(traffic: Archive, description: Description) -> Usage:
         elsewhere=dict(elsewhere.most_common()),
         preflights=preflights,
         realms=dict(realms.most_common()),
-        unreadable=traffic.unreadable,
+        unreadable=len(traffic) - read,
     )
 
 

@@ -168,6 +168,8 @@ class Headers(Mapping[str, str]):
     def first(self, name: str) -> str | None:
         """The first value of a header, or None."""
         lowered = name.lower()
+        if lowered not in self._values:
+            return None
         return next((value for key, value in self.pairs if key.lower() == lowered), None)
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
+import msgspec
 from harfile import Content, Creator, HarFile, PostData, Record, Request, Timings
 from harfile import Response as HarResponse
 
@@ -45,17 +46,55 @@ _FAULT: Final = re.compile(r"; fault of the environment: (?P<words>.+)$")
 RECORDED: Final = "recorded"
 
 
-@dataclass(frozen=True)
-class Archive:
-    """What a HAR file holds.
+class _Log(msgspec.Struct):
+    entries: list[msgspec.Raw]
 
-    Attributes:
-        exchanges: In their order, numbered as they stand in the file.
-        unreadable: How many entries have no method or no web address.
+
+class _File(msgspec.Struct):
+    log: _Log
+
+
+_FILE_DECODER: Final = msgspec.json.Decoder(_File)
+_ENTRY_DECODER: Final = msgspec.json.Decoder()
+
+
+class Archive:
+    """What a HAR file holds; an entry takes up its room while it is read, and is read anew each time.
+
+    Args:
+        entries: As they stand in the file, `Raw` or plain data.
+        shown: The path as messages show it.
     """
 
-    exchanges: tuple[Exchange, ...]
-    unreadable: int
+    def __init__(self, entries: Sequence[Any], shown: str) -> None:
+        self._entries = entries
+        self._shown = shown
+
+    def __len__(self) -> int:
+        """How many entries there are, those included that are no request."""
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Exchange]:
+        """The exchanges in their order, numbered as their entries stand in the file.
+
+        Raises:
+            UsageError: an entry cannot be read.
+        """
+        for number, entry in enumerate(self._entries, 1):
+            exchange = read_entry(number, self._plain(entry) if isinstance(entry, msgspec.Raw) else entry)
+            if exchange is not None:
+                yield exchange
+
+    def _plain(self, entry: msgspec.Raw) -> Any:
+        try:
+            return _ENTRY_DECODER.decode(entry)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return _parsed(bytes(entry), self._shown)
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """All of them at once."""
+        return tuple(self)
 
 
 def read_har(path: Path, shown: str) -> Archive:
@@ -69,26 +108,41 @@ def read_har(path: Path, shown: str) -> Archive:
         UsageError: it cannot be read, was cut short, is no HAR, or holds no request; one line.
     """
     content = _content(path, shown)
-    log = content.get("log") if isinstance(content, dict) else None
-    entries = log.get("entries") if isinstance(log, dict) else None
+    entries = _raw_entries(content) or _entries(_parsed(content, shown))
     if not isinstance(entries, list):
         raise UsageError(
             f"{shown}: is JSON, but no HAR: it has no list log.entries; export the traffic as HAR"
         )
     if not entries:
         raise UsageError(f"{shown}: holds no request; record some traffic first, with the recorder running")
-    read = [read_entry(number, entry) for number, entry in enumerate(entries, 1)]
-    exchanges = tuple(exchange for exchange in read if exchange is not None)
-    return Archive(exchanges, len(read) - len(exchanges))
+    return Archive(entries, shown)
 
 
-def _content(path: Path, shown: str) -> Any:
+def _content(path: Path, shown: str) -> bytes:
     if not is_file(path):
         raise UsageError(f"no HAR file '{shown}': name a file that is there")
     try:
-        text = read_bytes(path).decode("utf-8-sig")
+        return read_bytes(path).removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         raise UsageError(f"{shown}: cannot be read: {error.strerror}; check its permissions") from None
+
+
+def _raw_entries(content: bytes) -> list[msgspec.Raw] | None:
+    """The entries without what stands in them; None for a file that only a more lenient reader takes, if any does."""
+    try:
+        return _FILE_DECODER.decode(content).log.entries
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _entries(content: Any) -> Any:
+    log = content.get("log") if isinstance(content, dict) else None
+    return log.get("entries") if isinstance(log, dict) else None
+
+
+def _parsed(content: bytes, shown: str) -> Any:
+    try:
+        text = content.decode("utf-8")
     except UnicodeDecodeError:
         raise UsageError(
             f"{shown}: is no HAR: it is not UTF-8 text; name it .gz if it is packed by gzip, or unpack it"

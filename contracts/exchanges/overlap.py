@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -33,24 +34,39 @@ def writes(method: str, url: str) -> bool:
     return method.upper() not in _READS and not urlsplit(url).path.endswith(_SIGN_IN)
 
 
-@dataclass
-class _UnderWay:
+@dataclass(frozen=True, slots=True)
+class Span:
+    """When a request was under way, and what it is about.
+
+    Attributes:
+        started, ended: None where nobody noted it.
+    """
+
     subject: str
     writes: bool
-    overlapped: bool = False
+    started: datetime | None
+    ended: datetime | None
 
-    def meets(self, other: _UnderWay) -> None:
-        """Note on both sides that two requests are under way together."""
-        if self.subject == other.subject or EVERYTHING in (self.subject, other.subject):
-            self.overlapped = self.overlapped or other.writes
-            other.overlapped = other.overlapped or self.writes
+
+def span_of(exchange: Exchange) -> Span:
+    """The span of an exchange."""
+    method, url = exchange.method, exchange.url
+    return Span(subject_of(url), writes(method, url), exchange.started, exchange.ended)
 
 
 class Overlaps:
-    """Follows requests as they begin and end."""
+    """Follows requests as they begin and end, in time that does not grow with how many are under way.
+
+    Whatever a request overlaps with is noted once: after that it need not be looked at again.
+    """
 
     def __init__(self) -> None:
-        self._under_way: dict[int, _UnderWay] = {}
+        self._subjects: dict[int, tuple[str, bool]] = {}
+        self._overlapped: set[int] = set()
+        #: Writes under way by what they are about, and the requests there that overlap with none so far.
+        self._writing: Counter[str] = Counter()
+        self._writers = 0
+        self._alone: dict[str, set[int]] = {}
 
     def begin(self, number: int, method: str, url: str) -> None:
         """A request is sent.
@@ -58,39 +74,60 @@ class Overlaps:
         Args:
             number: Its own; another one for each that is under way.
         """
-        begun = _UnderWay(subject_of(url), writes(method, url))
-        for other in self._under_way.values():
-            begun.meets(other)
-        self._under_way[number] = begun
+        self.enter(number, subject_of(url), writing=writes(method, url))
+
+    def enter(self, number: int, subject: str, *, writing: bool) -> None:
+        """Like `begin`, for a request whose subject is known."""
+        self._subjects[number] = subject, writing
+        everything = subject == EVERYTHING
+        beside = self._writers if everything else self._writing[subject] + self._writing[EVERYTHING]
+        if writing:
+            for met in list(self._alone) if everything else (subject, EVERYTHING):
+                self._overlapped |= self._alone.pop(met, set())
+            self._writing[subject] += 1
+            self._writers += 1
+        if beside:
+            self._overlapped.add(number)
+        else:
+            self._alone.setdefault(subject, set()).add(number)
 
     def end(self, number: int) -> bool:
         """Its answer ended; returns whether a write that may change what it is about was under way beside it."""
-        return self._under_way.pop(number).overlapped
+        subject, writing = self._subjects.pop(number)
+        if writing:
+            self._writing[subject] -= 1
+            self._writers -= 1
+            if not self._writing[subject]:
+                del self._writing[subject]
+        overlapped = number in self._overlapped
+        self._overlapped.discard(number)
+        left = self._alone.get(subject, set())
+        left.discard(number)
+        if not left:
+            self._alone.pop(subject, None)
+        return overlapped
 
 
-def overlapping(exchanges: Iterable[Exchange]) -> list[Exchange]:
-    """Mark the exchanges of an archive that were under way together with a write about the same thing.
+def overlapping(spans: Sequence[Span]) -> list[bool]:
+    """Say of each request of an archive whether it was under way together with a write about the same thing.
 
     One without times counts as overlapped, and so does everything that it may have changed: nobody knows when it was.
     """
-    listed = list(exchanges)
-    overlaps, overlapped = Overlaps(), [exchange.ended is None for exchange in listed]
-    for place, exchange in enumerate(listed):
-        if overlapped[place] and writes(exchange.method, exchange.url):
-            overlaps.begin(place, exchange.method, exchange.url)
-    for _, turn, place in sorted(_turns(listed)):
+    overlaps, overlapped = Overlaps(), [span.ended is None for span in spans]
+    for place, span in enumerate(spans):
+        if overlapped[place] and span.writes:
+            overlaps.enter(place, span.subject, writing=True)
+    for _, turn, place in sorted(_turns(spans)):
         if turn == _BEGINS:
-            overlaps.begin(place, listed[place].method, listed[place].url)
+            overlaps.enter(place, spans[place].subject, writing=spans[place].writes)
         else:
             overlapped[place] = overlaps.end(place)
-    return [
-        replace(each, overlapped=each.overlapped or overlapped[place]) for place, each in enumerate(listed)
-    ]
+    return overlapped
 
 
-def _turns(exchanges: list[Exchange]) -> Iterator[tuple[datetime, int, int]]:
-    """When which exchange began and ended; what ends as another one begins did not overlap with it."""
-    for place, exchange in enumerate(exchanges):
-        if exchange.started is not None and exchange.ended is not None:
-            yield exchange.started, _BEGINS, place
-            yield exchange.ended, _ENDS if exchange.ended > exchange.started else _ENDS_AT_ONCE, place
+def _turns(spans: Sequence[Span]) -> Iterator[tuple[datetime, int, int]]:
+    """When which request began and ended; what ends as another one begins did not overlap with it."""
+    for place, span in enumerate(spans):
+        if span.started is not None and span.ended is not None:
+            yield span.started, _BEGINS, place
+            yield span.ended, _ENDS if span.ended > span.started else _ENDS_AT_ONCE, place

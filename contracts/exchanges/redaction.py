@@ -24,40 +24,56 @@ _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re
 _LAYERS: Final = 2
 #: A shorter secret stands in the codes of other things by chance.
 _SHORTEST_CODED: Final = 6
-#: Words are found by so many characters at their beginning.
-_GRAM: Final = 6
+#: A text is looked at in pieces of so many characters, one after another.
+_PIECE: Final = 6
+#: Wherever so many characters stand in a text, one of its pieces lies within them.
+_SPAN: Final = 2 * _PIECE - 1
 #: Fewer words are looked for one by one.
-_FEW: Final = 64
+_FEW: Final = 16
 
 
 class _Words:
     """Many words, looked for in a text all at once: its time does not grow with their number."""
 
     def __init__(self) -> None:
+        self._words: set[str] = set()
         self._short: set[str] = set()
-        #: Their first characters → the words that begin so.
-        self._by_beginning: dict[str, set[str]] = {}
+        #: What a piece of a text may be that lies within a word → the words.
+        self._by_piece: dict[str, set[str]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._words)
 
     def add(self, words: Iterable[str]) -> None:
         """Look for more words."""
         for word in words:
-            if len(word) < _GRAM:
+            if word in self._words:
+                continue
+            self._words.add(word)
+            if len(word) < _SPAN:
                 self._short.add(word)
-            else:
-                self._by_beginning.setdefault(word[:_GRAM], set()).add(word)
+                continue
+            for piece in self._rarest(word):
+                self._by_piece.setdefault(piece, set()).add(word)
+
+    def _rarest(self, word: str) -> list[str]:
+        """The pieces in a part of a word that the fewest words share: tokens often begin alike."""
+        last = len(word) - _SPAN
+        parts = (
+            [word[at : at + _PIECE] for at in range(begin, begin + _PIECE)]
+            for begin in dict.fromkeys((last, last // 2, 0))
+        )
+        return min(parts, key=lambda pieces: max(len(self._by_piece.get(piece, ())) for piece in pieces))
 
     def standing_in(self, text: str) -> Iterator[str]:
         """Every word that stands in a text, possibly more than once."""
-        yield from (word for word in self._short if word in text)
-        known = self._by_beginning
-        if len(known) < _FEW:
-            for words in known.values():
-                yield from (word for word in words if word in text)
+        if len(self._words) < _FEW:
+            yield from (word for word in self._words if word in text)
             return
-        for at in range(len(text) - _GRAM + 1):
-            for word in known.get(text[at : at + _GRAM], ()):
-                if text.startswith(word, at):
-                    yield word
+        yield from (word for word in self._short if word in text)
+        pieces = {text[at : at + _PIECE] for at in range(0, len(text), _PIECE)}
+        for piece in pieces & self._by_piece.keys():
+            yield from (word for word in self._by_piece[piece] if word in text)
 
 
 class Disguises:
@@ -187,6 +203,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text with every known secret replaced, also one that the end of a quotation cuts in two."""
+        if not self._secrets:
+            return text
         if self._disguises.seen_in(text):
             text = self._blanked(text)
         return self._without_beginnings(text) if _CUT in text else text
@@ -216,6 +234,8 @@ class Redactor:
 
     def headers(self, headers: Headers) -> Headers:
         """Headers with credentials blanked; the scheme of an Authorization value stays readable."""
+        if not self._secrets and not any(name in headers for name in SECRET_HEADERS):
+            return headers
         return Headers((self.text(name), self.header(name, value)) for name, value in headers.pairs)
 
     def header(self, name: str, value: str) -> str:
@@ -406,6 +426,8 @@ def _without(body: Body, redactor: Redactor) -> Body:
 _SHORTEST: Final = 4
 #: What a program sends that has none.
 _NO_SECRETS: Final = frozenset({"null", "none", "undefined", "true", "false", "[object object]"})
+#: One of these stands in whatever names a secret, or a header that is a key.
+_SIGNS: Final = ("passw", "pwd", "secret", "token", "api_key", "apikey", "api-key")
 #: Members of a body and parameters of a query that hold secrets, whatever their value.
 _NAMES: Final = "|".join(
     ("password|passwd|pwd|secret|client_?secret", "(?:access|refresh|id)_?token|authenticationToken|api_?key")
@@ -429,17 +451,25 @@ class TrafficRedactor(Redactor):
             if len(secret) >= _SHORTEST and REDACTED not in secret and secret.lower() not in _NO_SECRETS:
                 self.learn(secret)
 
-    def stands_in(self, texts: Iterable[str]) -> bool:  # noqa: ARG002 - a member's name may tell a secret
-        """Always true: what the name of a member or a parameter says is secret need not be known."""
-        return True
+    def stands_in(self, texts: Iterable[str]) -> bool:
+        """Whether a secret stands in any of some texts, or the name of a member, parameter or header that tells one."""
+        whole = "\n".join(texts)
+        return _names_a_secret(whole) or super().stands_in((whole,))
 
     def text(self, text: str) -> str:
         """The text without secrets, those included that stand under a name that says so."""
-        return super().text(_PARAMETER.sub(rf"\g<1>{REDACTED}", _MEMBER.sub(rf"\g<1>{REDACTED}\g<3>", text)))
+        if _names_a_secret(text):
+            text = _PARAMETER.sub(rf"\g<1>{REDACTED}", _MEMBER.sub(rf"\g<1>{REDACTED}\g<3>", text))
+        return super().text(text)
 
     def header(self, name: str, value: str) -> str:
         """The value of a header without secrets; that of a key is blanked."""
         return self.text(super().header(name, REDACTED if name.lower() in _KEY_HEADERS else value))
+
+
+def _names_a_secret(text: str) -> bool:
+    lowered = text.lower()
+    return any(sign in lowered for sign in _SIGNS)
 
 
 def credential(exchange: Exchange) -> str | None:
@@ -461,10 +491,9 @@ def _secrets(exchange: Exchange) -> Iterator[str]:
             yield value
     yield from _members(_json(exchange.request_body))
     if response is not None:
-        value = _json(response.body)
-        yield from _members(value)
+        yield from _members(_json(response.body))
         if exchange.url.partition("?")[0].endswith("/authentication/token") and 200 <= response.status < 300:
-            yield from tokens_in(value)
+            yield from tokens_in(response.json)
 
 
 def _of_header(name: str, value: str) -> Iterator[str]:
@@ -490,6 +519,10 @@ def _json(body: Body) -> Any:
     """A body as JSON, read more leniently than it is judged: what is nearly JSON holds secrets as well."""
     if not body.whole or body.content.lstrip()[:1] not in (b"{", b"["):
         return None
+    if not _names_a_secret(body.text) and "\\u" not in body.text:
+        return None
+    if body.json is not None:
+        return body.json
     try:
         return json.loads(body.content)
     except (ValueError, RecursionError):

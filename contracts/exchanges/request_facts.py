@@ -40,6 +40,9 @@ _JSON: Final = "application/json"
 #: Characters of a validator's message that are told.
 _SHOWN: Final = 200
 _HALVES: Final = re.compile("[\ud800-\udfff]")
+#: What such a half is written with.
+_HALF_SIGN: Final = rb"\ud"
+_HALF_BYTE: Final = b"\xed"
 
 
 @dataclass(frozen=True)
@@ -186,15 +189,18 @@ def _in_body(exchange: Exchange, schema: Mapping[str, Any]) -> Iterator[RequestF
     if not content:
         yield RequestFault("body:missing", "there is no body")
         return
-    try:
-        value = json.loads(content)
-    except (ValueError, RecursionError):
-        yield RequestFault("body:malformed", "the body is not JSON", firm=_breaks_off(content))
-        return
+    value = exchange.request_body.json
+    if value is None:
+        try:
+            value = json.loads(content)
+        except (ValueError, RecursionError):
+            yield RequestFault("body:malformed", "the body is not JSON", firm=_breaks_off(content))
+            return
     if value == {} and schema.get("required"):
         yield RequestFault("body:empty", "the body is an empty object")
         return
-    value = _readable(value)
+    if _HALF_SIGN in content.lower() or _HALF_BYTE in content:
+        value = _readable(value)
     validator = _validator(json.dumps(schema, sort_keys=True))
     for error in validator.iter_errors(value):
         yield from _of_body(error, value)

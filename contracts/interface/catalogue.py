@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, cached_property, lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -99,8 +100,15 @@ def matches(pattern: str, fault: str) -> bool:
     """Tell whether a fault of a clause covers a given one; a star covers one member or item."""
     if "*" not in pattern:
         return pattern == fault
-    ours, theirs = re.split(r"[.:]", pattern), re.split(r"[.:]", fault)
+    ours, theirs = _steps_of_pattern(pattern), _steps(fault)
     return len(ours) == len(theirs) and all(a in {"*", b} for a, b in zip(ours, theirs, strict=True))
+
+
+def _steps(fault: str) -> list[str]:
+    return fault.replace(":", ".").split(".")
+
+
+_steps_of_pattern = lru_cache(maxsize=1024)(_steps)
 
 
 def read_clauses(path: Path) -> Iterator[Clause]:
@@ -270,12 +278,10 @@ class Catalogue:
             firmest. ``None`` when the document says nothing on it.
 
         """
-        spoken = [
-            (pattern.count("*"), len(clause.operations), _FIRMNESS.index(clause.level), place, clause)
-            for place, (clause, pattern) in enumerate(self._faults.get(operation_id, ()))
-            if matches(pattern, fault)
-        ]
-        return min(spoken)[-1] if spoken else None
+        exact, starred = self._faults.get(operation_id, ({}, []))
+        if fault in exact:
+            return exact[fault]
+        return next((clause for pattern, clause in starred if matches(pattern, fault)), None)
 
     @cached_property
     def must(self) -> tuple[Clause, ...]:
@@ -283,12 +289,20 @@ class Catalogue:
         return tuple(clause for clause in self if clause.level is Level.MUST)
 
     @cached_property
-    def _faults(self) -> dict[str, list[tuple[Clause, str]]]:
-        spoken: dict[str, list[tuple[Clause, str]]] = {}
-        for clause in self:
-            for operation in clause.operations:
-                spoken.setdefault(operation, []).extend((clause, fault) for fault in clause.faults)
-        return spoken
+    def _faults(self) -> dict[str, tuple[dict[str, Clause], list[tuple[str, Clause]]]]:
+        """By operation: the clause of each fault that is named outright, and patterns with stars, best first."""
+        firmest = sorted(self, key=lambda clause: (len(clause.operations), _FIRMNESS.index(clause.level)))
+        named: dict[str, tuple[dict[str, Clause], list[tuple[str, Clause]]]] = {}
+        for clause in firmest:
+            for operation, fault in product(clause.operations, clause.faults):
+                exact, starred = named.setdefault(operation, ({}, []))
+                if "*" in fault:
+                    starred.append((fault, clause))
+                else:
+                    exact.setdefault(fault, clause)
+        for _, starred in named.values():
+            starred.sort(key=lambda pair: pair[0].count("*"))
+        return named
 
 
 def load_catalogue(folder: Path | None = None, description: Description | None = None) -> Catalogue:

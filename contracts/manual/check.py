@@ -14,8 +14,8 @@ from msgspec import Meta
 from contracts.checks.sequences import site_of
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.har import read_har
-from contracts.exchanges.overlap import overlapping
+from contracts.exchanges.har import Archive, read_har
+from contracts.exchanges.overlap import Span, overlapping, span_of
 from contracts.exchanges.redaction import TrafficRedactor
 from contracts.exchanges.transcript import milliseconds, request_text, response_text
 from contracts.file_formats import (
@@ -471,10 +471,8 @@ def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally,
         UsageError: it cannot be read, or holds nothing to judge; one line.
     """
     archive = read_har(path, shown)
-    # An entry that names no host was sent to no service that could be told from another.
-    entries = overlapping(each for each in archive.exchanges if urlsplit(each.url).hostname)
-    unreadable = archive.unreadable + len(archive.exchanges) - len(entries)
-    lost = sites_without_credentials(entries)
+    spans: dict[int, Span] = {}
+    lost = sites_without_credentials(_noting(archive, spans))
     watch = Watch(
         TrafficRedactor(),
         alone=options.alone,
@@ -482,14 +480,18 @@ def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally,
         strict_client=options.strict_client,
         without_credentials=lost,
     )
-    if not entries:
+    if not spans:
         raise UsageError(f"{shown}: no entry of it is a web request; export the traffic as HAR")
-    for each in entries:
+    overlapped = dict(zip(spans, overlapping(list(spans.values())), strict=True))
+    for each in archive:
+        if each.number not in spans:
+            continue
+        each.overlapped = overlapped[each.number]
         if options.base_url is None or _below(each.url, options.base_url):
             watch.take(each)
         else:
             watch.tally.elsewhere(site_of(each.url).partition("://")[2])
-    times = sorted(each.started for each in entries if each.started is not None)
+    times = sorted(span.started for span in spans.values() if span.started is not None)
     facts = CheckFacts(
         kind="archive",
         source=path.name,
@@ -500,10 +502,19 @@ def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally,
         alone=options.alone,
         strict_client=options.strict_client,
         realms=options.realms,
-        unreadable=unreadable,
-        notes=tuple(_notes(entries, lost)),
+        unreadable=len(archive) - len(spans),
+        notes=tuple(_notes(spans.values(), lost)),
     )
     return watch.tally, verdict_of(watch.tally), facts
+
+
+def _noting(archive: Archive, spans: dict[int, Span]) -> Iterator[Exchange]:
+    """Pass on the web requests of an archive, and note their spans by number."""
+    for exchange in archive:
+        # An entry that names no host was sent to no service that could be told from another.
+        if urlsplit(exchange.url).hostname:
+            spans[exchange.number] = span_of(exchange)
+            yield exchange
 
 
 def _below(url: str, base_url: str) -> bool:
@@ -518,12 +529,12 @@ def _plain(url: str) -> str:
     return f"{scheme}://{host.lower().removesuffix(_PORTS.get(scheme, '/'))}{slash}{path}"
 
 
-def _notes(entries: Sequence[Exchange], lost: Collection[str]) -> Iterator[str]:
+def _notes(spans: Collection[Span], lost: Collection[str]) -> Iterator[str]:
     for site in sorted(lost):
         yield (
             f"no request to {site} carries Authorization, although protected operations succeed: the recording has "
             "lost its credentials, so nothing is said about tokens"
         )
-    timeless = sum(each.ended is None for each in entries)
+    timeless = sum(span.ended is None for span in spans)
     if timeless:
-        yield f"{timeless} of {len(entries)} exchanges have no times, so no sequence was judged by them"
+        yield f"{timeless} of {len(spans)} exchanges have no times, so no sequence was judged by them"

@@ -260,12 +260,12 @@ def read_archive(path: Path, shown: str, entries: Entries | None) -> RecordedSeq
         UsageError: it cannot be read, holds none, or holds too many to be meant; one line.
     """
     archive = read_har(path, shown)
-    number = len(archive.exchanges) + archive.unreadable
+    number = len(archive)
     first, last = entries or (1, number)
     if first > number:
         raise UsageError(f"{shown}: holds {number} requests, so there is no request {first}")
     last = min(last, number)
-    read = (_as_sent(each) for each in archive.exchanges if first <= each.number <= last)
+    read = (_as_sent(each) for each in archive if first <= each.number <= last)
     found = [each for each in read if each is not None and not each.case.startswith(_HOUSEKEEPING)]
     if not found:
         raise UsageError(f"{shown}: no request in it is an operation of the interface")

@@ -459,11 +459,13 @@ def sites_without_credentials(exchanges: Iterable[Exchange]) -> frozenset[str]:
     description = load_description()
     succeeded, with_token = set(), set()
     for exchange in exchanges:
-        site, facts = site_of(exchange.url), read_request(exchange, description)
+        site = site_of(exchange.url)
         if (exchange.request_headers.first("Authorization") or "").strip():
             with_token.add(site)
-        elif facts is not None and facts.operation.protected and worked(exchange):
-            succeeded.add(site)
+        elif site not in with_token and site not in succeeded:
+            facts = read_request(exchange, description)
+            if facts is not None and facts.operation.protected and worked(exchange):
+                succeeded.add(site)
     return frozenset(succeeded - with_token)
 
 
@@ -483,7 +485,8 @@ def _readable(exchange: Exchange) -> Exchange:
         coding, body = response.headers.first("Content-Encoding"), response.body
         if coding and body.whole and body.content and _looks_packed(body.content):
             body = body.unpacked(coding)
-        response = replace(response, body=_all_or_nothing(body))
+        body = _all_or_nothing(body)
+        response = response if body is response.body else replace(response, body=body)
     return replace(exchange, request_body=_all_or_nothing(exchange.request_body), response=response)
 
 
