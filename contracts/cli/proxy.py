@@ -116,7 +116,7 @@ def _run(  # noqa: PLR0913 - one for each option
         )
         with recorder:
             page = None if page_port is None else _page(aimed, recorder.feed, reports, disposable=disposable)
-            plan = Plan(aimed, port, page, page_port or 0, until_idle, origins)
+            plan = Plan(aimed, port, page, page_port or 0, until_idle, origins, recorder.refused)
             serve(plan, recorder.hand_over, lambda proxy, page: _ready(aimed, proxy, page))
         unused.pop_all()
         verdict = recorder.report()

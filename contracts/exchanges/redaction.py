@@ -14,12 +14,17 @@ import re
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, quote_plus, unquote_plus, urlsplit
 
-from contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers, read_timestamp
+from contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers, Response, read_timestamp
 
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+#: A percent sign under any number of layers of percent-encoding.
+_PERCENTS: Final = re.compile("%(?:25)+(?=[0-9a-fA-F]{2})")
+#: Where the lines of a code end, as mail writes it.
+_WRAP: Final = re.compile(r"(?<=[a-z0-9+/=])\r?\n[ \t]*(?=[a-z0-9+/=])")
 #: Disguises one over the other; nobody wears more by accident.
 _LAYERS: Final = 2
 #: A shorter secret stands in the codes of other things by chance.
@@ -93,7 +98,9 @@ class Disguises:
         self._plain.add({secret.lower(), raw.decode("latin-1").lower()})
         if len(secret) >= _SHORTEST_CODED:
             self._plain.add({raw.hex()})
-            self._coded.add({code.lower() for code in in_base64(raw)})
+            codes = set(in_base64(raw))
+            codes |= {twice for code in codes for twice in in_base64(code.encode())}
+            self._coded.add({code.lower() for code in (*codes, *in_base32(raw))})
 
     def seen_in(self, text: str) -> bool:
         """Whether any secret stands in a text, in any letter case."""
@@ -103,7 +110,9 @@ class Disguises:
         if any(self._plain.standing_in(lowered)):
             return True
         signs = lowered.replace("-", "+").replace("_", "/")  # as Base64 is written where a URL may hold it
-        return any(self._coded.standing_in(signs))
+        if any(self._coded.standing_in(signs)):
+            return True
+        return "\n" in signs and any(self._coded.standing_in(_WRAP.sub("", signs)))
 
 
 def in_base64(raw: bytes) -> Iterator[str]:
@@ -112,6 +121,13 @@ def in_base64(raw: bytes) -> Iterator[str]:
         coded = base64.b64encode(b"\0" * before + raw).decode("ascii").rstrip("=")
         # The first and the last signs depend on the neighbours.
         yield coded[(0, 2, 3)[before] : len(coded) - 1]
+
+
+def in_base32(raw: bytes) -> Iterator[str]:
+    """The same in Base32, for each of five places."""
+    for before in range(5):
+        coded = base64.b32encode(b"\0" * before + raw).decode("ascii")
+        yield coded[-(-8 * before // 5) : 8 * (before + len(raw)) // 5]
 
 
 def _views(text: str) -> Iterator[str]:
@@ -125,6 +141,7 @@ def _views(text: str) -> Iterator[str]:
 
 def _uncovered(text: str) -> Iterator[str]:
     if "%" in text:
+        text = _PERCENTS.sub("%", text)
         yield unquote_plus(text, errors="replace")
         yield unquote_plus(text, encoding="latin-1")
     if "&" in text:
@@ -189,6 +206,10 @@ class Redactor:
     def knows(self, secret: str) -> bool:
         """Whether a text is one of the run's secrets."""
         return secret in self._secrets
+
+    def withheld(self, exchange: Exchange) -> Exchange:
+        """The exchange without bodies that may hold secrets nobody knows: none here, a run knows its own."""
+        return exchange
 
     def stands_in(self, texts: Iterable[str]) -> bool:
         """Whether a secret stands in any of some texts, in whatever form."""
@@ -323,6 +344,7 @@ def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
     Args:
         redactor: Knows the secrets; also those of this exchange (see `learn_tokens`).
     """
+    exchange = redactor.withheld(exchange)
     # One look at all of it together: most exchanges hold nothing but the credentials in their place.
     usual = redactor if redactor.stands_in(_texts(exchange)) else _NOTHING_SECRET
     response = exchange.response
@@ -451,6 +473,18 @@ class TrafficRedactor(Redactor):
             if len(secret) >= _SHORTEST and REDACTED not in secret and secret.lower() not in _NO_SECRETS:
                 self.learn(secret)
 
+    def withheld(self, exchange: Exchange) -> Exchange:
+        """The exchange without the bodies of a sign-in that is not understood: whatever stands there may be secret."""
+        if not _signs_in(exchange):
+            return exchange
+        request, response = exchange.request_body, exchange.response
+        asked = _understood(request)
+        if asked and (response is None or _tells_token(response)):
+            return exchange
+        # An answer may quote what it was asked.
+        hidden = response and replace(response, body=_withheld(response.body), reason="")
+        return replace(exchange, request_body=request if asked else _withheld(request), response=hidden)
+
     def stands_in(self, texts: Iterable[str]) -> bool:
         """Whether a secret stands in any of some texts, or the name of a member, parameter or header that tells one."""
         whole = "\n".join(texts)
@@ -467,6 +501,58 @@ class TrafficRedactor(Redactor):
         return self.text(super().header(name, REDACTED if name.lower() in _KEY_HEADERS else value))
 
 
+#: Stands for a body of a sign-in that is no object with an e-mail and a password, or an answer without a token.
+NOT_UNDERSTOOD: Final = "[redacted: the body of a sign-in that is not understood]"
+_SIGN_IN: Final = "/authentication/token"
+#: Words of such a body that may be secrets, and those that are none.
+_WORD: Final = re.compile(r"[^\s\"'`{}\[\](),:;=&<>\\]{8,}")
+_NO_SECRET_WORD: Final = re.compile(
+    rf"(?:{_NAMES}|token|e-?mail|user(?:name)?|[^@]+@[^@]+|undefined|\[object)/?", re.I
+)
+_MOST_WORDS: Final = 50
+
+
+def _signs_in(exchange: Exchange) -> bool:
+    return exchange.url.partition("?")[0].rstrip("/").endswith(_SIGN_IN) and exchange.method == "POST"
+
+
+def _understood(body: Body) -> bool:
+    """Whether a sign-in's body is a plain object whose secrets stand where they are looked for."""
+    if body == NO_BODY or (not body.content and not body.whole):
+        return True
+    sent = body.json if body.whole and body.flaw is None else None
+    return isinstance(sent, dict) and all(
+        isinstance(value, str)
+        if name == "email" or _SECRET_NAME.fullmatch(name)
+        else value in (True, False, None)
+        for name, value in sent.items()
+    )
+
+
+def _tells_token(response: Response) -> bool:
+    """Whether the secrets of an answer to signing in stand where they are looked for; a refusal has none."""
+    body = response.body
+    if not 200 <= response.status < 300 or not _WORD.search(body.text):
+        return True
+    return body.whole and next(tokens_in(body.json), None) is not None
+
+
+def _withheld(body: Body) -> Body:
+    return Body(NOT_UNDERSTOOD.encode(), body.size, whole=False) if body.content else body
+
+
+def _words_of_sign_in(exchange: Exchange) -> Iterator[str]:
+    """What may be secret in a sign-in that is not understood, so that it can be found where it is quoted."""
+    response = exchange.response
+    hidden = [] if _understood(exchange.request_body) else [exchange.request_body]
+    if response is not None and not _tells_token(response):
+        hidden.append(response.body)
+    for body in hidden:
+        for word in islice(_WORD.finditer(body.text[:KEPT_BODY]), _MOST_WORDS):
+            if not _NO_SECRET_WORD.fullmatch(word[0]):
+                yield word[0]
+
+
 def _names_a_secret(text: str) -> bool:
     lowered = text.lower()
     return any(sign in lowered for sign in _SIGNS)
@@ -481,6 +567,8 @@ def credential(exchange: Exchange) -> str | None:
 
 def _secrets(exchange: Exchange) -> Iterator[str]:
     response = exchange.response
+    if _signs_in(exchange):
+        yield from _words_of_sign_in(exchange)
     for name, value in (*exchange.request_headers.pairs, *(response.headers.pairs if response else ())):
         if name.lower() in SECRET_HEADERS:
             yield from _of_header(name.lower(), value)

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
@@ -25,6 +25,7 @@ from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
+from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
@@ -41,7 +42,7 @@ from contracts.manual import check
 from contracts.manual.check import CheckFacts
 from contracts.manual.traffic_findings import Feed, Seen, TrafficVerdict, verdict_of
 from contracts.manual.traffic_watch import Watch
-from contracts.safe_text import plain_line
+from contracts.safe_text import many, plain_line
 from contracts.session.relay import Relay, RelayFault, TargetResponse, decoded
 from contracts.session.session import secrets_of
 from contracts.settings.guard import GuardViolation
@@ -98,6 +99,8 @@ _ADDED: Final = ("Date", "Server", "Content-Type")
 _NO_TEXT: Final = re.compile("[\udc80-\udcff]")
 #: Case of an exchange that passed.
 CASE: Final = "through the proxy"
+_OWN_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+_OTHER_HOST: Final = "the Host header names another machine than this one; use localhost or 127.0.0.1"
 _GONE: Final = "the client went away before the answer ended"
 
 
@@ -163,6 +166,8 @@ class ProxyHandler:
         if body is None:
             passing.sent.end()
         passing.fault = _GONE
+        if not _for_this_machine(request):
+            return await self._own(request, passing, _FORBIDDEN, _OTHER_HOST, "http_request_denied")
         try:
             async with self._relay.send(request.method, passing.target, headers, body) as onward:
                 return await self._pass_back(request, passing, onward)
@@ -222,6 +227,22 @@ class ProxyHandler:
             response.headers.popall(name, None)
         vary = ", ".join(response.headers.getall("Vary", ()))
         response.headers.update(self._origins.of_answer(request.headers.get("Origin"), vary))
+
+
+def _for_this_machine(request: web.BaseRequest) -> bool:
+    """Whether a request names this machine as its host, as clients do that are pointed at the proxy.
+
+    A page whose own name was made to lead here (DNS rebinding) names that. A client that takes this for its HTTP proxy
+    writes the target's whole address.
+    """
+    host = request.headers.get("Host")
+    if host is None or not request.raw_path.startswith("/"):
+        return True
+    try:
+        name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    return name in _OWN_NAMES or name.endswith(".localhost")
 
 
 def _lower(request: web.BaseRequest) -> dict[str, str]:
@@ -309,6 +330,7 @@ class Plan:
         page_port: Its port; 0 for a free one.
         until_idle: Seconds without traffic after which it stops by itself; None for never.
         origins: Pages of these origins may use the proxy; None leaves that to the target.
+        refused: Takes the reason of each request that is no HTTP, and was refused.
     """
 
     target: Target
@@ -317,6 +339,7 @@ class Plan:
     page_port: int = 0
     until_idle: float | None = None
     origins: AllowedOrigins | None = None
+    refused: Callable[[str], None] | None = None
 
 
 def serve(
@@ -348,7 +371,9 @@ async def _serve(
         await relay.reach()
         passer = ProxyHandler(relay, plan.target.base_url, hand_over, plan.origins)
         client_url = await stack.enter_async_context(
-            listening(proxy_application(passer), plan.port, "--port", auto_decompress=False)
+            listening(
+                proxy_application(passer), plan.port, "--port", auto_decompress=False, refused=plan.refused
+            )
         )
         page_url = None
         if plan.page is not None:
@@ -374,23 +399,31 @@ def proxy_application(passer: ProxyHandler) -> web.Application:
 
 @asynccontextmanager
 async def listening(
-    application: web.Application, port: int, option: str, *, auto_decompress: bool = True
+    application: web.Application,
+    port: int,
+    option: str,
+    *,
+    auto_decompress: bool = True,
+    refused: Callable[[str], None] | None = None,
 ) -> AsyncIterator[str]:
     """Serve an application on loopback, and give its address.
 
     Args:
         port: 0 for a free one.
         option: How messages call the port.
+        refused: Takes the reason of each request that is no HTTP, and was refused; by default the log does.
 
     Raises:
         UsageError: the port is in use.
     """
-    log = logging.getLogger("aiohttp.server")
-    log.addFilter(_in_one_line)
+    log, shown = logging.getLogger(f"{__name__}{option}"), _OneLine(refused)
+    log.setLevel(logging.DEBUG)
+    log.addFilter(shown)
     runner = web.AppRunner(
         application,
         handler_cancellation=True,
         access_log=None,
+        logger=log,
         keepalive_timeout=_KEEP_ALIVE_SECONDS,
         shutdown_timeout=_GRACE_SECONDS,
         max_line_size=_LONGEST_LINE,
@@ -404,18 +437,34 @@ async def listening(
             yield f"http://{HOST}:{listener.getsockname()[1]}"
         finally:
             await runner.cleanup()
-            log.removeFilter(_in_one_line)
+            log.removeFilter(shown)
 
 
-def _in_one_line(record: logging.LogRecord) -> bool:
-    """Say in one line what the server could not handle: its traceback quotes the request, credentials included."""
-    error = record.exc_info[1] if record.exc_info else None
-    if isinstance(error, HttpProcessingError):
-        record.msg = f"refused a malformed request: {error.code} ({type(error).__name__})"
-    elif error is not None:
-        record.msg = f"a request could not be handled: {type(error).__name__}"
-    record.args, record.exc_info, record.exc_text = None, None, None
-    return True
+class _OneLine:
+    """Says in one line what the server could not handle: its own words quote the request, credentials included."""
+
+    def __init__(self, refused: Callable[[str], None] | None) -> None:
+        self._refused = refused
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Put a record into one line, or hand it over."""
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, HttpProcessingError):
+            reason = _reason(error)
+            if self._refused is not None:
+                self._refused(reason)
+                return False
+            record.msg, record.levelno = f"refused a malformed request: {reason}", logging.WARNING
+        elif error is not None:
+            record.msg = f"a request could not be handled: {type(error).__name__}"
+        record.args, record.exc_info, record.exc_text = None, None, None
+        return record.levelno >= logging.WARNING
+
+
+def _reason(error: HttpProcessingError) -> str:
+    """Why a request is no HTTP, without what stands in it."""
+    told = error.message.partition("\n")[0].partition(": b'")[0].partition(': b"')[0].strip(" :")
+    return plain_line(told or type(error).__name__, 120)
 
 
 def _listener(port: int, option: str) -> socket.socket:
@@ -577,6 +626,7 @@ class TrafficRecorder:
             settle_seconds=target.pace.settle_seconds,
         )
         self._told: Counter[object] = Counter()
+        self._refused: Counter[str] = Counter()
         self._open = ExitStack()
         self.feed = Feed()
 
@@ -601,6 +651,12 @@ class TrafficRecorder:
         """Take an exchange; returns at once."""
         self._background.hand_over(exchange)
 
+    def refused(self, reason: str) -> None:
+        """Note a request that was no HTTP, and was refused."""
+        self._refused[reason] += 1
+        if self._refused[reason] <= _OFTEN:
+            self._say(f"refused a malformed request of the client (400): {reason}")
+
     def report(self) -> TrafficVerdict:
         """Write the report; after the `with` block.
 
@@ -617,6 +673,7 @@ class TrafficRecorder:
             finished=datetime.now(UTC).isoformat(),
             alone=self._alone,
             strict_client=self._strict,
+            notes=tuple(self._notes),
         )
         check.write(self._watch.tally, verdict, facts, self._folder)
         return verdict
@@ -625,7 +682,13 @@ class TrafficRecorder:
     def lines(self) -> list[str]:
         """What to say at the end."""
         tally = self._watch.tally
-        return [*check.finding_lines(tally), "", *check.coverage_lines(tally, 0)]
+        return [*check.finding_lines(tally), "", *check.coverage_lines(tally, 0), *self._notes]
+
+    @property
+    def _notes(self) -> Iterator[str]:
+        if self._refused:
+            number = many(self._refused.total(), "malformed request")
+            yield f"refused (400) {number}: {check.leading(self._refused)}"
 
     def _keep(self, seen: Seen) -> None:
         exchange = seen.exchange

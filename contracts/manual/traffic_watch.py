@@ -33,7 +33,7 @@ from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Body, Exchange, Response
 from contracts.exchanges.readers import Ambiguous
-from contracts.exchanges.redaction import TrafficRedactor, redacted
+from contracts.exchanges.redaction import NOT_UNDERSTOOD, TrafficRedactor, redacted
 from contracts.exchanges.request_facts import ROOT, RequestFacts, RequestFault, read_request, scheme_fault
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.interface.description import Operation, load_description
@@ -48,6 +48,8 @@ _NO_TOKEN_FAULT: Final = "header.Authorization:unknown-value"  # noqa: S105 - a 
 #: A mistake of these kinds in the request around its content is one whatever level the clause has that speaks of it.
 _OUTRIGHT: Final = frozenset({"header.Realm:missing", "header.Authorization:missing"})
 _NO_TOKEN_SENT: Final = "header.Authorization:missing"  # noqa: S105 - a fault's name
+#: Faults of a request that are told without a word of it.
+_WITHOUT_QUOTES: Final = frozenset({"missing", "malformed", "empty"})
 _UPDATE: Final = "updateContact"
 _LONGEST: Final = 400
 #: So many different records with the same contradiction are no accident of another client's writing.
@@ -330,7 +332,10 @@ class Watch:
             facts = read_request(judged, self._description, None)
             judged.operation = facts.operation.id if facts else None
             judged.realm = _shown_realm(facts)
-            findings = tuple(map(self._without_secrets, self._found(judged, facts)))
+            hidden = self._redactor.withheld(judged) is not judged
+            findings = tuple(
+                self._without_secrets(each, hidden=hidden) for each in self._found(judged, facts)
+            )
         except Exception as error:  # noqa: BLE001 - told in the verdict; one exchange must not hide the others
             self.tally.broken(exchange.number, self._redactor.text(f"{type(error).__name__}: {error}"))
         seen = Seen(redacted(judged, self._redactor), findings)
@@ -439,8 +444,9 @@ class Watch:
         realm = step.realm or ANY_REALM
         return of_service(result, realm, step.exchange.number, firm=firm, because_of=due.because_of)
 
-    def _without_secrets(self, finding: TrafficFinding) -> TrafficFinding:
-        firm = finding
+    def _without_secrets(self, finding: TrafficFinding, *, hidden: bool) -> TrafficFinding:
+        quotes = (finding.fault or "").rpartition(":")[2] not in _WITHOUT_QUOTES
+        firm = replace(finding, seen=NOT_UNDERSTOOD) if hidden and quotes else finding
         if self._strict and finding.side is Side.REQUEST and finding.standing is Standing.ADVICE:
             firm = replace(finding, standing=Standing.FAULT)
         return replace(firm, expected=self._redactor.text(firm.expected), seen=self._redactor.text(firm.seen))

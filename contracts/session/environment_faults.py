@@ -103,6 +103,7 @@ class Breaker:
         self._lock = threading.Lock()
         self._unanswered_by_operation: dict[str, _Unanswered] = {}
         self._given_up: dict[str, str] = {}
+        self._marks: dict[str, Path] = {}
         self._row = 0
         self._row_seconds = 0.0
         self._row_silent: set[str] = set()
@@ -222,5 +223,7 @@ class Breaker:
         return self._given_up.get(operation)
 
     def _mark(self, operation: str) -> Path:
-        name = hashlib.sha256(operation.encode("utf-8", "replace")).hexdigest()[:16]
-        return self._folder / f"given-up-{name}"
+        if operation not in self._marks:
+            name = hashlib.sha256(operation.encode("utf-8", "replace")).hexdigest()[:16]
+            self._marks[operation] = self._folder / f"given-up-{name}"
+        return self._marks[operation]

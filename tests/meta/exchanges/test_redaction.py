@@ -3,6 +3,7 @@
 import base64
 import html
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,14 @@ import pytest
 
 from contracts.evidence.journal import Journal, read_journal
 from contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange
-from contracts.exchanges.redaction import KEPT_BODY, Redactor
+from contracts.exchanges.redaction import (
+    KEPT_BODY,
+    NOT_UNDERSTOOD,
+    WITHHELD,
+    Redactor,
+    TrafficRedactor,
+    redacted,
+)
 from contracts.exchanges.transcript import curl
 from contracts.session.session import JournalRecorder
 from tests.meta import messages
@@ -41,6 +49,55 @@ def test_a_secret_is_blanked_in_every_form(form: Callable[[str], str]) -> None:
     text = Redactor([SECRET]).text(f"before {form(SECRET)} after")
     assert text.startswith("before ")
     assert "[redacted]" in text
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda secret: re.sub("(.{9})", r"\1\r\n", base64.b64encode(secret).decode()),
+        lambda secret: base64.b64encode(base64.b64encode(b"ab" + secret)).decode(),
+        lambda secret: base64.b32encode(b"abc" + secret).decode(),
+        lambda secret: quote(quote(quote("".join(f"%{byte:02X}" for byte in secret)))),
+    ],
+    ids=["base64 in lines", "base64 twice", "base32", "percent in four layers"],
+)
+def test_a_text_with_a_secret_under_a_code_is_withheld(form: Callable[[bytes], str]) -> None:
+    assert Redactor([SECRET, TOKEN]).text(f"before {form(TOKEN.encode())} after") == WITHHELD
+
+
+SIGN_IN = "https://registry.test/api/v2013/authentication/token"
+PASSWORD = "hunter2-correct-horse"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{{'email': 'a@b.test', 'password': '{PASSWORD}'}}",
+        f'{{"email": "a@b.test", "password": "{PASSWORD}',
+        json.dumps(json.dumps({"email": "a@b.test", "password": PASSWORD})),
+        json.dumps(["a@b.test", PASSWORD]),
+        json.dumps({"email": "a@b.test", "password": [PASSWORD]}),
+        json.dumps({"email": "a@b.test", "pass": PASSWORD}),
+        f"<password>{PASSWORD}</password>",
+    ],
+    ids=["single quotes", "unterminated", "packed twice", "array", "nested", "other name", "xml"],
+)
+def test_of_a_sign_in_that_is_not_understood_no_word_is_kept(body: str) -> None:
+    redactor = TrafficRedactor()
+    refused = exchange(body.encode(), f"what is {body}?".encode(), url=SIGN_IN, method="POST")
+    redactor.learn_from(refused)
+    later = exchange(None, f"a log with {body}".encode())
+    for kept in (redacted(refused, redactor), redacted(later, redactor)):
+        assert PASSWORD not in json.dumps(kept.to_record())
+    assert NOT_UNDERSTOOD in json.dumps(redacted(refused, redactor).to_record())
+
+
+def test_of_many_words_those_that_stand_in_a_text_are_found() -> None:
+    """Tokens often begin alike."""
+    redactor = Redactor(f"{TOKEN}-{number:05}" for number in range(300))
+    assert redactor.text(f"a {TOKEN}-00123 b") == "a [redacted] b"
+    assert redactor.text(f"a {TOKEN.upper()}-00299") == "a [redacted]"
+    assert redactor.text("a stranger's text") == "a stranger's text"
 
 
 def test_a_secret_inside_another_leaves_nothing_of_it() -> None:

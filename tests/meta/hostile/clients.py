@@ -13,7 +13,7 @@ from tests.meta.hostile.service import Asked, Given, scripted
 
 GROUP = "proxy"
 _SECRET = "secret-token-of-a-client"
-_REQUEST = "GET /api/v2013/documents/draft HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+_REQUEST = "GET /api/v2013/documents/draft HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 
 
 def _ok(asked: Asked) -> bytes:

@@ -2,7 +2,9 @@
 
 import base64
 import json
+import random
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.exchanges.har import read_har
-from contracts.exchanges.overlap import overlapping, span_of
+from contracts.exchanges.overlap import Span, overlapping, span_of
 from contracts.manual.check import CheckOptions, check_archive
 from contracts.manual.traffic_findings import Side
 from tests.meta.manual.sample_traffic import SITE, entry
@@ -93,6 +95,28 @@ def test_what_was_under_way_beside_a_write_overlaps_with_it(archive: Archive) ->
     del untimed["startedDateTime"]
     read = read_har(archive([save, beside, after, elsewhere, untimed]), "x")
     assert overlapping([span_of(each) for each in read]) == [False, True, False, False, True]
+
+
+def test_overlaps_are_those_of_looking_at_every_pair() -> None:
+    """Of drawn spans, each compared with every other."""
+    chance, began = random.Random(1), datetime(2026, 1, 1, tzinfo=UTC)  # noqa: S311 - not for secrets
+    for _ in range(200):
+        spans = []
+        for _ in range(chance.randint(1, 12)):
+            start = began + timedelta(seconds=chance.randint(0, 15))
+            ends = None if chance.random() < 0.1 else start + timedelta(seconds=chance.randint(1, 6))
+            spans.append(Span(chance.choice("ab*"), chance.random() < 0.5, ends and start, ends))
+        assert overlapping(spans) == [
+            one.ended is None or any(meet(one, other) for other in spans if other is not one) for one in spans
+        ]
+
+
+def meet(one: Span, other: Span) -> bool:
+    about = one.subject == other.subject or "*" in (one.subject, other.subject)
+    if None in (one.started, one.ended, other.started, other.ended):
+        return about and other.writes
+    together = one.started < other.ended and other.started < one.ended  # type: ignore[operator]
+    return about and other.writes and together
 
 
 def test_entries_that_are_no_request_are_counted(archive: Archive) -> None:

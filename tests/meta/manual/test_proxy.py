@@ -15,7 +15,7 @@ def test_a_request_arrives_as_it_was_written() -> None:
     path = "/api//v2013/a%2Fb/../c;d?x=%20|y&Realm=abs-dev&empty=&q='%C3'"
     lines = [
         f"PUT {path} HTTP/1.1",
-        "Host: proxy.test",
+        "Host: proxy.localhost",
         "x-ODD-Case: one",
         "Accept: a/b",
         "x-ODD-Case: two",
@@ -36,7 +36,7 @@ def test_an_answer_arrives_as_it_was_written() -> None:
         b"HTTP/1.1 299 Quite Fine\r\nset-COOKIE: a=1\r\nX-B: 2\r\nset-COOKIE: c=3\r\nContent-Length: 3\r\n\r\nabc"
     )
     with serving(script) as url, between(url) as proxy:
-        answer = proxy.ask(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        answer = proxy.ask(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert answer.first == "HTTP/1.1 299 Quite Fine"
     assert answer.headers == [
         ("set-COOKIE", "a=1"),
@@ -50,7 +50,7 @@ def test_an_answer_arrives_as_it_was_written() -> None:
 def test_nothing_is_added_to_a_bare_request() -> None:
     script, received = answering(OK)
     with serving(script) as url, between(url) as proxy:
-        proxy.ask(b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
+        proxy.ask(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert [name for name, _ in received[0].headers] == ["Host"]
 
 
@@ -58,7 +58,7 @@ def test_headers_of_the_connection_stay_on_it() -> None:
     script, received = answering(OK)
     with serving(script) as url, between(url) as proxy:
         proxy.ask(
-            b"GET /x HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, X-Mine\r\nX-Mine: 1\r\n"
+            b"GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive, X-Mine\r\nX-Mine: 1\r\n"
             b"Keep-Alive: 5\r\nTE: trailers\r\nX-Yours: 2\r\n\r\n"
         )
     assert [name for name, _ in received[0].headers] == ["Host", "X-Yours"]
@@ -68,9 +68,9 @@ def test_the_answer_to_head_keeps_its_length_and_has_no_body() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n"
     script, _ = answering(head, OK, bodiless=True)
     with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
-        wire.send(b"HEAD /x HTTP/1.1\r\nHost: x\r\n\r\n")
+        wire.send(b"HEAD /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
         first = wire.message(bodiless=True)
-        wire.send(b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
+        wire.send(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
         second = wire.message()
     assert first is not None
     assert first.value("Content-Length") == "1234"
@@ -82,9 +82,9 @@ def test_the_answer_to_head_keeps_its_length_and_has_no_body() -> None:
 def test_an_answer_without_a_body_stays_without(status: str) -> None:
     script, _ = answering(f'HTTP/1.1 {status}\r\nETag: "e"\r\n\r\n'.encode(), OK)
     with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
-        wire.send(b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
+        wire.send(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
         first = wire.message(bodiless=True)
-        wire.send(b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
+        wire.send(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
         second = wire.message()
     assert first is not None
     assert first.first == f"HTTP/1.1 {status}"
@@ -97,7 +97,7 @@ def test_packed_bodies_stay_packed_and_are_judged_unpacked() -> None:
     packed = gzip.compress(b'{"title": "x"}')
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n"
     script, received = answering(head.encode() + packed)
-    request = f"PUT /x HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n"
+    request = f"PUT /x HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n"
     with serving(script) as url, between(url) as proxy:
         answer = proxy.ask(request.encode() + packed)
         handed = proxy.handed()
@@ -118,7 +118,7 @@ def test_chunks_pass_both_ways_as_they_come() -> None:
         wire.send(b"0\r\n\r\n")
 
     with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
-        wire.send(b"POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n")
+        wire.send(b"POST /x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n")
         answer = wire.head()
         assert answer is not None
         coming = wire.chunks()
@@ -136,7 +136,7 @@ def test_chunks_pass_both_ways_as_they_come() -> None:
 def test_a_client_that_waits_to_be_asked_for_its_body_is_asked() -> None:
     script, received = answering(OK)
     with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
-        wire.send(b"PUT /x HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
+        wire.send(b"PUT /x HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
         asked = wire.head()
         assert asked is not None
         assert asked.first.startswith("HTTP/1.1 100")
@@ -157,7 +157,7 @@ def test_many_clients_at_once_get_their_own_answers() -> None:
     with serving(script) as url, between(url) as proxy:
 
         def ask(number: int) -> None:
-            answers[number] = proxy.ask(f"GET /{number} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).body
+            answers[number] = proxy.ask(f"GET /{number} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()).body
 
         threads = [threading.Thread(target=ask, args=(number,)) for number in range(24)]
         for thread in threads:

@@ -19,7 +19,7 @@ PATIENCE = 300
 LIST = b"[]"
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n" + LIST
 ASKED = (
-    b"GET /api/v2013/document-drafts HTTP/1.1\r\nHost: x\r\nRealm: abs-dev\r\n"
+    b"GET /api/v2013/document-drafts HTTP/1.1\r\nHost: localhost\r\nRealm: abs-dev\r\n"
     b"Authorization: Bearer a-token-of-forty-characters-0123456789ab\r\n\r\n"
 )
 

@@ -4,7 +4,7 @@ import socket
 
 from tests.meta.manual.scripted_service import Wire, between, serving
 
-GET = b"GET /api/v2013/document-drafts HTTP/1.1\r\nHost: x\r\n\r\n"
+GET = b"GET /api/v2013/document-drafts HTTP/1.1\r\nHost: localhost\r\n\r\n"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
@@ -27,7 +27,7 @@ def test_a_target_that_is_down_gives_a_502_of_the_proxys_own() -> None:
 
 def test_a_connection_closed_without_an_answer_gives_a_502() -> None:
     with serving(lambda wire: wire.close()) as url, between(url) as proxy:
-        answer = proxy.ask(b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+        answer = proxy.ask(b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
         handed = proxy.handed()
     assert answer.first.startswith("HTTP/1.1 502")
     assert handed.fault is not None
@@ -79,7 +79,9 @@ def test_an_answer_before_the_end_of_an_upload_arrives() -> None:
         wire.stream.read()
 
     with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
-        wire.send(b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n" + b"x" * 200_000)
+        wire.send(
+            b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n" + b"x" * 200_000
+        )
         answer = wire.message()
         handed = proxy.handed()
     assert answer is not None
@@ -97,7 +99,9 @@ def test_production_is_refused_before_the_first_byte() -> None:
         wire.send(OK)
 
     with serving(script) as url, between(url) as proxy:
-        answer = proxy.ask(b"GET /api/v2013/document-drafts HTTP/1.1\r\nHost: x\r\nRealm: abs\r\n\r\n")
+        answer = proxy.ask(
+            b"GET /api/v2013/document-drafts HTTP/1.1\r\nHost: localhost\r\nRealm: abs\r\n\r\n"
+        )
         handed = proxy.handed()
     assert answer.first.startswith("HTTP/1.1 403")
     assert answer.value("Proxy-Status").endswith("error=http_request_denied")
