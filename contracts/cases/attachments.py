@@ -14,6 +14,7 @@ from contracts.cases.arrangement import (
     found,
     ids_in,
     lists,
+    names_file,
     require,
     upload,
     works,
@@ -21,7 +22,7 @@ from contracts.cases.arrangement import (
 from contracts.cases.comparison import tolerated
 from contracts.cases.list_pages import Lister, Page, Record, attachments_of
 from contracts.checks.claims import Claim, Claims
-from contracts.checks.outcomes import Blocked, done, usable
+from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
@@ -295,11 +296,12 @@ def taken(claim: Claim, arrange: Arrangement, actor: Actor, filename: str, conte
 
 
 def attach_large(
-    taken: Claim, same: Claim, arrange: Arrangement, actor: Actor, filename: str, size: int
+    claims: tuple[Claim, Claim, Claim], arrange: Arrangement, actor: Actor, filename: str, size: int
 ) -> Attachment:
-    """Claim that a file within the limit is taken by the shared document, and that it comes back whole.
+    """Claim that a file within the limit is taken by the shared document, found there, and comes back whole.
 
     Args:
+        claims: That it is taken, that it is found, and that it comes back.
         size: Bytes.
 
     Returns:
@@ -309,12 +311,13 @@ def attach_large(
         Contradiction: it is refused where a small one is taken, or other bytes come back.
         Blocked: the small one is refused too, or nothing leads to the attachment.
     """
+    taken, there, same = claims
     body = contents.Announced(size)
     sought = Attachment(document_for_uploads(arrange, actor), 0, filename, b"")
     path = {"uid": sought.uid, "filename": filename}
     created = actor.send("createAttachment", path=path, body=body)
     tolerated(taken, created, lambda: upload(actor, sought.uid, f"small-{filename}", b"small\n"))
-    attachment = found(actor, sought, created, size)
+    attachment = _found_large(there, actor, sought, created, size)
     got = actor.send("getAttachment", path=attachment.path, summed=True)
     same.holds(
         got.answer.success and got.answer.body.digest == body.digest,
@@ -323,6 +326,57 @@ def attach_large(
         seen=f"{got.answer.status} with other bytes",
     )
     return attachment
+
+
+def _found_large(there: Claim, actor: Actor, sought: Attachment, created: Exchange, size: int) -> Attachment:
+    """A large file by its id; where the exists check does not find it, a claim that no download does either."""
+    try:
+        return found(actor, sought, created, size)
+    except Blocked:
+        answers = [created.answer.json, *(attachments_of(actor, sought.uid).page().records or ())]
+        for number in dict.fromkeys(number for each in answers for number in ids_in(each, size)):
+            path = replace(sought, id=number).path
+            got = actor.send("getAttachment", path=path, summed=True)
+            if usable(got).success and got.answer.body.size == size:
+                check = actor.send("attachmentExists", path=path)
+                there.accepted(check)
+        raise
+
+
+def named_twice(claim: Claim, arrange: Arrangement, actor: Actor, name: str) -> None:
+    """Claim of two files that are attached under one name that the later one is served, and each under its own id.
+
+    Whether a document takes a name twice, or replaces the file, is not shown: with one id there is the later one.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: a file was refused.
+    """
+    uid, files = (
+        document_for_uploads(arrange, actor),
+        (b"the earlier file\n", b"the later file, which is longer\n"),
+    )
+    made = [upload(actor, uid, name, content) for content in files]
+    done(made[0])
+    if not usable(made[1]).success:
+        return
+    given: list[Exchange] = []
+
+    def right() -> bool:
+        records = [record for record in attachments_of(actor, uid).walk() if names_file(record, name)]
+        answers = [*(each.answer.json for each in made), *records]
+        numbers = dict.fromkeys(number for each in answers for number in ids_in(each, -1)[:2])
+        paths = (Attachment(uid, number, name, b"").path for number in numbers)
+        asked = [actor.send("getAttachment", path=path) for path in paths]
+        given[:] = [each for each in asked if usable(each).success]
+        seen = {each.answer.content for each in given}
+        kept_both = len(given) >= len(files) <= len(records)
+        return files[1] in seen and (seen >= set(files) or not kept_both)
+
+    held = right() or arrange.eventually(right)
+    if given:
+        told = {"expected": "the later file, and each of two under its own id", "seen": "other bytes"}
+        claim.holds(held, *made, *given, **told)
 
 
 def takes_several(claim: Claim, arrange: Arrangement, actor: Actor) -> None:
@@ -458,19 +512,12 @@ def no_file_for_a_preview(claim: Claim, actor: Actor, attachment: Attachment) ->
 _TOO_LARGE: Final = 413
 #: Temporary files that are persisted beside those of the other cases.
 _FURTHER: Final = 2
-#: A temporary file of so many bytes shows that files larger than the smallest bound that is usual are persisted.
-_SOME_SIZE: Final = 1_000_000
 
 
-def persisted_whatever_its_size(claim: Claim, exchange: Exchange, size: int = 0) -> None:
-    """Claim that a temporary file was not refused for its size; of a small one that was taken, nothing.
-
-    Args:
-        size: Of the file that was taken, in bytes.
-    """
+def persisted_whatever_its_size(claim: Claim, exchange: Exchange) -> None:
+    """Claim that a temporary file was not refused for its size."""
     refused = usable(exchange).status == _TOO_LARGE
-    if refused or size > _SOME_SIZE:
-        claim.holds(not refused, exchange, expected="persisted: no limit", seen=exchange.answer.quote())
+    claim.holds(not refused, exchange, expected="persisted: no limit", seen=exchange.answer.quote())
 
 
 def further_persisted(
@@ -480,24 +527,28 @@ def further_persisted(
 
     Raises:
         Contradiction: a must was contradicted.
-        Blocked: one was refused that an earlier run may have used up. Untested: the settings name no further one.
+        Blocked: one was refused that an earlier run may have used up.
     """
     got: list[Exchange] = []
     for _ in range(_FURTHER):
+        try:
+            named = arrange.temporary_file()
+        except Untested:
+            break  # those of the other cases are judged
         uid = arrange.document(actor)
-        kept = actor.send("persistTemporaryFile", path={"uid": uid, "tempFileId": arrange.temporary_file()})
+        kept = actor.send("persistTemporaryFile", path={"uid": uid, "tempFileId": named})
         persisted_whatever_its_size(size, kept)
         arrange.unspent(kept)
         listed.accepted(kept)
         got.append(actor.send("getAttachment", path=persisted(actor, uid, kept).path))
-        persisted_whatever_its_size(size, kept, len(usable(got[-1]).content))
-    bytes_seen = [each.answer.content for each in got]
-    different.holds(
-        len(set(bytes_seen)) == len(bytes_seen),
-        *got,
-        expected=f"{len(got)} files with bytes of their own",
-        seen="the same bytes twice",
-    )
+    bytes_seen = [usable(each).content for each in got]
+    if len(got) > 1:
+        different.holds(
+            len(set(bytes_seen)) == len(bytes_seen),
+            *got,
+            expected=f"{len(got)} files with bytes of their own",
+            seen="the same bytes twice",
+        )
 
 
 def _own_page(actor: Actor, attachment: Attachment) -> bool:

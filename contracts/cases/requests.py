@@ -155,6 +155,10 @@ _COLLECTION: Final = re.compile(r"(/api/v20\d\d)/[^/?]+")
 UNKNOWN_REALM: Final = "no-such-realm"
 #: For each document realm another one.
 ELSEWHERE: Final[Mapping[str, str]] = {"abs-dev": "bch-dev", "bch-dev": "chm-dev", "chm-dev": "abs-dev"}
+#: For each document realm all others.
+OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
+    realm: (other, ELSEWHERE[other]) for realm, other in ELSEWHERE.items()
+}
 #: What an upload sends.
 CONTENT: Final = b"a note\n"
 

@@ -224,6 +224,12 @@ class Samples:
         """A valid workflow submission; `members` are additionalInfo and batchId."""
         return {"document": self.document(identifier), **members}
 
+    def submitted_contacts_without_a_field(self, identifier: str) -> list[dict[str, Any]]:
+        """Valid documents but for one mandatory field each, where the workflow's documents are contacts; else none."""
+        document = self.document(identifier)
+        contact = set(MANDATORY_FIELDS) <= document.keys()
+        return [without(document, name) for name in MANDATORY_FIELDS] if contact else []
+
     def faulty_submission(self, identifier: str) -> dict[str, Any]:
         """A submission whose document breaks its schema: every member but the header has a wrong kind."""
         document = self.document(identifier)
@@ -323,18 +329,25 @@ def several_languages(record: Record) -> Record:
     return record | {name: dict(text) for name in there} | declared
 
 
+def in_another_language(record: Record) -> Record:
+    """A record whose localised fields carry their text in French alone, which its header declares."""
+    there = [name for name in LOCALISED_FIELDS if name in record]
+    declared = {"header": record["header"] | {"languages": ["fr"]}} if "header" in record else {}
+    return record | {name: {"fr": "Nairobi, à l’équateur"} for name in there} | declared
+
+
 def named_in_scripts(record: Record) -> Record:
     """A record of somebody whose names are written as elsewhere: accents, an apostrophe, and other scripts."""
     return record | {"firstName": "Ελένη Łucja", "middleName": "小明 محمد", "lastName": "O'Neill-Жуков"}
 
 
 def several_items(record: Record) -> Record:
-    """A record whose arrays all hold two items."""
-    links = [{"url": "https://example.test/one"}, {"url": "https://example.test/two"}]
+    """A record whose arrays all hold several items: two of one, more than people have of the others."""
+    links = [{"url": f"https://example.test/{number}"} for number in range(5)]
     return record | {
-        "phones": ["+254 20 387 3057", "+254 20 387 3058"],
+        "phones": [f"+254 20 387 30{number}" for number in range(57, 63)],
         "faxes": ["+254 20 387 3059", "+254 20 387 3060"],
-        "emails": ["wangari.maathai@example.test", "office@example.test"],
+        "emails": ["wangari.maathai@example.test", *(f"office{number}@example.test" for number in range(5))],
         "websites": copy.deepcopy(links),
         "relevantDocuments": copy.deepcopy(links),
     }

@@ -233,6 +233,8 @@ def _claim_no_stranger(claim: Claim, refused: Exchange, stranger: Callable[[], E
     )
 
 
+#: The signs of Base64 for addresses, each at the place that it stands for.
+_BASE64: Final = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
 #: Makes another token of a token; long enough to be no padding.
 _TAIL: Final = "rcTail00"
 
@@ -323,7 +325,19 @@ def altered_tokens(token: str) -> list[str]:
     Letter case is left alone where a notation may not know it, and no tail follows what closes a text in Base64.
     """
     both_cases = token != token.lower() and token != token.upper()
-    return ([token.swapcase()] if both_cases else []) + ([] if token.endswith("=") else [token + _TAIL])
+    tails = [] if token.endswith("=") else [token + _TAIL]
+    return [*([token.swapcase()] if both_cases else []), *tails, *_with_another_end(token)]
+
+
+def _with_another_end(token: str) -> list[str]:
+    """The token with another last letter or digit; in Base64 that differs in its highest bit, which always counts."""
+    body = token.rstrip("=")
+    last = body[-1:]
+    signs = next((signs for signs in (string.hexdigits[:16], _BASE64) if set(body) <= set(signs)), _BASE64)
+    if last not in signs:
+        return []
+    other = signs[(signs.index(last) + len(signs) // 2) % len(signs)]
+    return [body[:-1] + other + token[len(body) :]]
 
 
 def token_spellings(token: str) -> Mapping[str, str]:

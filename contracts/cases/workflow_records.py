@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from contracts.cases.arrangement import Arrangement
+from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.drafts import save_reworded
 from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import (
@@ -83,10 +83,13 @@ class RecordLookup:
             Blocked: updates are not refused for identifiers that nobody has used, or everything refused is kept,
                 so nothing can be told; other clauses hold those findings.
         """
+        # Once for all cases and before anything else: where an update creates, each look leaves a record for good.
+        known = self._arrange.once("unknown identifiers are refused", self._unknown_refused)
+        require(known, UPDATE, "does not refuse identifiers that nobody has used")
         found = submit(UPDATE, self._author, self._samples, identifier)
         if not workflow_errors.ended_in(found, Row.UNKNOWN):
-            self._arrange.once("unknown identifiers are refused", self._unknown_refused)
-            self._arrange.once("what is refused is not kept", self._refused_not_kept)
+            kept_out = self._arrange.once("what is refused is not kept", self._refused_not_kept)
+            require(kept_out, CREATE_NAMED, "keeps every record that it refuses for its content")
         return found
 
     def _refused_not_kept(self) -> bool:
@@ -94,15 +97,11 @@ class RecordLookup:
         faulty = self._samples.faulty_submission(identifier)
         refused = submit(CREATE_NAMED, self._author, self._samples, identifier, faulty)
         found = submit(UPDATE, self._author, self._samples, identifier)
-        if errors_array.turned_down(usable(refused)) and not workflow_errors.ended_in(found, Row.UNKNOWN):
-            raise Blocked(CREATE_NAMED, "keeps every record that it refuses for its content")
-        return True
+        return not errors_array.turned_down(usable(refused)) or workflow_errors.ended_in(found, Row.UNKNOWN)
 
     def _unknown_refused(self) -> bool:
         exchange = submit(UPDATE, self._author, self._samples, self._fresh.uid())
-        if not workflow_errors.ended_in(exchange, Row.UNKNOWN):
-            raise Blocked(UPDATE, "does not refuse identifiers that nobody has used")
-        return True
+        return workflow_errors.ended_in(exchange, Row.UNKNOWN)
 
     def knows(self, identifier: str) -> bool:
         """Whether the service knows a record under an identifier, by create or by update; nothing comes of either."""

@@ -493,6 +493,27 @@ def _(service: Service) -> None:
     alter(service.attachments, "add", add)
 
 
+@answers("attachment-exists-not-when-large")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    response = await faithful(request)
+    if service.attachments.found(request).size > 100_000:
+        raise not_found("there is no such attachment")
+    return response
+
+
+@answers("attachment-of-a-name-is-the-first", "getAttachment")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    await faithful(request)
+    attachment = service.attachments.found(request)
+    same = ATTACHMENTS.select().where(
+        ATTACHMENTS.c.identifier == attachment.identifier, ATTACHMENTS.c.filename == attachment.filename
+    )
+    with service.storage.transaction() as records:
+        first = records.connection.execute(same.order_by(ATTACHMENTS.c.id)).first()
+    key = attachment.file_key if first is None else first.file_key
+    return Response(service.files.path(key).read_bytes(), media_type=attachment.content_type)
+
+
 @answers("persisted-empty", "getAttachment")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
     response = await faithful(request)

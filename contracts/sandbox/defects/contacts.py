@@ -341,6 +341,18 @@ defects(
             ),
             of_contact,
         ),
+        "contact-english-demanded": _invalid_where(
+            UNSPECIFIED_LOCALE,
+            lambda kind, name, value: (
+                (field := kind.field(name)) is not None
+                and field.kind is Kind.LSTRING
+                and isinstance(value, dict)
+                and bool(value)
+                and "en" not in value
+                and all(len(language) == len("en") for language in value)
+            ),
+            of_contact,
+        ),
         "contact-one-language": _invalid_where(INVALID_TYPE, _localised, of_contact),
         "contact-one-language-of-relevant-information": _invalid_where(
             INVALID_TYPE,

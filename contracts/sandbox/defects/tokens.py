@@ -426,6 +426,9 @@ defects(
             lambda given, token: len(given) >= 8 and token.startswith(given)
         ),
         "token-with-tail-opens": _resembling_opens(lambda given, token: given.startswith(token)),
+        "token-last-character-ignored": _resembling_opens(
+            lambda given, token: len(given) == len(token) and given[:-1] == token[:-1]
+        ),
         "token-letter-case-ignored": _resembling_opens(lambda given, token: given.lower() == token.lower()),
         **{f"{kebab(operation)}-without-token": _open() for operation in PROTECTED},
         "get-draft-without-token-in-bch": _open(in_realm("bch-dev")),

@@ -25,14 +25,16 @@ DATA = b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n'
 LARGE = {"13 MiB": 13 * MEBIBYTE, "1.1 MB": 1_100_000, "5 MiB": 5 * MEBIBYTE + 1}
 
 
-@contract("attachment-create-accepted", "attachment-download-same", "attachment-create-listed", requests=6)
+@contract("attachment-create-accepted", "attachment-exists-present", requests=6)
+@contract("attachment-download-same", "attachment-create-listed")
 def test_a_large_file_comes_back(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, deal: Deal
 ) -> None:
     """A file of some mebibytes is taken, comes back whole, and is listed like any other; each realm sends another."""
     size = author.uploadable(max(deal(LARGE).values()))
-    taken, same = claim("attachment-create-accepted"), claim("attachment-download-same", "getAttachment")
-    attachment = attachments.attach_large(taken, same, arrange, author, f"{fresh.uid()}.bin", size)
+    taken, there = claim("attachment-create-accepted"), claim("attachment-exists-present")
+    claims = taken, there, claim("attachment-download-same", "getAttachment")
+    attachment = attachments.attach_large(claims, arrange, author, f"{fresh.uid()}.bin", size)
     attachments.listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
 
 
@@ -48,12 +50,15 @@ def test_a_file_of_five_mebibytes_comes_back(author: Actor, arrange: Arrangement
 def test_a_file_sent_in_chunks_comes_back(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
-    """A file sent without announcing its length comes back whole, if it was taken."""
+    """A file sent without announcing its length comes back whole, and so do two files of one name, if taken."""
     content = contents.content(150_000, seed=7)
     attachment = attach(
         author, document_for_uploads(arrange, author), f"{fresh.uid()}.bin", content, chunked=True
     )
     attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+    attachments.named_twice(
+        claim("attachment-download-same", "getAttachment"), arrange, author, f"{fresh.uid()}.txt"
+    )
 
 
 @contract("attachment-name-unusual", "attachment-download-same", requests=10)

@@ -49,22 +49,6 @@ def test_a_temporary_file_becomes_an_attachment(
     observe("attachment-persist-twice", "persistTemporaryFile", status(again))
 
 
-@contract(
-    "attachment-persist-no-limit", "attachment-persist-listed", "attachment-persist-own-bytes", requests=12
-)
-def test_further_temporary_files_become_attachments(
-    author: Actor, arrange: Arrangement, claim: Claims
-) -> None:
-    """So are further ones, whatever their size: none is refused for it, and each has bytes of its own."""
-    attachments.further_persisted(
-        claim("attachment-persist-no-limit"),
-        claim("attachment-persist-listed", "persistTemporaryFile"),
-        claim("attachment-persist-own-bytes", "getAttachment"),
-        arrange,
-        author,
-    )
-
-
 @contract("attachment-persist-unknown", "attachment-failure-status")
 def test_an_unknown_temporary_file_is_refused(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
@@ -92,18 +76,29 @@ def test_characters_that_are_not_safe_in_an_address_are_refused(
 @contract(
     "attachment-persist-needs-token",
     "attachment-persist-listed",
-    operations=["persistTemporaryFile", "listAttachments"],
+    "attachment-persist-no-limit",
+    "attachment-persist-own-bytes",
+    operations=["persistTemporaryFile", "listAttachments", "getAttachment"],
+    requests=20,
 )
 def test_persisting_needs_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
-    """Without a token a temporary file is not persisted, and no attachment appears; with one it is."""
+    """Without a token a temporary file is not persisted and no attachment appears; with one it is, and so are others."""
     uid = arrange.document(author)
     path = {"uid": uid, "tempFileId": arrange.temporary_file()}
     refused = anonymous.send("persistTemporaryFile", path=path)
     claim("attachment-persist-needs-token").refused(refused)
     attachments.nothing_attached(claim("attachment-persist-needs-token"), arrange, author, uid, refused)
     kept = author.send("persistTemporaryFile", path=path)
+    attachments.persisted_whatever_its_size(claim("attachment-persist-no-limit"), kept)
     arrange.unspent(kept)
     claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     attachments.some_listed(claim("attachment-persist-listed", "listAttachments"), arrange, author, uid, kept)
+    attachments.further_persisted(
+        claim("attachment-persist-no-limit"),
+        claim("attachment-persist-listed", "persistTemporaryFile"),
+        claim("attachment-persist-own-bytes", "getAttachment"),
+        arrange,
+        author,
+    )

@@ -25,13 +25,14 @@ SENDINGS = pytest.mark.parametrize(
 )
 
 
-@contract("attachment-size-within", requests=12)
+@contract("attachment-size-within", "attachment-exists-present", requests=12)
 def test_a_file_within_the_limit_is_taken(
     author: Actor, arrange: Arrangement, fresh: Namespace, limit: Limit, claim: Claims
 ) -> None:
     """A file somewhat below the limit is accepted and can be downloaded whole."""
     taken, same = (claim("attachment-size-within", each) for each in ("createAttachment", "getAttachment"))
-    attachments.attach_large(taken, same, arrange, author, f"{fresh.uid()}.bin", limit.within)
+    claims = taken, claim("attachment-exists-present"), same
+    attachments.attach_large(claims, arrange, author, f"{fresh.uid()}.bin", limit.within)
 
 
 @contract("attachment-size-at-limit", requests=11)

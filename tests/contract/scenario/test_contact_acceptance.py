@@ -107,14 +107,15 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
 def test_a_contact_is_updated_with_everything(
     contacts: ContactRequests, samples: Samples, claim: Claims
 ) -> None:
-    """All 26 fields are accepted in an update, and so are several languages, several items and names in any script."""
+    """All 26 fields are accepted in an update, and so are several languages or another one, items and names."""
     full = contacts.full_record()
     contact_requests.claim_accepted(claim("contact-update-full"), contacts.send(full), samples)
     languages, items = sample_records.several_languages(full), sample_records.several_items(full)
-    named = sample_records.named_in_scripts(full)
+    named, french = sample_records.named_in_scripts(full), sample_records.in_another_language(full)
     for clause, before, record in (
         ("contact-several-languages", full, languages),
-        ("contact-several-items", languages, items),
+        ("contact-several-languages", languages, french),
+        ("contact-several-items", french, items),
         ("contact-names-in-scripts", items, named),
     ):
         sent = contacts.send(record)

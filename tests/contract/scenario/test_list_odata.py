@@ -6,16 +6,12 @@ from contracts.cases import (
     Actor,
     Arrangement,
     Claims,
-    Deal,
-    Namespace,
     Observer,
-    Samples,
     claim_each_refused,
     contract,
     drafts_of,
     equals,
     lists,
-    long_lists,
     quoted,
     shape,
 )
@@ -68,31 +64,6 @@ def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangeme
     order = f"{field.order_path} desc"
     own = field.narrowed(drafts.with_fixed(orderby=order))
     lists.pages_in_order(claim("list-orderby-with-page"), drafts.with_fixed(orderby=order), 3, own=own)
-
-
-@contract("list-filter-meaning")
-def test_a_quote_is_doubled_in_a_literal(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
-) -> None:
-    """A filter by a text with a quote, which its literal doubles, picks the drafts that have this text."""
-    long_lists.LongList(arrange, author, samples, fresh).knows_quotes(claim("list-filter-meaning"))
-
-
-@contract("list-filter-meaning")
-def test_functions_of_texts_mean_what_they_say(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims, deal: Deal
-) -> None:
-    """Functions that are taken make a text smaller or larger, measure it, and find its parts."""
-    drafts = long_lists.LongList(arrange, author, samples, fresh)
-    drafts.knows_functions(claim("list-filter-meaning"), deal)
-
-
-@contract("list-orderby-meaning")
-def test_an_order_has_a_second_key(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
-) -> None:
-    """Drafts that are equal by the first key of an order come in the order of the second, rising or falling."""
-    long_lists.LongList(arrange, author, samples, fresh).orders_by_two_keys(claim("list-orderby-meaning"))
 
 
 @contract("list-filter-malformed", "list-failure-status")

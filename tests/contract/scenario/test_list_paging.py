@@ -105,21 +105,19 @@ def test_skip_and_top_give_a_window(
 @contract("list-pages-cover")
 @pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
 def test_pages_neither_repeat_nor_lose(
-    collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
+    collection: str | None,
+    author: Actor,
+    arrange: Arrangement,
+    samples: Samples,
+    fresh: Namespace,
+    claim: Claims,
 ) -> None:
-    """Pages taken one after another from a list at rest neither repeat an item nor lose one."""
+    """Pages taken one after another from a list at rest neither repeat an item nor lose one, nor do those of twenty."""
     lists.kept_drafts(arrange, author)
     drafts, own = drafts_of(author, collection), lists.narrowed_drafts(arrange, author, collection)
     lists.relies_on_windows(arrange, drafts, own)
     lists.pages_cover(claim("list-pages-cover"), drafts, 3, own=own)
-
-
-@contract("list-pages-cover", requests=25)
-def test_pages_of_a_long_list_neither_repeat_nor_lose(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
-) -> None:
-    """A list of twenty drafts comes whole, each draft once, in pages of nine or of as many as the service gives."""
-    long_lists.LongList(arrange, author, samples, fresh).comes_in_pages(claim("list-pages-cover"))
+    long_lists.LongList(arrange, author, samples, fresh, collection).comes_in_pages(claim("list-pages-cover"))
 
 
 @contract("list-top-zero")

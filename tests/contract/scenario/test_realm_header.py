@@ -1,6 +1,7 @@
 """The Realm header on contact, draft and workflow operations: every development realm, and what is none."""
 
 from functools import partial
+from itertools import product
 
 from contracts.cases import (
     Actor,
@@ -68,8 +69,8 @@ def test_drafts_of_one_realm_are_not_listed_in_another(
     author: Actor, arrange: Arrangement, realm: str, claim: Claims
 ) -> None:
     """A realm is an application of its own: its list shows its drafts and not those of another realm."""
-    draft, other = arrange.draft(author), requests.ELSEWHERE[realm]
-    for query in lists.queries_for(arrange, author, draft.uid):
+    draft = arrange.draft(author)
+    for query, other in product(lists.queries_for(arrange, author, draft.uid), requests.OTHERS[realm]):
         elsewhere = author.send("listDrafts", query=query, realm=other)
         claim("realm-lists-apart").holds(
             not readers.carries_identifier(usable(elsewhere), draft.uid),
@@ -85,19 +86,20 @@ def test_a_draft_of_one_realm_is_not_found_in_another(
     author: Actor, arrange: Arrangement, realm: str, claim: Claims
 ) -> None:
     """Nor is it found or given there under its uid."""
-    draft, other = arrange.draft(author), requests.ELSEWHERE[realm]
-    read = author.send("getDraft", path={"uid": draft.uid}, realm=other)
-    claim("realm-drafts-apart", "getDraft").holds(
-        not readers.holds_document(usable(read), draft.document),
-        draft.exchange,
-        read,
-        expected=f"nothing of a draft of {realm} in {other}",
-        seen=read.answer.quote(),
-    )
-    found = author.send("draftExists", path={"uid": draft.uid}, realm=other)
-    claim("realm-drafts-apart", "draftExists").holds(
-        not usable(found).success, found, expected=f"no draft in {other}", seen=found.answer.quote()
-    )
+    draft = arrange.draft(author)
+    for other in requests.OTHERS[realm]:
+        read = author.send("getDraft", path={"uid": draft.uid}, realm=other)
+        claim("realm-drafts-apart", "getDraft").holds(
+            not readers.holds_document(usable(read), draft.document),
+            draft.exchange,
+            read,
+            expected=f"nothing of a draft of {realm} in {other}",
+            seen=read.answer.quote(),
+        )
+        found = author.send("draftExists", path={"uid": draft.uid}, realm=other)
+        claim("realm-drafts-apart", "draftExists").holds(
+            not usable(found).success, found, expected=f"no draft in {other}", seen=found.answer.quote()
+        )
 
 
 @contract(

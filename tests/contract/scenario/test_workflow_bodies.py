@@ -77,11 +77,15 @@ def test_a_document_that_breaks_its_schema_is_refused(
     observe: Observer,
     operation: str,
 ) -> None:
-    """Validation against the schema is a step of its own: wrong kinds are refused, and so is an empty document."""
+    """Validation against the schema is a step of its own: wrong kinds are refused, an empty document, contacts
+    that lack a mandatory field where the workflow takes contacts.
+    """
     faulty, clause = records.faulty(operation), claim("workflow-document-validated", operation)
     identifier = faulty.notes["identifier"]
     clause.turned_down(faulty)
     nothing_came_of(clause, records, identifier, faulty)
+    for document in samples.submitted_contacts_without_a_field(identifier):
+        clause.turned_down(submit(operation, author, samples, identifier, {"document": document}))
     empty = submit(operation, author, samples, identifier, {"document": {}})
     claim("workflow-document-empty", operation).turned_down(empty)
     seen = {"wrong kinds": errors_array.outcome(faulty), "nothing": errors_array.outcome(empty)}
