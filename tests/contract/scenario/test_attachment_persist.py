@@ -84,7 +84,7 @@ def test_characters_that_are_not_safe_in_an_address_are_refused(
 def test_persisting_needs_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
-    """Without a token a temporary file is not persisted and no attachment appears; with one it is, and so are others."""
+    """Without a token a temporary file is not persisted and no attachment appears; with one it is, as others are."""
     uid = arrange.document(author)
     path = {"uid": uid, "tempFileId": arrange.temporary_file()}
     refused = anonymous.send("persistTemporaryFile", path=path)
