@@ -77,9 +77,7 @@ def test_a_document_that_breaks_its_schema_is_refused(
     observe: Observer,
     operation: str,
 ) -> None:
-    """Validation against the schema is a step of its own: wrong kinds are refused, an empty document, contacts
-    that lack a mandatory field where the workflow takes contacts.
-    """
+    """Validation against the schema is a step of its own: wrong kinds, no members, or a field too few are refused."""
     faulty, clause = records.faulty(operation), claim("workflow-document-validated", operation)
     identifier = faulty.notes["identifier"]
     clause.turned_down(faulty)
