@@ -12,7 +12,6 @@ from contracts.cases.attachments import document_for_uploads, downloads
 from contracts.cases.contact_requests import ContactRequests, claim_accepted
 from contracts.cases.drafts import save
 from contracts.cases.sample_records import Samples, without
-from contracts.cases.submissions import submit_under
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import done, taken, usable
 from contracts.exchanges import readers
@@ -61,22 +60,28 @@ def files_are_kept_apart(actor: Actor, arrange: Arrangement, fresh: Namespace, c
         downloads(claim("attachment-download-same", "getAttachment"), actor, made)
 
 
-def one_of_two_is_created(actor: Actor, samples: Samples, fresh: Namespace, claim: Claim) -> None:
-    """Claim that of two submissions under one identifier that are sent together at most one creates the record.
+def one_of_two_is_taken(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T], Exchange]:
+    """A way to send a submission that creates a record: twice together, with a claim that at most one is taken.
 
-    Raises:
+    Returns:
+        Sends a submission so and gives the exchange that was taken, or that of a third try where neither was.
+
+    Raises (what is returned):
         Contradiction: both were taken.
     """
-    identifier = fresh.uid()
-    sent = at_once(
-        lambda submission: submit_under(actor, samples, submission), [samples.submission(identifier)] * 2
-    )
-    claim.holds(
-        not all(map(taken, sent)),
-        *sent,
-        expected="one refused, since its identifier is in use then",
-        seen="; ".join(each.answer.quote() for each in sent),
-    )
+
+    def send_twice(submission: T) -> Exchange:
+        sent = at_once(send, [submission] * 2)
+        given = [each for each in sent if taken(each)]
+        claim.holds(
+            len(given) < len(sent),
+            *sent,
+            expected="one refused, since its identifier is in use then",
+            seen="; ".join(each.answer.quote() for each in sent),
+        )
+        return given[0] if given else send(submission)
+
+    return send_twice
 
 
 def refusals_are_kept_apart(contacts: ContactRequests, clauses: Mapping[str, Claim]) -> None:

@@ -20,6 +20,7 @@ from contracts.cases import (
     contact_requests,
     contract,
     errors_array,
+    overlapping,
     shape,
     submissions,
     submit,
@@ -114,6 +115,7 @@ def test_a_record_is_created_under_a_free_identifier(
     "workflow-batch-longest",
     "workflow-batch-shared",
     "workflow-refused-frees-identifier",
+    "workflow-identifier-once",
     operations=[CREATE_NAMED],
     last=True,
     records=1,
@@ -121,12 +123,15 @@ def test_a_record_is_created_under_a_free_identifier(
 def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused(
     author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
-    """11 characters are accepted as the third of a batch, under an identifier that a refusal for content left free."""
+    """11 characters are accepted as the third of a batch, under an identifier that a refusal for content left free.
+
+    It is sent twice at the same time: the other finds the identifier in use.
+    """
     identifier, batch, own = fresh.uid(11), records.batch(), fresh.uid(submissions.LONGEST_BATCH)
     send = partial(submissions.submit_under, author, samples)
     errors_array.refused_before(send(samples.faulty_submission(identifier)))
     sent = contact_requests.all_at_once(
-        send,
+        overlapping.one_of_two_is_taken(send, claim("workflow-identifier-once")),
         samples.submission(identifier, batchId=batch),
         [
             (claim("workflow-batch-longest", CREATE_NAMED), samples.submission(fresh.uid(), batchId=own)),

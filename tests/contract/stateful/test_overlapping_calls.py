@@ -42,14 +42,6 @@ def test_overlapping_uploads_keep_their_bytes(
     overlapping.files_are_kept_apart(author, arrange, fresh, claim)
 
 
-@contract("workflow-identifier-once", records=1)
-def test_two_overlapping_submissions_do_not_both_create_a_record(
-    author: Actor, samples: Samples, fresh: Namespace, claim: Claims
-) -> None:
-    """Of two creations under one identifier that are sent at the same time one finds it in use."""
-    overlapping.one_of_two_is_created(author, samples, fresh, claim("workflow-identifier-once"))
-
-
 @contract("contact-mandatory-first-name", "contact-mandatory-last-name", operations=["updateContact"])
 def test_overlapping_refusals_name_their_own_fields(
     contacts: ContactRequests, claim: Claims, operation: str
