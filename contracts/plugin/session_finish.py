@@ -28,6 +28,7 @@ from contracts.evidence.run_folder import point_latest
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import operations_with
 from contracts.interface.operations import PERMANENT_KINDS
 from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.collection import DEALT, ELSEWHERE, NARROWED, UNREACHED
@@ -38,6 +39,7 @@ from contracts.plugin.worker import BREAKER_FILE, MAIN, STOP_FILE, WORKER, Worke
 from contracts.reports.webhook import without_address
 from contracts.reports.writers import ALL, unwritten, write_all
 from contracts.session.ledger import RUN_FILE, read_entries, residue
+from contracts.session.namespace import SUITE_PREFIX
 from contracts.settings.target import ANY_REALM, Target
 
 #: Where processes that collect leave what they found in the private folder; the controller may collect nothing.
@@ -197,19 +199,21 @@ def _environment(config: pytest.Config, plan: Plan) -> dict[str, Any]:
         "faults": dict(faults),
         "breaker": reason,
         "limits": _limits(config, plan),
-        "permanent_records": _permanent_records(config, plan),
+        "permanent_records": _permanent_records(plan),
         **put_together(measured),
     }
 
 
-def _permanent_records(config: pytest.Config, plan: Plan) -> dict[str, int]:
+def _permanent_records(plan: Plan) -> dict[str, int]:
     """How many contacts and submissions the run has created in each realm, or may have created."""
-    given = config.stash[WORKER].namespace.names_existing
+    creating = operations_with(method="POST")
     left = residue(read_entries(sorted(Path(plan.folder).glob("ledger-*.jsonl"))))
     records = {
         (entry.realm, entry.identifier or str(entry.key))
         for entry in left
-        if entry.what in PERMANENT_KINDS and not given(entry.identifier)
+        if entry.what in PERMANENT_KINDS
+        # An update of another identifier is one of a record that was there, or that the service named itself.
+        and (entry.operation in creating or entry.identifier.startswith(SUITE_PREFIX))
     }
     return dict(Counter(realm for realm, _ in sorted(records)))
 

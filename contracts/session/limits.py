@@ -366,8 +366,7 @@ class ResidueBudget:
     def _refuse_advisory(self, write: PermanentWrite, there: Mapping[str, str]) -> None:
         """Refuse a write that may take the place of a planned record for the sake of advice."""
         unplanned = sum(bool(label) for label in there.values())
-        # One is taken in any case, or nothing would be found where all places are planned.
-        if self._has_plan and unplanned >= max(1, self._most - self._planned[write.realm]):
+        if self._has_plan and unplanned >= self._most - self._planned[write.realm]:
             raise ResidueSpent(
                 f"{write.operation} has created {unplanned} permanent records in {write.realm} by requests that no "
                 "plan foresaw; the other places are kept for cases on what must be (setting pace.permanent_records)"
