@@ -89,6 +89,8 @@ def command(
     if further["invalid"] == _LIST:
         return _list_faults(called, realm, as_json=as_json)
     options, repeat, baseline = _options(called, further), further.pop("repeat"), further.pop("baseline")
+    if baseline is not None and not baseline.exists():
+        raise UsageError(f"there is no baseline {baseline}")
     session_options, left = manual_options.session_options(**further), Leftovers()
     with (
         manual_options.reporting_left(left),

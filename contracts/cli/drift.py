@@ -90,6 +90,8 @@ def command() -> None:
 def show(*, beside: bool, each: bool, as_json: bool, **where: Any) -> int:
     """Show how RUN (by default the latest) differs from the baseline of its target."""
     seen = _load(**where)
+    if where["baseline"] and seen.accepted is None:
+        raise UsageError(f"there is no baseline {seen.path}; `registry-contracts drift accept` writes it")
     if beside:
         return _show_realms(seen, as_json=as_json)
     if as_json:

@@ -58,7 +58,11 @@ def show(
     """
     wanted = load_catalogue().clause(clause).id if clause else None
     known_realms(realms)
+    if file != _DEFAULT and not file.exists():
+        raise UsageError(f"there is no history {file}")
     history = _read(file)
+    if not history.entries and (target or series):
+        raise UsageError(f"no runs on '{target or series}' in {file}, nor on anything else")
     if not history.entries:
         click.echo(f"no runs in {file} yet")
         return 0

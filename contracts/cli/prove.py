@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from contracts.cli.options import known_realms
 from contracts.errors import UsageError
+from contracts.settings.target import DEVELOPMENT_REALMS
 
 _PARTS = ("defects", "cases", "calm", "pairs")
 #: Drawn anew each time, so it is no part of a proof that goes on where it stopped: only when it is asked for.
@@ -101,6 +104,15 @@ def command(
     from contracts.proving.drawn_proof import DrawnOptions  # noqa: PLC0415 - loads the whole suite
     from contracts.proving.proof import ProofOptions, carry_out  # noqa: PLC0415 - as above
 
+    if _DRAWN not in parts:
+        for option, given in _of_the_draw(draw).items():
+            if given:
+                raise UsageError(f"{option} is for what is drawn; give --part {_DRAWN}, too")
+    if parts == (_DRAWN,) and (defects or clauses):
+        raise UsageError(
+            f"what is drawn is not chosen by defect or clause: take '{(*defects, *clauses)[0]}' away"
+        )
+    known_realms((draw["realm"],) if draw["realm"] else (), DEVELOPMENT_REALMS)
     drawn = DrawnOptions(seed=draw.pop("drawn_seed"), whole=to_the_end, **draw)
     asked = ProofOptions(
         seeds=_numbers(seeds),
@@ -115,6 +127,21 @@ def command(
         drawn=drawn if _DRAWN in parts else None,
     )
     return carry_out(asked)
+
+
+def _of_the_draw(draw: Mapping[str, Any]) -> dict[str, bool]:
+    """The options that say what is drawn, and whether they were given."""
+    options = {
+        "--family": "families",
+        "--fault": "names",
+        "--service": "variants",
+        "--drawn-realm": "realm",
+        "--drawn-seed": "drawn_seed",
+        "--floor": "floor",
+        "--land": "land",
+        "--smoke": "smoke",
+    }
+    return {option: draw[name] not in (None, (), False) for option, name in options.items()}
 
 
 def _all_parts(defects: tuple[str, ...], clauses: tuple[str, ...]) -> tuple[str, ...]:

@@ -132,6 +132,8 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     ),
     _Sign("errors-always", "attachment-persist-answer", ".*", _member(r"\.errors")),
     _Sign("problem-json", *_REFUSAL, r"4\d\d type", "application/problem.json"),
+    # What is told of a fault that was planted is that of another one alone.
+    _Sign("faults-one-at-a-time", "errors-code-invalid-value", "(create|update)Contact", "seen", ""),
     _Sign("refusals-without-body", *_REFUSAL, r"4\d\d body", "empty"),
     _Sign("message-plain-text", *_REFUSAL, r"4\d\d body", "text|not JSON"),
     _Sign("message-under-error", *_REFUSAL, r"4\d\d body\.error(\.\S*)?"),
@@ -194,6 +196,9 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("submissions-furnished", "workflow-answer", ".*", _member(r"\.workflow\S*")),
 )
 
+#: What becomes of a draft that is saved with another schema than before.
+_SCHEMA: Final = ("draft-save-schema-unknown", "saveDraft", "another")
+
 #: Habit that is a status → where observations tell it, the first that does counts.
 _STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
     "token_status": (("token-success-status", "createToken", "seen"),),
@@ -228,7 +233,7 @@ _STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
     "too_large_status": (("attachment-size-answer", "createAttachment", "seen"),),
     "conflict_status": (
         ("contact-identifier-taken", "createContact", "seen"),
-        ("draft-save-schema-unknown", "saveDraft", "another"),
+        _SCHEMA,
     ),
     "media_type_status": (
         ("attachment-sent-type", "createAttachment", "application/json"),
@@ -257,6 +262,10 @@ _CREATING: Final = {
 _FURNISHING: Final = frozenset({"_etag", "apiVersion"})
 _TERMS: Final = "contact-terms-own"
 _TERMS_200: Final = "contact-terms-own-200"
+#: Refuse a request before the service reads it.
+_HTTP_REFUSALS: Final = frozenset(
+    f"--variant={name}" for name in ("accept-needed", "accept-strict", "queries-known")
+)
 _CREATE: Final = "createWorkflowRecord"
 _NAMED: Final = "createWorkflowRecordWithIdentifier"
 _WRAPPING: Final = "workingDocument"
@@ -326,8 +335,10 @@ class _Reading:
             options = [option for option in options if option != f"--variant={_TERMS}"]
             lines = [line for line in lines if f": {_TERMS} (" not in line]
         if "--variant=reads-sent-on" not in options:
-            # Members that are furnished stand nearest to the service, unless a read is sent on before.
-            options.sort(key=lambda option: "extra-members" in option)
+            # Members that are furnished stand nearest to the service, unless a read is sent on before, or what
+            # refuses a request for its headers or query is furnished, too.
+            inside = _HTTP_REFUSALS if self._refusals_are_furnished() else frozenset()
+            options.sort(key=lambda option: 2 * (option in inside) or "extra-members" in option)
         for clause, name, value in habits:
             options.append(f"--habit={name}={value}")
             lines.append(f"{clause}: {name} = {value}")
@@ -368,6 +379,8 @@ class _Reading:
             for place in places:
                 if any_type and place[0] == "content-type-other":
                     continue  # it was read, and refused for something else
+                if place == _SCHEMA and self._fact(*place) == self._fact(*_STATUSES["bad_request_status"][0]):
+                    continue  # refused as a request that makes no sense, which is no conflict
                 match = _STATUS.fullmatch(self._fact(*place))
                 if match and (habit in _EITHER or _fits(habit, match[1])):
                     yield place[0], habit, match[1]
@@ -426,6 +439,17 @@ class _Reading:
         uids = self._facts.get(("uid-on-contact-create", "createContact"), {})
         if uids and uids.get("valid") == uids.get("without") != uids.get("invalid"):
             yield "uid-on-contact-create", "contact-uid-from-query"
+
+    def _refusals_are_furnished(self) -> bool:
+        """Whether each refusal of a list has the members that a service furnishes."""
+        told = self._facts.get(("list-failure-status", "listDrafts"), {})
+        bodies = [
+            name for name, kind in told.items() if re.fullmatch(r"4\d\d body", name) and kind == "object"
+        ]
+        return all(
+            any("optional" not in told.get(f"{body}.{member}", "optional") for member in _FURNISHING)
+            for body in bodies
+        )
 
     def _is_bare(self, clause: str) -> bool:
         """Whether what is made is answered without a body, though with a status that may have one."""

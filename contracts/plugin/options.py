@@ -116,6 +116,7 @@ def pytest_configure(config: pytest.Config) -> None:
             raise UsageError(
                 "Python leaves assertions out here; run it without -O and without PYTHONOPTIMIZE"
             )
+        _check_places(config)
         selection = read_selection(config)
         target = load_target(selection.target, os.environ, Path.cwd())
         _check_realms(selection.realms, target)
@@ -132,6 +133,18 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     config.stash[SELECTION] = selection
     config.stash[TARGET] = target
+
+
+def _check_places(config: pytest.Config) -> None:
+    """Insist that the files and folders of cases are there, before anything is begun or written."""
+    if config.getoption("pyargs", default=False) or hasattr(config, "workerinput"):
+        return
+    for each in config.args:
+        place = each.partition("::")[0]
+        if not (config.invocation_params.dir / place).exists():
+            raise UsageError(
+                f"there is no '{place}' to take cases from; choose with --clause, --operation or -k"
+            )
 
 
 def _refuse_last_failed(config: pytest.Config) -> None:
