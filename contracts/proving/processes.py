@@ -158,6 +158,9 @@ def _words() -> list[str]:
 def _serve(arguments: list[str], listener: socket.socket) -> int:
     from contracts.sandbox.serve import serve_on  # noqa: PLC0415 - an optional extra
 
+    # What it tells people of its address and its accounts is no part of the output of who forked it.
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
     with suppress(KeyboardInterrupt):
         return serve_on(arguments, listener)
     return 0
