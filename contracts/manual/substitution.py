@@ -149,7 +149,7 @@ def _written(steps: Iterable[Exchange], description: Description) -> list[str]:
 def _like(name: str, namespace: Namespace) -> str:
     """A fresh name of the same length, with the same fault where the old one has one."""
     if is_valid_uid(name):
-        return namespace.uid(max(len(name), UID_SHORTEST))
+        return namespace.like(name)
     moved = namespace.prefix + name
     of_right_length = UID_SHORTEST <= len(name) <= UID_LONGEST
     return moved if of_right_length else moved[: max(len(name), len(namespace.prefix) + 1)]

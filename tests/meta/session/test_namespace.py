@@ -110,3 +110,13 @@ def test_identifiers_without_the_prefix_are_known_to_their_run_alone(alphabet: s
     assert not same_seed.owns(uid)
     same_seed.adopt("ab12")
     assert same_seed.owns(uid)
+
+
+@pytest.mark.parametrize("name", ["-" + "1" * 30, "a" * 24 + "__", "Ab" * 20])
+def test_an_identifier_like_another_has_its_letters(name: str) -> None:
+    fresh = Namespace("ab12", seed="1")
+    made = fresh.like(name)
+    assert fresh.owns(made)
+    assert len(made) == len(name)
+    assert [sign for sign in made if sign in "-_"] == [sign for sign in name if sign in "-_"]
+    assert made.isdigit() == name.isdigit()
