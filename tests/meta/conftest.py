@@ -1,5 +1,6 @@
 """Fixtures of several rooms: sandboxes and their clients, the program, webhooks, exchanges and claims."""
 
+import gc
 import json
 import os
 import signal
@@ -31,6 +32,12 @@ def pytest_configure() -> None:
     sys.dont_write_bytecode = False
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is loaded by now out of all later rounds of the garbage collector; each run of pytest makes five."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ Given a checkout, it loads that one's library and cases too; without, the librar
 """
 
 import atexit
+import gc
 import json
 import os
 import select
@@ -15,12 +16,13 @@ import signal
 import socket
 import sys
 import tempfile
+import threading
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 from _pytest.assertion.rewrite import AssertionRewritingHook
 
@@ -47,6 +49,8 @@ def main(descriptor: str, *checkouts: str) -> None:
     for checkout in checkouts:
         sys.path.insert(0, checkout)
         _load_library()
+    gc.collect()
+    gc.freeze()  # what is loaded stays shared between the forks instead of being copied by their collectors
     running: set[int] = set()
     orders = socket.socket(fileno=int(descriptor))
     woken, wakes = os.pipe()
@@ -124,8 +128,29 @@ def _compile_templates() -> None:
             environment.get_template(template.name)
 
 
-def _run(order: dict[str, Any], descriptors: list[int]) -> None:
-    """Become the process that was ordered; ends by SystemExit, so that everything at exit takes place."""
+def _run(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
+    """Become the process that was ordered, and end as it does."""
+    try:
+        _become(order, descriptors)
+    except SystemExit as ended:
+        _end(ended)
+
+
+def _end(ended: SystemExit) -> NoReturn:
+    """End this process with all that takes place at exit, but for the clearing of modules.
+
+    That would copy the memory which a fork shares with the process it was forked from, and costs more than the fork.
+    """
+    threading._shutdown()  # type: ignore[attr-defined] # as the interpreter does: waits for threads
+    atexit._run_exitfuncs()
+    if ended.code is not None and not isinstance(ended.code, int):
+        sys.stderr.write(f"{ended.code}\n")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(ended.code if isinstance(ended.code, int) else int(ended.code is not None))
+
+
+def _become(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
     os.setsid()
     os.chdir(order["cwd"])
     os.environ.clear()
@@ -143,7 +168,7 @@ def _run(order: dict[str, Any], descriptors: list[int]) -> None:
     sys.argv = ["registry-contracts", *order["words"]]
     if order["forks_sandbox"] and "contracts.plugin.controller" in sys.modules:
         _fork_sandbox()
-    if order["forks_sandbox"] and "-n" in order["words"]:
+    if "-n" in order["words"]:
         _fork_workers()
     if order["kind"] == "program":
         import_module("registry_contracts").main()
@@ -220,7 +245,8 @@ def _fork_workers() -> None:
 
 
 def _serve_workers(orders: socket.socket) -> None:
-    """Fork a worker for each order, until the run that gives them is over."""
+    """Fork a worker for each order, until the run that gives them is over; a Ctrl-C is for that run and its workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     running: list[int] = []
     while True:
         message, descriptors, _, _ = socket.recv_fds(orders, LONGEST_MESSAGE, 3)
@@ -230,6 +256,7 @@ def _serve_workers(orders: socket.socket) -> None:
             os._exit(0)
         process = os.fork()
         if process == 0:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             orders.close()
             for number, each in enumerate(descriptors[:2]):
                 os.dup2(each, number)
@@ -237,7 +264,7 @@ def _serve_workers(orders: socket.socket) -> None:
             os.environ.clear()
             os.environ.update(json.loads(message))
             exec(eval(_first_line()), {"__name__": "__main__"})  # noqa: S102, S307 - what execnet has `python -c` do
-            sys.exit()
+            _end(SystemExit())
         running.append(process)
         orders.send(str(process).encode())
         for each in descriptors:

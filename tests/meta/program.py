@@ -137,7 +137,7 @@ class Launcher:
         program: bool = True,
         forks_sandbox: bool = False,
     ) -> Launched:
-        """Start a command in a session of its own.
+        """Start a command in a session of its own; workers of pytest-xdist are forks of it.
 
         Args:
             folder: The folder it runs in.
