@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from contracts.evidence.record import Verdict
 from contracts.evidence.verdicts import judge
 from contracts.file_formats import write_file
-from contracts.interface import clause_table
 from contracts.interface.catalogue import load_catalogue
 from contracts.manual import sandbox_choices
 from contracts.reports import verdict_json
@@ -200,16 +199,3 @@ def test_words_complete(
     monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
     found = {line.partition(",")[2] for line in said().out.splitlines()}
     assert found == expected
-
-
-def test_cases_are_kept_until_one_changes(tmp_path: Path) -> None:
-    cases = tmp_path / "cases"
-    cases.mkdir()
-    text = "from contracts.cases.marks import contract\n\n@contract('list-top')\ndef test_{name}(): ...\n"
-    (cases / "test_one.py").write_text(text.format(name="one"))
-    for name in ("one", "another"):
-        (cases / "test_one.py").write_text(text.format(name=name))
-        expected = {"list-top": (f"test_one.py::test_{name}",)}
-        assert clause_table.known_cases(cases, tmp_path) == expected
-        (kept,) = tmp_path.glob("cases-*.json")
-        assert json.loads(kept.read_text()) == {"list-top": [f"test_one.py::test_{name}"]}

@@ -78,10 +78,13 @@ def test_an_answer_with_two_readings_is_inconclusive(run: Any) -> None:
     assert "two candidates" in ended.reason("draft-get-content")
 
 
-def test_cases_that_cannot_be_collected_end_with_3(runner_in: Any, plant_checkout: Callable[[], Any]) -> None:
-    root = plant_checkout()
-    (root / "tests" / "contract" / "test_broken.py").write_text("import no_such_module\n", encoding="utf-8")
-    ended = runner_in(root)("-k", "test_save", "--realm=abs-dev")
+def test_cases_that_cannot_be_collected_end_with_3(run: Any) -> None:
+    broken = run.checkout / "tests" / "contract" / "test_broken.py"
+    broken.write_text("import no_such_module\n", encoding="utf-8")
+    try:
+        ended = run("-k", "test_save", "--realm=abs-dev")
+    finally:
+        broken.unlink()
     assert ended.code == 3, ended.said
     assert "no_such_module" in ended.verdict["reason"]
 

@@ -16,24 +16,15 @@ from contracts.proving import proof as proof_run
 from contracts.proving.matrix import Proof, ProofPart
 from contracts.proving.proof import STATE_FILE, ProofState, Prover
 from contracts.proving.trials import CaseIndex, ProofTrial, TrialResult
-from tests.meta.program import RunCommand
+from tests.meta.program import Program, RunCommand
 from tests.meta.sandbox_client import eventually
 
-PROGRAM = [sys.executable, "-c", "from contracts.cli import main; main()", "prove"]
 
-
-def prove(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end."""
-    command = [*PROGRAM, "--reports", str(folder), *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-
-
-def test_a_defect_is_killed_by_a_finding_on_its_clause(tmp_path: Path) -> None:
-    done = prove(
-        tmp_path, "--defect", "uid-accepts-ten", "--defect", "workflow-locked-record-status", "--seeds", "1"
-    )
-    assert done.returncode == 0, done.stderr
-    assert "proof: holds: 2 of 2 defects killed on every seed" in done.stdout
+def test_a_defect_is_killed_by_a_finding_on_its_clause(program: Program, tmp_path: Path) -> None:
+    words = ("--defect=uid-accepts-ten", "--defect=workflow-locked-record-status", "--seeds=1")
+    done = program("prove", f"--reports={tmp_path}", *words)
+    assert done.code == 0, done.err
+    assert "proof: holds: 2 of 2 defects killed on every seed" in done.out
     data = json.loads((tmp_path / "proof.json").read_text(encoding="utf-8"))
     assert data["holds"]
     for defect in data["defects"]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from contracts.cases.arrangement import Arrangement, eventually
 from contracts.cases.marks import contract
@@ -152,3 +153,9 @@ def test_contacts(author: Actor, samples: Samples, fresh: Namespace, claim: Clai
     sent = author.send("createContact", query={"schema": samples.contact_schema}, json=record)
     claim("contact-create-accepted").accepted(sent)
     assert turn >= 0
+
+
+@contract("draft-get-content")
+def test_past_the_transport(author: Actor) -> None:
+    """A connection that a case opens itself."""
+    requests.get(author._session.target.base_url, timeout=5)
