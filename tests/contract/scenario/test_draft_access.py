@@ -14,6 +14,8 @@ from contracts.cases import (
     status,
 )
 
+READS = ("getDraft", "getDraftInfo", "draftExists")
+
 
 @contract("draft-save-needs-token")
 def test_creating_a_draft_needs_a_token(
@@ -79,9 +81,8 @@ def test_the_draft_of_another_account_is_observed(
 ) -> None:
     """What one account may do with the draft of another is not shown."""
     uid = arrange.draft(author).uid
-    observe("draft-of-another", "getDraft", status(other.send("getDraft", path={"uid": uid})))
-    observe("draft-of-another", "getDraftInfo", status(other.send("getDraftInfo", path={"uid": uid})))
-    observe("draft-of-another", "draftExists", status(other.send("draftExists", path={"uid": uid})))
+    for operation in READS:
+        observe("draft-of-another", operation, status(other.send(operation, path={"uid": uid})))
     observe("draft-of-another", "saveDraft", status(drafts.save(other, samples, uid, samples.draft(uid))))
     observe("draft-of-another", "deleteDraft", status(other.send("deleteDraft", path={"uid": uid})))
 
@@ -97,12 +98,10 @@ def test_an_account_without_rights_is_observed(
 ) -> None:
     """What an account without rights meets on the draft operations is not shown."""
     uid, own = arrange.draft(author).uid, fresh.uid()
-    observe("draft-by-restricted", "getDraft", status(restricted.send("getDraft", path={"uid": uid})))
-    observe("draft-by-restricted", "getDraftInfo", status(restricted.send("getDraftInfo", path={"uid": uid})))
-    observe("draft-by-restricted", "draftExists", status(restricted.send("draftExists", path={"uid": uid})))
-    observe(
-        "draft-by-restricted", "saveDraft", status(drafts.save(restricted, samples, own, samples.draft(own)))
-    )
+    for operation in READS:
+        observe("draft-by-restricted", operation, status(restricted.send(operation, path={"uid": uid})))
+    saved = drafts.save(restricted, samples, own, samples.draft(own))
+    observe("draft-by-restricted", "saveDraft", status(saved))
     observe("draft-by-restricted", "deleteDraft", status(restricted.send("deleteDraft", path={"uid": uid})))
 
 
@@ -110,8 +109,5 @@ def test_an_account_without_rights_is_observed(
 def test_the_draft_of_a_locked_record_is_observed(author: Actor, samples: Samples, observe: Observer) -> None:
     """Whether the draft of a record that is locked for workflow can still be read is not shown."""
     locked = str(samples.setting("locked_identifier"))
-    observe("draft-of-locked-record", "getDraft", status(author.send("getDraft", path={"uid": locked})))
-    observe(
-        "draft-of-locked-record", "getDraftInfo", status(author.send("getDraftInfo", path={"uid": locked}))
-    )
-    observe("draft-of-locked-record", "draftExists", status(author.send("draftExists", path={"uid": locked})))
+    for operation in READS:
+        observe("draft-of-locked-record", operation, status(author.send(operation, path={"uid": locked})))
