@@ -90,7 +90,7 @@ def shared_document_list(arrange: Arrangement, actor: Actor, *, repeats: bool = 
             any(readers.names(record, name) for record in records) for name in names
         )
         return require(
-            whole, "listAttachments", f"does not list just the attachments of the document: {page.told}"
+            whole, "listAttachments", f"does not list just the attachments of the document: {page.seen}"
         )
 
     arrange.once(f"whole list of attachments{' with repeats' * repeats}", look)
@@ -104,14 +104,14 @@ def lists_no_strangers(claim: Claim, actor: Actor, own: SharedDocument, other: S
         Blocked: the answer is no list.
     """
     page = attachments_of(actor, own.uid).page()
-    require(page.size >= 0, "listAttachments", f"the answer is no list: {page.told}")
+    require(page.size >= 0, "listAttachments", f"the answer is no list: {page.seen}")
     names = {each.filename for each in own.attachments}
     strangers = [each.filename for each in other.attachments if page.names(each.filename)]
     claim.holds(
         not set(strangers) - names and page.different <= len(own.attachments),
         page.exchange,
         expected=f"its attachments: {', '.join(sorted(names))}",
-        seen=page.told,
+        seen=page.seen,
     )
 
 
@@ -253,7 +253,7 @@ def some_listed(claim: Claim, arrange: Arrangement, actor: Actor, uid: str, made
         return page.size >= 1
 
     there = page.size >= 1 or arrange.eventually(look)
-    claim.holds(there, made, page.exchange, expected="the attachment in the list", seen=page.told)
+    claim.holds(there, made, page.exchange, expected="the attachment in the list", seen=page.seen)
 
 
 def without_id(uid: str, filename: str) -> Attachment:
@@ -275,7 +275,7 @@ def listed(claim: Claim, arrange: Arrangement, actor: Actor, *attachments: Attac
     if missing:
         # The list may be a moment late, or longer than one page.
         arrange.eventually(whole)
-    claim.holds(not missing, page.exchange, expected=f"{', '.join(missing)} in the list", seen=page.told)
+    claim.holds(not missing, page.exchange, expected=f"{', '.join(missing)} in the list", seen=page.seen)
 
 
 def taken(claim: Claim, arrange: Arrangement, actor: Actor, filename: str, content: bytes) -> Exchange:
@@ -409,7 +409,7 @@ def nothing_attached(claim: Claim, arrange: Arrangement, actor: Actor, uid: str,
         lists_own_only(arrange, actor)
     if page.size < 0 and not page.not_found:
         _tells_emptiness_so(arrange, actor, page)
-    claim.holds(page.size <= 0, *before, page.exchange, expected="no attachment", seen=page.told)
+    claim.holds(page.size <= 0, *before, page.exchange, expected="no attachment", seen=page.seen)
 
 
 def _tells_emptiness_so(arrange: Arrangement, actor: Actor, page: Page) -> None:

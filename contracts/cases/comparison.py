@@ -124,7 +124,9 @@ def _beyond_the_realm(answer: Response) -> bool:
     if any(carries_message(answer, row) for row in (Row.REALM_MISSING, Row.REALM_UNKNOWN)):
         return False
     return (
-        answer.success or bool(readers.errors(answer)) or any(map(partial(readers.says, answer), _STEP_ONE))
+        answer.success
+        or bool(readers.errors(answer))
+        or any(map(partial(readers.contains_message, answer), _STEP_ONE))
     )
 
 
@@ -185,7 +187,7 @@ def claim_no_default_realm(claim: Claim, exchange: Exchange, usual: Callable[[],
         usual: Sends the request with its realm; asked only when the answer speaks of what comes after the realm.
     """
     answer = usable(exchange)
-    found = readers.says(answer, _SCHEMA_UNKNOWN)
+    found = readers.contains_message(answer, _SCHEMA_UNKNOWN)
     if not found and _beyond_the_realm(answer):
         found = outcome(answer) == outcome(usable(usual()))
     claim.holds(not found, exchange, expected="no realm is taken for the one meant", seen=answer.quote())

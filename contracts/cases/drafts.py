@@ -356,7 +356,7 @@ def refused_as_in_use(exchange: Exchange) -> bool:
     """Whether an attempt to create a record was refused because its identifier is in use."""
     message = load_catalogue().clause(_IN_USE).message or ""
     answer = usable(exchange)
-    return answer.refusal and readers.says(answer, message)
+    return answer.refusal and readers.contains_message(answer, message)
 
 
 def prove(session: Session, actor: Actor, samples: Samples) -> None:
@@ -465,7 +465,7 @@ def listed_each_time(claim: Claim, lister: Lister, uid: str, times: int) -> None
     for _ in range(times):
         result = look_for(lister, uid)
         claim.holds(
-            result.found, *result.exchanges, expected=f"the draft {uid} in the list", seen=result.told
+            result.found, *result.exchanges, expected=f"the draft {uid} in the list", seen=result.seen
         )
 
 
@@ -475,4 +475,4 @@ def attached_each_time(claim: Claim, lister: Lister, attachment: Attachment, tim
         page = lister.page()
         done(page.exchange)
         there = any(lists(record, attachment) for record in page.records or ())
-        claim.holds(there, page.exchange, expected=f"{attachment.filename} in the list", seen=page.told)
+        claim.holds(there, page.exchange, expected=f"{attachment.filename} in the list", seen=page.seen)

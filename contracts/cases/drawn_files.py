@@ -87,10 +87,10 @@ class DrawnFiles:
         created = upload(self._actor, self._uid, name, content)
         if usable(created).refusal:
             return
-        made = self._found(created, name, content)
+        made = self._attached(created, name, content)
         downloads(self._claim("attachment-download-same", "getAttachment"), self._actor, made)
 
-    def _found(self, created: Exchange, name: str, content: bytes) -> Attachment:
+    def _attached(self, created: Exchange, name: str, content: bytes) -> Attachment:
         """The file under its name; where it is not found, a claim that files in small letters are not either."""
         kept = self._claim("attachment-name-kept", "attachmentExists")
         try:

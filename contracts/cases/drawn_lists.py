@@ -228,7 +228,7 @@ class DrawnLists:
         single, several = (lister.page(filter=equals(path, *values)) for values in (own[:1], own))
         if single.size == 1 and single.names(own[0]):
             strangers = several.size - len(several.order_of(own))
-            told = {"expected": f"items of {', '.join(own)} alone", "seen": several.told}
+            told = {"expected": f"items of {', '.join(own)} alone", "seen": several.seen}
             self._judging(_FILTER).holds(strangers <= 0, several.exchange, **told)
 
     def are_answered(self, properties: Properties, deal: Deal, known: Sequence[Question]) -> None:
@@ -251,7 +251,7 @@ class DrawnLists:
         seen = page.order_of(whole)
         # In which order the list comes without one is not shown: the window may hold any of those that match.
         picked = len(seen) == len(wanted) == page.size
-        told = {"expected": ", ".join(wanted) or "nothing", "seen": page.told}
+        told = {"expected": ", ".join(wanted) or "nothing", "seen": page.seen}
         plain = question.falling is None and question.top is not None and self._clauses == _OF_DRAFTS
         self._judging(_BOUNDED if plain else _FILTER).holds(picked, page.exchange, **told)
         if question.falling is not None:

@@ -71,7 +71,7 @@ class Page:
         return -1 if self.records is None else len(set(map(_whole, self.records)))
 
     @property
-    def told(self) -> str:
+    def seen(self) -> str:
         """What was seen, for the report."""
         count = "no list" if self.records is None else f"{self.size} items"
         return f"{count}: {self.exchange.answer.quote()}"

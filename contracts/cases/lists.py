@@ -64,7 +64,7 @@ class SearchResult:
         )
 
     @property
-    def told(self) -> str:
+    def seen(self) -> str:
         """What was seen, for the report."""
         last = self.exchanges[-1].answer.quote()
         return (
@@ -107,12 +107,12 @@ def held(claim: Claim, arrange: Arrangement, lister: Lister, uid: str, field: st
     if usable(first.exchange).refusal and not first.not_found:
         claim.accepted(first.exchange)
     if first.records is not None and first.names(uid):
-        claim.holds(True, first.exchange, expected=f"the draft {uid} in the list", seen=first.told)
+        claim.holds(True, first.exchange, expected=f"the draft {uid} in the list", seen=first.seen)
         return
     result = _look_until(True, arrange, lister, uid, field)
     if not result.found and result.nameless:
         raise Blocked(lister.operation, "lists items, but none that names a draft of the suite's by its uid")
-    claim.holds(result.found, *result.exchanges, expected=f"the draft {uid} in the list", seen=result.told)
+    claim.holds(result.found, *result.exchanges, expected=f"the draft {uid} in the list", seen=result.seen)
 
 
 def not_held(claim: Claim, arrange: Arrangement, lister: Lister, uid: str, field: str | None = None) -> None:
@@ -124,7 +124,7 @@ def not_held(claim: Claim, arrange: Arrangement, lister: Lister, uid: str, field
     result = _look_until(False, arrange, lister, uid, field)
     if result.nameless:
         raise Blocked(lister.operation, "lists items, but none that names a draft of the suite's by its uid")
-    claim.holds(not result.found, *result.exchanges, expected=f"no draft {uid}", seen=result.told)
+    claim.holds(not result.found, *result.exchanges, expected=f"no draft {uid}", seen=result.seen)
 
 
 def adds_nothing(claim: Claim, lister: Lister, uid: str, field: str | None) -> None:
@@ -138,7 +138,7 @@ def adds_nothing(claim: Claim, lister: Lister, uid: str, field: str | None) -> N
     chosen = _page(lister, filter=equals(field, uid))
     if chosen.names(uid) and look_for(lister, uid).found:
         return
-    claim.holds(not chosen.names(uid), chosen.exchange, expected=f"no draft {uid}", seen=chosen.told)
+    claim.holds(not chosen.names(uid), chosen.exchange, expected=f"no draft {uid}", seen=chosen.seen)
 
 
 def _look_until(
@@ -299,7 +299,7 @@ def claim_at_most(claim: Claim, page: Page, top: int) -> None:
 def empty(claim: Claim, page: Page) -> None:
     """Claim that a list holds nothing, be it told by an empty list, by 204 or by 404."""
     nothing = page.size == 0 or page.not_found
-    claim.holds(nothing, page.exchange, expected="an empty list", seen=page.told)
+    claim.holds(nothing, page.exchange, expected="an empty list", seen=page.seen)
 
 
 def no_items(claim: Claim, page: Page) -> None:
@@ -310,7 +310,7 @@ def no_items(claim: Claim, page: Page) -> None:
     """
     if page.records is None and not page.exchange.answer.refusal:
         raise Blocked(page.exchange.operation or "", f"the answer is no list: {page.exchange.answer.quote()}")
-    claim.holds(page.size <= 0, page.exchange, expected="no item", seen=page.told)
+    claim.holds(page.size <= 0, page.exchange, expected="no item", seen=page.seen)
 
 
 def drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
@@ -517,7 +517,7 @@ def _same(claim: Claim, expected: Sequence[str], seen: Sequence[str] | None, pag
         _begins(seen, expected),
         page.exchange,
         expected=f"{what}: {_some(expected)}",
-        seen=_some(seen) if seen is not None else page.told,
+        seen=_some(seen) if seen is not None else page.seen,
     )
 
 
@@ -619,7 +619,7 @@ def picks(claim: Claim, lister: Lister, expression: str, wanted: Sequence[str]) 
         page.size >= 0 and not missing and strangers == 0,
         page.exchange,
         expected=f"exactly {len(wanted)} items for {expression}",
-        seen=page.told,
+        seen=page.seen,
     )
 
 
@@ -641,7 +641,7 @@ def ordered(claim: Claim, lister: Lister, field: Field, *, falling: bool = False
         page.order_of(field.own) == wanted,
         page.exchange,
         expected=f"in the order {', '.join(wanted)}",
-        seen=page.told if page.size < 0 else ", ".join(page.order_of(field.own)),
+        seen=page.seen if page.size < 0 else ", ".join(page.order_of(field.own)),
     )
 
 

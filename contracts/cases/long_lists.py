@@ -209,7 +209,7 @@ class LongList:
 
     def _claim_picked(self, claim: Claim, path: str, special: str, values: Mapping[str, str]) -> None:
         page, right = self._picked(path, special, values)
-        told = {"expected": f"the drafts whose {path} is {special}", "seen": page.told}
+        told = {"expected": f"the drafts whose {path} is {special}", "seen": page.seen}
         claim.holds(right or bool(usable(page.exchange).refusal), page.exchange, **told)
 
     def _picked(self, path: str, value: str, values: Mapping[str, str]) -> tuple[Page, bool]:
@@ -245,7 +245,7 @@ class LongList:
             # What the service does not take is refused, or leaves the whole list.
             if usable(page.exchange).success and page.size <= 1:
                 expected = f"the draft {uid}" if holds else "nothing"
-                claim.holds(there is holds, page.exchange, expected=expected, seen=page.told)
+                claim.holds(there is holds, page.exchange, expected=expected, seen=page.seen)
 
     def _gives(self, uid: str, condition: str) -> tuple[Page, bool]:
         page = self._drafts.page(filter=f"{equals(self._field.filter_path, uid)}{condition}")
@@ -284,7 +284,7 @@ class LongList:
                 page.order_of(wanted) == wanted,
                 page.exchange,
                 expected=f"in the order {order}: {', '.join(wanted)}",
-                seen=", ".join(page.order_of(wanted)) or page.told,
+                seen=", ".join(page.order_of(wanted)) or page.seen,
             )
 
 

@@ -42,12 +42,12 @@ class Credentials:
 
     def email(self, role: str) -> str:
         """The e-mail of a role."""
-        self._known(role)
+        self._require_account(role)
         return self._target.accounts[role].email
 
     def password(self, role: str) -> str:
         """The password of a role."""
-        self._known(role)
+        self._require_account(role)
         return self._target.accounts[role].password.reveal()
 
     def emails_of_another_kind(self, role: str) -> list[dict[str, Any]]:
@@ -90,7 +90,7 @@ class Credentials:
         ]
         return [None, b"", *(json.dumps(value).encode() for value in values)]
 
-    def _known(self, role: str) -> None:
+    def _require_account(self, role: str) -> None:
         missing = self._target.missing(f"account.{role}")
         if missing:
             raise Untested(missing)

@@ -305,7 +305,7 @@ class Context:
         """Whether a should was contradicted on enough documents."""
         return len(self._contradicted[key]) >= SURE
 
-    def known(self, key: Key, uid: str) -> bool:
+    def settled(self, key: Key, uid: str) -> bool:
         """Whether a should need not be waited for: it was contradicted on this document, or often enough."""
         return uid in self._contradicted[key] or self.sure_of(key) or self._without_evidence
 

@@ -165,7 +165,7 @@ def _current(sequence: RunningSequence, document: Document, answer: Response) ->
         _, latest = sequence.send(sequence.owner(document), "getDraftInfo", path={"uid": document.uid})
         return not _stale(document, latest)
 
-    if _stale(document, answer) and not sequence.context.known(_CURRENT, document.uid):
+    if _stale(document, answer) and not sequence.context.settled(_CURRENT, document.uid):
         sequence.context.eventually(current)
     stale = _stale(document, latest)
     if document.reported.moved() or stale:
@@ -295,7 +295,9 @@ def _expected(sequence: RunningSequence, role: str, promise: Promise) -> Expecte
     def due(clause: str, is_must: bool, among: list[Document]) -> list[Document]:
         there = [each for each in among if each.version is not None]
         return [
-            each for each in there if is_must or not sequence.context.known((clause, "listDrafts"), each.uid)
+            each
+            for each in there
+            if is_must or not sequence.context.settled((clause, "listDrafts"), each.uid)
         ]
 
     return Expected(

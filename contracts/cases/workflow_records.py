@@ -550,7 +550,7 @@ class RowRequests:
         sent = self._bare(operation, actor, self._fresh.uid(), **parts)
         answer = usable(sent)
         if carries_message(answer, first, realm) or (
-            not answer.success and readers.says(answer, _SCHEMA_TOLD)
+            not answer.success and readers.contains_message(answer, _SCHEMA_TOLD)
         ):
             raise Untested(f"{missing}, and a made-up schema comes first: {answer.quote()}")
         return sent

@@ -97,7 +97,7 @@ class Claim:
         """A faulty request was not taken: 4xx, or an errors array with any status below 500 (design 4.2)."""
         self._register(TURNED_DOWN.judge(self._clause, self._operation, exchange, expected=expected))
 
-    def says(self, exchange: Exchange, realm: str = "") -> None:
+    def has_message(self, exchange: Exchange, realm: str = "") -> None:
         """The refusal carries the clause's own status and message, word for word."""
         self._judge(MESSAGE, exchange, clause=self._clause.id, realm=realm)
 

@@ -35,12 +35,15 @@ class Row(StrEnum):
 
 def carries_message(response: Response, row: Row, realm: str = "") -> bool:
     """Whether an answer carries a row's message, whatever its status."""
-    return not response.success and _says(response, row, realm)
+    return not response.success and _has_message(response, row, realm)
 
 
-def _says(response: Response, clause: str, realm: str) -> bool:
+def _has_message(response: Response, clause: str, realm: str) -> bool:
     """Whether a message stands in an answer; a message that names the realm may write it in any letter case."""
-    return any(readers.says(response, message) for message in _messages(clause, realm, response.realm_given))
+    return any(
+        readers.contains_message(response, message)
+        for message in _messages(clause, realm, response.realm_given)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -71,12 +74,12 @@ def _in_words(*, clause: str, realm: str) -> str:
 def _line(*, clause: str, realm: str) -> str:
     """The realm of the message is that of the case, whichever it was here."""
     stated = load_catalogue().clause(clause)
-    return "says(sent)" if stated.message_in(realm) == stated.message else "says(sent, realm)"
+    return "has_message(sent)" if stated.message_in(realm) == stated.message else "has_message(sent, realm)"
 
 
 def _another_message(response: Response, *, clause: str, realm: str) -> str | None:
     status, _ = _stated(clause, realm)
-    return None if response.status == status and _says(response, clause, realm) else response.quote()
+    return None if response.status == status and _has_message(response, clause, realm) else response.quote()
 
 
 def _not_carried(response: Response, *, identifier: str) -> str | None:

@@ -53,14 +53,14 @@ class _Run:
     facts: Facts
 
     @property
-    def known(self) -> Facts:
+    def accepted_facts(self) -> Facts:
         """What was accepted so far."""
         return self.accepted.facts if self.accepted else {}
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """How the run differs."""
-        return compare(self.known, self.facts)
+        return compare(self.accepted_facts, self.facts)
 
 
 _options: Final = together(
@@ -109,9 +109,9 @@ def show(*, beside: bool, each: bool, as_json: bool, **where: Any) -> int:
 def accept_command(**where: Any) -> int:
     """Take what RUN (by default the latest) observed into the baseline; what it did not observe stays."""
     seen = _load(**where)
-    changes, fresh = seen.changes, not_accepted_yet(seen.known, seen.facts)
-    merged = accept_facts(seen.known, seen.facts, changes)
-    if merged == seen.known:
+    changes, fresh = seen.changes, not_accepted_yet(seen.accepted_facts, seen.facts)
+    merged = accept_facts(seen.accepted_facts, seen.facts, changes)
+    if merged == seen.accepted_facts:
         click.echo(f"nothing to accept: {seen.path} says all that {seen.name} observed")
         return 0
     wordings = {clause.id: clause.wording for clause in load_catalogue()}
@@ -161,7 +161,7 @@ def _echo_changes(seen: _Run, *, fold: bool) -> None:
         f" ({many(causes, 'cause')}; --each shows every change)" if fold and causes < len(changes) else ""
     )
     counts = f"{breaking} breaking, {len(changes) - breaking} additive{folded}" if changes else "no drift"
-    new = sum(map(len, not_accepted_yet(seen.known, seen.facts).values()))
+    new = sum(map(len, not_accepted_yet(seen.accepted_facts, seen.facts).values()))
     further = f"; {many(new, 'fact')} not accepted yet" if new else ""
     click.echo(f"{counts}: {seen.name} against {seen.path}{further}")
 

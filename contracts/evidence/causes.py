@@ -328,7 +328,7 @@ def _needs_fewer_options(above: _Shown, shown: _Shown) -> bool:
 
 def _worded(group: Sequence[Finding], shown: _Shown, clause: Clause | None) -> Cause:
     finding = group[0]
-    faults = _told(shown.faults, clause)
+    faults = _faults_of_clause(shown.faults, clause)
     return Cause(
         findings=tuple(group),
         should=clause.wording if clause else f"{finding.operation or 'The service'}: {finding.expected}.",
@@ -338,7 +338,7 @@ def _worded(group: Sequence[Finding], shown: _Shown, clause: Clause | None) -> C
     )
 
 
-def _told(faults: Sequence[RequestFault], clause: Clause | None) -> tuple[RequestFault, ...]:
+def _faults_of_clause(faults: Sequence[RequestFault], clause: Clause | None) -> tuple[RequestFault, ...]:
     """The faults of a request that its clause speaks of; all of them where it speaks of none."""
     patterns = clause.faults if clause else ()
     spoken = [fault for fault in faults if any(matches(pattern, fault.key) for pattern in patterns)]

@@ -230,7 +230,7 @@ def _follow_deviation(
         unjudged_in=tuple(realm for realm in deviation.realms if realm not in (*happens, *gone)),
         findings=tuple(each.id for each in mine),
         counted=_counted(record, deviation, cells),
-        says=_says(deviation, course, left, happens, gone),
+        says=_summary(deviation, course, left, happens, gone),
     )
 
 
@@ -281,7 +281,7 @@ def _course(left: int, happens: Sequence[str], gone: Sequence[str]) -> Deviation
     return DeviationState.HAPPENS if happens else DeviationState.UNJUDGED
 
 
-def _says(
+def _summary(
     deviation: Deviation, course: DeviationState, left: int, happens: Sequence[str], gone: Sequence[str]
 ) -> str:
     if course is DeviationState.EXPIRED:

@@ -71,7 +71,7 @@ def _keys(body: Any) -> Iterator[str]:
     return (name for value in values(body) if isinstance(value, dict) for name in value)
 
 
-def says(answer: Response, message: str) -> bool:
+def contains_message(answer: Response, message: str) -> bool:
     """Whether a message stands anywhere in the body, white space and surrounding punctuation aside."""
     wanted, whole = _plain_message(message), answer.text
     if wanted in _plain_body(whole):

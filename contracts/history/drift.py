@@ -211,7 +211,7 @@ def _differences(place: Place, accepted: _Known, facts: _Known) -> Iterator[_Dif
         if status_of(path) is None:
             yield from _of_value(place.clause, path, accepted.get(path), now)
     for status in sorted({status for path in facts if (status := status_of(path))}):
-        yield from _of_answer(_likened(accepted, status), _told(facts, status))
+        yield from _of_answer(_likened(accepted, status), _values_of(facts, status))
 
 
 def _of_value(clause: str, path: str, was: Value | None, now: Value) -> Iterator[_Difference]:
@@ -237,7 +237,7 @@ def _of_answer(accepted: Mapping[str, str], facts: Mapping[str, str]) -> Iterato
             yield _Difference(Kind.MEMBER_GONE, path, was, None)
 
 
-def _told(facts: _Known, status: str) -> dict[str, str]:
+def _values_of(facts: _Known, status: str) -> dict[str, str]:
     return {path: str(value) for path, value in facts.items() if status_of(path) == status}
 
 
@@ -246,12 +246,12 @@ def _likened(accepted: _Known, status: str) -> dict[str, str]:
 
     A success that changes its status keeps its shape, or it does not: clients care about both.
     """
-    own = _told(accepted, status)
+    own = _values_of(accepted, status)
     if own or status >= "400":
         return own
     others = sorted({other for path in accepted if (other := status_of(path)) and other < "400"})
     for other in others:
-        shape = _told(accepted, other)
+        shape = _values_of(accepted, other)
         if shape.get(f"{other} {BODY}") != "empty":
             return {path.replace(other, status, 1): value for path, value in shape.items()}
     return {}
@@ -301,13 +301,13 @@ def between_realms(facts: Facts) -> tuple[RealmDifference, ...]:
 
 def _differing(realms: Mapping[str, Mapping[str, Value]]) -> Iterator[tuple[str, dict[str, str]]]:
     for point in sorted({point for values in realms.values() for point in values}):
-        values_of = {realm: _said(values, point) for realm, values in sorted(realms.items())}
+        values_of = {realm: _value_at(values, point) for realm, values in sorted(realms.items())}
         present = {realm: text for realm, text in values_of.items() if text is not None}
         if len(set(present.values())) > 1:
             yield point, present
 
 
-def _said(values: Mapping[str, Value], point: str) -> str | None:
+def _value_at(values: Mapping[str, Value], point: str) -> str | None:
     """Return what a realm says of a point: its value, that the member is absent, or nothing."""
     if point in values:
         return shown(values[point])

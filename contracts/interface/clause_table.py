@@ -200,7 +200,7 @@ def _table(clauses: Iterable[Clause], cases: Mapping[str, tuple[str, ...]]) -> I
         cells = (
             f"`{clause.id}`",
             f"**{clause.level}**" if clause.level is Level.MUST else clause.level,
-            _said(clause),
+            _wording(clause),
             clause.source,
             _operations(clause),
             _tested(clause, cases.get(clause.id, ())),
@@ -208,7 +208,7 @@ def _table(clauses: Iterable[Clause], cases: Mapping[str, tuple[str, ...]]) -> I
         yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
-def _said(clause: Clause) -> str:
+def _wording(clause: Clause) -> str:
     given = [str(clause.status)] if clause.status is not None else []
     given += [f"`{clause.message}`"] if clause.message is not None else []
     return clause.wording + (f" ({', '.join(given)})" if given else "")

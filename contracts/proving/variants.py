@@ -46,7 +46,7 @@ def command(
     advisories: bool,
 ) -> int:
     """Run the suite against every variant of the sandbox; exit code 1 when one of them is not a pass."""
-    pairs = list(product(_known(names), seeds_of(seeds)))
+    pairs = list(product(_selected(names), seeds_of(seeds)))
     click.echo(_HEAD)
     failed = 0
     with ThreadPoolExecutor(jobs) as pool:
@@ -60,7 +60,7 @@ def command(
     return 1 if failed else 0
 
 
-def _known(names: Sequence[str]) -> list[str]:
+def _selected(names: Sequence[str]) -> list[str]:
     """Return the names asked for, or all; an unknown one is a usage error before anything runs."""
     from contracts.sandbox.variants import ALL, COMBINATIONS, chosen  # noqa: PLC0415 - an optional extra
 

@@ -119,7 +119,7 @@ def _read(content: bytes, place: str) -> VerdictFile:
 def _verdicts(sources: Iterable[Path]) -> Iterator[tuple[str, str, bytes]]:
     for source in sources:
         if source.is_dir():
-            for path in _found(source):
+            for path in _kept_files(source):
                 if path.name == FILE_NAME:
                     yield path.resolve().parent.name, str(path), _content(path)
                 elif is_file(path) and zipfile.is_zipfile(path):
@@ -134,7 +134,7 @@ def _verdicts(sources: Iterable[Path]) -> Iterator[tuple[str, str, bytes]]:
             )
 
 
-def _found(folder: Path) -> Iterator[Path]:
+def _kept_files(folder: Path) -> Iterator[Path]:
     """Yield the verdicts and archives below a folder; what `latest` leads to lies beside it."""
     for place, folders, files in os.walk(folder):
         folders.sort()

@@ -294,10 +294,10 @@ class _Answer:
             yield Contradiction(
                 clause=clause,
                 operation=operation,
-                realms=_each(finding.realm for finding, _ in group),
+                realms=_distinct(finding.realm for finding, _ in group),
                 says=f"expected {group[0][0].expected}; seen {group[0][0].seen}"[:_LONGEST],
                 methods=self.question.terms.methods_of([operation]),
-                runs=_each(run.name for _, run in group),
+                runs=_distinct(run.name for _, run in group),
             )
 
     def _counted(self, run: KeptRun) -> Iterator[FindingEntry]:
@@ -352,7 +352,7 @@ class _Answer:
                     realms=realms,
                     says=f"{place}: the deviation {says}",
                     methods=self.question.terms.methods_of([operation]),
-                    runs=_each(run.name for _, run in group),
+                    runs=_distinct(run.name for _, run in group),
                 )
 
     def _concerned(self, clause: str, operation: str | None, realms: Iterable[str]) -> bool:
@@ -492,12 +492,12 @@ class _Answer:
         consumer = f" of {self._consumer.file}" if self._consumer else ""
         if failing:
             places = ", ".join(
-                _each(f"{each.clause} ({each.operation or 'any operation'})" for each in failing[:3])
+                _distinct(f"{each.clause} ({each.operation or 'any operation'})" for each in failing[:3])
             )
             more = f" and {len(failing) - 3} more" if len(failing) > 3 else ""
-            methods = _each(name for each in failing for name in each.methods)
+            methods = _distinct(name for each in failing for name in each.methods)
             affected = f"; affects {', '.join(methods)}" if methods else ""
-            realms = ", ".join(_each(realm for each in failing for realm in each.realms))
+            realms = ", ".join(_distinct(realm for each in failing for realm in each.realms))
             return "fail", f"{many(len(failing), 'contradiction')} in {realms}: {places}{more}{affected}"
         if reasons := list(self._unknown(unjudged)):
             more = f"; and {many(len(reasons) - 2, 'reason')} more" if len(reasons) > 2 else ""
@@ -518,7 +518,7 @@ class _Answer:
             )
             if outside:
                 yield f"{many(outside, 'finding')} of {run.name} outside what was asked about, not counted"
-        versions = _each(run.verdict.versions.get("suite", "unknown") for run in self._used)
+        versions = _distinct(run.verdict.versions.get("suite", "unknown") for run in self._used)
         if len(versions) > 1:
             yield f"the runs were made by different versions of the suite: {', '.join(versions)}"
         older = [run.name for run in self._used if run.verdict.format < FORMAT]
@@ -554,7 +554,7 @@ def _stale(expires: date, day: date, entries: Sequence[DeviationEntry]) -> str |
     if expires < day:
         return f"ran out on {expires}; settle it with {entries[0].owner}, or set a later date"
     happens = {realm for entry in entries for realm in entry.happens_in}
-    gone = _each(realm for entry in entries for realm in entry.gone_in)
+    gone = _distinct(realm for entry in entries for realm in entry.gone_in)
     judged = any(entry.course in {DeviationState.GONE, DeviationState.EXPIRED} for entry in entries)
     return (
         f"no longer happens in {', '.join(gone)}: take the entry out"
@@ -575,7 +575,7 @@ def _grouped(groups: Mapping[tuple[str, str], Sequence[str]]) -> tuple[Unjudged,
     return tuple(Unjudged(clause, tuple(realms), reason) for (clause, reason), realms in groups.items())
 
 
-def _each(texts: Iterable[str]) -> tuple[str, ...]:
+def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 

@@ -510,7 +510,7 @@ class _Site:
                 "board": board,
                 "night": night,
                 "updated": night.started.isoformat(),
-                "title": f"{self.title(board)}: {_told(night)}",
+                "title": f"{self.title(board)}: {_counted_changes(night)}",
             }
             for board, night in entries[:_FEED_ENTRIES]
         ]
@@ -554,7 +554,7 @@ def _acceptance(entry: DeviationEntry) -> str:
     return f"{over}accepted by {entry.owner} until {entry.expires}"
 
 
-def _told(night: Night) -> str:
+def _counted_changes(night: Night) -> str:
     """The changes of a night in a few words, those that matter most first."""
     counts: dict[str, int] = defaultdict(int)
     for turn in night.turns:

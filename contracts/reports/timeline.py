@@ -395,7 +395,7 @@ def _clause_turns(board: Board, night: Night, reasons: Mapping[tuple[str, str], 
         mark = board.marks.get(place, Mark(None, None))
         spans.append(Span(verdict, night.number, night.number, reasons.get(place, "")))
         if night.number and (kind := _turn(before, mark, verdict)):
-            turned[kind, verdict, clause, _says(kind, reasons.get(place, ""), mark)].append(realm)
+            turned[kind, verdict, clause, _turn_reason(kind, reasons.get(place, ""), mark)].append(realm)
         board.marks[place] = advance(mark, verdict, started)
     for (kind, verdict, clause, says), realms in turned.items():
         yield Turn(kind, verdict, clause, tuple(realms), says)
@@ -415,7 +415,7 @@ def _turn(before: Span | None, mark: Mark, verdict: str) -> str | None:
     return "judged" if was in _UNJUDGED and verdict not in _UNJUDGED else None
 
 
-def _says(kind: str, reason: str, mark: Mark) -> str:
+def _turn_reason(kind: str, reason: str, mark: Mark) -> str:
     since = f"was contradicted since {day(mark.red_since)}" if mark.red_since else ""
     return since if kind == "green" else reason
 
@@ -554,16 +554,16 @@ class Difference:
 
 def side_of_night(name: str, board: Board) -> Side:
     """The last night of a board, as a side."""
-    return Side(name, board.latest.cells, board.facts, _told(board.latest.runs))
+    return Side(name, board.latest.cells, board.facts, _finding_texts(board.latest.runs))
 
 
 def side_of_run(run: NightRun) -> Side:
     """A run, as a side."""
     cells, _ = _cells([run])
-    return Side(run.run, cells, facts_of(run), _told([run]))
+    return Side(run.run, cells, facts_of(run), _finding_texts([run]))
 
 
-def _told(runs: Iterable[NightRun]) -> dict[tuple[str, str | None], tuple[str, str]]:
+def _finding_texts(runs: Iterable[NightRun]) -> dict[tuple[str, str | None], tuple[str, str]]:
     found: dict[tuple[str, str | None], tuple[str, str]] = {}
     for finding in (finding for run in runs for finding in run.findings):
         found.setdefault((finding.clause, finding.operation), (", ".join(finding.realms), finding.was))

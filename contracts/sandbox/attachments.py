@@ -83,18 +83,18 @@ class AttachmentOperations(Operations):
 
     async def exists(self, request: Request) -> Response:
         """Tell whether the attachment belongs to the document, without its content."""
-        attachment = self.found(request)
+        attachment = self.requested(request)
         if self.context.habits.head_length:
             return self._whole(attachment)
         return Response(media_type=attachment.content_type)
 
     async def get(self, request: Request) -> Response:
         """Answer the bytes of the attachment."""
-        return self._whole(self.found(request))
+        return self._whole(self.requested(request))
 
     async def thumbnail(self, request: Request) -> Response:
         """Answer a preview image of the attachment."""
-        attachment = self.found(request)
+        attachment = self.requested(request)
         path = self.context.files.path(attachment.file_key)
         image = await self.context.thumbnails.of(path, attachment.filename)
         return Response(image, media_type="image/png")
@@ -134,7 +134,7 @@ class AttachmentOperations(Operations):
         )
         return records.attachments.add(attachment)
 
-    def found(self, request: Request) -> Attachment:
+    def requested(self, request: Request) -> Attachment:
         """Return the attachment the path names.
 
         Raises:

@@ -151,15 +151,15 @@ class DraftOperations(Operations):
 
     async def get(self, request: Request) -> Response:
         """Answer the full content of the draft."""
-        return self.context.answers.content(self._found(request).content)
+        return self.context.answers.content(self._requested_draft(request).content)
 
     async def info(self, request: Request) -> Response:
         """Answer the metadata of the draft."""
-        return JsonAnswer(self.context.metadata.of_version(self._found(request)))
+        return JsonAnswer(self.context.metadata.of_version(self._requested_draft(request)))
 
     async def exists(self, request: Request) -> Response:
         """Tell whether a draft exists, without content."""
-        found = self._found(request)
+        found = self._requested_draft(request)
         if self.context.habits.head_length:
             return self.context.answers.content(found.content)
         return Response(media_type="application/json")
@@ -239,7 +239,7 @@ class DraftOperations(Operations):
         uid = context.identifiers.from_path(request)
         return caller, uid, context.realms.of_documents(request)
 
-    def _found(self, request: Request) -> Version:
+    def _requested_draft(self, request: Request) -> Version:
         _, uid, realm = self._addressed(request)
         with self.context.storage.transaction() as records:
             draft = records.version(realm.name, uid, DRAFT)

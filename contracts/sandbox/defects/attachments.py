@@ -160,7 +160,7 @@ def _content(change: Callable[[bytes], bytes]) -> Change:
 
     async def answer(service: Service, faithful: Handler, request: Request) -> Response:
         response = await faithful(request)
-        attachment = service.attachments.found(request)
+        attachment = service.attachments.requested(request)
         content = change(service.files.path(attachment.file_key).read_bytes())
         return Response(content, response.status_code, media_type=attachment.content_type)
 
@@ -228,7 +228,7 @@ def _instead(
         meant = request.scope["operation_id"] in operations
         return (other(service, attachment) if meant else None) or attachment
 
-    alter(service.attachments, "found", found)
+    alter(service.attachments, "requested", found)
 
 
 def _latest_of_document(service: Service, attachment: Attachment) -> Attachment | None:
@@ -242,7 +242,7 @@ def _first_of_document(service: Service, attachment: Attachment) -> Attachment |
 
 @answers("attachment-exists-only-first")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
-    attachment = service.attachments.found(request)
+    attachment = service.attachments.requested(request)
     first = _first(service, attachment)
     if first is not None and first.id != attachment.id:
         raise not_found("there is no such attachment of this document")
@@ -402,7 +402,7 @@ async def _cut(pieces: AsyncIterator[bytes], limit: int) -> AsyncIterator[bytes]
 @answers("attachment-size-within-cut")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
     response = await faithful(request)
-    attachment = service.attachments.found(request)
+    attachment = service.attachments.requested(request)
     if attachment.size <= service.settings.size_limit // 2:
         return response
     content = service.files.path(attachment.file_key).read_bytes()[: attachment.size // 2]
@@ -458,7 +458,7 @@ async def _(_service: Service, faithful: Handler, request: Request) -> Response:
 
 @answers("thumbnail-of-text-is-the-text")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
-    attachment = service.attachments.found(request)
+    attachment = service.attachments.requested(request)
     if not attachment.filename.endswith(".txt"):
         return await faithful(request)
     content = service.files.path(attachment.file_key).read_bytes()
@@ -496,7 +496,7 @@ def _(service: Service) -> None:
 @answers("attachment-exists-not-when-large")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
     response = await faithful(request)
-    if service.attachments.found(request).size > 100_000:
+    if service.attachments.requested(request).size > 100_000:
         raise not_found("there is no such attachment")
     return response
 
@@ -504,7 +504,7 @@ async def _(service: Service, faithful: Handler, request: Request) -> Response:
 @answers("attachment-of-a-name-is-the-first", "getAttachment")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
     await faithful(request)
-    attachment = service.attachments.found(request)
+    attachment = service.attachments.requested(request)
     same = ATTACHMENTS.select().where(
         ATTACHMENTS.c.identifier == attachment.identifier, ATTACHMENTS.c.filename == attachment.filename
     )
@@ -517,7 +517,7 @@ async def _(service: Service, faithful: Handler, request: Request) -> Response:
 @answers("persisted-empty", "getAttachment")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
     response = await faithful(request)
-    attachment = service.attachments.found(request)
+    attachment = service.attachments.requested(request)
     persisted = attachment.filename.startswith("temporary-")
     return Response(media_type=attachment.content_type) if persisted else response
 

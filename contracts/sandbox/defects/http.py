@@ -461,7 +461,7 @@ async def _(service: Service, faithful: Handler, request: Request) -> Response:
 
 @answers("thumbnail-of-text-fails")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
-    attachment = service.attachments.found(request)
+    attachment = service.attachments.requested(request)
     return await faithful(request) if attachment.content_type.startswith("image/") else _broken()
 
 
@@ -489,7 +489,7 @@ def _empty(request: Request) -> bool:
     return header_value(request, "realm") == ""
 
 
-def _known(service: Service, realm: str | None) -> bool:
+def _is_realm(service: Service, realm: str | None) -> bool:
     return realm in service.realms.realms
 
 
@@ -503,13 +503,15 @@ def _query_ignored(meant: Callable[[Request, str | None], bool]) -> Change:
     """Return the change that takes no notice of a known realm in the query of the requests that are meant."""
     return realm_given(
         lambda service, request, realm: (
-            None if _without_header(request) and _known(service, realm) and meant(request, realm) else realm
+            None
+            if _without_header(request) and _is_realm(service, realm) and meant(request, realm)
+            else realm
         )
     )
 
 
 def _unknown_in_query_is_first(service: Service, request: Request, realm: str | None) -> str | None:
-    unknown = _without_header(request) and not _known(service, query_value(request, "Realm") or None)
+    unknown = _without_header(request) and not _is_realm(service, query_value(request, "Realm") or None)
     return _FIRST if realm is not None and unknown else realm
 
 

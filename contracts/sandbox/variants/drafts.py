@@ -36,7 +36,7 @@ class _Given(DraftOperations):
     """Base of variants that give a draft back in another form."""
 
     async def get(self, request: Request) -> Response:
-        return JsonAnswer(self.given(self._found(request)))
+        return JsonAnswer(self.given(self._requested_draft(request)))
 
     def given(self, draft: Version) -> Any:
         """Return what is given for a draft."""
@@ -70,7 +70,7 @@ class _Rewritten(DraftOperations):
     """The form of a draft's JSON is not shown: keys sorted, letters escaped, indented."""
 
     async def get(self, request: Request) -> Response:
-        content = json.loads(self._found(request).content)
+        content = json.loads(self._requested_draft(request).content)
         text = json.dumps(content, sort_keys=True, indent=2, ensure_ascii=True)
         return Response(text, media_type="application/json")
 
@@ -174,7 +174,7 @@ class _ContentAnswered(DraftOperations):
 
     async def save(self, request: Request) -> Response:
         answer = await super().save(request)
-        content = self.context.answers.content(self._found(request).content)
+        content = self.context.answers.content(self._requested_draft(request).content)
         content.status_code = 200 if answer.status_code == 204 else answer.status_code
         return content
 
@@ -183,8 +183,8 @@ class _ContentAnswered(DraftOperations):
 class _Hidden(DraftOperations):
     """Whether one account may read the draft of another is not shown: it is answered as if it were not there."""
 
-    def _found(self, request: Request) -> Version:
-        draft = super()._found(request)
+    def _requested_draft(self, request: Request) -> Version:
+        draft = super()._requested_draft(request)
         if draft.owner != self.context.identity.require(request).name:
             raise not_found("there is no such draft of yours")
         return draft
@@ -194,8 +194,8 @@ class _Hidden(DraftOperations):
 class _Private(DraftOperations):
     """Whether one account may read the draft of another is not shown: that is refused for want of rights."""
 
-    def _found(self, request: Request) -> Version:
-        draft = super()._found(request)
+    def _requested_draft(self, request: Request) -> Version:
+        draft = super()._requested_draft(request)
         if draft.owner != self.context.identity.require(request).name:
             raise forbidden("this draft is somebody else's")
         return draft
@@ -205,8 +205,8 @@ class _Private(DraftOperations):
 class _LockedHidden(DraftOperations):
     """Whether the draft of a locked record can be read is not shown: it cannot."""
 
-    def _found(self, request: Request) -> Version:
-        draft = super()._found(request)
+    def _requested_draft(self, request: Request) -> Version:
+        draft = super()._requested_draft(request)
         with self.context.storage.transaction() as records:
             locked = records.is_locked(draft.realm, draft.identifier)
         if locked:
@@ -256,9 +256,9 @@ class _Renaming(AttachmentOperations):
 class _NumberOnly(AttachmentOperations):
     """A file name that does not go with the attachment identifier is not shown: it is not looked at."""
 
-    def found(self, request: Request) -> Attachment:
+    def requested(self, request: Request) -> Attachment:
         try:
-            return super().found(request)
+            return super().requested(request)
         except Refusal as refusal:
             if refusal.reason is not Reason.NOT_FOUND:
                 raise
@@ -311,7 +311,7 @@ class _PicturesOnly(AttachmentOperations):
     """The thumbnail of a file that is no image is not shown: there is none."""
 
     async def thumbnail(self, request: Request) -> Response:
-        if not self.found(request).content_type.startswith("image/"):
+        if not self.requested(request).content_type.startswith("image/"):
             raise not_found("there is no preview of this file")
         return await super().thumbnail(request)
 

@@ -205,11 +205,11 @@ class _NumberedRows(Listing):
 class _Numbered(AttachmentOperations):
     """Attachments are numbered anew in each document, from 1."""
 
-    def found(self, request: Request) -> Attachment:
+    def requested(self, request: Request) -> Attachment:
         wanted = attachment_number(request)
         uid = self.context.identifiers.from_path(request)
         number = dict(enumerate(self._numbers(uid), start=1)).get(wanted, 0)
-        return super().found(_with_number(request, number))
+        return super().requested(_with_number(request, number))
 
     def _written(self, attachment: Attachment, status: int) -> Response:
         place = self._numbers(attachment.identifier).index(attachment.id) + 1

@@ -351,9 +351,9 @@ class _RealmOnFiles(AttachmentOperations):
         self._look(request)
         return await super().list(request)
 
-    def found(self, request: Request) -> Any:
+    def requested(self, request: Request) -> Any:
         self._look(request)
-        return super().found(request)
+        return super().requested(request)
 
 
 @VARIANTS.layer("drafts", "locked-draft-stays")

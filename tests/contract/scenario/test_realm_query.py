@@ -25,7 +25,7 @@ def test_the_realm_may_stand_in_the_query(
     asked = requests.send(request, author, NO_HEADER, {"Realm": realm})
     comparison.realm_reached(claim("realm-query", operation), asked)
     refused = requests.send(request, author, NO_HEADER, {"Realm": requests.UNKNOWN_REALM})
-    claim("realm-query-unknown", operation).says(refused, realm)
+    claim("realm-query-unknown", operation).has_message(refused, realm)
 
 
 @contract("realm-header-against-query", "realm-letter-case", operations=("createWorkflowRecord",))

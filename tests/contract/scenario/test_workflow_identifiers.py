@@ -35,7 +35,7 @@ def test_the_schema_of_another_realm_is_not_configured(
     faulty = samples.faulty_submission(identifier)
     schema = identifiers.foreign_schema(worker.target, realm, turn=operation)
     sent = submit(operation, author, samples, identifier, faulty, schema=schema)
-    claim("workflow-schema-of-another-realm", operation).says(sent, realm)
+    claim("workflow-schema-of-another-realm", operation).has_message(sent, realm)
 
 
 @contract(

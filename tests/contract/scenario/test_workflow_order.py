@@ -61,7 +61,7 @@ def test_the_identifier_and_the_lock_count_before_the_content(
     identifier = first.identifier_of(records)
     records.relies_on(first.row, first.operation, author, identifier)
     faulty = samples.faulty_submission(identifier) | {"batchId": records.batch()}
-    claim(clause).says(submit(first.operation, author, samples, identifier, faulty))
+    claim(clause).has_message(submit(first.operation, author, samples, identifier, faulty))
 
 
 @first_step(
@@ -82,7 +82,7 @@ def test_the_identifier_and_the_lock_count_before_the_rights(
     """An account without rights learns first what is wrong with the identifier, or that the record is locked."""
     identifier = first.identifier_of(records)
     records.relies_on(first.row, first.operation, author, identifier)
-    claim(clause).says(submit(first.operation, restricted, samples, identifier))
+    claim(clause).has_message(submit(first.operation, restricted, samples, identifier))
 
 
 @contract("workflow-order-rights-before-validation")
@@ -107,7 +107,7 @@ def test_the_realm_counts_before_the_schema(
     identifier, unknown = records.subject(operation), submissions.UNKNOWN_REALM
     records.relies_on(Row.REALM_UNKNOWN, operation, author, realm=unknown)
     sent = submit(operation, author, samples, identifier, schema=submissions.UNKNOWN_SCHEMA, realm=unknown)
-    claim("workflow-order-realm-before-schema", operation).says(sent)
+    claim("workflow-order-realm-before-schema", operation).has_message(sent)
 
 
 @contract("workflow-order-schema-before-document")
@@ -119,4 +119,4 @@ def test_the_schema_counts_before_the_content(
     records.relies_on(Row.SCHEMA_UNKNOWN, operation, author, named=realm, schema=unknown)
     faulty = samples.faulty_submission(identifier)
     sent = submit(operation, author, samples, identifier, faulty, schema=unknown)
-    claim("workflow-order-schema-before-document", operation).says(sent, realm)
+    claim("workflow-order-schema-before-document", operation).has_message(sent, realm)

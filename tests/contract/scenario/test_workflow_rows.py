@@ -31,7 +31,7 @@ in_both_ways = pytest.mark.parametrize("way", workflow_records.WAYS)
 @contract("workflow-realm-missing")
 def test_a_submission_without_a_realm_is_told_so(table: RowRequests, claim: Claims, operation: str) -> None:
     """No realm in header or query: 400, and the message that the realm is missing."""
-    claim("workflow-realm-missing", operation).says(table.send(operation, realm=None))
+    claim("workflow-realm-missing", operation).has_message(table.send(operation, realm=None))
 
 
 @contract("workflow-realm-unknown")
@@ -39,7 +39,9 @@ def test_a_submission_under_an_unknown_realm_is_told_so(
     table: RowRequests, claim: Claims, operation: str
 ) -> None:
     """A realm that does not exist: 400, and the message that it is not configured."""
-    claim("workflow-realm-unknown", operation).says(table.send(operation, realm=submissions.UNKNOWN_REALM))
+    claim("workflow-realm-unknown", operation).has_message(
+        table.send(operation, realm=submissions.UNKNOWN_REALM)
+    )
 
 
 @contract("workflow-schema-unknown")
@@ -49,7 +51,9 @@ def test_a_submission_under_an_unknown_schema_is_told_so(
 ) -> None:
     """A schema unknown in its realm: 400, and a message that names the realm."""
     for parts in table.parts_of(way, realm):
-        claim("workflow-schema-unknown", operation).says(table.unknown_schema(operation, **parts), realm)
+        claim("workflow-schema-unknown", operation).has_message(
+            table.unknown_schema(operation, **parts), realm
+        )
 
 
 @contract("workflow-identifier-taken", "workflow-message-place")
@@ -67,7 +71,7 @@ def test_creating_under_an_identifier_in_use_is_told_so(
     identifier = records.standing()
     for parts in records.parts_of(way, realm):
         sent = submit(CREATE_NAMED, author, samples, identifier, **parts)
-        claim("workflow-identifier-taken").says(sent)
+        claim("workflow-identifier-taken").has_message(sent)
         observe("workflow-message-place", CREATE_NAMED, shape(sent))
 
 
@@ -78,7 +82,7 @@ def test_updating_under_an_unknown_identifier_is_told_so(
 ) -> None:
     """An identifier that nobody has used: 400, and the message that asks for a correct one."""
     for parts in table.parts_of(way, realm):
-        claim("workflow-identifier-unknown").says(table.unknown_identifier(**parts))
+        claim("workflow-identifier-unknown").has_message(table.unknown_identifier(**parts))
 
 
 @contract("workflow-locked-record", profile="smoke")
@@ -89,7 +93,7 @@ def test_updating_a_locked_record_is_told_so(
     """A record locked for workflow: 400, and the message for a locked record."""
     identifier = records.locked()
     for parts in records.parts_of(way, realm):
-        claim("workflow-locked-record").says(submit(UPDATE, author, samples, identifier, **parts))
+        claim("workflow-locked-record").has_message(submit(UPDATE, author, samples, identifier, **parts))
 
 
 @contract("workflow-update-rights")
@@ -100,7 +104,7 @@ def test_updating_without_the_right_is_told_so(
     """An account that may not update the draft: 403, and the message for it."""
     identifier = records.standing()
     for parts in records.parts_of(way, realm):
-        claim("workflow-update-rights").says(submit(UPDATE, restricted, samples, identifier, **parts))
+        claim("workflow-update-rights").has_message(submit(UPDATE, restricted, samples, identifier, **parts))
 
 
 @contract("workflow-create-rights")
@@ -118,7 +122,7 @@ def test_creating_without_the_right_is_told_so(
     """An account that may not create the draft: 403, and the message for it."""
     for parts in records.parts_of(way, realm):
         sent = submit(operation, restricted, samples, fresh.uid(), **parts)
-        claim("workflow-create-rights", operation).says(sent)
+        claim("workflow-create-rights", operation).has_message(sent)
 
 
 @contract("workflow-anonymous")
@@ -129,7 +133,7 @@ def test_an_anonymous_submission_is_told_so(
     """No token: 403, and the message that the user is anonymous."""
     for parts in table.parts_of(way, realm):
         refused = errors_array.refused_before(table.send(operation, anonymous, **parts))
-        claim("workflow-anonymous", operation).says(refused)
+        claim("workflow-anonymous", operation).has_message(refused)
 
 
 @contract("workflow-invalid-token")
@@ -140,4 +144,4 @@ def test_a_token_that_was_never_issued_is_no_identity(
     records.plain(Row.ANONYMOUS, operation, lambda: table.send(operation, anonymous))
     for value in ("Bearer rc-never-issued-0123456789", "Bearer", "rc-never-issued-0123456789"):
         sent = table.send(operation, anonymous, headers={"Authorization": value})
-        claim("workflow-invalid-token", operation).says(sent)
+        claim("workflow-invalid-token", operation).has_message(sent)

@@ -72,24 +72,24 @@ def test_a_stated_status_and_message_are_both_due(
 ) -> None:
     claim = claims("workflow-realm-missing", "createWorkflowRecord")
     if held:
-        claim.says(exchange(answer(body, status), "createWorkflowRecord"))
+        claim.has_message(exchange(answer(body, status), "createWorkflowRecord"))
         return
     with pytest.raises(Contradiction, match="400"):
-        claim.says(exchange(answer(body, status), "createWorkflowRecord"))
+        claim.has_message(exchange(answer(body, status), "createWorkflowRecord"))
 
 
 def test_the_realm_stands_in_the_message(claims: Claims, catalogue: Any, answer: Any, exchange: Any) -> None:
     (clause,) = [each for each in catalogue if "${realm}" in (each.message or "")][:1]
     claim = claims(clause.id, clause.operations[0])
     told = {"message": clause.message.replace("${realm}", "abs-dev")}
-    claim.says(exchange(answer(told, clause.status)), "abs-dev")
+    claim.has_message(exchange(answer(told, clause.status)), "abs-dev")
     with pytest.raises(Contradiction):
-        claim.says(exchange(answer(told, clause.status)), "bch-dev")
+        claim.has_message(exchange(answer(told, clause.status)), "bch-dev")
 
 
 def test_a_claim_without_a_message_has_nothing_to_compare(must: Claim, answer: Any, exchange: Any) -> None:
     with pytest.raises(SuiteError, match="no message"):
-        must.says(exchange(answer({}, 400)))
+        must.has_message(exchange(answer({}, 400)))
 
 
 def test_a_should_is_noted_and_the_case_goes_on(

@@ -57,7 +57,7 @@ MESSAGE = "A document with the identifier exists, please use a different 'identi
     ],
 )
 def test_a_message_is_found_word_for_word(answer: Any, body: Any, told: bool) -> None:
-    assert readers.says(answer(body, 400), MESSAGE) is told
+    assert readers.contains_message(answer(body, 400), MESSAGE) is told
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_other_roles_work_on_records_of_their_own(faithful_page: Page) -> None:
     assert 'ValidRequests(other, arrange, samples, fresh, worker.target.accounts["other"])' in made["text"]
     anonymous = made_of(faithful_page, "createWorkflowRecord", role="anonymous")
     assert "sent = request.send(anonymous)" in anonymous["text"]
-    assert 'claim("workflow-anonymous", "createWorkflowRecord").says(sent)' in anonymous["text"]
+    assert 'claim("workflow-anonymous", "createWorkflowRecord").has_message(sent)' in anonymous["text"]
 
 
 def test_what_passed_becomes_a_test_too(broken_page: Page, passes: Passes) -> None:

@@ -85,8 +85,8 @@ def test_an_inconclusive_run_is_no_pass(proving: Any) -> None:
 
 
 def test_without_names_every_variant_and_combination_runs(proving: Any) -> None:
-    assert f"{len(variants._known(()))} of" in proving({}).output
-    assert variants._known(())[0] == variants.PLAIN
+    assert f"{len(variants._selected(()))} of" in proving({}).output
+    assert variants._selected(())[0] == variants.PLAIN
 
 
 @pytest.mark.parametrize(
