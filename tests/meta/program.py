@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -188,6 +190,44 @@ class Launcher:
             return int(process)
         self._codes[process] = code[0]
         return None
+
+
+@dataclass
+class RunningProxy:
+    """A proxy that serves at an address; `ended` once it is over."""
+
+    url: str
+    ended: Ended | None = None
+
+
+@contextmanager
+def running_proxy(launcher: Launcher, folder: Path, *words: str) -> Iterator[RunningProxy]:
+    """Run `registry-contracts proxy`, and end it afterwards as a person does, by Ctrl-C.
+
+    Args:
+        folder: Where it runs and reports.
+        words: Its options, such as the target's address.
+    """
+    given = ["proxy", "--port=0", "--no-page", f"--reports={folder}", *words]
+    out = folder / "proxy.out"
+    process = launcher.start(given, folder, clean_environment(), out)
+    try:
+        proxy = RunningProxy(_ready_at(process, out))
+        yield proxy
+        process.send_signal(signal.SIGINT)
+        proxy.ended = process.communicate()
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+
+
+def _ready_at(process: Launched, out: Path) -> str:
+    end = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < end:
+        if ready := re.search(r"proxy ready at (\S+?),", out.read_text("utf-8")):
+            return ready[1]
+        time.sleep(0.02)
+    raise AssertionError(process.communicate())
 
 
 @dataclass

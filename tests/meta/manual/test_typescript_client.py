@@ -6,20 +6,15 @@ Node and npm have to be there, and npm has to reach its registry; where they are
 from __future__ import annotations
 
 import json
-import re
 import shutil
-import signal
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from contracts.interface.description import load_description
+from tests.meta.program import Launcher, RunningProxy, running_proxy
 
 PROGRAM: Final = Path(__file__).with_name("typescript_client.ts")
 PACKAGES: Final = (
@@ -37,14 +32,6 @@ COMPILER: Final = {
     "types": ["node"],
 }
 PATIENCE: Final = 120
-PROXY: Final = (
-    sys.executable,
-    "-c",
-    "from contracts.cli import main; main()",
-    "proxy",
-    "--port=0",
-    "--no-page",
-)
 
 
 @pytest.fixture(scope="module")
@@ -79,48 +66,29 @@ def done(folder: Path, *words: object) -> str:
     return run.stdout
 
 
-@dataclass
-class Judged:
-    """What a proxy says at its end."""
-
-    url: str
-    exit_code: int = -1
-    said: str = ""
-    checked: Any = None
+def judged(folder: Path, proxy: RunningProxy) -> tuple[int, Any]:
+    """Return the exit code of a proxy that is over, and what it reported."""
+    assert proxy.ended is not None
+    (path,) = folder.rglob("check.json")
+    return proxy.ended.code, json.loads(path.read_text("utf-8"))
 
 
-@contextmanager
-def proxy(reports: Path) -> Iterator[Judged]:
-    """A proxy before a sandbox of its own, ended as a person ends it; what it says is known afterwards."""
-    process = subprocess.Popen([*PROXY, "--reports", str(reports)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    ready = re.search(r"proxy ready at (\S+?),", process.stdout.readline())
-    assert ready is not None
-    judged = Judged(ready.group(1))
-    try:
-        yield judged
-        process.send_signal(signal.SIGINT)
-        judged.said, _ = process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
-        process.wait()
-    judged.exit_code = process.returncode
-    (path,) = reports.rglob("check.json")
-    judged.checked = json.loads(path.read_text("utf-8"))
-
-
-def test_a_generated_client_keeps_the_interface(client: Path, tmp_path: Path) -> None:
-    with proxy(tmp_path) as judged:
-        said = done(client, "node", "program.js", judged.url)
+def test_a_generated_client_keeps_the_interface(
+    client: Path, sandbox_url: str, library_launcher: Launcher, tmp_path: Path
+) -> None:
+    with running_proxy(library_launcher, tmp_path, f"--base-url={sandbox_url}") as proxy:
+        said = done(client, "node", "program.js", proxy.url)
     assert said == "read back: true; gone afterwards: true\n"
-    assert (judged.exit_code, judged.checked["verdict"], judged.checked["findings"]) == (0, "pass", []), (
-        judged.said
-    )
+    code, checked = judged(tmp_path, proxy)
+    assert (code, checked["verdict"], checked["findings"]) == (0, "pass", []), proxy.ended
 
 
-def test_a_mistaken_request_of_the_client_is_named(client: Path, tmp_path: Path) -> None:
-    with proxy(tmp_path) as judged:
-        done(client, "node", "program.js", judged.url, "mistaken")
-    (finding,) = judged.checked["findings"]
-    assert (judged.exit_code, finding["operation"], finding["side"]) == (1, "saveDraft", "request")
+def test_a_mistaken_request_of_the_client_is_named(
+    client: Path, sandbox_url: str, library_launcher: Launcher, tmp_path: Path
+) -> None:
+    with running_proxy(library_launcher, tmp_path, f"--base-url={sandbox_url}") as proxy:
+        done(client, "node", "program.js", proxy.url, "mistaken")
+    code, checked = judged(tmp_path, proxy)
+    (finding,) = checked["findings"]
+    assert (code, finding["operation"], finding["side"]) == (1, "saveDraft", "request")
     assert "10" in finding["seen"] or "ten-letter" in finding["seen"], finding

@@ -1,14 +1,9 @@
 """Pages of another origin use the sandbox and the proxy; the sandbox's own page shows the description, signed in."""
 
 import json
-import re
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -17,13 +12,13 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.interface.cross_origin import AllowedOrigins
-from contracts.settings.embedded_sandbox import EmbeddedSandbox
 from tests.meta import browser as chromium
+from tests.meta.program import Launcher, running_proxy
+from tests.meta.sandbox_client import RunningSandbox
 
 PROGRAM = chromium.installed()
 needs_browser = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed to open pages with")
 PATIENCE = 120
-PROXY = (sys.executable, "-c", "from contracts.cli import main; main()", "proxy", "--port=0", "--no-page")
 ASKED = {"origin": "http://app.test", "access-control-request-method": "PUT"}
 #: Signs in, saves a draft, reads it back, and is refused; what a page sees of it.
 APPLICATION = """(async () => {
@@ -140,40 +135,28 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
         yield lambda address: running.open(address, 1280, 900)
 
 
-@contextmanager
-def proxy(reports: Path, base_url: str, origin: str) -> Iterator[str]:
-    words = [*PROXY, f"--base-url={base_url}", f"--cors={origin}", f"--reports={reports}"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        ready = re.search(r"proxy ready at (\S+?),", process.stdout.readline())
-        assert ready is not None
-        yield ready[1]
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
-        process.wait()
-
-
 @needs_browser
 def test_an_application_of_another_origin_works_with_the_sandbox(
-    page: str, opened: Callable[[str], chromium.Tab]
+    page: str, opened: Callable[[str], chromium.Tab], start_sandbox: Callable[..., RunningSandbox]
 ) -> None:
-    with EmbeddedSandbox(arguments=[f"--cors={page}", "--defect=draft-delete-takes-others"]) as sandbox:
-        assert opened(page).run(APPLICATION.replace("BASE", sandbox.base_url)) == SEEN
-    with EmbeddedSandbox(arguments=["--cors=http://other.test"]) as sandbox:
-        asked = f"fetch('{sandbox.base_url}/openapi.json').then(() => 'seen', error => error.name)"
-        assert opened(page).run(asked) == "TypeError"
+    allowing = start_sandbox(f"--cors={page}", "--defect=draft-delete-takes-others")
+    assert opened(page).run(APPLICATION.replace("BASE", allowing.url)) == SEEN
+    asked = f"fetch('{start_sandbox('--cors=http://other.test').url}/openapi.json')"
+    assert opened(page).run(f"{asked}.then(() => 'seen', error => error.name)") == "TypeError"
 
 
 @needs_browser
 def test_an_application_of_another_origin_works_through_the_proxy(
-    page: str, opened: Callable[[str], chromium.Tab], tmp_path: Path
+    page: str,
+    opened: Callable[[str], chromium.Tab],
+    sandbox_url: str,
+    library_launcher: Launcher,
+    tmp_path: Path,
 ) -> None:
     """The target hears of no preflight and of no origin; neither is judged."""
-    with EmbeddedSandbox() as sandbox, proxy(tmp_path, sandbox.base_url, page) as through:
-        assert opened(page).run(APPLICATION.replace("BASE", through)) == SEEN
+    words = (f"--base-url={sandbox_url}", f"--cors={page}")
+    with running_proxy(library_launcher, tmp_path, *words) as through:
+        assert opened(page).run(APPLICATION.replace("BASE", through.url)) == SEEN
     (archive,) = tmp_path.rglob("traffic.har")
     requests = [entry["request"] for entry in json.loads(archive.read_text("utf-8"))["log"]["entries"]]
     assert [request["method"] for request in requests] == ["POST", "PUT", "GET", "GET"]
@@ -184,16 +167,15 @@ def test_an_application_of_another_origin_works_through_the_proxy(
 
 @needs_browser
 def test_the_page_of_the_sandbox_shows_each_operation_and_is_signed_in(
-    opened: Callable[[str], chromium.Tab],
+    opened: Callable[[str], chromium.Tab], sandbox_url: str
 ) -> None:
-    with EmbeddedSandbox() as sandbox:
-        tab = opened(f"{sandbox.base_url}/docs")
-        limit = time.monotonic() + PATIENCE
-        signed_in = "document.querySelectorAll('.auth-wrapper .authorize.locked').length"
-        while tab.run(signed_in) != 1:
-            assert time.monotonic() < limit, tab.complaints()
-            time.sleep(0.1)
-        assert tab.run("document.querySelectorAll('.opblock').length") == 18
-        assert tab.run("document.querySelector('.errors-wrapper') === null")
-        assert all(address.startswith(sandbox.base_url) for address in tab.requested())
-        assert tab.complaints() == []
+    tab = opened(f"{sandbox_url}/docs")
+    limit = time.monotonic() + PATIENCE
+    signed_in = "document.querySelectorAll('.auth-wrapper .authorize.locked').length"
+    while tab.run(signed_in) != 1:
+        assert time.monotonic() < limit, tab.complaints()
+        time.sleep(0.1)
+    assert tab.run("document.querySelectorAll('.opblock').length") == 18
+    assert tab.run("document.querySelector('.errors-wrapper') === null")
+    assert all(address.startswith(sandbox_url) for address in tab.requested())
+    assert tab.complaints() == []
