@@ -12,7 +12,7 @@ from contracts.proving.manners import LOOKALIKES, Change, canary, changes
     ("words", "defect"),
     [
         (("--profile", "smoke"), None),
-        (("--clause", "uid-too-short", "-n", "2"), "uid-accepts-ten"),
+        (("-k", "uid_lengths", "-n", "2"), "uid-accepts-ten"),
     ],
     ids=["smoke", "broken"],
 )
