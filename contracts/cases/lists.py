@@ -714,6 +714,13 @@ def queries_for(arrange: Arrangement, actor: Actor, uid: str) -> list[dict[str, 
     return shown()
 
 
+def held_once(claim: Claim, actor: Actor, query: dict[str, str], uid: str) -> None:
+    """Claim that a list which holds a draft holds it once; where it was a moment ago, it may not be any more."""
+    page = Page(actor.send("listDrafts", query=query))
+    times = page.count(uid)
+    claim.holds(times <= 1, page.exchange, expected="the draft once", seen=f"{times} times")
+
+
 def narrowed_drafts(arrange: Arrangement, actor: Actor, collection: str | None = None) -> Lister | None:
     """A list of drafts narrowed to the actor's own kept ones; None where that cannot be done."""
     try:
