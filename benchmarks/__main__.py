@@ -6,6 +6,7 @@ import click
 
 from benchmarks.commands import Timed, collection, first_answer, smoke
 from benchmarks.exchange import exchange_cost
+from benchmarks.growth import checked_archive, growth, memory_of_large_answers
 from benchmarks.latency import slow_service
 from benchmarks.passage import passage_cost
 from benchmarks.path_of_an_assertion import crossed, measure
@@ -16,6 +17,9 @@ _SMALL_EXCHANGES = 50
 _SMALL_UPLOAD_MB = 16
 _SMALL_NIGHTS = 30
 _UPLOAD_MB = 500
+_ENTRIES, _SMALL_ENTRIES = 200_000, 500
+_MORE_MB, _SMALL_MORE_MB = 3.0, 0.1
+_SMALL_SCALE = 0.05
 
 
 @click.command()
@@ -49,6 +53,19 @@ def main(exchanges: int, small: bool) -> None:
     )
     click.echo(
         f"upload of {passage.uploaded_mb} MB through the proxy: {passage.grown_mb:.1f} MB of memory more (bar 64 MB)"
+    )
+    for grown in growth(_SMALL_SCALE if small else 1.0):
+        click.echo(
+            f"twice the input, {grown.what}: {grown.ratio:.2f} times {grown.seconds * 1000:.0f} ms (bar 2)"
+        )
+    checked = checked_archive(_SMALL_ENTRIES if small else _ENTRIES)
+    click.echo(
+        f"check of {checked.entries:,} entries, {checked.size_mb:.0f} MB: {checked.seconds:.1f} s of the processor "
+        f"(bar 60 s for 200,000), {checked.peak_mb:.0f} MB (bar 1,000 MB)"
+    )
+    more_mb = _SMALL_MORE_MB if small else _MORE_MB
+    click.echo(
+        f"a run with answers {more_mb} MB larger: {memory_of_large_answers(more_mb):.0f} MB a process (bar 300 MB)"
     )
     modules = crossed(measure(Path(__file__).parents[1]))
     click.echo(f"library modules that one assertion crosses on its way to verdict.json: {modules} (bar 36)")

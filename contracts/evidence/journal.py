@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import IO, Annotated, Any, Final, Self
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from contracts.errors import SuiteError, UsageError
 from contracts.evidence.record import AssertionCount, Block, Left, Narrowed, Observation, Untested, Verdict
@@ -37,11 +37,12 @@ Event = dict[str, Any]
 
 
 class StartEvent(OpenFormat, frozen=True):
-    """The first line of a journal."""
+    """The first line of a journal; `run` is the token of its run."""
 
     worker: Name
     version: Name
     at: Moment
+    run: Name | UnsetType = UNSET
 
 
 class EndEvent(OpenFormat, frozen=True):
@@ -149,7 +150,7 @@ class Journal:
         UsageError: the file exists already; a journal is never continued or overwritten.
     """
 
-    def __init__(self, path: Path, worker: str) -> None:
+    def __init__(self, path: Path, worker: str, run: str = "") -> None:
         self._worker = worker
         self._lock = threading.Lock()
         self._events = 0
@@ -161,6 +162,7 @@ class Journal:
         except FileExistsError as error:
             raise UsageError(f"{path} exists already: choose a new reports folder, or remove it") from error
         start = {"kind": "start", "worker": worker, "version": version("registry-contracts"), "at": utc_now()}
+        start |= {"run": run} if run else {}
         self._file.write(_encode(start))
         self._file.flush()
 

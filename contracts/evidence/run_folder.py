@@ -32,6 +32,7 @@ from contracts.evidence.record import (
     Narrowed,
     Observation,
     RunFacts,
+    RunFile,
     RunRecord,
     SeenFinding,
     Shard,
@@ -295,14 +296,7 @@ def read_run_facts(run_folder: Path) -> RunFacts:
     Raises:
         UsageError: the file is absent, is not JSON, or does not fit.
     """
-    path = run_folder / RUN_FILE
-    try:
-        text = read_bytes(path)
-    except FileNotFoundError as error:
-        raise UsageError(f"{path} is absent: not a run folder, or the run was killed") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    content = encodable(parse(text, str(path)))
+    path, content = run_folder / RUN_FILE, _run_content(run_folder)
     facts = convert(content, RunFacts, str(path))
     for moment in filter(None, (facts.started, facts.finished)):
         _moment(moment)
@@ -311,12 +305,24 @@ def read_run_facts(run_folder: Path) -> RunFacts:
     return facts
 
 
+def _run_content(run_folder: Path) -> Any:
+    path = run_folder / RUN_FILE
+    try:
+        text = read_bytes(path)
+    except FileNotFoundError as error:
+        raise UsageError(f"{path} is absent: not a run folder, or the run was killed") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    return encodable(parse(text, str(path)))
+
+
 def _refuse_altered(shard: Shard, fingerprint: object, path: Path) -> None:
     if shard.number > shard.of or fingerprint != shard.fingerprint:
         raise UsageError(f"{path} was altered: its shard does not fit its fingerprint")
 
 
 def _refuse_foreign(run_folder: Path, run: RunFacts, journals: dict[str, list[Event]]) -> None:
+    token = convert(_run_content(run_folder), RunFile, str(run_folder / RUN_FILE)).token
     expected = {journal_path(run_folder, worker) for worker in run.expected_workers}
     for path in journals_in(run_folder):
         if path not in expected:
@@ -331,7 +337,11 @@ def _refuse_foreign(run_folder: Path, run: RunFacts, journals: dict[str, list[Ev
             raise UsageError(
                 f"{path} was written by version {start.get('version')} of the suite, the run by another"
             )
-        if not _within(run, str(start.get("at"))):
+        # Clocks may jump while a run goes on; its token tells it from others.
+        named = start.get("run")
+        if token and named and named != token:
+            raise UsageError(f"{path} does not belong to this run: it names another")
+        if not (token and named) and not _within(run, str(start.get("at"))):
             raise UsageError(f"{path} does not belong to this run: it was started at another time")
 
 

@@ -80,7 +80,7 @@ class Worker(Session):
     def __init__(self, name: str, plan: Plan, target: Target, selection: Selection) -> None:
         folder, private = Path(plan.folder), Path(plan.private)
         embedded = plan.sandbox_url is not None
-        self.journal = Journal(journal_path(folder, name), name)
+        self.journal = Journal(journal_path(folder, name), name, plan.token)
         super().__init__(
             target,
             name,

@@ -104,6 +104,10 @@ def requests_counted(folder: Path) -> int:
         return 0
 
 
+#: More requests than so many are never under way together: a run has a few workers with a few threads each.
+MOST_SLOTS = 256
+#: A slower pace is this one: clocks do not take every number.
+LONGEST_INTERVAL_SECONDS = 86_400.0
 #: How long a session waits before it looks again for a free slot.
 _POLL_SECONDS = 0.005
 #: The longest rest that one response can impose on all sessions; a service that asks for more gets no retry.
@@ -131,13 +135,15 @@ class Pace:
         budget: RequestBudget | None = None,
         on_spent: Callable[[str], None] | None = None,
     ) -> None:
-        self._interval = 1.0 / requests_per_second if requests_per_second else 0.0
+        self._interval = (
+            min(1.0 / requests_per_second, LONGEST_INTERVAL_SECONDS) if requests_per_second else 0.0
+        )
         self._budget = budget
         self._on_spent = on_spent
         self._clock = folder / "pace"
         self._rest = folder / "rest"
         self._clock_lock = FileLock(folder / "pace.lock")
-        self._slots = [FileLock(folder / f"slot-{n}.lock") for n in range(concurrency or 0)]
+        self._slots = [FileLock(folder / f"slot-{n}.lock") for n in range(min(concurrency or 0, MOST_SLOTS))]
 
     def count(self, *, essential: bool = False) -> None:
         """Count a request against the budget before it is sent.

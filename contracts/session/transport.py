@@ -155,6 +155,8 @@ class TimedAdapter(HTTPAdapter):
 LARGEST_BODY = 16 * 1024 * 1024
 #: A service that takes longer to accept a connection is as good as down.
 LONGEST_CONNECT_SECONDS = 5.0
+#: No setting makes anything wait longer than a day; sockets and clocks do not take every number.
+LONGEST_SECONDS = 86_400.0
 _CHUNK = 64 * 1024
 _LATE = "no answer within the time limit"
 _ENDLESS = "the answer did not end within the time limit"
@@ -200,7 +202,7 @@ class Transport:
         may_follow: Callable[[str, str], bool] = _follow_any,
     ) -> None:
         #: Seconds for connecting, between two bytes, and for a whole answer.
-        self.timeout = timeout
+        self.timeout = min(timeout, LONGEST_SECONDS)
         self._may_follow = may_follow
         self.http = requests.Session()
         # Netrc entries would replace the Authorization header of a case, and cookies would couple cases.

@@ -172,6 +172,7 @@ Names = tuple[str, ...]
 
 # The interface document's prose rule; its printed pattern has a doubled backslash and shuts out the hyphen.
 IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{11,128}")
+_SLOWEST_RATE = 1 / 3600
 _IDENTIFIER_RULE = "11 to 128 letters, digits, hyphens or underscores"
 
 
@@ -244,7 +245,12 @@ def _number(source: TomlFile, keys: Names, kind: Kind, value: Any) -> float:
 
 
 def _rate(source: TomlFile, keys: Names, kind: Kind, value: Any) -> float | None:
-    return None if value == math.inf else _number(source, keys, kind, value)
+    if value == math.inf:
+        return None
+    rate = _number(source, keys, kind, value)
+    if rate < _SLOWEST_RATE:
+        _refuse(source, keys, "would let less than one request an hour go out")
+    return rate
 
 
 def _whole(source: TomlFile, keys: Names, kind: Kind, value: Any) -> int:

@@ -6,6 +6,7 @@ Every message about such a file names file and line, so that a person can act on
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -16,6 +17,8 @@ from typing import Any, NoReturn
 from contracts.errors import UsageError, suggestion
 from contracts.file_formats import is_file
 
+#: A statement of several lines, a list or a long text, ends in a line with one of these.
+_CLOSING = ("]", '"""', "'''")
 #: Where something stands: names of tables and keys, numbers of entries in a list of tables, outermost first.
 Keys = tuple[str | int, ...]
 
@@ -101,8 +104,8 @@ class TomlFile:
             self._wrong_kind(keys, value, "a list of texts", advice)
         if not value:
             raise self.fault(keys, f"{keys[-1]} is empty; {advice} or take the line out")
-        for item in value:
-            if value.count(item) > 1:
+        for item, times in Counter(value).items():
+            if times > 1:
                 raise self.fault(keys, f"{keys[-1]} lists '{item}' twice; take the double out", item)
         return tuple(value)
 
@@ -210,6 +213,8 @@ def _inside(keys: Keys, entries: Mapping[Keys, int]) -> Keys:
 def _statements(text: str) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
     lines, start = text.split("\n"), 0
     for end in range(1, len(lines) + 1):
+        if end - start > 1 and not any(mark in lines[end - 1] for mark in _CLOSING):
+            continue  # a long list is not parsed anew with each of its lines
         chunk = "\n".join(lines[start:end])
         try:
             parsed = tomllib.loads(chunk)

@@ -38,6 +38,25 @@ CLIENTS: dict[str, tuple[bytes, Callable[[Asked], bytes], int]] = {
         _ok,
         400,
     ),
+    "a value of bad bytes": (
+        f"{_REQUEST}Authorization: Bearer {_SECRET}\x01\r\n\r\n".encode(),
+        _ok,
+        400,
+    ),
+    "a query of bad bytes": (
+        _REQUEST.replace("draft", "draft?a=\xff\x02").encode("latin-1") + b"\r\n",
+        _ok,
+        400,
+    ),
+    "no HTTP version": (b"GET / FOO\r\n\r\n", _ok, 400),
+    "TLS": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 20, _ok, 400),
+    "two lengths": (
+        _REQUEST.replace("GET", "POST").encode() + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+        _ok,
+        400,
+    ),
+    "a header without end": (_REQUEST.encode() + b"X: " + b"a" * 200_000 + b"\r\n\r\n", _ok, 400),
+    "the Host of another machine": (_REQUEST.replace("localhost", "evil.test").encode() + b"\r\n", _ok, 403),
     "a chunk size that is none": (
         _REQUEST.replace("GET", "POST").encode() + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
         _ok,
@@ -68,6 +87,11 @@ def _through(folder: Path, sent: bytes, script: Callable[[Asked], bytes], status
     if not got or str(status).encode() not in got[0]:
         raise Wrong(f"the client gets {got}, not {status}")
     expect(_SECRET not in ended.all, "shows a secret")
+    if status == 400:
+        told = [line for line in ended.out.splitlines() if line.startswith("refused a malformed request")]
+        expect(len(told) == 1, f"says {told} of it")
+        (report,) = folder.glob("reports/*-proxy/check.json")
+        expect("malformed request" in report.read_text("utf-8"), "the report does not count it")
 
 
 for name, (sent, script, status) in CLIENTS.items():

@@ -95,9 +95,8 @@ def command(
         out: A descriptor for its output; it is read otherwise.
         meanwhile: Called in a thread of its own while it runs.
     """
-    ours = clean_environment(
-        TMPDIR=str(_made(folder / "tmp")), PYTHONPATH=str(CHECKOUT), **(environment or {})
-    )
+    usual = {"TMPDIR": str(_made(folder / "tmp")), "PYTHONPATH": str(CHECKOUT)}
+    ours = clean_environment(**(usual | (environment or {})))
     with (folder / "stderr").open("w+b") as errors, (folder / "stdout").open("w+b") as output:
         process = subprocess.Popen(
             [sys.executable, *python, *START, *words],

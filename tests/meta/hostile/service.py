@@ -2,6 +2,7 @@
 
 import http.client
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -86,15 +87,20 @@ def accounts() -> dict[str, str]:
 
 
 @contextmanager
-def scripted(script: Script) -> Iterator[Service]:
-    """Serve whatever a script says to a request; each connection carries one answer."""
+def scripted(script: Script, secure: ssl.SSLContext | None = None) -> Iterator[Service]:
+    """Serve whatever a script says to a request; each connection carries one answer.
+
+    Args:
+        secure: Serves over TLS.
+    """
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-    service = Service(f"http://127.0.0.1:{listener.getsockname()[1]}")
+    service = Service(f"{'https' if secure else 'http'}://127.0.0.1:{listener.getsockname()[1]}")
     lock = threading.Lock()
 
     def serve(connection: socket.socket) -> None:
         connection.settimeout(_PATIENCE)
         with connection, suppress(OSError, ValueError):
+            connection = secure.wrap_socket(connection, server_side=True) if secure else connection
             asked = _read(connection)
             with lock:
                 service.asked.append(asked)

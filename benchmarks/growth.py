@@ -1,0 +1,209 @@
+"""What twice the input costs: every parser of ours on an input and on one twice as large, and memory by size."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from contracts.errors import UsageError
+from contracts.evidence.journal import Journal, read_journal
+from contracts.exchanges.exchange import Body, read_json
+from contracts.exchanges.redaction import Redactor
+from contracts.history import baseline as baselines
+from contracts.manual.check import CheckOptions, check_archive
+from contracts.settings.settings_reader import load_target
+from tests.meta.hostile.probe import SHORT_RUN, command, run_folders
+from tests.meta.hostile.service import Given, accounts, altered
+
+#: The larger time of a pair over the smaller; the least of so many tries each.
+_TRIES: Final = 3
+_SITE: Final = "https://registry.test/api/v2013"
+_MB: Final = 1 << 20
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What an input took, and one twice as large."""
+
+    what: str
+    seconds: float
+    twice: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long the larger took."""
+        return self.twice / self.seconds
+
+
+def growth(scale: float = 1.0) -> Iterator[Growth]:
+    """Measure every parser in processor time.
+
+    Args:
+        scale: Of the inputs' sizes.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for what, (size, made) in _parsers(folder).items():
+            once, double = (made(int(size * scale * times)) for times in (1, 2))
+            yield Growth(what, _least(once), _least(double))
+
+
+def _least(work: Callable[[], Any]) -> float:
+    taken = []
+    for _ in range(_TRIES):
+        began = time.process_time()
+        with suppress(UsageError):  # refused is read as well
+            work()
+        taken.append(time.process_time() - began)
+    return min(taken)
+
+
+Made = Callable[[int], Callable[[], Any]]
+
+
+def _parsers(folder: Path) -> dict[str, tuple[int, Made]]:
+    """Name of each parser, a size that takes it a tenth of a second or so, and how an input of a size is made."""
+
+    def written(name: str, text: str) -> Path:
+        path = folder / name
+        path.write_text(text, "utf-8")
+        return path
+
+    def archive(size: int) -> Callable[[], Any]:
+        path = written(
+            f"{size}.har", json.dumps({"log": {"entries": [_entry(number) for number in range(size)]}})
+        )
+        return lambda: check_archive(path, path.name, CheckOptions())
+
+    def journal(size: int) -> Callable[[], Any]:
+        path = folder / f"journal-{size}.jsonl"
+        with Journal(path, "main") as events:
+            for number in range(size):
+                events.write("fault", fault="reset", case=f"case-{number}", realm="abs-dev")
+        return lambda: read_journal(path)
+
+    def settings(size: int) -> Callable[[], Any]:
+        values = "1,\n" * size
+        path = written(f"{size}.toml", f'base_url = "https://a.test"\nrealms = [\n{values}]\n')
+        return lambda: load_target(str(path), {}, folder)
+
+    return {
+        "a body: objects": (
+            100_000,
+            lambda size: _body(json.dumps([{"a": number} for number in range(size)])),
+        ),
+        "a body: members that stand twice": (
+            200_000,
+            lambda size: _body("{" + ",".join(f'"m{n // 2}":1' for n in range(size)) + "}"),
+        ),
+        "a body: one long text": (20 * _MB, lambda size: _body(json.dumps("\\" * (size // 2)))),
+        "a body: brackets": (200_000, lambda size: _body("[" * size)),
+        "a text in a body": (10 * _MB, lambda size: lambda: Body.of(b"{" * size).decoded),
+        "secrets that are learned and looked for": (3_000, _secrets),
+        "an archive that is checked": (500, archive),
+        "a journal": (20_000, journal),
+        "settings: a long list": (50_000, settings),
+        "a baseline": (3_000, _baseline),
+    }
+
+
+def _body(text: str) -> Callable[[], Any]:
+    return lambda: read_json(text.encode())
+
+
+def _secrets(size: int) -> Callable[[], Any]:
+    many = [f"secret-{number:08}-of-a-session" for number in range(size)]
+
+    def learn() -> None:
+        redactor = Redactor(many)
+        for secret in many:
+            redactor.text(f"a line of a log with {secret} in it")
+
+    return learn
+
+
+def _baseline(size: int) -> Callable[[], Any]:
+    cells = {f"clause-{number}": {"getDraft": {"status": 200}} for number in range(size)}
+    content = {"format": "1", "target": "a", "realms": ["abs-dev"], "facts": cells}
+    text = yaml.safe_dump(content)
+    return lambda: baselines.parse(text, "a baseline", {"getDraft": ("abs-dev",)})
+
+
+def _entry(number: int) -> dict[str, Any]:
+    uid = f"rc-growth-record-{number:08}"
+    document = json.dumps(
+        {"header": {"identifier": uid, "schema": "contact", "languages": ["en"]}, "note": "x" * 900}
+    )
+    headers = {"Authorization": "Bearer a-token-of-the-recording-0001", "Realm": "abs-dev"}
+    return {
+        "startedDateTime": f"2026-01-01T{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}Z",
+        "time": 20,
+        "request": {
+            "method": "GET",
+            "url": f"{_SITE}/documents/{uid}/versions/draft",
+            "headers": [{"name": name, "value": value} for name, value in headers.items()],
+        },
+        "response": {
+            "status": 200,
+            "statusText": "OK",
+            "headers": [{"name": "Content-Type", "value": "application/json"}],
+            "content": {"size": len(document), "mimeType": "application/json", "text": document},
+        },
+    }
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What `check` took on an archive."""
+
+    entries: int
+    size_mb: float
+    seconds: float
+    peak_mb: float
+
+
+def checked_archive(entries: int) -> Checked:
+    """Check an archive of so many reads in a process of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "a.har"
+        with path.open("w", encoding="utf-8") as file:
+            file.write('{"log":{"entries":[')
+            for number in range(entries):
+                file.write(("," if number else "") + json.dumps(_entry(number)))
+            file.write("]}}")
+        words = [sys.executable, "-c", "from contracts.cli import main; main()", "check", str(path)]
+        process = subprocess.Popen([*words, "--reports", name], stdout=subprocess.DEVNULL)
+        _, _, used = os.wait4(process.pid, 0)
+        return Checked(
+            entries, path.stat().st_size / _MB, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+        )
+
+
+def memory_of_large_answers(more_mb: float) -> float:
+    """Megabytes that a short run took at most against a sandbox whose every JSON answer is so much larger."""
+    padding = "x" * int(more_mb * _MB)
+
+    def padded(_: Any, given: Given) -> Given:
+        try:
+            value = json.loads(given.body)
+        except ValueError:
+            return given
+        if not isinstance(value, dict):
+            return given
+        return Given(given.status, given.headers, json.dumps(value | {"padding": padding}).encode())
+
+    with tempfile.TemporaryDirectory() as name, altered(padded) as service:
+        folder = Path(name)
+        command(folder, *SHORT_RUN, "--target", str(service.settings(folder)), environment=accounts())
+        (run,) = run_folders(folder / "reports")
+        verdict = json.loads((run / "verdict.json").read_text("utf-8"))
+    return float(verdict["environment"]["peak_memory_mb"])
