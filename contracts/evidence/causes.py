@@ -31,6 +31,14 @@ _LONGEST: Final = 300
 _SEEN: Final = 120
 _STATUS: Final = re.compile(r"(?P<status>[1-5]\d\d)(?:\s+(?P<body>.*))?", re.DOTALL)
 _MESSAGE: Final = re.compile(r'"message"\s*:\s*"(?P<text>(?:[^"\\]|\\.)*)"')
+#: An expected answer with the text of its message.
+_MESSAGE_DUE: Final = re.compile(r"^[1-5]\d\d ['\"]")
+#: What an answer to signing in has to hold.
+_SIGN_IN: Final = "createToken"
+_GIVEN_BY_SIGN_IN: Final = ("authenticationToken", "expiration")
+#: Between the steps of a walk, and how many of the last ones a sentence names.
+_STEP: Final = " → "
+_STEPS_TOLD: Final = 3
 #: Standing of a finding → those of the findings that it may follow from.
 _FIRM: Final[Mapping[Standing, tuple[Standing, ...]]] = {
     Standing.FAIL: (Standing.FAIL,),
@@ -351,7 +359,8 @@ def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]
     answer = _STATUS.fullmatch(finding.seen.strip())
     if answer is None:
         # What a case quotes behind its own words is shown in full with the exchanges.
-        seen = plain_line(_QUOTED.split(finding.seen)[0], _SEEN)
+        words = finding.seen if _STEP in finding.seen else _QUOTED.split(finding.seen)[0]
+        seen = plain_line(_last_steps(words), _SEEN)
         return _sentence(f"But {who} showed: {seen}; expected: {finding.expected}")
     status, body = answer["status"], answer["body"] or ""
     if last is not None and str(last.status) == status:
@@ -359,12 +368,23 @@ def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]
     taken = status.startswith("2")
     message = _MESSAGE.search(body)
     said = "" if taken else plain_line(message["text"] if message else body, _SEEN)
+    if not (taken or said) and _MESSAGE_DUE.search(finding.expected):
+        said = "without a message"
     words = f"But {who} was answered {status}{f' ({said})' if said else ''}"
+    if taken and who == _SIGN_IN and "…" not in body:
+        lacking = [name for name in _GIVEN_BY_SIGN_IN if f'"{name}"' not in body]
+        words += f" without {' and '.join(lacking)}" if lacking else ""
     if faults and who == finding.operation:
         words += f", {'though' if taken else 'where'} {' and '.join(map(_fault_in_words, faults))}"
     if not _PLAIN.fullmatch(finding.expected):
         words += f"; expected: {finding.expected}"
     return _sentence(words)
+
+
+def _last_steps(seen: str) -> str:
+    """What was seen after many steps, without those that lie far back."""
+    steps = seen.split(_STEP)
+    return _STEP.join(["…", *steps[-_STEPS_TOLD:]]) if len(steps) > _STEPS_TOLD else seen
 
 
 def _fault_in_words(fault: RequestFault) -> str:

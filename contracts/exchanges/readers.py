@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from contracts.exchanges.exchange import Response
 from contracts.interface.operations import is_valid_uid
@@ -275,7 +275,29 @@ def _first_difference(seen: Any, wanted: Any, place: str) -> str | None:
         return None
     if includes(seen, wanted):
         return None
+    if isinstance(seen, str) and isinstance(wanted, str) and max(len(seen), len(wanted)) > _LONG:
+        return f"{place} {_where_texts_part(seen, wanted)}"
     return f"{place} is {_short(seen)} where {_short(wanted)} was saved"
+
+
+#: Texts that are longer are shown where they part, and a few characters around it.
+_LONG: Final = 60
+_AROUND: Final = 12
+
+
+def _where_texts_part(seen: str, wanted: str) -> str:
+    """Word how a long text differs: where it ends too early, or the first characters that are others."""
+    shared = next(
+        (place for place, (one, other) in enumerate(zip(seen, wanted, strict=False)) if one != other),
+        min(len(seen), len(wanted)),
+    )
+    if shared == len(seen):
+        return f"ends after {shared} of the {len(wanted)} characters that were saved"
+    start, end = max(0, shared - _AROUND), shared + _AROUND
+    return (
+        f"differs from character {shared + 1} of {len(wanted)} on: …{seen[start:end]!r} "
+        f"where …{wanted[start:end]!r} was saved"
+    )
 
 
 def _short(value: Any) -> str:

@@ -118,6 +118,52 @@ def test_a_refusal_is_told_with_the_services_own_message() -> None:
     assert cause.was == "But getDraft was answered 404 (there is no draft)."
 
 
+WALK = "… → getDraft A → saveDraft C → deleteDraft C → draftExists C: 200, the draft exists"
+ACCOUNT = b'{"email": "a@b.test", "password": "p"}'
+SIGNED_IN = sent("createToken", "POST", f"{BASE}authentication/token", 200, ACCOUNT, b'{"expiration": "x"}')
+
+
+@pytest.mark.parametrize(
+    ("clause", "shown", "says", "expected", "was"),
+    [
+        (
+            "draft-delete-removes",
+            READ,
+            WALK,
+            "no draft",
+            "But getDraft showed: … → saveDraft C → deleteDraft C → draftExists C: 200, the draft exists; "
+            "expected: no draft.",
+        ),
+        (
+            "draft-get-content",
+            READ,
+            '404 {"message": ""}',
+            '404 "there is none"',
+            'But getDraft was answered 404 (without a message); expected: 404 "there is none".',
+        ),
+        (
+            "token-issued",
+            SIGNED_IN,
+            '200 {"expiration": "x"}',
+            "accepted",
+            "But createToken was answered 200 without authenticationToken.",
+        ),
+        (
+            "list-top",
+            LISTED,
+            "200 [1,2]",
+            "query.$top:wrong-kind refused",
+            "But listDrafts was answered 200.",
+        ),
+    ],
+)
+def test_a_sentence_says_what_was_without_the_suites_notation(
+    clause: str, shown: Exchange, says: str, expected: str, was: str
+) -> None:
+    (cause,) = judged((seen(clause, shown, says, expected=expected), shown)).causes
+    assert cause.was == was
+
+
 def test_an_accepted_deviation_hides_no_failure_beneath_it() -> None:
     story = Story()
     story.contradicts("draft-get-content")

@@ -164,6 +164,17 @@ def test_the_difference_names_the_place(answer: Any) -> None:
     assert "en" in str(told)
 
 
+def test_a_long_text_is_shown_where_it_parts_from_what_was_saved(answer: Any) -> None:
+    text = " ".join(f"x{number:05d}" for number in range(50))
+    told = [
+        readers.difference(answer({"a": seen, "b": 1}), {"a": text, "b": 1})
+        for seen in (text[:255], text.replace("x00040", "x0004o"))
+    ]
+    assert told[0] == f"document.a ends after 255 of the {len(text)} characters that were saved"
+    assert told[1].startswith("document.a differs from character 286 of 349 on: …")
+    assert "x0004o" in told[1]
+
+
 def test_numbers_are_found_also_as_text() -> None:
     assert list(readers.integers({"id": "17", "n": [3, True, 2.5, "x1", "²"]})) == [17, 3]
 
