@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -19,10 +19,12 @@ from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
 from contracts.interface.cross_origin import AllowedOrigins
 from contracts.manual import check
-from contracts.manual.traffic_findings import Feed
 from contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
 from contracts.settings.settings_reader import load_target
 from contracts.settings.target import Target
+
+if TYPE_CHECKING:
+    from contracts.manual.proxy import TrafficRecorder
 
 _FOLDER: Final = "proxy"
 _PORT: Final = click.IntRange(0, 65535)
@@ -115,7 +117,7 @@ def _run(  # noqa: PLR0913 - one for each option
             say=click.echo,
         )
         with recorder:
-            page = None if page_port is None else _page(aimed, recorder.feed, reports, disposable=disposable)
+            page = None if page_port is None else _page(aimed, recorder, reports, disposable=disposable)
             plan = Plan(aimed, port, page, page_port or 0, until_idle, origins, recorder.refused)
             serve(plan, recorder.hand_over, lambda proxy, page: _ready(aimed, proxy, page))
         unused.pop_all()
@@ -147,11 +149,19 @@ def _sandbox(stack: ExitStack, arguments: str) -> Target:
     return sandbox_target(served.base_url, DOCUMENT_SIZE_LIMIT)
 
 
-def _page(target: Target, feed: Feed, reports: Path, *, disposable: bool) -> Callable[[str], Any]:
+def _page(
+    target: Target, recorder: TrafficRecorder, reports: Path, *, disposable: bool
+) -> Callable[[str], Any]:
     from contracts.page.server import page_application  # noqa: PLC0415 - as above
 
     return lambda client_url: page_application(
-        target, feed, client_url=client_url, disposable=disposable, reports=reports, on_close=print_left
+        target,
+        recorder.feed,
+        client_url=client_url,
+        disposable=disposable,
+        reports=reports,
+        on_close=print_left,
+        hand_over=recorder.hand_over,
     )
 
 

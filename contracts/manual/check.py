@@ -98,12 +98,14 @@ class CheckTarget(Format, frozen=True):
 class CheckedExchanges(Format, frozen=True):
     """What was looked at.
 
-    `not_answered`: faults of the environment. `judged_in_part`: why responses were not judged in full. `no_operation`:
-    requests below the interface's paths that are no operation; `elsewhere`: to other paths, by host. `unreadable`:
-    entries of the archive that are no request.
+    `by_hand`: sent from the page in place of a client, whose own faults are remarks. `not_answered`: faults of the
+    environment. `judged_in_part`: why responses were not judged in full. `no_operation`: requests below the interface's
+    paths that are no operation; `elsewhere`: to other paths, by host. `unreadable`: entries of the archive that are no
+    request.
     """
 
     all: Count
+    by_hand: Count
     of_the_interface: Count
     by_realm: Counts
     not_answered: Counts
@@ -197,6 +199,7 @@ def build(tally: Tally, verdict: TrafficVerdict, facts: CheckFacts) -> dict[str,
         "realms": list(facts.realms),
         "exchanges": {
             "all": tally.exchanges,
+            "by_hand": tally.by_hand,
             "of_the_interface": sum(tally.of_interface.values()),
             "by_realm": dict(tally.realms),
             "not_answered": dict(tally.faults.most_common(_MOST)),
@@ -418,6 +421,8 @@ def coverage_lines(tally: Tally, unreadable: int) -> Iterator[str]:
     held = [level for _, level, times, _ in tally.clauses if times]
     if held:
         yield f"clauses      {len(held)} were judged and held at least once, {held.count('must')} of them must"
+    if tally.by_hand:
+        yield f"by hand      {many(tally.by_hand, 'exchange')} from the page, whose own faults are remarks"
     for what, counts in (
         ("not answered", tally.faults),
         ("in part", tally.obstacles),

@@ -16,6 +16,7 @@ from typing import Any, Final
 from contracts.errors import EnvironmentFault, UsageError, suggestion
 from contracts.evidence.run_folder import new_folder
 from contracts.exchanges.exchange import Exchange
+from contracts.manual.traffic_findings import BY_HAND
 from contracts.session.actor import Actor
 from contracts.session.draft_cleanup import draft_cleanup
 from contracts.session.ledger import RUN_FILE, Entry, read_entries, removable, residue
@@ -28,7 +29,7 @@ from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, AUTHOR, Target
 
 ROLES: Final = (*ACCOUNT_ROLES, ANONYMOUS)
 #: The case on whose behalf a person sends.
-CASE: Final = "by hand"
+CASE: Final = BY_HAND
 _LONGEST_SIGN_IN_SECONDS: Final = 10.0
 
 

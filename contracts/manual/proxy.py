@@ -568,10 +568,14 @@ class BackgroundJudge:
             raise SuiteError(f"judging the traffic broke: {broke!r}") from broke
 
     def _work(self) -> None:
-        while (exchange := self._queue.get()) is not _END:
+        for number in count(1):
+            exchange = self._queue.get()
+            if exchange is _END:
+                return
             with self._lock:
                 self._waiting -= _weight(exchange)
-            seen = self._watch.take(exchange)
+            # What passes and what is sent by hand is one list, in the order of the archive.
+            seen = self._watch.take(replace(exchange, number=number, id=f"entry {number}"))
             self._keep(seen)
             self._feed.publish(seen)
             self._say(seen)

@@ -78,6 +78,8 @@ class TrafficFinding:
         return self.clause or self.fault or "request"
 
 
+#: The case of what a person sends by hand.
+BY_HAND: Final = "by hand"
 #: How many exchanges a feed remembers.
 KEPT: Final = 2000
 
@@ -97,6 +99,11 @@ class Seen:
     def number(self) -> int:
         """Counted from one, in the order of judging."""
         return self.exchange.number
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person sent it from the page, in place of a client."""
+        return self.exchange.case == BY_HAND
 
     @property
     def path(self) -> str:
@@ -195,6 +202,7 @@ class Tally:
 
     Attributes:
         exchanges: Exchanges that were taken in.
+        by_hand: Those of them that a person sent from the page.
         of_interface: Those that are operations of the interface, by operation.
         realms: Their realms.
         held, contradicted: Assertions by clause.
@@ -211,6 +219,7 @@ class Tally:
         self._groups: dict[tuple[str, ...], Group] = {}
         self._lately: dict[int, Exchange] = {}
         self.exchanges = 0
+        self.by_hand = 0
         self.of_interface: Counter[str] = Counter()
         self.realms: Counter[str] = Counter()
         self.held: Counter[str] = Counter()
@@ -265,6 +274,7 @@ class Tally:
     def add(self, findings: Iterable[TrafficFinding], exchange: Exchange) -> None:
         """Take in the findings of an exchange."""
         self.exchanges += 1
+        self.by_hand += exchange.case == BY_HAND
         self._lately[exchange.number] = exchange
         if len(self._lately) > _LATELY:
             del self._lately[next(iter(self._lately))]

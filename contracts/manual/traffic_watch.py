@@ -38,7 +38,7 @@ from contracts.exchanges.request_facts import ROOT, RequestFacts, RequestFault, 
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.interface.operations import ANY_REALM
-from contracts.manual.traffic_findings import Seen, Side, Standing, Tally, TrafficFinding
+from contracts.manual.traffic_findings import BY_HAND, Seen, Side, Standing, Tally, TrafficFinding
 from contracts.session.environment_faults import environment_fault
 from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
 
@@ -336,6 +336,8 @@ class Watch:
             findings = tuple(
                 self._without_secrets(each, hidden=hidden) for each in self._found(judged, facts)
             )
+            if judged.case == BY_HAND:
+                findings = tuple(map(_on_purpose, findings))
         except Exception as error:  # noqa: BLE001 - told in the verdict; one exchange must not hide the others
             self.tally.broken(exchange.number, self._redactor.text(f"{type(error).__name__}: {error}"))
         seen = Seen(redacted(judged, self._redactor), findings)
@@ -450,6 +452,11 @@ class Watch:
         if self._strict and finding.side is Side.REQUEST and finding.standing is Standing.ADVICE:
             firm = replace(finding, standing=Standing.FAULT)
         return replace(firm, expected=self._redactor.text(firm.expected), seen=self._redactor.text(firm.seen))
+
+
+def _on_purpose(finding: TrafficFinding) -> TrafficFinding:
+    """A finding of a request by hand: a fault that a person puts in breaks no client."""
+    return replace(finding, standing=Standing.REMARK) if finding.side is Side.REQUEST else finding
 
 
 def _contact_key(exchange: Exchange, facts: RequestFacts) -> tuple[str, ...]:

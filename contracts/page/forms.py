@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Final
 
 from contracts.cases.generated_faults import ABSENT
@@ -13,6 +15,7 @@ from contracts.cases.requests import Request
 from contracts.checks.table import Judgement
 from contracts.errors import UsageError, suggestion
 from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.redaction import REDACTED
 from contracts.exchanges.transcript import heading, request_text, response_text
 from contracts.history.observed_facts import SEEN
 from contracts.interface.catalogue import load_catalogue
@@ -127,9 +130,13 @@ def _body(description: Description, node: Mapping[str, Any]) -> dict[str, Any]:
 
 def _member(description: Description, schema: Mapping[str, Any]) -> dict[str, Any]:
     followed = follow(description.bundle, schema)
+    inner = [
+        {"name": each, "kind": _about(follow(description.bundle, node), "")["kind"]}
+        for each, node in followed.get("properties", {}).items()
+    ]
     words = str(schema.get("description") or followed.get("description", ""))
     name = str(schema.get("$ref", "")).rpartition("/")[2]
-    return _about(followed, words) | ({"type": name} if name else {})
+    return _about(followed, words) | {"members": inner} | ({"type": name} if name else {})
 
 
 def _about(schema: Mapping[str, Any], words: str) -> dict[str, Any]:
@@ -198,9 +205,12 @@ def _without_password(session: ManualSession, body: Any) -> Any:
 
 
 def request_of(
-    session: ManualSession, operation: str, role: str, form: object
+    session: ManualSession, operation: str, role: str, form: object, earlier: PageSession | None = None
 ) -> tuple[Request, bytes | None]:
     """Read the request that a form holds.
+
+    Args:
+        earlier: Knows the answers that a reference such as `{3.identifier}` takes a value from.
 
     Returns:
         The request, and the bytes of its body where they stand in place of JSON.
@@ -210,7 +220,7 @@ def request_of(
     """
     if not isinstance(form, dict):
         raise UsageError("the form holds no request")
-    fill = _Filler(session)
+    fill = _Filler(session, earlier)
     path = {name: fill(value) for name, value in _texts(form, "path").items()}
     query = {name: fill(value) for name, value in _texts(form, "query").items()}
     headers = _filled_headers(form, fill, operation)
@@ -218,7 +228,7 @@ def request_of(
     content: bytes | None = None
     body: Any = ABSENT
     if kind == "json":
-        body = _with_password(session, read_json(fill(text), "the body"), operation, role)
+        body = _with_password(session, read_json(fill(text, in_json=True), "the body"), operation, role)
     elif kind == "text":
         content = fill(text).encode("utf-8", "surrogatepass")
     elif kind == "base64":
@@ -226,14 +236,47 @@ def request_of(
     return Request(operation, path, query, headers, body), content
 
 
-class _Filler:
-    """Puts identifiers in the place of `{uid}`, the same one throughout a form, and of `{prefix}`."""
+#: A value of the answer to an earlier request, by that request's number, such as `{3.identifier}` or `{4.items.0.id}`.
+REFERENCE: Final = re.compile(r"\{(?P<step>\d{1,9})(?P<path>(?:\.[\w$-]+)+)\}")
 
-    def __init__(self, session: ManualSession) -> None:
+
+def value_at(exchange: Exchange | None, path: Sequence[str]) -> str | int | float:
+    """Return the text or number at a path of an answer.
+
+    Raises:
+        UsageError: there is none.
+    """
+    value: Any = exchange.response.json if exchange is not None and exchange.response is not None else None
+    for name in path:
+        if isinstance(value, list) and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            value = value.get(name) if isinstance(value, dict) else None
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        raise UsageError(f"the answer holds no text or number at {'.'.join(path)}")
+    return value
+
+
+class _Filler:
+    """Puts identifiers in the place of `{uid}`, the same one throughout a form, and of `{prefix}`.
+
+    Also puts values of earlier answers in the place of references to them.
+    """
+
+    def __init__(self, session: ManualSession, earlier: PageSession | None) -> None:
         self._session = session
+        self._earlier = earlier
         self._uid = ""
 
-    def __call__(self, text: str) -> str:
+    def _taken(self, found: re.Match[str], *, in_json: bool) -> str:
+        if self._earlier is None:
+            return found[0]
+        path = found["path"].strip(".").split(".")
+        value = str(value_at(self._earlier.kept(int(found["step"])).recorded, path))
+        return json_text(value)[1:-1] if in_json else value
+
+    def __call__(self, text: str, *, in_json: bool = False) -> str:
+        text = REFERENCE.sub(lambda found: self._taken(found, in_json=in_json), text)
         if FRESH in text:
             self._uid = self._uid or self._session.namespace.uid()
             text = text.replace(FRESH, self._uid)
@@ -336,7 +379,8 @@ def send_form(page_session: PageSession, session: ManualSession, query: Mapping[
     kept = page_session.kept(number)
     if kept.operation != operation.id:
         raise UsageError("the form was filled for another operation; fill it again with 'Valid values'")
-    request, content = request_of(session, operation.id, role, query.get("form"))
+    given = query.get("form")
+    request, content = request_of(session, operation.id, role, given, page_session)
     _refuse_other_path(operation, request.path)
     refuse_foreign(session, operation, request.path)
     if operation.id != "createToken":
@@ -346,7 +390,16 @@ def send_form(page_session: PageSession, session: ManualSession, query: Mapping[
     start = len(session.exchanges)
     result = send(session, session.actor(role, realm), prepared, page_session.judge(session))
     kept.used = True
-    sent = replace(kept, role=role, realm=realm, sent=prepared, judged=result.judged, used=True)
+    sent = replace(
+        kept,
+        role=role,
+        realm=realm,
+        sent=prepared,
+        judged=result.judged,
+        used=True,
+        form=given,
+        recorded=result.recorded,
+    )
     before = [session.notes.of(exchange) for exchange in session.exchanges[start:-1]]
     return {"form_number": page_session.keep(sent), **_described(session, result, before)}
 
@@ -391,6 +444,7 @@ def _described(session: ManualSession, result: CallResult, before: list[Exchange
         {
             **exchange_texts(recorded),
             "operation": recorded.operation,
+            "values": list(_values(recorded)),
             "role": recorded.role,
             "realm": recorded.realm,
             "findings": _findings(judged),
@@ -402,6 +456,32 @@ def _described(session: ManualSession, result: CallResult, before: list[Exchange
         }
     )
     return described
+
+
+#: Values of an answer that are offered for the next request.
+_VALUES: Final = 30
+_LONGEST_VALUE: Final = 200
+
+
+def _values(recorded: Exchange) -> Iterator[Json]:
+    """The texts and numbers of an answer, those that look like identifiers first, each with its path."""
+    body = recorded.response.json if recorded.response is not None else None
+    found = list(islice(_leaves(body, ()), 10 * _VALUES))
+    found.sort(key=lambda each: not re.search(r"id(entifier)?$", each[0][-1], re.IGNORECASE))
+    for path, value in found[:_VALUES]:
+        yield {"path": ".".join(path), "value": value}
+
+
+def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, inner in pairs:
+        step = str(name)
+        if isinstance(inner, dict | list):
+            yield from _leaves(inner, (*path, step))
+        elif isinstance(inner, str | int | float) and not isinstance(inner, bool):
+            text = str(inner)
+            if REDACTED not in text and len(text) <= _LONGEST_VALUE and re.fullmatch(r"[\w$-]+", step):
+                yield (*path, step), text
 
 
 def exchange_texts(recorded: Exchange) -> Json:

@@ -109,6 +109,8 @@ def row_of(seen: Seen) -> dict[str, Any]:
     exchange = seen.exchange
     return {
         "number": seen.number,
+        "by_hand": seen.by_hand,
+        "role": exchange.role,
         "at": exchange.started.isoformat() if exchange.started else "",
         "method": exchange.method,
         "path": seen.path,
@@ -127,7 +129,7 @@ def exchange_shown(feed: Feed, number: str) -> dict[str, Any]:
         UsageError: it is not kept any more.
     """
     seen = feed_entry(feed, number)
-    return {**row_of(seen), **exchange_texts(replace(seen.exchange, role=_CLIENT))}
+    return {**row_of(seen), **exchange_texts(replace(seen.exchange, role=seen.exchange.role or _CLIENT))}
 
 
 def feed_entry(feed: Feed, number: object) -> Seen:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -20,6 +20,7 @@ from contracts.cases.requests import Request
 from contracts.checks.outcomes import Blocked, Untested
 from contracts.checks.table import Judge, Judgement
 from contracts.errors import EnvironmentFault, RegistryContractsError, UsageError
+from contracts.exchanges.exchange import Exchange
 from contracts.manual.manual_session import Leftovers, ManualSession, SessionOptions, open_manual_session
 from contracts.manual.prepared_requests import PreparedRequest
 from contracts.settings.guard import GuardViolation
@@ -129,6 +130,8 @@ class FormRequest:
         sent: What was sent in the end; None before.
         judged: What the exchange shows; None before.
         used: Whether `filled` was sent already, so that its data is not fresh any more.
+        form: What the form held when it was sent, references to earlier answers included.
+        recorded: The exchange without secrets; None before.
     """
 
     operation: str
@@ -139,6 +142,8 @@ class FormRequest:
     sent: PreparedRequest | None = None
     judged: Judgement | None = None
     used: bool = False
+    form: Any = None
+    recorded: Exchange | None = None
 
     def is_unchanged(self, request: Request, content: bytes | None) -> bool:
         """Whether a request is what the form was filled with."""
@@ -151,11 +156,19 @@ class PageSession:
     Args:
         options: The target and the options of the session.
         on_close: Called at the end with what stays behind on the target.
+        hand_over: Takes each exchange by hand once it is over, to be judged beside what passes.
     """
 
-    def __init__(self, options: SessionOptions, on_close: Callable[[Leftovers], None]) -> None:
+    def __init__(
+        self,
+        options: SessionOptions,
+        on_close: Callable[[Leftovers], None],
+        hand_over: Callable[[Exchange], None] = lambda _: None,
+    ) -> None:
         self._options = options
         self._on_close = on_close
+        self._hand_over = hand_over
+        self._handed_over = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="workbench")
         self._exit = ExitStack()
         self._session: ManualSession | None = None
@@ -198,6 +211,10 @@ class PageSession:
             self._requests.popitem(last=False)
         return number
 
+    def sent(self) -> list[tuple[int, FormRequest]]:
+        """The requests that were sent and are kept, with their numbers, in their order."""
+        return [(number, each) for number, each in self._requests.items() if each.recorded is not None]
+
     def kept(self, number: int) -> FormRequest:
         """Return a request that was kept.
 
@@ -211,7 +228,13 @@ class PageSession:
     def _run(self, work: Callable[[ManualSession], T]) -> T:
         if self._session is None:
             self._session = self._exit.enter_context(open_manual_session(self._options, self._left))
-        return work(self._session)
+        try:
+            return work(self._session)
+        finally:
+            sent = self._session.exchanges[self._handed_over :]
+            self._handed_over += len(sent)
+            for exchange in sent:
+                self._hand_over(exchange)
 
     def _close(self) -> None:
         self._exit.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from contracts.errors import UsageError
+from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import load_description
 from contracts.manual.manual_session import Leftovers, ManualSession, SessionOptions
 from contracts.manual.traffic_findings import Feed
@@ -26,8 +26,10 @@ from contracts.page.forms import (
     role_list,
     send_form,
 )
+from contracts.page.hurl import hurl_of, sequence_of
 from contracts.page.live import LiveStream, exchange_shown, open_in_form, scenario_of_exchange
 from contracts.page.page_session import AccessCheck, PageSession
+from contracts.page.recordings import Recordings
 from contracts.page.scenario import scenario
 from contracts.settings.target import ACCOUNT_ROLES, Target
 
@@ -48,6 +50,7 @@ def page_application(
     disposable: bool = False,
     reports: Path = Path("reports"),
     on_close: Callable[[Leftovers], None] = lambda _: None,
+    hand_over: Callable[[Exchange], None] = lambda _: None,
 ) -> web.Application:
     """Make the page of a target.
 
@@ -61,11 +64,13 @@ def page_application(
         disposable: The target is a sandbox that ends with the page, so that nothing need be removed from it.
         reports: Folder whose subfolder keeps the ledger of what is created by hand.
         on_close: Called when the page ends with what stays behind on the target.
+        hand_over: Takes each exchange by hand, to be judged and listed in the feed beside what passes.
     """
-    page_session = PageSession(SessionOptions(reports=reports, ready=target, disposable=disposable), on_close)
+    options = SessionOptions(reports=reports, ready=target, disposable=disposable)
+    page_session = PageSession(options, on_close, hand_over)
     access = AccessCheck()
     application = web.Application(client_max_size=LARGEST_REQUEST, middlewares=[access.middleware])
-    page = _Page(target, feed, page_session, access.key, client_url)
+    page = _Page(target, feed, page_session, access.key, client_url, Recordings(reports))
     application.add_routes(page.routes())
     application.cleanup_ctx.append(page.stream.run)
     application.on_shutdown.append(page.stream.end)
@@ -75,8 +80,16 @@ def page_application(
 
 class _Page:
     def __init__(
-        self, target: Target, feed: Feed, page_session: PageSession, key: str, client_url: str | None
+        self,
+        target: Target,
+        feed: Feed,
+        page_session: PageSession,
+        key: str,
+        client_url: str | None,
+        recordings: Recordings,
     ) -> None:
+        self._recordings = recordings
+        self._opening = asyncio.Lock()
         self._target = target
         self._feed = feed
         self._page_session = page_session
@@ -93,11 +106,18 @@ class _Page:
             web.get("/api/faults", self._faults),
             web.get("/api/live", self.stream.stream),
             web.get("/api/live/{number}", self._exchange),
+            web.get("/api/runs", self._reading(lambda _: self._recordings.runs())),
+            web.get("/api/recorded/{opened}/{number}", self._recorded),
+            web.post("/api/open-run", self._reading(self._recordings.run)),
+            web.post("/api/open-exchanges", self._reading(self._recordings.exchanges)),
+            web.post("/api/open-har", self._reading(self._recordings.har)),
+            web.post("/api/sequence", self._answering(lambda page, _session, _query: sequence_of(page))),
+            web.post("/api/hurl", self._answering(hurl_of)),
             web.post("/api/prepare", self._answering(prepare)),
             web.post("/api/send", self._answering(send_form)),
             web.post("/api/scenario", self._answering(scenario)),
-            web.post("/api/reopen", self._answering(partial(open_in_form, self._feed))),
-            web.post("/api/scenario-of-seen", self._answering(partial(scenario_of_exchange, self._feed))),
+            web.post("/api/reopen", self._answering(self._of_seen(open_in_form))),
+            web.post("/api/scenario-of-seen", self._answering(self._of_seen(scenario_of_exchange))),
         ]
 
     async def _index(self, _: web.Request) -> web.Response:
@@ -136,6 +156,32 @@ class _Page:
 
     async def _exchange(self, request: web.Request) -> web.Response:
         return web.json_response(exchange_shown(self._feed, request.match_info["number"]))
+
+    async def _recorded(self, request: web.Request) -> web.Response:
+        feed = self._recordings.feed(request.match_info["opened"])
+        return web.json_response(exchange_shown(feed, request.match_info["number"]))
+
+    def _of_seen(self, work: Callable[[Feed, PageSession, ManualSession, Mapping[str, Any]], Json]) -> Work:
+        """Work on an exchange that passed, or on one of a recording where the query names it."""
+
+        def on_feed(page_session: PageSession, session: ManualSession, query: Mapping[str, Any]) -> Json:
+            opened = query.get("opened")
+            feed = self._feed if opened is None else self._recordings.feed(opened)
+            return work(feed, page_session, session, query)
+
+        return on_feed
+
+    def _reading(
+        self, work: Callable[[Mapping[str, Any]], Json]
+    ) -> Callable[[web.Request], Awaitable[web.Response]]:
+        """A handler that reads recordings in a thread, so that clients of the proxy beside the page do not wait."""
+
+        async def handler(request: web.Request) -> web.Response:
+            query = await _query(request) if request.method == "POST" else {}
+            async with self._opening:
+                return web.json_response(await asyncio.to_thread(work, query))
+
+        return handler
 
     def _answering(self, work: Work) -> Callable[[web.Request], Awaitable[web.Response]]:
         """A handler that runs work on the session with the JSON of the request."""

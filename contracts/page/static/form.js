@@ -156,6 +156,8 @@ function member(about, body) {
   const text = ["string", "value"].includes(about.kind) && (value === undefined || typeof value === "string");
   const id = `f-body-${name}`;
   const shown = value === undefined ? "" : text ? value : JSON.stringify(value);
+  const nested = !isOut && value !== null && typeof value === "object" && !(name in asText);
+  if (nested) return cell(about, value, id);
   const input = text
     ? el("input", { id, ".value": shown, spellcheck: "false" })
     : el("textarea", { id, rows: Math.min(8, Math.max(1, Math.ceil(shown.length / 42))), spellcheck: "false", ".value": shown });
@@ -176,12 +178,106 @@ function member(about, body) {
   });
   const calm = !(name in state.left) && !about.required;
   const out = leaveOut(name, id, isOut, calm, () => {
-    toggleMember(name, EMPTY[about.kind] ?? "");
+    toggleMember(name, structuredClone(EMPTY[about.kind]) ?? "");
     draw();
   });
   const words = [text ? "" : about.type, about.rules, about.about].filter(Boolean).join(" · ");
   const row = field(name, about.required, words, input, out, isOut && (calm ? "absent" : "out"), trouble);
+  if (name in asText && value !== null && typeof value === "object") {
+    row.append(el("button", { type: "button", class: "out", id: `${id}-form`, "aria-label": `${name} as a form`, onclick: () => ((delete asText[name]), draw()) }, "Form"));
+  }
   return row;
+}
+
+const asText = {}; // members that are shown as JSON by choice, or because their text is none yet
+
+/** A member that holds members or items, as a form of its own; "JSON" shows its text. */
+function cell(about, value, id) {
+  const name = about.name;
+  const change = (made) => {
+    setMember(name, made);
+    draw();
+  };
+  const set = (made) => setMember(name, made);
+  const bar = el(
+    "div",
+    { class: "nested-tools" },
+    el("button", { type: "button", class: "out", id: `${id}-json`, "aria-label": `${name} as JSON`, onclick: () => ((asText[name] = true), draw()) }, "JSON"),
+    leaveOut(name, id, false, false, () => {
+      toggleMember(name, structuredClone(EMPTY[about.kind]) ?? "");
+      draw();
+    }),
+  );
+  const words = [about.type, about.rules, about.about].filter(Boolean).join(" · ");
+  const star = about.required ? el("span", { class: "required", "aria-hidden": "true" }, " *") : "";
+  const head = el("div", { class: "nested-head" }, el("span", {}, el("b", {}, name), star, words ? el("small", {}, words) : ""), bar);
+  return el("div", { class: "nested", id: `${id}-cell`, role: "group", "aria-label": name }, head, inside(value, id, name, { set, change, known: about.members || [] }));
+}
+
+/** The members of an object, or the items of a list, each with its own field. */
+function inside(value, id, path, how) {
+  const list = Array.isArray(value);
+  const rows = Object.keys(value).map((key) => part_of(value, key, `${id}-${key}`, `${path} ${key}`, how));
+  const put = (key, made) => {
+    if (list) value.push(made);
+    else value[key] = made;
+    how.change(how.top ? how.top() : value);
+  };
+  return el("div", { class: "nested-inside" }, rows, list ? addItem(value, id, path, put) : addMember(value, id, path, put, how.known));
+}
+
+function part_of(value, key, id, label, how) {
+  const own = value[key];
+  const root = how.top ?? (() => value);
+  const remove = el("button", { type: "button", class: "out", "aria-label": `Remove ${label}`, onclick: () => {
+    if (Array.isArray(value)) value.splice(Number(key), 1);
+    else delete value[key];
+    how.change(root());
+  } }, "Remove");
+  if (own !== null && typeof own === "object") {
+    const head = el("div", { class: "nested-head" }, el("b", {}, Array.isArray(value) ? `${Number(key) + 1}` : key), remove);
+    return el("div", { class: "nested", role: "group", "aria-label": label }, head, inside(own, id, label, { ...how, top: root, known: [] }));
+  }
+  const text = typeof own === "string";
+  const input = el("input", { id, ".value": text ? own : JSON.stringify(own), spellcheck: "false", "aria-label": label });
+  input.addEventListener("input", () => {
+    value[key] = text ? input.value : parsed(input.value);
+    how.set(root());
+  });
+  return el("div", { class: "nested-row" }, el("label", { for: id }, Array.isArray(value) ? `${Number(key) + 1}` : key), input, remove);
+}
+
+/** What a number, true, false or null is; any other text stays a text. */
+function parsed(text) {
+  try {
+    const value = JSON.parse(text);
+    return value !== null && typeof value === "object" ? text : value;
+  } catch {
+    return text;
+  }
+}
+
+function addItem(value, id, path, put) {
+  const last = value[value.length - 1];
+  const made = last !== null && typeof last === "object" ? JSON.parse(JSON.stringify(last)) : "";
+  return el("button", { type: "button", class: "out add", id: `${id}-add`, "aria-label": `Add to ${path}`, onclick: () => put(null, made) }, "Add");
+}
+
+function addMember(value, id, path, put, known) {
+  const missing = known.filter((each) => !(each.name in value)).map((each) => each.name);
+  const name = el("input", { id: `${id}-name`, "aria-label": `Name of a further member of ${path}`, placeholder: missing[0] || "name", list: missing.length ? `${id}-names` : null, spellcheck: "false" });
+  const names = missing.length ? el("datalist", { id: `${id}-names` }, missing.map((each) => el("option", { value: each }))) : "";
+  const add = () => {
+    const key = name.value || missing[0];
+    if (key && !(key in value)) put(key, structuredClone(EMPTY[known.find((each) => each.name === key)?.kind]) ?? "");
+  };
+  name.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      add();
+    }
+  });
+  return el("div", { class: "nested-row" }, name, names, el("button", { type: "button", class: "out add", id: `${id}-add`, "aria-label": `Add a member to ${path}`, onclick: add }, "Add"));
 }
 
 function json() {

@@ -4,9 +4,9 @@ import { get, post } from "./api.js";
 import { choose } from "./chooser.js";
 import { by, el, say } from "./dom.js";
 import { draw, show } from "./form.js";
-import { listen } from "./live.js";
+import { listen, showRecorded, step } from "./live.js";
 import { bodyTrouble, fill, state, written } from "./request.js";
-import { drawEmpty, drawPassed, drawSent } from "./result.js";
+import { drawEmpty, drawPassed, drawSent, scenario } from "./result.js";
 
 let start;
 let busy = false;
@@ -100,28 +100,110 @@ const valid = () => doing(by("valid"), async () => prepare({ live: true }).then(
 function send() {
   const trouble = bodyTrouble();
   if (trouble) return say(`${trouble}; mend it, or tick "Send the text as it stands"`);
-  return doing(by("send"), async () => drawSent(await post("/api/send", { ...query(), form_number: state.form_number, form: written() })));
+  return doing(by("send"), async () => drawSent(await post("/api/send", { ...query(), form_number: state.form_number, form: written() }), takeValue));
+}
+
+/** A value of an answer waits for the field that takes it. */
+function takeValue(reference) {
+  say(`choose the field that takes ${reference}, or press Esc`, true);
+  const form = by("form");
+  const end = () => {
+    form.removeEventListener("focusin", put);
+    document.removeEventListener("keydown", leave, true);
+  };
+  const put = (event) => {
+    if (!event.target.matches("input:not([type=checkbox]):not([type=file]), textarea")) return;
+    end();
+    say("");
+    event.target.value = event.target.matches("textarea.json") ? `${event.target.value}${reference}` : reference;
+    event.target.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  const leave = (event) => {
+    if (event.key !== "Escape") return;
+    end();
+    say("");
+  };
+  form.addEventListener("focusin", put);
+  document.addEventListener("keydown", leave, true);
+}
+
+/** Choose a recording: a HAR, or of a run a finding or a case. */
+function openRecording() {
+  doing(null, async () => {
+    const { runs } = await get("/api/runs");
+    const options = [{ key: "", text: "HAR file", draw: () => [el("b", {}, "A HAR file…"), el("span", { class: "soft" }, "of a browser, a proxy, or a run (.har, .har.gz)")] }];
+    for (const name of runs) options.push({ key: name, head: "Runs of the reports folder", text: name, draw: () => [el("b", {}, name)] });
+    choose("Open a recording", options, (chosen) => (chosen.key ? openRun(chosen.key) : by("har-file").click()));
+  });
+}
+
+function openRun(run) {
+  doing(null, async () => {
+    const held = await post("/api/open-run", { run });
+    const options = [
+      ...held.findings.map((each) => ({ key: { finding: each.id }, head: "Findings", text: `${each.id} ${each.clause} ${each.says} ${each.place}`, draw: () => [el("span", {}, each.says), el("span", { class: `chip v-${each.standing}` }, each.standing), el("span", { class: "soft" }, each.place)] })),
+      ...held.cases.map((each) => ({ key: { case: each.id }, head: "Cases", text: `${each.id} ${each.outcome} ${each.clauses.join(" ")}`, draw: () => [el("span", {}, each.name.replaceAll("_", " ")), el("span", { class: `chip v-${each.outcome}` }, each.outcome), el("span", { class: "soft" }, `${each.realm} · ${each.exchanges} exchanges · ${each.clauses.join(", ")}`)] })),
+    ];
+    choose(`${held.verdict} (${run})`, options, (chosen) => doing(null, async () => opened(await post("/api/open-exchanges", { run, ...chosen.key }))));
+  });
+}
+
+function opened(recording) {
+  view("traffic");
+  showRecorded(recording);
+}
+
+async function textOf(file) {
+  const packed = file.name.endsWith(".gz");
+  return packed ? new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text() : file.text();
+}
+
+function openHar() {
+  const [file] = by("har-file").files;
+  if (file) doing(null, async () => opened(await post("/api/open-har", { name: file.name, text: await textOf(file) })));
+  by("har-file").value = "";
+}
+
+/** The requests by hand, to be saved as one file. */
+function sequence() {
+  doing(null, async () => {
+    const { steps } = await post("/api/sequence", {});
+    by("sequence-none").hidden = steps.length > 0;
+    by("sequence-save").disabled = !steps.length;
+    by("sequence-list").replaceChildren(
+      ...steps.map((each) =>
+        el("li", {}, el("label", { class: "check" }, el("input", { type: "checkbox", value: each.form_number, ".checked": true }), el("b", {}, each.operation), el("span", { class: "soft" }, `as ${each.role}${each.realm === "any" ? "" : ` in ${each.realm}`}, answered ${each.status || "not at all"}`))),
+      ),
+    );
+    by("sequence-dialog").showModal();
+  });
+}
+
+function saveSequence() {
+  const steps = [...by("sequence-list").querySelectorAll("input:checked")].map((each) => Number(each.value));
+  by("sequence-dialog").close();
+  scenario("/api/hurl", { steps });
 }
 
 let looking = 0;
 
 /** Show an exchange that passed; when responses overtake each other, the row chosen last counts. */
-async function look(row) {
+async function look(row, source) {
   const mine = ++looking;
   try {
-    const response = await get(`/api/live/${row.number}`);
+    const response = await get(source ? `/api/recorded/${source}/${row.number}` : `/api/live/${row.number}`);
     if (mine !== looking) return;
     say("");
     view("work");
-    drawPassed(response, () => reopen(row.number));
+    drawPassed(response, () => reopen(row.number, source), source);
   } catch (error) {
     say(error.message);
   }
 }
 
-function reopen(number) {
+function reopen(number, source) {
   doing(by("reopen"), async () => {
-    const response = await post("/api/reopen", { number, live: true });
+    const response = await post("/api/reopen", { number, opened: source, live: true });
     by("role").value = response.role;
     take(start.operations.find((each) => each.id === response.operation), response);
     by("send").focus();
@@ -142,6 +224,10 @@ const KEYS = {
   j: ["Body as a form or as JSON", () => show()],
   t: ["As a scenario test", () => pressed("as-test")],
   e: ["Open what passed in the form", () => pressed("reopen")],
+  r: ["Open a run, a finding or a HAR", openRecording],
+  n: ["Next exchange of the list", () => step(1)],
+  p: ["Previous exchange of the list", () => step(-1)],
+  q: ["Save what was sent by hand as a sequence", sequence],
   l: ["To the list of what passed", () => (view("traffic"), (document.querySelector("#passed button") || by("search")).focus())],
   w: ["To the workbench", () => (view("work"), by("work").focus())],
   "/": ["Search what passed", () => (view("traffic"), by("search").focus())],
@@ -169,6 +255,13 @@ by("valid").addEventListener("click", valid);
 by("fault").addEventListener("click", pickFault);
 by("send").addEventListener("click", send);
 by("keys").addEventListener("click", KEYS["?"][1]);
+by("open").addEventListener("click", openRecording);
+by("har-file").addEventListener("change", openHar);
+by("sequence").addEventListener("click", sequence);
+by("sequence-save").addEventListener("click", saveSequence);
+by("live-again").addEventListener("click", () => showRecorded(null));
+by("later").addEventListener("click", () => step(1));
+by("earlier").addEventListener("click", () => step(-1));
 by("form").addEventListener("submit", (event) => event.preventDefault());
 for (const id of ["role", "realm"]) by(id).addEventListener("change", () => doing(null, () => prepare({ live: false })));
 

@@ -12,12 +12,13 @@ export function drawEmpty() {
 }
 
 /** What was sent by hand. */
-export function drawSent(response) {
+export function drawSent(response, picking) {
   const actions = [
     el("button", { type: "button", class: "tool", id: "as-test", "aria-keyshortcuts": "t", onclick: () => scenario("/api/scenario", { form_number: response.form_number }) }, "As a scenario test"),
     copying("Copy curl", response.curl),
   ];
   drawExchange(response, `as ${response.role}${response.realm === "any" ? "" : ` in ${response.realm}`}, ${ms(response.milliseconds)}`, actions, [
+    values(response, picking),
     clauses(response.clauses),
     observed(response.observed),
     fold("curl", [el("p", { class: "soft" }, "The token is expected in $TOKEN."), pre(response.curl, "curl line")]),
@@ -26,14 +27,15 @@ export function drawSent(response) {
 }
 
 /** What passed through the proxy. */
-export function drawPassed(response, reopen) {
+export function drawPassed(response, reopen, source) {
   const actions = response.operation
     ? [
         el("button", { type: "button", class: "tool", id: "reopen", "aria-keyshortcuts": "e", onclick: reopen }, "Open in the form"),
-        el("button", { type: "button", class: "tool", id: "as-test", "aria-keyshortcuts": "t", onclick: () => scenario("/api/scenario-of-seen", { number: response.number }) }, "As a scenario test"),
+        el("button", { type: "button", class: "tool", id: "as-test", "aria-keyshortcuts": "t", onclick: () => scenario("/api/scenario-of-seen", { number: response.number, opened: source }) }, "As a scenario test"),
       ]
     : [];
-  const where = `exchange ${response.number} through the proxy${response.realm ? `, in ${response.realm}` : ""}, ${ms(response.milliseconds)}`;
+  const whence = source ? "of the recording" : response.by_hand ? "by hand" : "through the proxy";
+  const where = `exchange ${response.number} ${whence}${response.role ? ` as ${response.role}` : ""}${response.realm ? `, in ${response.realm}` : ""}, ${ms(response.milliseconds)}`;
   drawExchange({ ...response, operation: response.operation || "no operation of the interface" }, where, actions, []);
   result.querySelector("h2").focus();
 }
@@ -64,6 +66,16 @@ function strip(response) {
   return el("div", { class: `strip v-${kind}`, id: "verdict" }, words, held ? ` · ${many(held, "clause")} held` : "", broken, stopped);
 }
 
+/** Values of the answer, each to be put into a field of the next request. */
+function values(response, picking) {
+  if (!response.values?.length) return null;
+  const items = response.values.map((each) => {
+    const reference = `{${response.form_number}.${each.path}}`;
+    return el("li", {}, el("code", {}, each.path), el("button", { type: "button", class: "tool", "aria-label": `Use ${each.path} in the next request`, onclick: () => picking(reference) }, "Use"), el("span", { class: "soft" }, each.value));
+  });
+  return fold(`Use in the next request (${items.length})`, [el("p", { class: "soft" }, "Choose a value, then the field that takes it: each time it is sent, it comes from this answer."), el("ul", { class: "values", id: "values" }, items)]);
+}
+
 const SIDES = { request: "the client breaks the interface", answer: "the service breaks the interface" };
 
 function finding(each) {
@@ -72,7 +84,7 @@ function finding(each) {
   return el(
     "article",
     { class: "finding", "data-clause": each.clause },
-    el("h3", {}, el("span", { class: `chip v-${kind}` }, each.side === "request" ? each.standing : each.level || "finding"), el("code", {}, each.name), el("span", { class: "soft side" }, side)),
+    el("h3", {}, el("span", { class: `chip v-${kind}` }, each.side === "request" ? "client" : "service"), el("span", { class: "soft" }, each.side === "request" ? each.standing : each.level || "finding"), el("code", {}, each.name), el("span", { class: "soft side" }, side)),
     each.wording ? el("p", {}, each.wording) : "",
     el("div", { class: "pair" }, said("Expected", each.expected, "expected"), said("Seen", each.seen, "seen")),
     each.because_of ? el("p", { class: "soft" }, `Follows from exchange ${each.because_of}.`) : "",
@@ -114,7 +126,8 @@ function copying(words, text) {
 
 let made = null;
 
-async function scenario(address, query) {
+/** Show a file that the program wrote: a scenario test, or a sequence. */
+export async function scenario(address, query) {
   try {
     made = await post(address, query);
   } catch (error) {
@@ -123,9 +136,10 @@ async function scenario(address, query) {
   }
   say("");
   by("scenario-text").textContent = made.text;
-  by("scenario-path").textContent = `${made.folder}/${made.name}`;
+  by("scenario-title").textContent = made.folder ? "As a scenario test" : "As a Hurl file";
+  by("scenario-path").textContent = made.folder ? `${made.folder}/${made.name}` : made.name;
   by("scenario-command").textContent = made.command;
-  by("scenario-notes").replaceChildren(...made.notes.map((each) => el("li", {}, each)));
+  by("scenario-notes").replaceChildren(...(made.notes || []).map((each) => el("li", {}, each)));
   by("scenario").showModal();
   by("scenario-copy").focus();
 }

@@ -3,14 +3,20 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.redaction import TrafficRedactor
 from contracts.manual.traffic_findings import Seen, Side, Standing, TrafficFinding
+from contracts.manual.traffic_watch import Watch
+from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, sandbox_target
 from tests.meta import browser as chromium
-from tests.meta.page.conftest import Listening, Page
+from tests.meta.page.conftest import Listening, Page, page_of
+from tests.meta.reports.sample_runs import build_run, first_worker, second_worker
 from tests.meta.reports.test_html_in_browser import CONTRASTS, STICKING_OUT
 
 PROGRAM = chromium.installed()
@@ -152,7 +158,7 @@ def test_both_views_of_the_body_are_kept_in_step(opened: Open, faithful_page: Pa
     shown = opened(faithful_page)
     shown.choose("o", "saveDraft")
     shown.fill("#f-body-firstName", "Ada")
-    shown.fill("#f-body-country", '{"identifier": "ke"}')
+    shown.fill("#f-body-country-identifier", "ke")
     shown.run("document.getElementById('f-body-middleName-out').click()")
     shown.press("Escape", "j")
     body = json.loads(str(shown.run("document.getElementById('f-json').value")))
@@ -161,7 +167,7 @@ def test_both_views_of_the_body_are_kept_in_step(opened: Open, faithful_page: Pa
     shown.run("document.activeElement.blur()")
     shown.press("j")
     assert shown.run("document.getElementById('f-body-lastName').value") == "Lovelace"
-    assert shown.run("document.getElementById('f-body-extra').value") == "[1]"
+    assert shown.run("document.getElementById('f-body-extra-0').value") == "1"
     assert (
         shown.run("document.getElementById('f-body-middleName-out').getAttribute('aria-pressed')") == "true"
     )
@@ -172,6 +178,7 @@ def test_both_views_of_the_body_are_kept_in_step(opened: Open, faithful_page: Pa
 def test_bad_json_is_one_line_and_can_be_sent_on_purpose(opened: Open, faithful_page: Page) -> None:
     shown = opened(faithful_page)
     shown.choose("o", "saveDraft")
+    shown.run("document.getElementById('f-body-emails-json').click()")
     shown.fill("#f-body-emails", "[1")
     shown.run("document.activeElement.blur()")
     shown.press("s")
@@ -213,7 +220,7 @@ def test_what_passes_appears_and_is_opened(opened: Open, broken_page: Page, pass
     seen = passes(broken_page, "PUT", path, "saveDraft", {"firstName": "Ada"}, 201, (finding,))
     row = f'#passed [data-number="{seen.number}"]'
     shown.until(f"document.querySelector('{row}') !== null")
-    assert "1 finding" in shown.text(row)
+    assert "1 client" in shown.text(row)
     shown.press("l")
     assert shown.run("document.activeElement.dataset.number") == str(seen.number)
     shown.press("Enter")
@@ -228,6 +235,68 @@ def test_what_passes_appears_and_is_opened(opened: Open, broken_page: Page, pass
     shown.run("document.getElementById('only').click()")
     shown.fill("#search", "no-such-thing")
     shown.until("document.querySelectorAll('#passed button').length === 0")
+
+
+@pytest.fixture
+def judging_page(sandbox_url: str, tmp_path: Path) -> Iterator[Page]:
+    """A page as the proxy serves it: what is sent by hand is judged; beside a reports folder with one run."""
+    build_run(tmp_path / "reports" / "20261122-101500-made", {"gw0": first_worker, "gw1": second_worker})
+    watch, pages = Watch(TrafficRedactor()), list[Page]()
+
+    def hand_over(exchange: Exchange) -> None:
+        number = len(pages[0].feed.since(0)) + 1
+        pages[0].feed.publish(watch.take(replace(exchange, number=number)))
+
+    target = sandbox_target(sandbox_url, DEFAULT_SIZE_LIMIT)
+    with page_of(target, disposable=True, reports=tmp_path / "reports", hand_over=hand_over) as page:
+        pages.append(page)
+        yield page
+
+
+def test_requests_by_hand_are_listed_chained_by_clicking_and_saved(opened: Open, judging_page: Page) -> None:
+    shown = opened(judging_page)
+    by_hand = "[...document.querySelectorAll('#passed button')].filter((e) => e.innerText.includes('by hand')).length"
+    shown.choose("o", "saveDraft")
+    shown.press("v")
+    shown.calm()
+    shown.send()
+    shown.until(f"{by_hand} === 1")
+    shown.run("document.querySelector('[aria-label=\"Use identifier in the next request\"]').click()")
+    shown.choose("o", "getDraft")
+    shown.run("document.getElementById('f-path-uid').focus()")
+    assert str(shown.run("document.getElementById('f-path-uid').value")).endswith(".identifier}")
+    shown.send()
+    assert shown.text("#result-title").split() == ["200", "getDraft"]
+    # A page that is loaded anew still lists them.
+    shown = opened(judging_page)
+    shown.until(f"{by_hand} === 2")
+    shown.calm()
+    shown.press("q")
+    shown.until("document.getElementById('sequence-dialog').open")
+    assert shown.text("#sequence-list").count("answered 20") == 2
+    shown.run("document.getElementById('sequence-save').click()")
+    shown.until("document.getElementById('scenario').open")
+    assert "[Captures]" in shown.text("#scenario-text")
+    assert shown.text("#scenario-path") == "sequence.hurl"
+
+
+def test_a_case_of_a_run_is_opened_and_stepped_through(opened: Open, judging_page: Page) -> None:
+    shown = opened(judging_page)
+    shown.choose("r", "20261122")
+    shown.until(
+        "document.getElementById('chooser').open && document.querySelectorAll('[role=option]').length > 1"
+    )
+    shown.type("draft-get-content getDraft")
+    shown.press("Enter")
+    shown.until("document.querySelectorAll('#passed button').length === 3")
+    shown.until("document.querySelector('#result .sub')?.innerText.startsWith('exchange 1 of the recording')")
+    assert "service" in shown.text("#passed button .badges")
+    shown.press("n")
+    shown.until("document.querySelector('#result .sub').innerText.startsWith('exchange 2 of the recording')")
+    shown.press("p")
+    shown.until("document.querySelector('#result .sub').innerText.startsWith('exchange 1 of the recording')")
+    shown.run("document.getElementById('live-again').click()")
+    assert shown.text("#traffic-title") == "Passed and sent by hand"
 
 
 def test_everything_is_done_by_keyboard_alone(opened: Open, faithful_page: Page) -> None:

@@ -1,0 +1,199 @@
+"""A sequence of requests by hand as a Hurl file, in which the answer of one gives what the next one needs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from contracts.errors import UsageError
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.redaction import REDACTED
+from contracts.manual.manual_session import ManualSession
+from contracts.page.forms import REFERENCE, value_at
+from contracts.page.page_session import FormRequest, PageSession
+
+FILE_NAME: Final = "sequence.hurl"
+#: Headers that a client writes by itself.
+_OWN: Final = frozenset({"host", "content-length", "user-agent", "accept-encoding", "connection"})
+_MOST: Final = 50
+_SHORTEST: Final = 3
+_TOKEN: Final = "token"  # noqa: S105 - a variable's name
+
+
+def hurl_of(page_session: PageSession, session: ManualSession, query: Mapping[str, Any]) -> dict[str, Any]:
+    """Write requests that were sent by hand as a Hurl file; nothing is sent.
+
+    Args:
+        query: `steps`, the numbers of the requests in their order.
+
+    Raises:
+        UsageError: there are none, one was not sent, or one uses an answer that is no step before it.
+    """
+    numbers = query.get("steps")
+    if not isinstance(numbers, list) or not numbers or not all(isinstance(each, int) for each in numbers):
+        raise UsageError("choose the requests of the sequence first")
+    if len(numbers) > _MOST:
+        raise UsageError(f"a sequence has at most {_MOST} requests")
+    kept = {number: page_session.kept(number) for number in numbers}
+    writer = _Writer(session, kept)
+    steps = [line for place, number in enumerate(numbers, 1) for line in (*writer.step(place, number), "")]
+    text = "\n".join([*writer.head(), "", *steps]).rstrip("\n") + "\n"
+    return {"name": FILE_NAME, "text": str(session.redactor.text(text)), "command": writer.command}
+
+
+@dataclass(frozen=True)
+class _Value:
+    """What a step takes from the answer of an earlier one."""
+
+    step: int
+    path: tuple[str, ...]
+    name: str
+    value: str
+
+    @property
+    def reference(self) -> str:
+        """How a form names it."""
+        return f"{{{self.step}.{'.'.join(self.path)}}}"
+
+
+class _Writer:
+    def __init__(self, session: ManualSession, kept: Mapping[int, FormRequest]) -> None:
+        self._session = session
+        self._kept = kept
+        self._values = list(self._taken())
+        own = re.compile(rf"{re.escape(session.namespace.prefix)}[\w-]*")
+        seen = dict.fromkeys(name for each in self._sent() for name in own.findall(_all_text(each)))
+        self._identifiers = {name: f"uid_{number}" for number, name in enumerate(seen, 1)}
+        self._signs_in = any(request.operation == "createToken" for request in kept.values())
+
+    def _sent(self) -> Iterator[Exchange]:
+        for request in self._kept.values():
+            if request.recorded is None:
+                raise UsageError("one of the requests was not sent yet")
+            yield request.recorded
+
+    def _taken(self) -> Iterator[_Value]:
+        """Every value that a step takes from another, each once; the other has to come before."""
+        names: dict[tuple[int, tuple[str, ...]], str] = {}
+        before: list[int] = []
+        for number, request in self._kept.items():
+            for found in REFERENCE.finditer(json.dumps(request.form)):
+                step, path = int(found["step"]), tuple(found["path"].strip(".").split("."))
+                if step not in before:
+                    raise UsageError(
+                        f"{request.operation} uses the answer of a request that is no step before it"
+                    )
+                if (step, path) not in names:
+                    names[step, path] = f"{re.sub(r'[^A-Za-z0-9_]', '_', path[-1])}_{len(names) + 1}"
+                    value = value_at(self._kept[step].recorded, path)
+                    yield _Value(step, path, names[step, path], str(value))
+            before.append(number)
+
+    @property
+    def command(self) -> str:
+        """How the file is run."""
+        token = "" if self._signs_in else f' --variable {_TOKEN}="$TOKEN"'
+        account = ' --variable email="$EMAIL" --variable password="$PASSWORD"' if self._signs_in else ""
+        return f"hurl --test --variable base_url={self._session.target.base_url}{token}{account} {FILE_NAME}"
+
+    def head(self) -> Iterator[str]:
+        yield f"# Made by the workbench of registry-contracts on {self._session.target.name}. Run it with"
+        yield f"#   {self.command}"
+        if self._identifiers:
+            yield "# Each uid_… below names a record that it writes: choose others to write others."
+
+    def step(self, place: int, number: int) -> Iterator[str]:
+        request = self._kept[number]
+        exchange = request.recorded
+        if exchange is None:
+            raise UsageError("one of the requests was not sent yet")
+        yield f"# {place}. {request.operation} as {request.role}, answered {exchange.status or 'not at all'}"
+        address = exchange.url.replace(self._session.target.base_url, "{{base_url}}", 1)
+        yield f"{exchange.method} {self._with_variables(address, request, quoted=True)}"
+        for name, value in exchange.request_headers.pairs:
+            if name.lower() == "authorization":
+                yield f"{name}: Bearer {{{{{_TOKEN}}}}}"
+            elif name.lower() not in _OWN:
+                yield f"{name}: {self._with_variables(value, request)}"
+        if place == 1 and self._identifiers:
+            yield "[Options]"
+            yield from (f"variable: {name}={value}" for value, name in self._identifiers.items())
+        yield from self._body(exchange, request)
+        yield from self._answer(number, request, exchange)
+
+    def _body(self, exchange: Exchange, request: FormRequest) -> Iterator[str]:
+        body = exchange.request_body
+        if not body.content:
+            return
+        if body.decoded is None:
+            yield "# bytes that are no text: put the file beside this one"
+            yield "file,body.bin;"
+            return
+        text = self._with_variables(body.decoded, request)
+        if request.operation == "createToken":
+            account = json.loads(text) | {"email": "{{email}}", "password": "{{password}}"}
+            text = json.dumps(account)
+        if body.json is not None:
+            yield json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+        else:
+            yield from ("```", text.removesuffix("\n"), "```")
+
+    def _answer(self, number: int, request: FormRequest, exchange: Exchange) -> Iterator[str]:
+        yield "HTTP *"
+        captures = [
+            f'{each.name}: jsonpath "{_jsonpath(each.path)}"' for each in self._values if each.step == number
+        ]
+        if request.operation == "createToken" and exchange.status == 200:
+            captures.append(f'{_TOKEN}: jsonpath "$.authenticationToken"')
+        if captures:
+            yield "[Captures]"
+            yield from captures
+        status = exchange.status or 0
+        if status:
+            # The document shows no success statuses: what counts is taken or refused.
+            low, high = (200, 400) if status < 400 else (400, 500)
+            yield "[Asserts]"
+            yield f"status >= {low}"
+            yield f"status < {high if status < 500 else 600}"
+
+    def _with_variables(self, text: str, request: FormRequest, *, quoted: bool = False) -> str:
+        """A text with variables in the place of what the request takes from an answer, and of the records it names."""
+        given = {found[0] for found in REFERENCE.finditer(json.dumps(request.form))}
+        taken = [(each.value, each.name) for each in self._values if each.reference in given]
+        for value, name in [*taken, *self._identifiers.items()]:
+            # A short number would be found in other places, too.
+            if len(value) >= _SHORTEST or f"/{value}/" in text:
+                wanted = quote(value, safe="") if quoted else value
+                whole = re.compile(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])")
+                text = whole.sub(f"{{{{{name}}}}}", text)
+        return text
+
+
+def _jsonpath(path: Sequence[str]) -> str:
+    parts = (f"[{each}]" if each.isdigit() else f"['{each}']" for each in path)
+    return "$" + "".join(parts)
+
+
+def _all_text(exchange: Exchange) -> str:
+    return f"{exchange.url} {exchange.request_body.decoded or ''}".replace(REDACTED, "")
+
+
+def sequence_of(page_session: PageSession) -> dict[str, Any]:
+    """What was sent by hand and can be a step, in its order."""
+    return {
+        "steps": [
+            {
+                "form_number": number,
+                "operation": request.operation,
+                "role": request.role,
+                "realm": request.realm,
+                "status": request.recorded.status or 0,
+            }
+            for number, request in page_session.sent()
+            if request.recorded is not None
+        ]
+    }
