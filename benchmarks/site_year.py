@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.commands import PROGRAM
+from contracts.interface.clause_table import known_cases
 
 YEAR = 365
 #: Nights of a small site, beside which a larger one shows what each further night takes.
@@ -64,6 +65,7 @@ def site_of_a_year(realms: tuple[str, ...], profile: str, nights: int) -> str:
         words = [*PROGRAM, "run", "--profile", profile, "--history", "off", "--reports", f"{folder}/run"]
         subprocess.run([*words, *(f"--realm={realm}" for realm in realms)], check=True, capture_output=True)
         verdict = Path(folder, "run", "latest", "verdict.json").read_text("utf-8")
+        known_cases()  # collected once, and kept for all sites that follow
         few = _site(verdict, Path(folder, "few"), _FEW)
         return _site(verdict, Path(folder, "many"), nights).line(few)
 

@@ -180,7 +180,12 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("ticket-scheme", "token-bearer-spelling", "listDrafts", "another scheme", _TAKEN),
     _Sign("credentials-exact", "token-unknown-member", "createToken", "seen", _REFUSED),
     _Sign(
-        "sign-in-refused-200", "token-failure-answer", "createToken", "415 body", _SOME, r"status|40[0134] .*"
+        "sign-in-refused-200",
+        "token-failure-answer",
+        "createToken",
+        r"4(00|15) body",
+        _SOME,
+        r"status|40[134] .*",
     ),
     # Submissions
     _Sign("info-for-nau-only", "workflow-info-from-others", ".*", "text", r"\d+ errors for .*"),
@@ -199,6 +204,8 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
 #: What becomes of a draft that is saved with another schema than before.
 _SCHEMA: Final = ("draft-save-schema-unknown", "saveDraft", "another")
 
+#: What becomes of a temporary file that is kept a second time, where the name is the document's by then.
+_TAKEN_NAME: Final = ("attachment-persist-twice", "persistTemporaryFile", "seen")
 #: Habit that is a status → where observations tell it, the first that does counts.
 _STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
     "token_status": (("token-success-status", "createToken", "seen"),),
@@ -379,8 +386,8 @@ class _Reading:
             for place in places:
                 if any_type and place[0] == "content-type-other":
                     continue  # it was read, and refused for something else
-                if place == _SCHEMA and self._fact(*place) == self._fact(*_STATUSES["bad_request_status"][0]):
-                    continue  # refused as a request that makes no sense, which is no conflict
+                if place == _SCHEMA and self._fact(*_TAKEN_NAME) == "409" != self._fact(*place):
+                    continue  # refused as a request that makes no sense: a conflict is told otherwise
                 match = _STATUS.fullmatch(self._fact(*place))
                 if match and (habit in _EITHER or _fits(habit, match[1])):
                     yield place[0], habit, match[1]
