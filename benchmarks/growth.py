@@ -41,7 +41,7 @@ class Growth:
     @property
     def ratio(self) -> float:
         """How many times as long the larger took."""
-        return self.twice / self.seconds
+        return self.twice / max(self.seconds, 1e-6)  # too little to be measured
 
 
 def growth(scale: float = 1.0) -> Iterator[Growth]:
