@@ -75,7 +75,16 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("attachment-options-dollar", "attachment-list-options-with-dollar", ".*", "bounded", "true"),
     _Sign("list-numbers-lenient", "attachment-list-option-empty", ".*", "negative", _TAKEN),
     _Sign("attachment-number-alone", "attachment-create-answer", ".*", _member(""), "integer"),
-    _Sign("attachment-id-text", "attachment-fields", ".*", _member(r"\S*\.id"), "string"),
+    # Beside attributes, as in JSON:API, an identifier is a text anyway.
+    _Sign("attachment-id-text", "attachment-fields", ".*", _member(r"\S*\.attributes\.id"), "string"),
+    _Sign(
+        "attachment-id-text",
+        "attachment-fields",
+        ".*",
+        _member(r"\S*\.id"),
+        "string",
+        _member(r"\S*\.attributes\.id"),
+    ),
     _Sign("attachment-id-in-link", "attachment-fields", ".*", _member(r"\S*\.(url|length)")),
     _Sign("attachment-realms-known", "realm-on-attachments", "getAttachment", "unknown realm", _REFUSED),
     # Contacts
