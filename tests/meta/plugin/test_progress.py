@@ -161,8 +161,8 @@ def test_a_terminal_sees_the_first_finding_as_it_comes_and_a_clean_end(tmp_path:
         r"\x1b\[2K.*fail: .*\(abs-dev.*attachment-create-accepted \(createAttachment\): expected", live
     )
     assert re.search(r"\d of \d+ cases? · \d+ s · ", live)
-    # The last of it takes the line away, and no letters or percentages stand between.
-    assert re.search(r"\x1b\[2K\s*=*$", live)
+    # The last of it takes the line away; then come the counts, and no letters or percentages stand between.
+    assert re.search(r"\x1b\[2K\s*(\x1b\[\d+m)*=+ [^\r]*2 failed[^\r]*=\S*\s*=*$", live)
     assert "[100%]" not in written
     assert "verdict: fail: " in after
     assert "\x1b[2K" not in after

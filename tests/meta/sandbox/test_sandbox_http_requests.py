@@ -59,7 +59,6 @@ JSON_OPERATIONS = [
     ("POST", WORKFLOW + "/hostile-record-1"),
 ]
 TARGETS = [
-    ("GET", "/"),
     ("GET", "//"),
     ("GET", "/api/v2013"),
     ("GET", "/api/v2024/documents"),
