@@ -520,9 +520,7 @@ def persisted_whatever_its_size(claim: Claim, exchange: Exchange) -> None:
     claim.holds(not refused, exchange, expected="persisted: no limit", seen=exchange.answer.quote())
 
 
-def further_persisted(
-    size: Claim, listed: Claim, different: Claim, arrange: Arrangement, actor: Actor
-) -> None:
+def further_persisted(claim: Claims, arrange: Arrangement, actor: Actor) -> None:
     """Claim that further temporary files of the settings become attachments, each with bytes of its own.
 
     Raises:
@@ -537,13 +535,14 @@ def further_persisted(
             break  # those of the other cases are judged
         uid = arrange.document(actor)
         kept = actor.send("persistTemporaryFile", path={"uid": uid, "tempFileId": named})
-        persisted_whatever_its_size(size, kept)
+        persisted_whatever_its_size(claim("attachment-persist-no-limit"), kept)
         arrange.unspent(kept)
-        listed.accepted(kept)
+        claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
+        some_listed(claim("attachment-persist-listed", "listAttachments"), arrange, actor, uid, kept)
         got.append(actor.send("getAttachment", path=persisted(actor, uid, kept).path))
     bytes_seen = [usable(each).content for each in got]
     if len(got) > 1:
-        different.holds(
+        claim("attachment-persist-own-bytes", "getAttachment").holds(
             len(set(bytes_seen)) == len(bytes_seen),
             *got,
             expected=f"{len(got)} files with bytes of their own",

@@ -102,7 +102,9 @@ class Namespace:
         Its end tells this run that it is its own. Only a run's ledger leads back to it: a search through the lists of
         drafts does not know it.
         """
-        drawn = "".join(self._draw.choice(alphabet) for _ in range(length - _MARK_LENGTH))
+        # A zero in front is lost where digits are taken for a number.
+        first = alphabet[:1] if alphabet == string.digits else self._draw.choice(alphabet)
+        drawn = first + "".join(self._draw.choice(alphabet) for _ in range(length - _MARK_LENGTH - 1))
         return drawn + _mark(self.prefix, drawn, alphabet)
 
     def like(self, identifier: str) -> str:

@@ -95,10 +95,4 @@ def test_persisting_needs_a_token(
     arrange.unspent(kept)
     claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     attachments.some_listed(claim("attachment-persist-listed", "listAttachments"), arrange, author, uid, kept)
-    attachments.further_persisted(
-        claim("attachment-persist-no-limit"),
-        claim("attachment-persist-listed", "persistTemporaryFile"),
-        claim("attachment-persist-own-bytes", "getAttachment"),
-        arrange,
-        author,
-    )
+    attachments.further_persisted(claim, arrange, author)
