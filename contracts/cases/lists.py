@@ -595,10 +595,24 @@ def learn(lister: Lister, own: Sequence[str], usual: Sequence[str] = ()) -> Fiel
     if not paths:
         raise Blocked(lister.operation, "no listed item has a field that holds a value the suite knows")
     names = list(dict.fromkeys([*paths, *usual]))
-    by_filter = next((name for name in names if _taken(lister.page(filter=equals(name, own[0])))), None)
+    by_filter, picks_one = _filtered_by(lister, names, own[0])
     by_order = next((name for name in names if lister.page(orderby=name).size >= 0), None)
-    exact = by_filter is not None and _exact(lister.page(filter=equals(by_filter, *own)), own)
+    exact = picks_one and _exact(lister.page(filter=equals(str(by_filter), *own)), own)
     return Field(lister.operation, by_filter, by_order, tuple(own), exact)
+
+
+def _filtered_by(lister: Lister, names: Sequence[str], value: str) -> tuple[str | None, bool]:
+    """The name by which a filter picks the record with a value, or else one that is taken; and whether it picks.
+
+    A name that is no field may be passed over, so that a filter which is taken shows every record.
+    """
+    taken = []
+    for name in names:
+        page = lister.page(filter=equals(name, value))
+        if _exact(page, [value]):
+            return name, True
+        taken += [name] if _taken(page) else []
+    return (taken[0] if taken else None), False
 
 
 def _taken(page: Page) -> bool:
