@@ -425,13 +425,13 @@ def _ample_refused(ask: Ask, page: Page) -> Rows:
     return ask(page)
 
 
-def _refuses_filter(test: Callable[[str], bool]) -> Change:
+def _refuses_filter(test: Callable[[str], bool]) -> Choose:
     def choose(ask: Ask, page: Page) -> Rows:
         if page.filter is not None and test(page.filter):
             raise bad_request("the filter cannot be read")
         return ask(page)
 
-    return _of_drafts(choose)
+    return choose
 
 
 def _of_drafts(choose: Choose, collection: bool | None = None) -> Change:
@@ -445,6 +445,8 @@ def _no_number(text: str) -> bool:
 _IN_BOTH_LISTS: dict[str, Choose] = {
     "filter-ignored": _filter_ignored,
     "filter-loses-match": _match_lost,
+    "filter-refuses-apostrophe": _refuses_filter(lambda text: "''" in text),
+    "filter-refuses-ampersand": _refuses_filter(lambda text: "&" in text),
     "order-ignored": _order_ignored,
     "rising-falls": _rising_falls,
     "falling-rises": _falling_rises,
@@ -475,6 +477,7 @@ _IN_LISTS_OF_DRAFTS: dict[str, Choose] = {
     "long-loses-one": _long_loses_one,
     "tolower-changes-nothing": _filter_reads(r"tolower\(([^()]*)\)", r"\1"),
     "long-filter-ignored": _long_filter_ignored,
+    "filter-refuses-other-script": _refuses_filter(lambda text: not text.isascii()),
 }
 defects({f"list-{name}": _of_drafts(choose) for name, choose in _IN_LISTS_OF_DRAFTS.items()})
 defects({f"list-{name}": _of_drafts(choose) for name, choose in _IN_BOTH_LISTS.items()})
@@ -489,9 +492,6 @@ defects(
         "list-filter-after-page": _of_drafts(_filter_after_page),
         "list-filter-without-top": _of_drafts(_filter_without_page),
         "list-filter-ignored-without-collection": _of_drafts(_filter_ignored, collection=False),
-        "list-filter-refuses-apostrophe": _refuses_filter(lambda text: "''" in text),
-        "list-filter-refuses-ampersand": _refuses_filter(lambda text: "&" in text),
-        "list-filter-refuses-other-script": _refuses_filter(lambda text: not text.isascii()),
         "list-malformed-filter-ignored": _without_faulty("$filter"),
         "list-malformed-order-ignored": _without_faulty("$orderby"),
         "list-top-no-number-ignored": _without_faulty("$top", _no_number),
