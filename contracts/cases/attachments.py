@@ -346,37 +346,37 @@ def _found_large(there: Claim, actor: Actor, sought: Attachment, created: Exchan
 def named_twice(claim: Claim, arrange: Arrangement, actor: Actor, name: str) -> None:
     """Claim of two files that are attached under one name that the later one is served, and each under its own id.
 
-    Whether a document takes a name twice, or replaces the file, is not shown: with one id there is the later one.
+    Whether a document takes a name twice, replaces the file or gives it another name is not shown: what is served
+    under no id of the later file is not judged, and neither is the earlier file where the list does not show both.
 
     Raises:
         Contradiction: a must was contradicted.
         Blocked: a file was refused.
     """
-    uid, files = (
-        document_for_uploads(arrange, actor),
-        (b"the earlier file\n", b"the later file, which is longer\n"),
-    )
-    made = [upload(actor, uid, name, content) for content in files]
-    done(made[0])
-    if not usable(made[1]).success:
+    uid = document_for_uploads(arrange, actor)
+    earlier, later = b"the earlier file\n", b"the later file, which is longer\n"
+    first, second = upload(actor, uid, name, earlier), upload(actor, uid, name, later)
+    done(first)
+    if not usable(second).success:
         return
     given: list[Exchange] = []
 
     def right() -> bool:
         records = [record for record in attachments_of(actor, uid).walk() if names_file(record, name)]
-        answers = [*(each.answer.json for each in made), *records]
-        numbers = dict.fromkeys(number for each in answers for number in ids_in(each, -1)[:2])
+        both = len(records) > 1
+        answers = (first.answer.json, second.answer.json, *records)
+        guesses = [number for each in answers for number in ids_in(each, -1)[:2]]
+        numbers = dict.fromkeys(guesses if both else ids_in(second.answer.json, -1)[:1])
         paths = (Attachment(uid, number, name, b"").path for number in numbers)
         asked = [actor.send("getAttachment", path=path) for path in paths]
         given[:] = [each for each in asked if usable(each).success]
         seen = {each.answer.content for each in given}
-        kept_both = len(given) >= len(files) <= len(records)
-        return files[1] in seen and (seen >= set(files) or not kept_both)
+        return later in seen and (earlier in seen or not both or len(given) < 2)
 
     held = right() or arrange.eventually(right)
     if given:
         told = {"expected": "the later file, and each of two under its own id", "seen": "other bytes"}
-        claim.holds(held, *made, *given, **told)
+        claim.holds(held, first, second, *given, **told)
 
 
 def takes_several(claim: Claim, arrange: Arrangement, actor: Actor) -> None:
@@ -392,6 +392,27 @@ def takes_several(claim: Claim, arrange: Arrangement, actor: Actor) -> None:
         done(upload(actor, uid, "first.txt", b"first\n"))
         claim.accepted(upload(actor, uid, "second.txt", b"second\n"))
         raise
+
+
+def stays_beside(claim: Claims, arrange: Arrangement, actor: Actor, count: int) -> None:
+    """Claim that the first attachment of a document stays, listed and with its bytes, while others are added.
+
+    How many a document takes is not shown: what is refused is not judged.
+
+    Args:
+        count: How many attachments the document gets at most.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: the first attachment was refused or cannot be found.
+    """
+    uid = arrange.document(actor)
+    first = attach(actor, uid, "attachment-1.txt", b"number 1\n")
+    for number in range(2, count + 1):
+        if not usable(upload(actor, uid, f"attachment-{number}.txt", b"number %d\n" % number)).success:
+            break
+    downloads(claim("attachment-several", "getAttachment"), actor, first)
+    listed(claim("attachment-several", "listAttachments"), arrange, actor, first)
 
 
 def _missing(records: list[Record] | None, attachments: tuple[Attachment, ...]) -> list[str]:

@@ -563,6 +563,29 @@ def mandatory_named_rightly(claim: Claim, exchanges: Iterable[tuple[str, Exchang
         )
 
 
+def optional_never_missing(claim: Claim, exchanges: Iterable[tuple[str, Exchange]]) -> None:
+    """Claim that `Error.Mandatory` names no optional field that is there, whatever else is wrong with it.
+
+    A field with members of its own is not judged: it is one of them that may be required.
+
+    Args:
+        exchanges: Answers to records whose only fault is in the field they come with.
+    """
+    simple = {"string", "lstring", "array of string"}
+    for field, exchange in exchanges:
+        told = [(code, path) for code, path in errors_array.elements(usable(exchange))]
+        if told and field not in MANDATORY_FIELDS and CONTACT_FIELDS[field] in simple:
+            claim.holds(
+                not any(
+                    code == errors_array.MANDATORY and errors_array.is_field(path, field)
+                    for code, path in told
+                ),
+                exchange,
+                expected=f"another code than {errors_array.MANDATORY} for {field}, which is optional and there",
+                seen=_seen(exchange),
+            )
+
+
 def _with_elements(exchanges: Iterable[tuple[str, Exchange]]) -> Iterator[tuple[str, Exchange]]:
     """Those whose errors can be looked at; of faults told one at a time, a made-up value may have come first."""
     found, operation = 0, ""

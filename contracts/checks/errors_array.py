@@ -59,6 +59,11 @@ def names_field(path: str, field: str) -> bool:
     return field in _STEPS.findall(path)
 
 
+def is_field(path: str, field: str) -> bool:
+    """Whether a property, plain or as a path, is this field itself, and nothing in it."""
+    return _STEPS.findall(path)[-1:] == [field]
+
+
 def reports(answer: Response, field: str, code: str | None = None) -> bool:
     """Whether the errors array names a field, and with this code where one is given."""
     return any(

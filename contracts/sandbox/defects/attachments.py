@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from sqlalchemy import Row, delete
+from sqlalchemy import Row, delete, select
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -103,6 +103,16 @@ def _(_service: Service, faithful: Any, records: Records, caller: Account, uid: 
 @replaces("attachments.add", "attachment-second-replaces")
 def _(_service: Service, faithful: Any, records: Records, caller: Account, uid: str, *rest: Any) -> Any:
     records.connection.execute(delete(ATTACHMENTS).where(ATTACHMENTS.c.identifier == uid))
+    return faithful(records, caller, uid, *rest)
+
+
+@replaces("attachments.add", "attachment-eleventh-replaces-first")
+def _(_service: Service, faithful: Any, records: Records, caller: Account, uid: str, *rest: Any) -> Any:
+    here = ATTACHMENTS.c.identifier == uid
+    numbers = select(ATTACHMENTS.c.id).where(here).order_by(ATTACHMENTS.c.id)
+    held = list(records.connection.execute(numbers).scalars())
+    if len(held) >= 10:
+        records.connection.execute(delete(ATTACHMENTS).where(here, ATTACHMENTS.c.id == held[0]))
     return faithful(records, caller, uid, *rest)
 
 

@@ -547,6 +547,8 @@ defects(
         "errors-kind-as-value": _recoded(INVALID_TYPE, INVALID_VALUE),
         "errors-property-as-value": _recoded(INVALID_PROPERTY, INVALID_VALUE),
         "errors-locale-as-property": _recoded(UNSPECIFIED_LOCALE, INVALID_PROPERTY),
+        "errors-kind-as-mandatory": _recoded(INVALID_TYPE, MANDATORY),
+        "errors-locale-as-mandatory": _recoded(UNSPECIFIED_LOCALE, MANDATORY),
         "errors-term-as-value": _recoded(UNEXPECTED_TERM, INVALID_VALUE),
         "errors-property-is-document": change_faults(_renamed),
         "errors-on-success": edit(

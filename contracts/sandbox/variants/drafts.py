@@ -287,6 +287,31 @@ class _NamesUnique(AttachmentOperations):
         return super().add(records, caller, uid, filename, stored)
 
 
+@VARIANTS.layer("attachments", "file-names-numbered")
+class _NamesNumbered(AttachmentOperations):
+    """A second attachment of the same name is not shown: it is given another name."""
+
+    def add(
+        self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
+    ) -> Attachment:
+        here = (ATTACHMENTS.c.identifier == uid, ATTACHMENTS.c.filename == filename)
+        earlier = len(records.connection.execute(ATTACHMENTS.select().where(*here)).all())
+        name = f"{earlier + 1}-{filename}" if earlier else filename
+        return super().add(records, caller, uid, name, stored)
+
+
+@VARIANTS.layer("attachments", "file-names-replaced")
+class _NamesReplaced(AttachmentOperations):
+    """A second attachment of the same name is not shown: it takes the place of the first."""
+
+    def add(
+        self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
+    ) -> Attachment:
+        here = (ATTACHMENTS.c.identifier == uid, ATTACHMENTS.c.filename == filename)
+        records.connection.execute(ATTACHMENTS.delete().where(*here))
+        return super().add(records, caller, uid, filename, stored)
+
+
 @VARIANTS.layer("attachments", "attachments-of-anything")
 class _AnyDocument(AttachmentOperations):
     """Attachments of a document that does not exist are not shown: they are taken, and listed as none before."""

@@ -6,6 +6,7 @@ from contracts.cases import (
     Actor,
     Arrangement,
     Claims,
+    Deal,
     Namespace,
     Observer,
     arrangement,
@@ -76,6 +77,16 @@ def test_several_attachments_keep_apart(author: Actor, arrange: Arrangement, cla
     attachments.downloads(claim("attachment-several", "getAttachment"), author, first)
     attachments.downloads(claim("attachment-several", "getAttachment"), author, second)
     attachments.downloads(claim("attachment-several", "getAttachment"), author, last)
+
+
+@contract("attachment-several")
+def test_the_first_attachment_stays_while_others_are_added(
+    author: Actor, arrange: Arrangement, claim: Claims, deal: Deal
+) -> None:
+    """The first of several attachments is listed, and comes back with its bytes, however many follow it."""
+    attachments.relies_on_listing(arrange, author)
+    count = max(deal({"three": 3, "thirteen": 13, "seven": 7}).values())
+    attachments.stays_beside(claim, arrange, author, count)
 
 
 @contract("attachment-create-listed", operations=["listAttachments"])

@@ -25,7 +25,7 @@ def test_error_mandatory_names_the_missing_field_and_no_other(
     contact_requests.mandatory_named_rightly(claim("errors-code-mandatory", operation), sent)
 
 
-@contract("errors-code-invalid-type", "errors-property-names-field")
+@contract("errors-code-mandatory", "errors-code-invalid-type", "errors-property-names-field")
 def test_a_wrong_kind_is_reported_as_an_invalid_type_of_its_field(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
@@ -35,6 +35,7 @@ def test_a_wrong_kind_is_reported_as_an_invalid_type_of_its_field(
         for field in OF_EACH_KIND
         for kind, record in sample_records.wrong_kind_in_turn(contacts.record(), field, 0).items()
     ]
+    contact_requests.optional_never_missing(claim("errors-code-mandatory", operation), sent)
     contact_requests.claim_fields_named(claim("errors-property-names-field", operation), sent)
     contact_requests.each_with_code(
         claim("errors-code-invalid-type", operation), sent, errors_array.INVALID_TYPE
@@ -52,7 +53,7 @@ def test_an_unknown_field_is_reported_as_an_invalid_property(
     )
 
 
-@contract("errors-code-unspecified-locale")
+@contract("errors-code-mandatory", "errors-code-unspecified-locale")
 def test_a_phrase_for_a_language_is_reported_as_an_unspecified_locale(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
@@ -66,6 +67,7 @@ def test_a_phrase_for_a_language_is_reported_as_an_unspecified_locale(
         )
         for field in sample_records.LOCALISED_FIELDS[:2]
     ]
+    contact_requests.optional_never_missing(claim("errors-code-mandatory", operation), sent)
     contact_requests.each_with_code(
         claim("errors-code-unspecified-locale", operation), sent, errors_array.UNSPECIFIED_LOCALE
     )
