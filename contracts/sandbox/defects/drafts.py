@@ -412,6 +412,17 @@ defects(
 )
 
 
+@answers("draft-info-of-latest")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    realm, uid = _place(service, request)
+    drafts = select(VERSIONS.c.identifier).where(VERSIONS.c.realm == realm, VERSIONS.c.state == DRAFT)
+    with service.storage.transaction() as records:
+        there = records.version(realm, uid, DRAFT) is not None
+        latest = records.connection.execute(drafts.order_by(VERSIONS.c.sequence.desc())).scalars().first()
+    scope = {**request.scope, "path_params": {"uid": latest if there else uid}}
+    return await faithful(Request(scope, request.receive))
+
+
 @answers("draft-update-refused")
 async def _(service: Service, faithful: Handler, request: Request) -> Response:
     service.identity.require(request)

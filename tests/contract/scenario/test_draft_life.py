@@ -1,5 +1,7 @@
 """The life of a draft: saved, read, checked, saved again, deleted, saved anew."""
 
+import itertools
+
 from contracts.cases import (
     Actor,
     Arrangement,
@@ -64,6 +66,20 @@ def test_a_saved_draft_has_info(
     claim("draft-info-present").meets("metadata", info)
     claim("draft-info-names-document").carries(info, draft.uid)
     observe("draft-info-answer", "getDraftInfo", shape(info))
+
+
+@contract("draft-info-own")
+def test_the_info_of_a_draft_names_no_other_draft(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """Of two drafts each has info of its own, which does not name the other."""
+    for draft, other in itertools.permutations((arrange.draft(author), arrange.draft(author))):
+        info = author.send("getDraftInfo", path={"uid": draft.uid})
+        done(info)
+        claim("draft-info-own").holds(
+            not readers.names(info.answer.json, other.uid),
+            info,
+            expected=f"info that does not name {other.uid}",
+            seen=info.answer.quote(),
+        )
 
 
 @contract("draft-delete-removes", "draft-delete-answer", profile="smoke")
