@@ -14,6 +14,7 @@ from contracts.cases.generated_faults import ABSENT
 from contracts.cases.requests import Request
 from contracts.checks.table import Judgement
 from contracts.errors import UsageError, suggestion
+from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import REDACTED
 from contracts.exchanges.transcript import heading, request_text, response_text
@@ -246,13 +247,9 @@ def value_at(exchange: Exchange | None, path: Sequence[str]) -> str | int | floa
     Raises:
         UsageError: there is none.
     """
-    value: Any = exchange.response.json if exchange is not None and exchange.response is not None else None
-    for name in path:
-        if isinstance(value, list) and name.isdigit() and int(name) < len(value):
-            value = value[int(name)]
-        else:
-            value = value.get(name) if isinstance(value, dict) else None
-    if not isinstance(value, str | int | float) or isinstance(value, bool):
+    response = exchange.response if exchange is not None else None
+    value = readers.value_at(response.json, path) if response is not None else None
+    if value is None:
         raise UsageError(f"the answer holds no text or number at {'.'.join(path)}")
     return value
 

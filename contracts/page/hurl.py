@@ -1,4 +1,4 @@
-"""A sequence of requests by hand as a Hurl file, in which the answer of one gives what the next one needs."""
+"""A sequence of requests by hand, in which the answer of one gives what the next one needs, and its Hurl file."""
 
 from __future__ import annotations
 
@@ -33,20 +33,32 @@ def hurl_of(page_session: PageSession, session: ManualSession, query: Mapping[st
     Raises:
         UsageError: there are none, one was not sent, or one uses an answer that is no step before it.
     """
+    kept = steps_of(page_session, query)
+    writer = _Writer(session, kept)
+    steps = [line for place, number in enumerate(kept, 1) for line in (*writer.step(place, number), "")]
+    text = "\n".join([*writer.head(), "", *steps]).rstrip("\n") + "\n"
+    return {"name": FILE_NAME, "text": str(session.redactor.text(text)), "command": writer.command}
+
+
+def steps_of(page_session: PageSession, query: Mapping[str, Any]) -> dict[int, FormRequest]:
+    """The requests of a sequence by their numbers, in their order.
+
+    Args:
+        query: `steps`, the numbers.
+
+    Raises:
+        UsageError: there are none, or too many, or one is not known any more.
+    """
     numbers = query.get("steps")
     if not isinstance(numbers, list) or not numbers or not all(isinstance(each, int) for each in numbers):
         raise UsageError("choose the requests of the sequence first")
     if len(numbers) > _MOST:
         raise UsageError(f"a sequence has at most {_MOST} requests")
-    kept = {number: page_session.kept(number) for number in numbers}
-    writer = _Writer(session, kept)
-    steps = [line for place, number in enumerate(numbers, 1) for line in (*writer.step(place, number), "")]
-    text = "\n".join([*writer.head(), "", *steps]).rstrip("\n") + "\n"
-    return {"name": FILE_NAME, "text": str(session.redactor.text(text)), "command": writer.command}
+    return {number: page_session.kept(number) for number in numbers}
 
 
 @dataclass(frozen=True)
-class _Value:
+class TakenValue:
     """What a step takes from the answer of an earlier one."""
 
     step: int
@@ -59,12 +71,38 @@ class _Value:
         """How a form names it."""
         return f"{{{self.step}.{'.'.join(self.path)}}}"
 
+    def used_by(self, request: FormRequest) -> bool:
+        """Whether a form names it."""
+        return any(found[0] == self.reference for found in REFERENCE.finditer(json.dumps(request.form)))
+
+
+def taken_values(steps: Mapping[int, FormRequest]) -> Iterator[TakenValue]:
+    """Every value that a step of a sequence takes from another, each once.
+
+    Raises:
+        UsageError: the other does not come before.
+    """
+    names: dict[tuple[int, tuple[str, ...]], str] = {}
+    before: list[int] = []
+    for number, request in steps.items():
+        for found in REFERENCE.finditer(json.dumps(request.form)):
+            step, path = int(found["step"]), tuple(found["path"].strip(".").split("."))
+            if step not in before:
+                raise UsageError(
+                    f"{request.operation} uses the answer of a request that is no step before it"
+                )
+            if (step, path) not in names:
+                names[step, path] = f"{re.sub(r'[^A-Za-z0-9_]', '_', path[-1])}_{len(names) + 1}"
+                value = value_at(steps[step].recorded, path)
+                yield TakenValue(step, path, names[step, path], str(value))
+        before.append(number)
+
 
 class _Writer:
     def __init__(self, session: ManualSession, kept: Mapping[int, FormRequest]) -> None:
         self._session = session
         self._kept = kept
-        self._values = list(self._taken())
+        self._values = list(taken_values(kept))
         own = re.compile(rf"{re.escape(session.namespace.prefix)}[\w-]*")
         seen = dict.fromkeys(name for each in self._sent() for name in own.findall(_all_text(each)))
         self._identifiers = {name: f"uid_{number}" for number, name in enumerate(seen, 1)}
@@ -75,23 +113,6 @@ class _Writer:
             if request.recorded is None:
                 raise UsageError("one of the requests was not sent yet")
             yield request.recorded
-
-    def _taken(self) -> Iterator[_Value]:
-        """Every value that a step takes from another, each once; the other has to come before."""
-        names: dict[tuple[int, tuple[str, ...]], str] = {}
-        before: list[int] = []
-        for number, request in self._kept.items():
-            for found in REFERENCE.finditer(json.dumps(request.form)):
-                step, path = int(found["step"]), tuple(found["path"].strip(".").split("."))
-                if step not in before:
-                    raise UsageError(
-                        f"{request.operation} uses the answer of a request that is no step before it"
-                    )
-                if (step, path) not in names:
-                    names[step, path] = f"{re.sub(r'[^A-Za-z0-9_]', '_', path[-1])}_{len(names) + 1}"
-                    value = value_at(self._kept[step].recorded, path)
-                    yield _Value(step, path, names[step, path], str(value))
-            before.append(number)
 
     @property
     def command(self) -> str:
@@ -162,8 +183,7 @@ class _Writer:
 
     def _with_variables(self, text: str, request: FormRequest, *, quoted: bool = False) -> str:
         """A text with variables in the place of what the request takes from an answer, and of the records it names."""
-        given = {found[0] for found in REFERENCE.finditer(json.dumps(request.form))}
-        taken = [(each.value, each.name) for each in self._values if each.reference in given]
+        taken = [(each.value, each.name) for each in self._values if each.used_by(request)]
         for value, name in [*taken, *self._identifiers.items()]:
             # A short number would be found in other places, too.
             if len(value) >= _SHORTEST or f"/{value}/" in text:

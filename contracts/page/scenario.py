@@ -6,7 +6,7 @@ import json
 import re
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from contracts.cases.generated_faults import ABSENT
@@ -20,6 +20,7 @@ from contracts.exchanges.request_facts import RequestFault, all_faults, clauses_
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import PreparedRequest
+from contracts.page.hurl import steps_of, taken_values
 from contracts.page.page_session import FormRequest, PageSession
 from contracts.safe_text import json_text
 
@@ -62,6 +63,8 @@ _INDENT: Final = "    "
 #: What an identifier of the namespace looks like where no fault changed it.
 _OWN: Final = re.compile(r"[a-z0-9]+")
 _USUAL_LENGTH: Final = 24
+#: A shorter value stands by chance in a text.
+_SHORTEST_INSIDE: Final = 4
 
 
 class Literals:
@@ -88,6 +91,15 @@ class Literals:
 
     _prefixed = False
 
+    def know(self, known: Mapping[str, str]) -> None:
+        """Write these values with their expressions from now on, in place of those known before."""
+        self._known = known
+
+    def take_preamble(self) -> list[str]:
+        """The lines that have to come before what was written since it was last asked."""
+        lines, self.preamble = self.preamble, []
+        return lines
+
     def value(self, value: Any, indent: str = "") -> str:
         """A JSON value."""
         if isinstance(value, str):
@@ -110,6 +122,10 @@ class Literals:
         """A text; the identifiers in it are fresh in the test."""
         if text in self._known:
             return self._known[text]
+        inside = max((each for each in self._known if each in text), key=len, default="")
+        if len(inside) >= _SHORTEST_INSIDE:
+            before, _, after = text.partition(inside)
+            return " + ".join(self.text(piece) for piece in (before, inside, after) if piece)
         if self._prefix not in text:
             return self.quoted(text)
         if text.startswith(self._prefix) and _OWN.fullmatch(text[len(self._prefix) :]):
@@ -193,7 +209,8 @@ class Differences:
         except UnicodeDecodeError:
             return repr(content)
         written = self._literals.text(text)
-        return f"b{written}" if written[0] in "\"'" and text.isascii() else f"({written}).encode()"
+        plain = written == self._literals.quoted(text) and text.isascii()
+        return f"b{written}" if plain else f"({written}).encode()"
 
     def _texts(self, part: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
         for name in before.keys() - after.keys():
@@ -349,6 +366,7 @@ class ClaimLines:
             return None
 
 
+_VALUE_OF: Final = "from contracts.cases.requests import value_of"
 FOLDER: Final = "tests/contract/scenario"
 _TYPES: Final = {
     "author": ("Actor", "from contracts.session.actor import Actor"),
@@ -397,14 +415,52 @@ def scenario_text(
     """
     if form_request.sent is None or form_request.judged is None or form_request.judged.facts is None:
         raise UsageError("a scenario test is made of what was sent; send the request first")
-    catalogue = load_catalogue()
-    words = _Words(session, form_request, form_request.judged, catalogue)
-    text = words.text([*_wanted(form_request.judged, words.claims.ruled_out()), *further])
-    name = f"test_by_hand_{_snake(words.claims.claimed[0])}.py"
-    notes = list(_notes(words.claims, form_request.judged, catalogue))
-    path = f"{FOLDER}/{name}"
-    text = session.redactor.text(text)
-    return {"text": text, "name": name, "folder": FOLDER, "command": f"pytest {path}", "notes": notes}
+    step = _Step(form_request, Literals(session.namespace.prefix, _known(form_request)))
+    step.write([*_wanted(form_request.judged, step.claims.ruled_out()), *further])
+    return _file(session, [step], list(_notes(step.claims, form_request.judged)))
+
+
+def scenario_of_sequence(
+    page_session: PageSession, session: ManualSession, query: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Write requests that were sent by hand as one case, in which answers give what later ones need; nothing is sent.
+
+    Args:
+        query: `steps`, the numbers of the requests in their order.
+
+    Returns:
+        See `scenario_text`. The last step claims all that its exchange shows, those before it that they were done, or
+        what they contradicted.
+
+    Raises:
+        UsageError: there are none, one was not sent, or one uses an answer that is no step before it.
+    """
+    kept = steps_of(page_session, query)
+    values = list(taken_values(kept))
+    literals = Literals(session.namespace.prefix, {})
+    steps, notes, named = list[_Step](), dict[str, None](), dict[str, str]()
+    for place, (number, form_request) in enumerate(kept.items()):
+        if form_request.judged is None or form_request.judged.facts is None:
+            raise UsageError("a scenario test is made of what was sent; send the request first")
+        taken = {each.value: each.name for each in values if each.used_by(form_request)}
+        literals.know(named | _known(form_request) | taken)
+        step = _Step(form_request, literals)
+        wanted = _wanted(form_request.judged, step.claims.ruled_out())
+        last = place == len(kept) - 1
+        step.write(wanted if last or form_request.judged.findings else wanted[:1])
+        if last:
+            notes |= dict.fromkeys(_notes(step.claims, form_request.judged))
+        later = json.dumps([each.form for other, each in kept.items() if other > number])
+        for value, expression in _known(form_request).items():
+            if value in later and value not in named:
+                named[value] = f"record_{len(named) + 1}"
+                step.lines.append(f"{named[value]} = {expression}")
+        step.lines += [
+            f'{each.name} = value_of(sent, "{".".join(each.path)}")' for each in values if each.step == number
+        ]
+        step.imports |= {_VALUE_OF} if any(each.step == number for each in values) else set()
+        steps.append(step)
+    return _file(session, steps, list(notes))
 
 
 def _wanted(judged: Judgement, ruled_out: list[str]) -> list[str]:
@@ -417,7 +473,8 @@ def _wanted(judged: Judgement, ruled_out: list[str]) -> list[str]:
     return plain or [name for name in judged.held if name in UNIVERSAL] or ["no-server-error"]
 
 
-def _notes(claims: ClaimLines, judged: Judgement, catalogue: Catalogue) -> Iterable[str]:
+def _notes(claims: ClaimLines, judged: Judgement) -> Iterable[str]:
+    catalogue = load_catalogue()
     for name in claims.further:
         yield f"{name} takes several requests to show; `registry-contracts explain {name}` names its cases"
     contradicted = {each.clause for each in judged.findings}
@@ -425,50 +482,43 @@ def _notes(claims: ClaimLines, judged: Judgement, catalogue: Catalogue) -> Itera
         yield "what is contradicted is a should: a run reports it, and passes all the same"
 
 
-class _Words:
-    def __init__(
-        self, session: ManualSession, form_request: FormRequest, judged: Judgement, catalogue: Catalogue
-    ) -> None:
-        assert form_request.sent is not None, "the caller looked"  # noqa: S101 - for the type checker
-        self._form_request = form_request
-        self._judged = judged
-        self._catalogue = catalogue
-        self.claims = ClaimLines(judged, catalogue)
-        self._literals = Literals(session.namespace.prefix, _known(form_request))
-        self._changes = Differences(
-            form_request.operation, form_request.base, form_request.sent, self._literals
-        )
-        self._fixtures: set[str] = set()
-        self._imports = {"from contracts.cases.marks import contract"}
+class _Step:
+    """One request of a case: its lines, and what they need.
 
-    def text(self, clauses: list[str]) -> str:
+    Args:
+        form_request: What was sent, and judged.
+        literals: Writes values; of a case of several steps, theirs.
+    """
+
+    def __init__(self, form_request: FormRequest, literals: Literals) -> None:
+        if form_request.sent is None or form_request.judged is None:
+            raise UsageError("a scenario test is made of what was sent; send the request first")
+        self.form_request = form_request
+        self.judged = form_request.judged
+        self.claims = ClaimLines(self.judged, load_catalogue())
+        self.literals = literals
+        self._changes = Differences(form_request.operation, form_request.base, form_request.sent, literals)
+        self.fixtures: set[str] = set()
+        self.imports: set[str] = set()
+        self.lines: list[str] = []
+
+    def write(self, clauses: list[str]) -> None:
+        """Write the lines, which claim these clauses."""
         arranged, changes = self._arranged(), self._changes.lines()
-        sending = f"sent = {self._changes.sending(self._form_request.role)}"
-        body = [*arranged, *self._literals.preamble, *changes, sending]
-        body += self.claims.lines(clauses) or self.claims.lines(["no-server-error"])
-        self._fixtures |= {self._form_request.role, *self.claims.fixtures}
-        self._fixtures |= {"fresh"} if self._literals.fresh else set()
-        return "\n".join(
-            [
-                f'"""{self._title()}"""',
-                "",
-                *merged(self._imports | self._changes.imports | self._type_imports()),
-                "",
-                "",
-                self._mark(),
-                *self._signature(),
-                *(textwrap.indent(_fitted(line), "    ") for line in [*self._docstring(), *body]),
-                "",
-            ]
-        )
+        sending = f"sent = {self._changes.sending(self.form_request.role)}"
+        self.lines = [*arranged, *self.literals.take_preamble(), *changes, sending]
+        self.lines += self.claims.lines(clauses) or self.claims.lines(["no-server-error"])
+        self.fixtures |= {self.form_request.role, *self.claims.fixtures}
+        self.fixtures |= {"fresh"} if self.literals.fresh else set()
+        self.imports |= self._changes.imports
 
     def _arranged(self) -> list[str]:
-        operation, role = self._form_request.operation, self._form_request.role
+        operation, role = self.form_request.operation, self.form_request.role
         if role not in _OWNERS:
-            self._fixtures.add("ordinary")
+            self.fixtures.add("ordinary")
             return [f'request = ordinary.request("{operation}")']
-        self._fixtures |= {"arrange", "samples", "fresh", "worker"}
-        self._imports |= {
+        self.fixtures |= {"arrange", "samples", "fresh", "worker"}
+        self.imports |= {
             "from contracts.cases.requests import ValidRequests",
             "from contracts.cases.requests import OrdinaryRequests",
         }
@@ -477,45 +527,91 @@ class _Words:
             f'request = OrdinaryRequests(bases, arrange, samples, {role}).request("{operation}")',
         ]
 
-    def _title(self) -> str:
-        form_request, response = self._form_request, self._judged.exchange.response
+    @property
+    def told(self) -> str:
+        """What was sent as whom, and the answer."""
+        response = self.judged.exchange.response
         answered = f"answered {response.status}" if response else "without an answer"
-        where = "" if form_request.realm == "any" else f" in {form_request.realm}"
-        return (
-            f"Made on the workbench page: {form_request.operation} as {form_request.role}{where}, {answered}."
-        )
+        where = "" if self.form_request.realm == "any" else f" in {self.form_request.realm}"
+        return f"{self.form_request.operation} as {self.form_request.role}{where}, {answered}"
 
-    def _mark(self) -> str:
-        named = ", ".join(f'"{name}"' for name in self.claims.claimed)
-        short = f'@contract({named}, operations=["{self._form_request.operation}"])'
-        if len(short) <= _CODE_WIDTH:
-            return short
-        names = "".join(f'    "{name}",\n' for name in self.claims.claimed)
-        return f'@contract(\n{names}    operations=["{self._form_request.operation}"],\n)'
 
-    def _signature(self) -> list[str]:
-        name = f"test_by_hand_{_snake(self.claims.claimed[0])}"
-        order = [self._form_request.role, *(each for each in _TYPES if each != self._form_request.role)]
-        wanted = [
-            f"{each}: {_TYPES.get(each, _TYPES['author'])[0]}" for each in order if each in self._fixtures
+def _file(session: ManualSession, steps: Sequence[_Step], notes: list[str]) -> dict[str, Any]:
+    """A case of steps as a file."""
+    claimed = list(dict.fromkeys(name for step in [*steps[-1:], *steps] for name in step.claims.claimed))
+    operations = list(dict.fromkeys(step.form_request.operation for step in steps))
+    fixtures = set().union(*(step.fixtures for step in steps))
+    imports = {"from contracts.cases.marks import contract"}.union(*(step.imports for step in steps))
+    imports |= {_TYPES.get(each, _TYPES["author"])[1] for each in fixtures} - {""}
+    lines = [line for step in steps for line in step.lines]
+    text = "\n".join(
+        [
+            f'"""{_title(steps)}"""',
+            "",
+            *merged(imports),
+            "",
+            "",
+            _mark(claimed, operations),
+            *_signature(claimed[0], steps, fixtures),
+            *(
+                textwrap.indent(_fitted(line), "    ")
+                for line in [*_docstring(claimed[0], len(steps)), *lines]
+            ),
+            "",
         ]
-        short = f"def {name}({', '.join(wanted)}) -> None:"
-        if len(short) <= _CODE_WIDTH:
-            return [short]
-        middle = f"    {', '.join(wanted)}"
-        inside = [middle] if len(middle) <= _CODE_WIDTH else [f"    {each}," for each in wanted]
-        return [f"def {name}(", *inside, ") -> None:"]
+    )
+    name = f"test_by_hand_{_snake(claimed[0])}.py"
+    path = f"{FOLDER}/{name}"
+    return {
+        "text": session.redactor.text(text),
+        "name": name,
+        "folder": FOLDER,
+        "command": f"pytest {path}",
+        "notes": notes,
+    }
 
-    def _docstring(self) -> list[str]:
-        clause = self._catalogue.clause(self.claims.claimed[0])
-        wording = clause.wording.replace("\\", "").replace('"', "'")
-        if len(wording) <= _CODE_WIDTH - 10:
-            return [f'"""{wording}"""']
-        return [f'"""One request shows {clause.id}.', "", *textwrap.wrap(wording, _CODE_WIDTH - 6), '"""']
 
-    def _type_imports(self) -> set[str]:
-        found = {_TYPES.get(each, _TYPES["author"])[1] for each in self._fixtures}
-        return found - {""}
+def _title(steps: Sequence[_Step]) -> str:
+    if len(steps) == 1:
+        return f"Made on the workbench page: {steps[0].told}."
+    told = "; ".join(step.told for step in steps)
+    short = f"Made on the workbench page: {told}."
+    if len(short) <= _CODE_WIDTH - 6:
+        return short
+    listed = "".join(f"{place}. {step.told}\n" for place, step in enumerate(steps, 1))
+    return f"Made on the workbench page, in {len(steps)} steps.\n\n{listed}"
+
+
+def _mark(claimed: Sequence[str], operations: Sequence[str]) -> str:
+    named = ", ".join(f'"{name}"' for name in claimed)
+    listed = ", ".join(f'"{name}"' for name in operations)
+    short = f"@contract({named}, operations=[{listed}])"
+    if len(short) <= _CODE_WIDTH:
+        return short
+    names = "".join(f'    "{name}",\n' for name in claimed)
+    return f"@contract(\n{names}    operations=[{listed}],\n)"
+
+
+def _signature(clause: str, steps: Sequence[_Step], fixtures: set[str]) -> list[str]:
+    name = f"test_by_hand_{_snake(clause)}"
+    roles = list(dict.fromkeys(step.form_request.role for step in steps))
+    order = [*roles, *(each for each in _TYPES if each not in roles)]
+    wanted = [f"{each}: {_TYPES.get(each, _TYPES['author'])[0]}" for each in order if each in fixtures]
+    short = f"def {name}({', '.join(wanted)}) -> None:"
+    if len(short) <= _CODE_WIDTH:
+        return [short]
+    middle = f"    {', '.join(wanted)}"
+    inside = [middle] if len(middle) <= _CODE_WIDTH else [f"    {each}," for each in wanted]
+    return [f"def {name}(", *inside, ") -> None:"]
+
+
+def _docstring(claimed: str, steps: int) -> list[str]:
+    clause = load_catalogue().clause(claimed)
+    wording = clause.wording.replace("\\", "").replace('"', "'")
+    if len(wording) <= _CODE_WIDTH - 10:
+        return [f'"""{wording}"""']
+    shows = "One request shows" if steps == 1 else f"{steps} requests show"
+    return [f'"""{shows} {clause.id}.', "", *textwrap.wrap(wording, _CODE_WIDTH - 6), '"""']
 
 
 def _fitted(line: str) -> str:

@@ -30,7 +30,7 @@ from contracts.page.hurl import hurl_of, sequence_of
 from contracts.page.live import LiveStream, exchange_shown, open_in_form, scenario_of_exchange
 from contracts.page.page_session import AccessCheck, PageSession
 from contracts.page.recordings import Recordings
-from contracts.page.scenario import scenario
+from contracts.page.scenario import scenario, scenario_of_sequence
 from contracts.settings.target import ACCOUNT_ROLES, Target
 
 #: A file for createAttachment comes as Base64 in JSON.
@@ -113,6 +113,7 @@ class _Page:
             web.post("/api/open-har", self._reading(self._recordings.har)),
             web.post("/api/sequence", self._answering(lambda page, _session, _query: sequence_of(page))),
             web.post("/api/hurl", self._answering(hurl_of)),
+            web.post("/api/sequence-scenario", self._answering(scenario_of_sequence)),
             web.post("/api/prepare", self._answering(prepare)),
             web.post("/api/send", self._answering(send_form)),
             web.post("/api/scenario", self._answering(scenario)),

@@ -169,7 +169,7 @@ function sequence() {
   doing(null, async () => {
     const { steps } = await post("/api/sequence", {});
     by("sequence-none").hidden = steps.length > 0;
-    by("sequence-save").disabled = !steps.length;
+    for (const id of ["sequence-save", "sequence-scenario"]) by(id).disabled = !steps.length;
     by("sequence-list").replaceChildren(
       ...steps.map((each) =>
         el("li", {}, el("label", { class: "check" }, el("input", { type: "checkbox", value: each.form_number, ".checked": true }), el("b", {}, each.operation), el("span", { class: "soft" }, `as ${each.role}${each.realm === "any" ? "" : ` in ${each.realm}`}, answered ${each.status || "not at all"}`))),
@@ -179,10 +179,10 @@ function sequence() {
   });
 }
 
-function saveSequence() {
+function saveSequence(address) {
   const steps = [...by("sequence-list").querySelectorAll("input:checked")].map((each) => Number(each.value));
   by("sequence-dialog").close();
-  scenario("/api/hurl", { steps });
+  scenario(address, { steps });
 }
 
 let looking = 0;
@@ -258,7 +258,8 @@ by("keys").addEventListener("click", KEYS["?"][1]);
 by("open").addEventListener("click", openRecording);
 by("har-file").addEventListener("change", openHar);
 by("sequence").addEventListener("click", sequence);
-by("sequence-save").addEventListener("click", saveSequence);
+by("sequence-save").addEventListener("click", () => saveSequence("/api/hurl"));
+by("sequence-scenario").addEventListener("click", () => saveSequence("/api/sequence-scenario"));
 by("live-again").addEventListener("click", () => showRecorded(null));
 by("later").addEventListener("click", () => step(1));
 by("earlier").addEventListener("click", () => step(-1));

@@ -278,6 +278,12 @@ def test_requests_by_hand_are_listed_chained_by_clicking_and_saved(opened: Open,
     shown.until("document.getElementById('scenario').open")
     assert "[Captures]" in shown.text("#scenario-text")
     assert shown.text("#scenario-path") == "sequence.hurl"
+    shown.press("Escape", "q")
+    shown.until("document.getElementById('sequence-dialog').open")
+    shown.run("document.getElementById('sequence-scenario').click()")
+    shown.until("document.getElementById('scenario').open")
+    assert 'request.path["uid"] = identifier_1' in shown.text("#scenario-text")
+    assert shown.text("#scenario-path").startswith("tests/contract/scenario/test_by_hand_")
 
 
 def test_a_case_of_a_run_is_opened_and_stepped_through(opened: Open, judging_page: Page) -> None:

@@ -161,6 +161,34 @@ def other_draft(form: dict[str, Any]) -> None:
     form["body"]["text"] = json.dumps({"header": header, "title": {"en": "Seeds", "fr": "Semences"}})
 
 
+def chain(page: Page) -> dict[str, Any]:
+    """Word three requests as one test: what the first answers is in the address, and in the filter, of the next."""
+    first = page.tried("saveDraft")["form_number"]
+    filter_of_it = {"$filter": f"identifier eq '{{{first}.identifier}}'"}
+    later = (("getDraft", "path", {"uid": f"{{{first}.identifier}}"}), ("listDrafts", "query", filter_of_it))
+    numbers = [first]
+    for operation, place, values in later:
+        asked = {"operation": operation, "role": "author", "realm": ""}
+        filled = page.done("/api/prepare", **asked, live=True)
+        filled["form"][place].update(values)
+        sent = page.done("/api/send", **asked, form_number=filled["form_number"], form=filled["form"])
+        numbers.append(sent["form_number"])
+    return page.done("/api/sequence-scenario", steps=numbers)
+
+
+def test_a_sequence_becomes_one_test_in_which_answers_give_what_later_requests_need(
+    faithful_page: Page,
+) -> None:
+    made = chain(faithful_page)
+    written = lines(made)
+    taken = written.index('identifier_1 = value_of(sent, "identifier")')
+    assert written[0] == 'request = ordinary.request("saveDraft")'
+    assert 'request.path["uid"] = identifier_1' in written[taken:]
+    assert """request.query["$filter"] = "identifier eq '" + identifier_1 + "'\"""" in written[taken:]
+    assert made["text"].count("sent = request.send(author)") == 3
+    assert "rc-" not in made["text"]
+
+
 SAMPLES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("saveDraft", {"fault": "path.uid:too-short"}),
     ("createContact", {"fault": "body.firstName:missing"}),
@@ -189,6 +217,8 @@ def pasted(checkout: Path, faithful_page: Page) -> Path:
         made = made_of(faithful_page, operation, **wish)
         name = made["name"].replace("test_by_hand", f"test_by_hand_{number}")
         (checkout / made["folder"] / name).write_text(made["text"], "utf-8")
+    made = chain(faithful_page)
+    (checkout / made["folder"] / "test_by_hand_chain.py").write_text(made["text"], "utf-8")
     return checkout
 
 
@@ -217,7 +247,7 @@ def run(checkout: Path, scratch: Path, url: str) -> tuple[int, dict[str, Any], s
 def test_pasted_tests_pass_on_a_good_service(pasted: Path, tmp_path: Path, sandbox_url: str) -> None:
     code, verdict, said = run(pasted, tmp_path, sandbox_url)
     assert (code, verdict["findings"]) == (0, []), said
-    assert f"{len(SAMPLES)} passed" in said
+    assert f"{len(SAMPLES) + 1} passed" in said
 
 
 def test_pasted_tests_fail_where_the_finding_was_seen(pasted: Path, tmp_path: Path, broken_url: str) -> None:
