@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from contracts.evidence.journal import journal_path
+from contracts.file_formats import read_bytes
 from contracts.plugin.forecast import LARGE_FILE_BYTES, MEASURED, without_realm
 
 
@@ -48,8 +50,8 @@ def _size(request: Mapping[str, Any]) -> int:
 
 def main() -> None:
     """Write the figures of the run in the folder that the command names."""
-    journal = Path(sys.argv[1]) / "journal-main.jsonl"
-    events = map(json.loads, journal.read_text(encoding="utf-8").splitlines())
+    journal = journal_path(Path(sys.argv[1]), "main")
+    events = map(json.loads, read_bytes(journal).decode().splitlines())
     lines = (f"{json.dumps(case)}: {json.dumps(known)}" for case, known in measure(events).items())
     MEASURED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
