@@ -36,10 +36,11 @@ def faults_in_words(environment: Environment) -> str:
     if not faults and not retries:
         return ""
     ordered = sorted(faults.items(), key=lambda pair: (-pair[1], pair[0]))
-    kinds = [f"{count} times {kind}" for kind, count in ordered[:_KINDS_AT_MOST]]
+    kinds = [f"{count} {kind}" if len(faults) > 1 else kind for kind, count in ordered[:_KINDS_AT_MOST]]
     kinds += [f"{len(ordered) - _KINDS_AT_MOST} kinds more"] if len(ordered) > _KINDS_AT_MOST else []
     shown = f" ({', '.join(kinds)})" if kinds else ""
-    return f"{many(sum(faults.values()), 'fault')}{shown}, retried {many(retries, 'time')}"
+    again = f", retried {many(retries, 'time')}" if retries else ""
+    return f"{many(sum(faults.values()), 'fault')}{shown}{again}"
 
 
 def weather(environment: Environment, cells: Iterable[Cell]) -> str:
@@ -296,7 +297,9 @@ def judge(
     )
     holding = dict(_applicable_exit_codes(record, verdict))
     code = deciding_exit_code(holding)
-    in_weather = code is ExitCode.INCONCLUSIVE and verdict.weather
+    # What stopped a run that judged nothing is all there is to tell of the weather.
+    told = bool(record.run.breaker) and not any(verdict.count(each) for each in _JUDGED)
+    in_weather = code is ExitCode.INCONCLUSIVE and verdict.weather and not told
     reason = f"{holding[code]}; weather: {verdict.weather}" if in_weather else holding[code]
     shard = record.run.shard
     reason += f"; this is {shard.name}, the rest is in the others" if shard else ""

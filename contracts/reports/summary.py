@@ -83,7 +83,7 @@ def lamps(record: RunRecord, verdict: RunVerdict) -> tuple[Lamp, ...]:
         ("contract", _contract(verdict)),
         ("blocked by findings", _blocked(verdict, counts["blocked by findings"])),
         ("environment", _environment(record, counts["environment"])),
-        ("suite", _suite(record, verdict)),
+        ("suite", _suite(record, verdict, counts["suite"])),
     )
     return tuple(Lamp(name, light, says, counts[name]) for name, (light, says) in lit)
 
@@ -109,8 +109,8 @@ def _answers_for(record: RunRecord, verdict: RunVerdict, cell: Cell, cases: Mapp
 
 
 def _unreached(record: RunRecord, cell: Cell) -> str:
-    """Whose doing it is that no case came to a clause: a run that was stopped early gives none its turn."""
-    early = record.run.breaker and not cell.cases and cell.clause.untested is None
+    """Whose doing it is that no case came to a clause: a run that was stopped early did not give each its turn."""
+    early = record.run.breaker and cell.clause.untested is None
     return "environment" if early else "suite"
 
 
@@ -191,7 +191,7 @@ def _environment(record: RunRecord, verdicts: int) -> tuple[Light, str]:
     return Light.GREEN, "no faults, no retries"
 
 
-def _suite(record: RunRecord, verdict: RunVerdict) -> tuple[Light, str]:
+def _suite(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
     broken = sum(case.outcome is Verdict.ERROR for case in record.cases)
     if verdict.problems:
         return Light.RED, "the evidence is not whole"
@@ -201,7 +201,8 @@ def _suite(record: RunRecord, verdict: RunVerdict) -> tuple[Light, str]:
         return Light.AMBER, "interrupted by hand"
     if record.crashes:
         return Light.AMBER, f"{many(len(record.crashes), 'worker')} died, their cases ran again"
-    return Light.GREEN, f"{many(len(record.cases), 'case')} ran to the end"
+    left = f"; {many(verdicts, 'verdict')} not given" if verdicts else ""
+    return Light.GREEN, f"{many(len(record.cases), 'case')} ran to the end{left}"
 
 
 FILE_NAME = "summary.md"

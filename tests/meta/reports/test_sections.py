@@ -156,7 +156,9 @@ def test_junit_fails_on_drift_that_blocks_and_on_no_other(rich: Path, made_up: S
 def test_what_the_run_may_do_and_what_stays_is_told(page: str) -> None:
     assert "Requests per second at most 20.0" in section(page, "environment")
     assert "Concurrency" not in section(page, "environment")
-    assert "Records that nobody can remove, created by this run: 3 in abs-dev." in section(page, "left")
+    assert "Permanent records (contacts and submissions) that this run created: 3 in abs-dev." in section(
+        page, "left"
+    )
 
 
 def test_hostile_texts_are_inert_in_every_section(page: str) -> None:
