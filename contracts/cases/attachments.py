@@ -111,7 +111,7 @@ def lists_no_strangers(claim: Claim, actor: Actor, own: SharedDocument, other: S
         not set(strangers) - names and page.different <= len(own.attachments),
         page.exchange,
         expected=f"its attachments: {', '.join(sorted(names))}",
-        seen=page.seen,
+        seen=page.seen_of(other.uid),
     )
 
 

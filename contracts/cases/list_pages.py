@@ -76,6 +76,15 @@ class Page:
         count = "no list" if self.records is None else f"{self.size} items"
         return f"{count}: {self.exchange.answer.quote()}"
 
+    def seen_of(self, stranger: str) -> str:
+        """What was seen, for the report, with how much of it is of a document that it is not about."""
+        count = self.count(stranger)
+        return (
+            f"{self.size} items, {count} of them of {stranger}: {self.exchange.answer.quote()}"
+            if count
+            else self.seen
+        )
+
     def names(self, identifier: str) -> bool:
         """Whether a record with this identifier is among them."""
         return any(readers.names(record, identifier) for record in self.records or ())

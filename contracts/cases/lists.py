@@ -360,7 +360,7 @@ def not_listed_without_a_draft(claim: Claim, arrange: Arrangement, actor: Actor,
         return not any(page.names(uid) for page in pages)
 
     gone = absent() or arrange.eventually(absent)
-    claim.holds(gone, *exchanges, expected=f"no item for {uid}, which has no draft", seen="it is listed")
+    claim.holds(gone, *exchanges, expected=f"no item for {uid}, which has no draft", seen=f"{uid} is listed")
 
 
 def _is_draft(actor: Actor, uid: str) -> Exchange:

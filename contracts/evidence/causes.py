@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
+from urllib.parse import urlsplit
 
 from contracts.evidence.findings import Cell, Finding, Standing
 from contracts.evidence.record import Case, RunRecord, Verdict
+from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.request_facts import RequestFault, all_faults, read_request
 from contracts.interface.catalogue import Clause, matches
@@ -27,8 +30,10 @@ _RELIES_ON: Final[Mapping[str, frozenset[str]]] = {
     "attachment": frozenset({"attachment"}),
 }
 _FAULTS_TOLD: Final = 2
+_ERRORS_TOLD: Final = 3
 _LONGEST: Final = 300
 _SEEN: Final = 120
+_ADDRESS: Final = 160
 _STATUS: Final = re.compile(r"(?P<status>[1-5]\d\d)(?:\s+(?P<body>.*))?", re.DOTALL)
 _MESSAGE: Final = re.compile(r'"message"\s*:\s*"(?P<text>(?:[^"\\]|\\.)*)"')
 #: An expected answer with the text of its message.
@@ -51,6 +56,16 @@ _FIRM: Final[Mapping[Standing, tuple[Standing, ...]]] = {
 _QUOTED: Final = re.compile(r": (?=[1-5]\d\d\b)")
 #: Identifiers and values, long enough not to stand anywhere by chance.
 _WORD: Final = re.compile(r"[\w-]{8,}")
+_IDENTIFYING: Final = re.compile(r"[0-9]|\w-\w")
+#: What a case says of an answer behind its status, in its own words.
+_IN_WORDS: Final = re.compile(r"[a-z][^{\[]*")
+_NUMBER: Final = re.compile(r"\d+")
+_NAME: Final = re.compile(r"\w+")
+_ROOT: Final = re.compile(r"^.*?/api/v\d+")
+#: The member of a document at which it is not what was saved.
+_MEMBER: Final = re.compile(r"\bdocument\.(?P<name>[\w-]+)")
+#: What a check expects where the request should have been refused.
+_REFUSAL: Final = re.compile(r"refused( \(4xx\))?|[\w.$-]+:[\w-]+ refused")
 #: What a check expects where the clause says it all.
 _PLAIN: Final = re.compile(r"refused( \(4xx\))?|accepted( \(2xx\))?|[\w.$-]+:[\w-]+ refused")
 
@@ -65,6 +80,8 @@ class Cause:
         was: What was, in words.
         faults: What is wrong with the request that shows it, in words; empty for a right one.
         marks: Texts in the request and the response that give it away.
+        culprit: Key of the exchange that gives it away; empty where none was kept.
+        curl: The line that sends its request again; empty where there is none.
         follows: Causes that only follow from this one.
         cases: Ids of the cases that it stood in the way of, and those of `follows`.
         clauses: Ids of the clauses that could not be judged for it.
@@ -75,6 +92,8 @@ class Cause:
     was: str
     faults: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+    culprit: str = ""
+    curl: str = ""
     follows: tuple[Cause, ...] = ()
     cases: tuple[str, ...] = ()
     clauses: tuple[str, ...] = ()
@@ -216,6 +235,7 @@ class _Shown:
         exchanges = [record.exchanges[key] for key in finding.exchanges if key in record.exchanges]
         mine = [each for each in exchanges if each.operation == finding.operation]
         self.exchanges: Sequence[Exchange] = mine or exchanges
+        self._keys = {id(record.exchanges[key]): key for key in finding.exchanges if key in record.exchanges}
         self.last = exchanges[-1] if exchanges else None
 
     @cached_property
@@ -223,6 +243,19 @@ class _Shown:
         """The faults of the last request of its operation."""
         facts = read_request(self.exchanges[-1], load_description()) if self.exchanges else None
         return all_faults(facts) if facts is not None else ()
+
+    def culprit(self, marks: Iterable[str]) -> tuple[str, Exchange] | None:
+        """The exchange of its operation whose answer gives it away, with its key: the last with most of the marks."""
+        if not self.exchanges:
+            return None
+        told = [mark for mark in marks if not mark.strip().isdigit()]
+
+        def named(exchange: Exchange) -> int:
+            text = (exchange.response.body.decoded if exchange.response else None) or ""
+            return sum(mark in text for mark in told)
+
+        best = max(reversed(self.exchanges), key=named)
+        return self._keys[id(best)], best
 
     @cached_property
     def status(self) -> int:
@@ -305,7 +338,24 @@ def _explains(above: _Shown, shown: _Shown) -> bool:
         return _lost(above) and _misses(shown, above)
     softer = shown.finding.standing is not Standing.FAIL
     same_field = bool(above.fields & shown.fields) and above.taken and shown.taken
-    return (softer and same_field) or _needs_fewer_options(above, shown)
+    # A service that does not miss a member takes null in its place, too.
+    absent = all(fault.kind == "missing" for fault in above.faults)
+    null = absent and bool(shown.faults) and all(fault.says.startswith("null ") for fault in shown.faults)
+    # Nor does it name the member where others are missing, too.
+    due = set(_NAME.findall(shown.finding.expected))
+    unnamed = above.taken and absent and bool(above.fields & due)
+    if (same_field and (softer or null)) or (softer and unnamed):
+        return True
+    return _same_words(above.finding, shown.finding) or _needs_fewer_options(above, shown)
+
+
+def _same_words(above: Finding, other: Finding) -> bool:
+    """Whether two clauses are contradicted by the same: an answer that lacks the same, told in the same words."""
+    alike = all(
+        _NUMBER.sub("#", one) == _NUMBER.sub("#", two)
+        for one, two in ((above.expected, other.expected), (above.seen, other.seen))
+    )
+    return alike and not _PLAIN.fullmatch(above.expected) and above.clause != other.clause
 
 
 def _lost(above: _Shown) -> bool:
@@ -337,13 +387,25 @@ def _needs_fewer_options(above: _Shown, shown: _Shown) -> bool:
 def _worded(group: Sequence[Finding], shown: _Shown, clause: Clause | None) -> Cause:
     finding = group[0]
     faults = _faults_of_clause(shown.faults, clause)
+    marks = tuple(_marks(finding, faults))
+    culprit = shown.culprit(marks)
     return Cause(
         findings=tuple(group),
         should=clause.wording if clause else f"{finding.operation or 'The service'}: {finding.expected}.",
         was=_was(finding, shown.last, faults),
         faults=tuple(map(_fault_in_words, faults)),
-        marks=tuple(_marks(finding, faults)),
+        marks=marks,
+        culprit=culprit[0] if culprit else "",
+        curl=_curl_of(finding, culprit[1]) if culprit else "",
     )
+
+
+def _curl_of(finding: Finding, culprit: Exchange) -> str:
+    """The curl line of an exchange among those of its finding, or the last of them."""
+    method = "-I" if culprit.method == "HEAD" else f"-X {culprit.method}"
+    start = f"curl -i {method} {shlex.quote(culprit.url)} "
+    mine = [line for line in finding.curl if f"{line} ".startswith(start)]
+    return next(reversed(mine or finding.curl), "")
 
 
 def _faults_of_clause(faults: Sequence[RequestFault], clause: Clause | None) -> tuple[RequestFault, ...]:
@@ -371,14 +433,41 @@ def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]
     if not (taken or said) and _MESSAGE_DUE.search(finding.expected):
         said = "without a message"
     words = f"But {who} was answered {status}{f' ({said})' if said else ''}"
-    if taken and who == _SIGN_IN and "…" not in body:
+    words += _errors_in_words(last, status)
+    if taken and _IN_WORDS.fullmatch(body):
+        told = plain_line(body, _SEEN)
+        words += f" {told}" if told.startswith("with") else f" ({told})"
+    elif taken and who == _SIGN_IN and "…" not in body:
         lacking = [name for name in _GIVEN_BY_SIGN_IN if f'"{name}"' not in body]
         words += f" without {' and '.join(lacking)}" if lacking else ""
     if faults and who == finding.operation:
         words += f", {'though' if taken else 'where'} {' and '.join(map(_fault_in_words, faults))}"
+    elif taken and last is not None and _REFUSAL.fullmatch(finding.expected):
+        # Nothing but the address says what it was that should not have been taken.
+        words += f" to {last.method} {plain_line(_address(last), _ADDRESS)}"
     if not _PLAIN.fullmatch(finding.expected):
         words += f"; expected: {finding.expected}"
     return _sentence(words)
+
+
+def _address(exchange: Exchange) -> str:
+    """What stands behind the version in an exchange's address."""
+    parts = urlsplit(exchange.url)
+    return _ROOT.sub("", parts.path) + (f"?{parts.query}" if parts.query else "")
+
+
+def _errors_in_words(last: Exchange | None, status: str) -> str:
+    """The errors array of a refusal, in words; empty where there is none to tell."""
+    if last is None or last.response is None or str(last.status) != status or not status.startswith("4"):
+        return ""
+    try:
+        found = readers.errors(last.response) or []
+    except readers.Ambiguous:
+        return ""
+    told = [f"{each.get('code')} for {each.get('property')}" for each in found if isinstance(each, dict)]
+    more = len(told) - _ERRORS_TOLD
+    words = plain_line(", ".join(told[:_ERRORS_TOLD]), _SEEN)
+    return f" with {words}{f' and {more} more' if more > 0 else ''}" if told else ""
 
 
 def _last_steps(seen: str) -> str:
@@ -408,5 +497,6 @@ def _marks(finding: Finding, faults: Sequence[RequestFault]) -> Iterable[str]:
     answer = _STATUS.fullmatch(finding.seen.strip())
     if answer is not None:
         yield f"{answer['status']} "
+    yield from (f'"{found["name"]}"' for found in _MEMBER.finditer(finding.seen))
     told = finding.expected if answer else f"{_QUOTED.split(finding.seen)[0]} {finding.expected}"
-    yield from dict.fromkeys(word for word in _WORD.findall(told) if any(map(str.isdigit, word)))
+    yield from dict.fromkeys(word for word in _WORD.findall(told) if _IDENTIFYING.search(word))

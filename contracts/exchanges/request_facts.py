@@ -39,6 +39,8 @@ _NUMBERS: Final = frozenset({"$top", "$skip", "top", "skip"})
 _JSON: Final = "application/json"
 #: Characters of a validator's message that are told.
 _SHOWN: Final = 200
+#: Characters at fault in an identifier that are told.
+_FOREIGN_TOLD: Final = 3
 _HALVES: Final = re.compile("[\ud800-\udfff]")
 #: What such a half is written with.
 _HALF_SIGN: Final = rb"\ud"
@@ -99,10 +101,18 @@ def _in_path(operation: Operation, name: str, value: str) -> Iterator[RequestFau
             size = len(value)
             kind = "too-short" if size < UID_SHORTEST else "too-long" if size > UID_LONGEST else "pattern"
             rule = f"{UID_SHORTEST} to {UID_LONGEST} letters, digits, hyphens and underscores"
-            yield RequestFault(f"{key}:{kind}", f"{shown} ({size} characters); the rule is {rule}")
+            about = f"it holds {_foreign(value)}" if kind == "pattern" else f"{size} characters"
+            yield RequestFault(f"{key}:{kind}", f"{shown} ({about}); the rule is {rule}")
         return
     for error in _validators(operation.id).get(("path", name), ()):
         yield from _of_text(error, key, shown, value)
+
+
+def _foreign(uid: str) -> str:
+    """The characters that a uid must not hold, each once; a few of them where they are many."""
+    found = list(dict.fromkeys(character for character in uid if not is_valid_uid(character * UID_SHORTEST)))
+    more = len(found) - _FOREIGN_TOLD
+    return ", ".join(map(repr, found[:_FOREIGN_TOLD])) + (f" and {more} more" if more > 0 else "")
 
 
 def _in_query(operation: Operation, query: Sequence[tuple[str, str]]) -> Iterator[RequestFault]:

@@ -43,12 +43,20 @@ def request_text(exchange: Exchange, limit: int = _SHOWN_CHARACTERS) -> str:
     return _message(first, exchange.request_headers, exchange.request_body, limit)
 
 
-def response_text(exchange: Exchange, limit: int = _SHOWN_CHARACTERS) -> str:
-    """Return the status line, headers and body of the response, or the fault in its place."""
+def response_text(exchange: Exchange, limit: int = _SHOWN_CHARACTERS, marks: Iterable[str] = ()) -> str:
+    """Return the status line, headers and body of the response, or the fault in its place.
+
+    Args:
+        exchange: whose response it is.
+        limit: characters of the body that are shown.
+        marks: texts of which the rarest stays in view where the body is cut.
+    """
     response = exchange.response
     if response is None:
         return printable(f"no response: {exchange.fault or 'the connection ended without one'}")
-    text = _message(f"{response.status} {response.reason}".rstrip(), response.headers, response.body, limit)
+    text = _message(
+        f"{response.status} {response.reason}".rstrip(), response.headers, response.body, limit, marks
+    )
     if exchange.fault is None:
         return text
     return f"{text}\n\n(taken for a fault of the environment: {printable(exchange.fault)})"
@@ -59,15 +67,28 @@ def transcript(exchange: Exchange) -> str:
     return f"{heading(exchange)}\n\n{request_text(exchange)}\n\n{response_text(exchange)}\n"
 
 
-def body_text(body: Body, limit: int = _SHOWN_CHARACTERS) -> str:
+def body_text(body: Body, limit: int = _SHOWN_CHARACTERS, marks: Iterable[str] = ()) -> str:
     """Return a body for people: JSON indented, binary content named by size, long content cut and marked."""
     if body.decoded is None:
         return f"({body.size} bytes of binary content, sha256 {body.digest or 'unknown'})"
     if not body.content:
         return "" if body.whole else f"(not kept{f'; {body.size} bytes' if body.size else ''})"
     shown = _indented(body.decoded) if body.whole else body.decoded
-    cut = shown[:limit]
-    return cut + ("" if body.whole and len(cut) == len(shown) else f"\n(cut; {body.size} bytes in all)")
+    cut = _around(shown, limit, marks)
+    return cut + ("" if body.whole and len(shown) <= limit else f"\n(cut; {body.size} bytes in all)")
+
+
+def _around(text: str, limit: int, marks: Iterable[str]) -> str:
+    """The beginning of a text, and where the rarest mark lies beyond it, its surroundings."""
+    # What stands everywhere gives nothing away.
+    mark = min((each for each in marks if each in text), key=text.count, default="")
+    place = text.find(mark)
+    if len(text) <= limit or place < limit:
+        return text[:limit]
+    half = limit // 2
+    start = text.rfind("\n", 0, place - half // 2) + 1 or place - half // 2
+    beginning = text[: text.rfind("\n", 0, half) + 1 or half]
+    return f"{beginning}… ({start - len(beginning):,} characters)\n{text[start : start + half]}"
 
 
 def _indented(text: str) -> str:
@@ -80,9 +101,9 @@ def _indented(text: str) -> str:
         return text
 
 
-def _message(first: str, headers: Headers, body: Body, limit: int) -> str:
+def _message(first: str, headers: Headers, body: Body, limit: int, marks: Iterable[str] = ()) -> str:
     lines = [_short(f"{name}: {value}") for name, value in headers.pairs]
-    return printable("\n".join([_short(first), *lines, "", body_text(body, limit)]).rstrip())
+    return printable("\n".join([_short(first), *lines, "", body_text(body, limit, marks)]).rstrip())
 
 
 def _short(line: str) -> str:

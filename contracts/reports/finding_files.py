@@ -271,11 +271,12 @@ def markdown(record: RunRecord, cause: Cause, clause: Clause | None) -> str:
         "## Next",
         "",
     ]
-    for command in next_commands(record.run.command, record.run.target_in_words, finding):
+    for command in next_commands(record.run.command, record.run.target_in_words, cause):
         lines += [f"{command.does}:", "", fenced(command.line, "sh"), ""]
     for number, exchange in enumerate(shown_exchanges(record, finding), start=1):
         lines += [f"## Exchange {number}: {inline(heading(exchange))}", ""]
-        lines += [fenced(request_text(exchange), "http"), "", fenced(response_text(exchange), "http"), ""]
+        answer = response_text(exchange, marks=cause.marks)
+        lines += [fenced(request_text(exchange), "http"), "", fenced(answer, "http"), ""]
     return "\n".join(lines)
 
 

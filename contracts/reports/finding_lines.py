@@ -20,9 +20,18 @@ _FOLLOWING_AT_MOST: Final = 3
 _LONGEST: Final = 400
 #: Options of a run that say where it was sent, which a replay of its findings takes, too.
 _WHERE: Final = ("--target", "--sandbox-arguments", "--reports")
-_PORT: Final = re.compile(r"https?://[^/\s]+:(?P<port>\d+)/")
+_BASE: Final = re.compile(r"https?://[^/\s':]+(?::(?P<port>\d+))?[^\s']*?(?=/api/v20)")
+#: Signs in and keeps the token in the shell.
+_SIGN_IN: Final = (
+    "TOKEN=$(curl -s {base}/api/v2013/authentication/token -H 'Accept: application/json'"
+    " -H 'Content-Type: application/json' --data-binary {account}"
+    """ | sed 's/.*"authenticationToken" *: *"\\([^"]*\\)".*/\\1/')"""
+)
+_ANY_ACCOUNT: Final = """'{"email":"'"$EMAIL"'","password":"'"$PASSWORD"'"}'"""
+_SANDBOX_ACCOUNT: Final = """'{{"email":"{role}@sandbox.test","password":"sandbox-{role}"}}'"""
 #: A longer line cannot be pasted from a terminal.
 _LONGEST_CURL: Final = 600
+_IN_TERMINAL: Final = ("explain", "replay", "serve", "token", "curl")
 _COLOURS: Final[Mapping[Standing, str]] = {
     Standing.FAIL: "red",
     Standing.ADVISORY: "yellow",
@@ -50,13 +59,15 @@ class NextCommand:
     line: str
 
 
-def next_commands(run_command: str, target: str, finding: Finding) -> tuple[NextCommand, ...]:
+def next_commands(run_command: str, target: str, cause: Cause) -> tuple[NextCommand, ...]:
     """Return what to do next about a finding, as lines that work where the run was started.
 
     Args:
         run_command: the command of the run, as `run.json` holds it.
         target: what was judged, in words.
+        cause: the finding; its own requests come last.
     """
+    finding = cause.lead
     embedded = target == EMBEDDED_IN_WORDS
     where = ({"--target": SANDBOX} if embedded else {}) | _given(run_command)
     given = (f"{name}={value}" for name, value in where.items())
@@ -73,27 +84,29 @@ def next_commands(run_command: str, target: str, finding: Finding) -> tuple[Next
         ),
         NextCommand("cases", "Run its cases again", finding.command),
     ]
-    if finding.curl:
-        served = _served(finding.curl[0], where.get("--sandbox-arguments", "")) if embedded else ""
-        does = "; ".join(["By hand", *_needs(finding), *filter(None, [served])])
-        commands.append(NextCommand("curl", does, "\n".join(finding.curl)))
+    if cause.curl:
+        commands += _by_hand(cause, where.get("--sandbox-arguments", "") if embedded else None)
     return tuple(commands)
 
 
-def _needs(finding: Finding) -> Iterator[str]:
-    """What the curl lines need that no line can hold."""
-    lines = "\n".join(finding.curl)
-    if "$TOKEN" in lines or "${TOKEN" in lines:
-        yield f"set TOKEN to a token of the account {finding.role or 'author'}, which createToken gives"
-    if "@file" in lines:
-        yield "file is the body that was sent, which traffic.har holds"
-
-
-def _served(curl: str, arguments: str) -> str:
-    """How the sandbox is served again that was there for the run alone."""
-    address = _PORT.search(curl)
-    port = f" --port {address['port']}" if address else ""
-    return f"serve the sandbox again: registry-contracts sandbox{port} {arguments}".rstrip()
+def _by_hand(cause: Cause, sandbox: str | None) -> Iterator[NextCommand]:
+    """The lines that send it without this program; `sandbox` holds the arguments of one to serve first."""
+    finding, lines = cause.lead, "\n".join(cause.lead.curl)
+    base = _BASE.search(cause.curl)
+    if sandbox is not None and base:
+        line = f"registry-contracts sandbox --port {base['port'] or 8080} {sandbox}".rstrip()
+        yield NextCommand("serve", "By hand: serve the sandbox again, in a terminal of its own", line)
+    if base and "TOKEN" in lines:
+        role = finding.role or "author"
+        account = _SANDBOX_ACCOUNT.format(role=role) if sandbox is not None else _ANY_ACCOUNT
+        needs = "" if sandbox is not None else f", with EMAIL and PASSWORD of the account {role}"
+        line = _SIGN_IN.format(base=base[0], account=account)
+        yield NextCommand("token", f"By hand: sign in as {role}{needs}", line)
+    needs = "; file is the body that was sent, which traffic.har holds" if "@file" in lines else ""
+    others = [line for line in finding.curl if line != cause.curl]
+    yield NextCommand("curl", f"By hand: the request that shows it{needs}", cause.curl)
+    if others:
+        yield NextCommand("curls", "By hand: the requests beside it", "\n".join(others))
 
 
 def _given(command: str) -> dict[str, str]:
@@ -114,7 +127,7 @@ def lines_of(verdict: RunVerdict, run_command: str) -> Iterator[Line]:
     """Tell the findings of a run by cause, numbered, the worst first; at most about a dozen lines for each."""
     for number, cause in enumerate(verdict.causes[:_FINDINGS_AT_MOST], start=1):
         yield from _finding(number, cause)
-        yield from _next(next_commands(run_command, verdict.target, cause.lead), cause.id)
+        yield from _next(next_commands(run_command, verdict.target, cause), cause.id)
         yield Line("")
     more = verdict.causes[_FINDINGS_AT_MOST:]
     if more:
@@ -133,16 +146,13 @@ def _finding(number: int, cause: Cause) -> Iterator[Line]:
 
 def _next(commands: Iterable[NextCommand], finding: str) -> Iterator[Line]:
     for command in commands:
-        last = command.line.splitlines()[-1]
-        if command.name in {"explain", "replay"}:
-            yield Line(f"   {command.name:<9}{last}", "cyan")
-        elif command.name == "curl" and len(last) <= _LONGEST_CURL:
-            yield Line(f"   {command.name:<9}{last}", "cyan")
-            yield from (Line(f"            {need}") for need in command.does.split("; ")[1:])
-        elif command.name == "curl":
-            yield Line(
-                f"   {command.name:<9}{len(last):,} characters, in findings/{finding}.md beside the report"
-            )
+        if command.name not in _IN_TERMINAL:
+            continue
+        if len(command.line) <= _LONGEST_CURL and "\n" not in command.line:
+            yield Line(f"   {command.name:<9}{command.line}", "cyan")
+        else:
+            place = f"findings/{finding}.md beside the report"
+            yield Line(f"   {command.name:<9}{len(command.line):,} characters, in {place}")
 
 
 def following(causes: Sequence[Cause]) -> str:

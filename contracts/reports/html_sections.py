@@ -294,11 +294,12 @@ _BODY_CHARACTERS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class ShownExchange:
-    """An exchange as text, cut to what a person reads."""
+    """An exchange as text, cut to what a person reads; `culprit`: it is the one that gives the finding away."""
 
     heading: str
     request: str
     response: str
+    culprit: bool
 
     @property
     def size(self) -> int:
@@ -340,10 +341,12 @@ def finding_cards(
     left = limits.budget
     for cause in verdict.causes[: limits.cards]:
         finding = cause.lead
-        shown = tuple(map(_shown, shown_exchanges(record, finding)[-_EXCHANGES_AT_MOST:]))
+        kept = shown_exchanges(record, finding)[-_EXCHANGES_AT_MOST:]
+        culprit = record.exchanges.get(cause.culprit)
+        shown = tuple(_shown(exchange, cause.marks, exchange is culprit) for exchange in kept)
         size = sum(exchange.size for exchange in shown)
         shown, left = (shown, left - size) if size <= left else ((), left)
-        commands = next_commands(record.run.command, record.run.target_in_words, finding)
+        commands = next_commands(record.run.command, record.run.target_in_words, cause)
         known = [past.since(each.clause, each.realm) for each in cause.findings]
         since = {each.realm: past.describe(each.clause, each.realm) for each in cause.findings}
         cases = dict.fromkeys(case for each in cause.findings for case in each.cases)
@@ -360,11 +363,12 @@ def finding_cards(
         )
 
 
-def _shown(exchange: Exchange) -> ShownExchange:
+def _shown(exchange: Exchange, marks: Sequence[str], culprit: bool) -> ShownExchange:
     return ShownExchange(
         heading=heading(exchange),
         request=request_text(exchange, _BODY_CHARACTERS),
-        response=response_text(exchange, _BODY_CHARACTERS),
+        response=response_text(exchange, _BODY_CHARACTERS, marks),
+        culprit=culprit,
     )
 
 

@@ -153,7 +153,7 @@ SIGNED_IN = sent("createToken", "POST", f"{BASE}authentication/token", 200, ACCO
             LISTED,
             "200 [1,2]",
             "query.$top:wrong-kind refused",
-            "But listDrafts was answered 200.",
+            "But listDrafts was answered 200 to GET /document-drafts?$top=1.",
         ),
     ],
 )
