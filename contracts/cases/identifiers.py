@@ -7,7 +7,6 @@ a service which tidies it discloses or changes what belongs to another one.
 from __future__ import annotations
 
 import re
-import string
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -239,7 +238,6 @@ def other_case(fresh: Namespace, identifier: str) -> str:
 _SHORT, _LONG, _CHARACTER = "uid-too-short", "uid-too-long", "uid-forbidden-characters"
 _MISREAD, _WIDE, _NEWLINE = "uid-misread-range", "uid-non-ascii", "uid-trailing-newline"
 MISS_CLAUSES: Final = (_SHORT, _LONG, _CHARACTER, _MISREAD, _WIDE, _NEWLINE)
-_NEAR_LETTERS: Final = string.ascii_letters + string.digits + "-_"
 
 
 @dataclass(frozen=True)

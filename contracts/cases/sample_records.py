@@ -315,9 +315,6 @@ UNKNOWN_TERM: Final = "contract-test-unknown-term"
 LOCALISED_FIELDS: Final = tuple(name for name, kind in CONTACT_FIELDS.items() if kind == "lstring")
 
 
-TERM_FIELDS: Final = tuple(name for name, kind in CONTACT_FIELDS.items() if kind == "Term")
-
-
 Record = dict[str, Any]
 
 

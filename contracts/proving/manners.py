@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 import os
 import random
 import shutil
@@ -353,12 +352,6 @@ def _unlisted(records: set[tuple[str, ...]], listed: list[Entry]) -> list[str]:
 
 def _private_folders(parent: Path) -> list[Path]:
     return [path for path in parent.glob("registry-contracts-*") if path.is_dir()]
-
-
-def finished_runs(reports: Path) -> int:
-    """How many runs in a folder have their closing record."""
-    facts = (json.loads(path.read_text(encoding="utf-8")) for path in reports.glob("*/run.json"))
-    return sum(bool(each.get("finished")) for each in facts)
 
 
 #: Exit codes of a run that the suite itself has not broken in.

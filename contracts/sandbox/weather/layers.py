@@ -4,7 +4,7 @@ import asyncio
 import random
 import socket
 import struct
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -141,7 +141,6 @@ def _holding_address_of(listener: socket.socket) -> socket.socket:
 
 Figure = float | str
 Figures = Mapping[str, Figure]
-Reply = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 PASSES: Final = "pass"
 """Polite retry gets through."""
