@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 from benchmarks.peers.peer import LONGEST_RUN_SECONDS, Measured, Peer, Service, ToolBroke, run
 from benchmarks.peers.serving import CountedSandbox
 from contracts.errors import SuiteError
-from contracts.proving.runs import run_altered
+from contracts.proving.processes import run_altered
 
 _TOKEN_PATH = "/api/v2013/authentication/token"  # noqa: S105 - a path
 _CREDENTIALS = {"email": "author@sandbox.test", "password": "sandbox-author"}

@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from contracts.checks.outcomes import done as done
     from contracts.checks.outcomes import usable as usable
     from contracts.checks.workflow import Row as Row
-    from contracts.exchanges import images as images
     from contracts.exchanges import readers as readers
     from contracts.exchanges.exchange import Exchange as Exchange
     from contracts.interface.operations import UID_LONGEST as UID_LONGEST
@@ -96,7 +95,7 @@ _NAMES = {
     "contracts.checks.claims": "Claim Claims Observer",
     "contracts.checks.outcomes": "Attempt done usable",
     "contracts.checks.workflow": "Row",
-    "contracts.exchanges": "images readers",
+    "contracts.exchanges": "readers",
     "contracts.exchanges.exchange": "Exchange",
     "contracts.interface.operations": "UID_LONGEST UID_SHORTEST",
     "contracts.session.actor": "Actor",

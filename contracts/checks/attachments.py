@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from contracts.checks.check import Arguments, Check, Subject
-from contracts.exchanges import images, readers
+from contracts.exchanges import readers
+from contracts.exchanges import readers as images
 from contracts.exchanges.exchange import Response
 
 _PICTURES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif"})

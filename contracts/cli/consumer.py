@@ -8,7 +8,7 @@ import click
 
 from contracts.cli.options import write_output
 from contracts.errors import UsageError
-from contracts.evidence.consumer_from_traffic import as_toml, notes, unknown_lines, usage_of
+from contracts.evidence.terms import as_toml, notes, unknown_lines, usage_of
 from contracts.exchanges.har import read_har
 from contracts.interface.description import load_description
 from contracts.safe_text import many

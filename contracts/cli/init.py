@@ -17,8 +17,14 @@ from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges.har import read_har
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
 from contracts.manual.readiness import Readiness, State, examine
-from contracts.manual.recorded_settings import RecordedSettings, learn
-from contracts.manual.settings_writer import TargetSettings, default_variables, settings_path, write_settings
+from contracts.manual.settings_writer import (
+    RecordedSettings,
+    TargetSettings,
+    default_variables,
+    learn,
+    settings_path,
+    write_settings,
+)
 from contracts.safe_text import json_text, many, plain_line
 from contracts.settings.guard import checked_base_url, refuse_production_realm
 from contracts.settings.settings_reader import load_target

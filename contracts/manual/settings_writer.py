@@ -1,4 +1,4 @@
-"""Writes a commented settings file of a target, with its sample documents beside it."""
+"""Writes a target's settings file and sample documents, with what a recorded session of a client shows of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -14,9 +15,241 @@ from typing import Any, Final
 import tomlkit
 from tomlkit.items import Table
 
+from contracts.checks.workflow import Row, carries_message
 from contracts.errors import UsageError
-from contracts.manual.recorded_settings import Value
-from contracts.settings.target import ACCOUNT_ROLES, DOCUMENT_REALMS, RealmSettings
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.readers import Ambiguous, errors
+from contracts.exchanges.request_facts import ROOT, RequestFacts, read_request
+from contracts.interface.description import load_description
+from contracts.interface.operations import is_valid_uid
+from contracts.safe_text import many
+from contracts.settings.target import (
+    ACCOUNT_ROLES,
+    DEVELOPMENT_REALMS,
+    DOCUMENT_REALMS,
+    PRODUCTION_REALMS,
+    RealmSettings,
+)
+
+_E_MAIL: Final = re.compile(r"[^@\s]+@[^@\s]+")
+#: Members whose texts tell of a person, in contact records and in documents that hold one.
+_PERSONAL: Final = frozenset(
+    {"firstname", "middlename", "lastname", "prefix", "email", "emails", "phone", "phones", "fax", "faxes"}
+    | {"address", "street", "postalcode"}
+)
+_BEARER: Final = "bearer"
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a setting, and the request of the recording that shows it.
+
+    Attributes:
+        request: Its number in the recording, counted from one.
+    """
+
+    value: Any
+    request: int
+
+
+@dataclass
+class RecordedSettings:
+    """What a recording shows of one target.
+
+    Attributes:
+        base_url: Empty when no request is one of the interface.
+        realms: Setting → value, by realm in the document's spelling.
+        spellings: Realm → how it was sent, where that differs from the document.
+        scheme: What stood before each token that was taken, where it never was Bearer.
+        list_options: Options of the list of drafts that were in use.
+        production: Whether a request was made to a production realm.
+        notes: What a person should know, a line each.
+        requests: How many requests of the interface were read.
+    """
+
+    base_url: str = ""
+    realms: dict[str, dict[str, Value]] = field(default_factory=dict)
+    spellings: dict[str, str] = field(default_factory=dict)
+    scheme: str = ""
+    list_options: set[str] = field(default_factory=set)
+    production: bool = False
+    notes: list[str] = field(default_factory=list)
+    requests: int = 0
+
+
+def learn(exchanges: Iterable[Exchange], *, keep_personal_data: bool = False) -> RecordedSettings:
+    """Learn settings from recorded exchanges.
+
+    Args:
+        exchanges: In their order.
+        keep_personal_data: Leave names, addresses and numbers of people in sample documents as they are.
+    """
+    return _Learner(keep_personal_data=keep_personal_data).learn(exchanges)
+
+
+class _Learner:
+    def __init__(self, *, keep_personal_data: bool) -> None:
+        self._keep = keep_personal_data
+        self._learned = RecordedSettings()
+        self._description = load_description()
+        self._schemes: Counter[str] = Counter()
+        self._schemes_taken: set[str] = set()
+        self._taken_as_documented: set[str] = set()
+
+    def learn(self, exchanges: Iterable[Exchange]) -> RecordedSettings:
+        addresses: Counter[str] = Counter()
+        for exchange in exchanges:
+            facts = read_request(exchange, self._description)
+            if facts is None:
+                continue
+            addresses[exchange.url[: exchange.url.index(ROOT)]] += 1
+            self._read(exchange, facts)
+        self._learned.requests = addresses.total()
+        if addresses:
+            self._learned.base_url = addresses.most_common(1)[0][0]
+        if len(addresses) > 1:
+            others = ", ".join(sorted(addresses)[:3])
+            self._learned.notes.append(
+                f"the recording holds several addresses ({others}); the most used one is taken"
+            )
+        self._note_schemes()
+        for realm in self._taken_as_documented & self._learned.realms.keys():
+            self._learned.realms[realm].pop("sent_as", None)
+        return self._learned
+
+    def _read(self, exchange: Exchange, facts: RequestFacts) -> None:
+        scheme = exchange.request_headers.get("authorization", "").strip().partition(" ")[0]
+        if scheme:
+            self._schemes[scheme] += 1
+            self._schemes_taken |= {scheme} if _taken(exchange) else set()
+        realm = self._realm(facts)
+        if facts.operation.id == "listDrafts":
+            self._learned.list_options |= {name for name, _ in facts.query}
+        if realm is None or exchange.response is None:
+            return
+        settings = self._learned.realms.setdefault(realm, {})
+        if _taken(exchange) and facts.realm == realm:
+            self._taken_as_documented.add(realm)
+        elif _taken(exchange):
+            settings.setdefault("sent_as", Value(facts.realm, exchange.number))
+        seen = _accepted(exchange, facts) if _taken(exchange) else _refused(exchange, facts, realm)
+        for name, value in seen:
+            if name == "country_terms":
+                terms = settings[name].value if name in settings else ()
+                settings[name] = Value(tuple(dict.fromkeys([*terms, value])), exchange.number)
+            elif name not in settings:
+                personal = name == "workflow_document" and not self._keep
+                settings[name] = Value(without_personal_data(value) if personal else value, exchange.number)
+
+    def _realm(self, facts: RequestFacts) -> str | None:
+        """The development realm of a request, as the document spells it."""
+        if facts.realm is None:
+            return None
+        plain = facts.realm.strip().lower()
+        if plain in PRODUCTION_REALMS:
+            self._learned.production = True
+        if plain not in DEVELOPMENT_REALMS:
+            return None
+        if facts.realm != plain:
+            self._learned.spellings[plain] = facts.realm
+        return plain
+
+    def _note_schemes(self) -> None:
+        for scheme, times in sorted(self._schemes.items()):
+            if scheme.lower() != _BEARER:
+                shown = scheme if scheme.isalpha() and len(scheme) < 20 else "another one"
+                text = f"{many(times, 'request')} with the Authorization scheme '{shown}'; the document says Bearer"
+                self._learned.notes.append(text)
+        if len(self._schemes_taken) == 1:
+            (scheme,) = self._schemes_taken
+            self._learned.scheme = scheme if scheme.lower() != _BEARER and scheme.isalpha() else ""
+
+
+def _taken(exchange: Exchange) -> bool:
+    """Whether the service took what was sent: success, and no content error."""
+    if exchange.response is None or exchange.fault or not exchange.response.success:
+        return False
+    try:
+        return not errors(exchange.response)
+    except Ambiguous:
+        return False
+
+
+def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, Any]]:
+    """Settings that an accepted request shows."""
+    operation, body = facts.operation, exchange.request_body.json
+    schema = dict(facts.query).get("schema") or facts.path.get("schema")
+    if operation.stores == "contact":
+        if schema:
+            yield "contact_schema", schema
+        yield from _terms(body)
+    if "schema" in operation.path_parameters:
+        document = body.get("document") if isinstance(body, dict) else None
+        if schema:
+            yield "workflow_schema", schema
+        if isinstance(document, dict):
+            yield "workflow_document", _unnamed(document)
+    if operation.method == "PUT" and operation.permanent:
+        identifier = facts.path.get("uid") or facts.path.get("identifier")
+        if is_valid_uid(identifier or ""):
+            yield "existing_identifier", identifier
+
+
+def _terms(body: Any) -> Iterator[tuple[str, Any]]:
+    """Identifiers that an accepted contact names."""
+    for member, setting in (("country", "country_terms"), ("contactOrganization", "contact_organization")):
+        named = body.get(member) if isinstance(body, dict) else None
+        identifier = named.get("identifier") if isinstance(named, dict) else None
+        if isinstance(identifier, str) and identifier.strip():
+            yield setting, identifier
+
+
+def _refused(exchange: Exchange, facts: RequestFacts, realm: str) -> Iterator[tuple[str, Any]]:
+    """Settings that the message of a refusal shows."""
+    identifier = facts.path.get("identifier")
+    # A settings file takes no identifier that breaks the rule.
+    if not is_valid_uid(identifier or "") or exchange.response is None:
+        return
+    if carries_message(exchange.response, Row.LOCKED, realm):
+        yield "locked_identifier", identifier
+    if carries_message(exchange.response, Row.MAY_NOT_UPDATE, realm):
+        yield "others_identifier", identifier
+    if carries_message(exchange.response, Row.TAKEN, realm):
+        yield "existing_identifier", identifier
+
+
+def _unnamed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document without its own identifier, which every submission fills in."""
+    copied: dict[str, Any] = json.loads(json.dumps(document))
+    if isinstance(copied.get("header"), dict):
+        copied["header"].pop("identifier", None)
+    return copied
+
+
+def without_personal_data(value: Any, member: str = "") -> Any:
+    """Return a JSON value with the texts that tell of a person replaced by made-up ones of the same kind.
+
+    Args:
+        member: Name of the nearest member that holds the value.
+    """
+    if isinstance(value, dict):
+        return {name: without_personal_data(item, _nearest(name, member)) for name, item in value.items()}
+    if isinstance(value, list):
+        return [without_personal_data(item, member) for item in value]
+    if not isinstance(value, str):
+        return value
+    if _E_MAIL.fullmatch(value.strip()):
+        return "person@example.test"
+    if member in _PERSONAL:
+        return re.sub(r"\d", "5", value) if any(sign.isdigit() for sign in value) else "Sample"
+    return value
+
+
+def _nearest(name: str, holder: str) -> str:
+    """The member that decides about a text: language keys below `address` belong to the address."""
+    lowered = name.lower()
+    return holder if holder in _PERSONAL and lowered not in _PERSONAL else lowered
+
 
 SAMPLES: Final = "samples"
 _NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*")

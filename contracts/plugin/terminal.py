@@ -31,7 +31,7 @@ from contracts.plugin.interruption import LastingOutput
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.session_finish import COMPLAINTS, PLAN, TROUBLE, VERDICT
 from contracts.reports.annotations import annotate
-from contracts.reports.finding_lines import lines_of
+from contracts.reports.finding_files import lines_of
 from contracts.safe_text import cut, many, one_line, plain_line, printable
 from contracts.session.limits import requests_counted
 

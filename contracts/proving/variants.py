@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from contracts.errors import SuiteError
-from contracts.proving.runs import RunOutcome, end_with, run_altered, seeds_of
+from contracts.proving.processes import RunOutcome, end_with, run_altered, seeds_of
 
 #: Stands for the sandbox as it is.
 PLAIN = "plain"

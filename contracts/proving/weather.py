@@ -16,8 +16,17 @@ from typing import Final
 import click
 
 from contracts.errors import UsageError
-from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, preload, run_suite
-from contracts.proving.runs import RunOutcome, end_with, read_outcome, seeds_of
+from contracts.proving.processes import (
+    ForkedSandbox,
+    RunOutcome,
+    SideBySide,
+    end_with,
+    output_to,
+    preload,
+    read_outcome,
+    run_suite,
+    seeds_of,
+)
 from contracts.proving.trials import CaseIndex, Watch
 
 #: Stands for weather that does nothing.

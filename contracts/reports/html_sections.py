@@ -19,8 +19,7 @@ from contracts.history.observed_facts import SEEN, Change, read_facts
 from contracts.history.runs import Past, PastRun
 from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM
-from contracts.reports.finding_files import STANDING_SENTENCES, shown_exchanges
-from contracts.reports.finding_lines import NextCommand, next_commands
+from contracts.reports.finding_files import STANDING_SENTENCES, NextCommand, next_commands, shown_exchanges
 from contracts.reports.html_page import Limits
 
 

@@ -34,14 +34,7 @@ from contracts.interface.catalogue import Catalogue, Clause
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
 from contracts.reports.html import KINDS, MEANINGS, is_web
 from contracts.reports.html_page import template_environment, template_text
-from contracts.reports.kept_runs import (
-    CLOCKS_DIFFER,
-    KeptRun,
-    Unreadable,
-    archive_members,
-    kept_runs,
-    moment,
-)
+from contracts.reports.kept_runs import CLOCKS_DIFFER, KeptRun, Unreadable, archive_members, kept_runs, moment
 from contracts.reports.timeline import (
     TURNS,
     Board,

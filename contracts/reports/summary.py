@@ -14,7 +14,7 @@ from contracts.evidence.verdicts import RunVerdict, faults_in_words
 from contracts.history.drift import DriftReport
 from contracts.history.observed_facts import Severity
 from contracts.history.runs import Past, read_past
-from contracts.reports.finding_lines import following
+from contracts.reports.finding_files import following
 from contracts.safe_text import inline, many
 
 _COURSE_NAMES = {

@@ -14,17 +14,7 @@ from typing import Final
 
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level
-from contracts.sandbox.faults import (
-    answers,
-    contacts,
-    content,
-    identifiers,
-    lists,
-    protocol,
-    state,
-    tokens,
-    workflow,
-)
+from contracts.sandbox.faults import answers, contacts, content, identifiers, lists, protocol, state, workflow
 from contracts.sandbox.faults.fault import Fault
 
 #: What makes the faults of one kind, in the population's order: a draw depends on it.
@@ -34,7 +24,7 @@ _MAKERS: Final = (
     lists.list_faults,
     lists.option_faults,
     identifiers.identifier_faults,
-    tokens.token_faults,
+    protocol.token_faults,
     state.state_faults,
     contacts.validation_faults,
     workflow.workflow_faults,

@@ -16,15 +16,7 @@ from contracts.sandbox.authentication import Account
 from contracts.sandbox.documents import DraftOperations
 from contracts.sandbox.http_requests import Fault, Reason, Refusal, bad_request, forbidden, not_found
 from contracts.sandbox.record_types import INVALID_PROPERTY, INVALID_TYPE, Expectation, Realm
-from contracts.sandbox.storage import (
-    ATTACHMENTS,
-    DRAFT,
-    Attachment,
-    Records,
-    StoredFile,
-    Thumbnails,
-    Version,
-)
+from contracts.sandbox.storage import ATTACHMENTS, DRAFT, Attachment, Records, StoredFile, Thumbnails, Version
 from contracts.sandbox.variants.model import Variants
 
 VARIANTS = Variants()

@@ -1,12 +1,174 @@
-"""All variants by name, named combinations that obey every clause too, and the choice of the command line."""
+"""All variants by name, those that are other habits alone, named combinations, and the command line's choice."""
 
 import difflib
 import textwrap
 from collections.abc import Iterable
 
 from contracts.errors import UsageError
-from contracts.sandbox.variants import demands, drafts, habits, http, lists, names, readings, records, tokens
-from contracts.sandbox.variants.model import Alteration, Variant
+from contracts.sandbox.variants import demands, drafts, http, lists, names, readings, records, tokens
+from contracts.sandbox.variants.model import Alteration, Variant, Variants
+
+#: Variants that are other habits alone: statuses, names of members, defaults.
+_OTHER_HABITS = Variants()
+
+_WRITES = (
+    "contact_created_status",
+    "contact_updated_status",
+    "draft_created_status",
+    "draft_updated_status",
+    "draft_deleted_status",
+    "attachment_created_status",
+    "attachment_persisted_status",
+)
+_SUBMISSIONS = ("workflow_created_status", "workflow_updated_status")
+_REFUSALS = (
+    "unauthenticated_status",
+    "wrong_credentials_status",
+    "forbidden_status",
+    "not_found_status",
+    "delete_missing_status",
+    "bad_request_status",
+    "conflict_status",
+    "too_large_status",
+    "media_type_status",
+)
+
+
+def _all(names: tuple[str, ...], status: int) -> dict[str, int]:
+    return dict.fromkeys(names, status)
+
+
+_OTHER_HABITS.add(
+    "success-200",
+    "Success statuses are not shown: every success is 200, deletions included, with the record as body.",
+    habits=_all(_WRITES + _SUBMISSIONS, 200),
+)
+_OTHER_HABITS.add(
+    "success-201",
+    "Success statuses are not shown: every write and every sign-in is answered with 201.",
+    habits={**_all(_WRITES + _SUBMISSIONS, 201), "token_status": 201},
+)
+_OTHER_HABITS.add(
+    "success-202",
+    "Success statuses are not shown: every write is answered with 202, accepted.",
+    habits=_all(_WRITES + _SUBMISSIONS, 202),
+)
+_OTHER_HABITS.add(
+    "success-204",
+    "Success statuses are not shown: contact, draft and attachment writes are answered with 204 and no body.",
+    habits=_all(_WRITES, 204),
+)
+_OTHER_HABITS.add(
+    "writes-without-body",
+    "Bodies of write answers are not shown: they are empty, so ids are found by listing only.",
+    habits={"write_answers_record": False, "draft_deleted_status": 200},
+)
+_OTHER_HABITS.add(
+    "refusals-400",
+    "Failure statuses outside the workflow table are not shown: every refusal is 400.",
+    habits=_all(_REFUSALS, 400),
+)
+_OTHER_HABITS.add(
+    "refusals-404",
+    "Failure statuses outside the workflow table are not shown: every refusal is 404.",
+    habits=_all(_REFUSALS, 404),
+)
+_OTHER_HABITS.add(
+    "token-refused-403",
+    "The status for a missing or unknown token outside the workflow is not shown: it is 403.",
+    habits={"unauthenticated_status": 403, "wrong_credentials_status": 403},
+)
+_OTHER_HABITS.add(
+    "malformed-422",
+    "The status for parameters and bodies that cannot be used is not shown: it is 422.",
+    habits={"bad_request_status": 422, "media_type_status": 422},
+)
+_OTHER_HABITS.add(
+    "missing-410",
+    "The status for what is not there is not shown: it is 410, gone.",
+    habits={"not_found_status": 410, "delete_missing_status": 410},
+)
+_OTHER_HABITS.add(
+    "faults-200",
+    "The status of an errors array is not shown: faulty content is answered with 200, and nothing is stored.",
+    habits={"validation_status": 200},
+)
+_OTHER_HABITS.add(
+    "faults-409",
+    "The status of an errors array is not shown: faulty content is answered with 409.",
+    habits={"validation_status": 409},
+)
+_OTHER_HABITS.add(
+    "faults-422",
+    "The status of an errors array is not shown: faulty content is answered with 422, each fault by its path.",
+    habits={"validation_status": 422, "error_property_path": True},
+)
+_OTHER_HABITS.add(
+    "delete-idempotent",
+    "Deleting a draft that is not there is not shown: it succeeds with 204, as the first time.",
+    habits={"delete_missing_status": 204},
+)
+_OTHER_HABITS.add(
+    "head-without-length",
+    "The headers of an exists check are not shown: it gives no length of the content.",
+    habits={"head_length": False},
+)
+_OTHER_HABITS.add(
+    "newest-first",
+    "The order of a list without an ordering expression is not shown: the newest item comes first.",
+    habits={"newest_first": True},
+)
+_OTHER_HABITS.add(
+    "pages-of-ten",
+    "How many items a list returns without $top is not shown: ten.",
+    habits={"list_default_top": 10},
+)
+_OTHER_HABITS.add(
+    "list-items",
+    "The envelope of a list is not shown: items stand under items, their number under total.",
+    habits={"list_member": "items", "count_member": "total"},
+)
+_OTHER_HABITS.add(
+    "list-odata",
+    "The envelope of a list is not shown: items stand under value, their number under @odata.count.",
+    habits={"list_member": "value", "count_member": "@odata.count"},
+)
+_OTHER_HABITS.add(
+    "draft-under-body",
+    "The record that carries a draft is not shown: the content stands under body.",
+    habits={"draft_member": "body"},
+)
+_OTHER_HABITS.add(
+    "realm-optional",
+    "A contact or draft request without Realm header is not shown: it is served in a default realm.",
+    habits={"realm_required": False},
+)
+_OTHER_HABITS.add(
+    "attachments-closed",
+    "Whether reading an attachment needs a token is not shown: it does.",
+    habits={"attachments_open": False},
+)
+_OTHER_HABITS.add(
+    "timestamps-tenths",
+    "The number of fractional digits is not shown: timestamps have a single one.",
+    habits={"timestamp_digits": 1},
+)
+_OTHER_HABITS.add(
+    "timestamps-micro",
+    "The number of fractional digits is not shown: timestamps have six.",
+    habits={"timestamp_digits": 6},
+)
+_OTHER_HABITS.add(
+    "empty-text-missing",
+    "Whether an empty text counts as a missing mandatory field is not shown: it does.",
+    habits={"empty_mandatory_string_refused": True},
+)
+_OTHER_HABITS.add(
+    "submission-members-ignored",
+    "Unknown members of a submission are not shown: they are ignored, as is a header that names another schema.",
+    habits={"unknown_submission_members_refused": False, "header_schema_must_agree": False},
+)
+
 
 COMBINATIONS: dict[str, tuple[str, ...]] = {
     "all-different": (
@@ -251,9 +413,13 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
 """Groups of variants under one name; each group obeys every clause too."""
 
 
-_MODULES = (habits, names, lists, drafts, records, readings, tokens, demands, http)
+_MODULES = (names, lists, drafts, records, readings, tokens, demands, http)
 
-ALL: dict[str, Variant] = {variant.name: variant for module in _MODULES for variant in module.VARIANTS}
+ALL: dict[str, Variant] = {
+    variant.name: variant
+    for group in (_OTHER_HABITS, *(module.VARIANTS for module in _MODULES))
+    for variant in group
+}
 """Every variant by its name."""
 
 

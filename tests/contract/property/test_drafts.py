@@ -1,9 +1,9 @@
 """Drafts with drawn contents: what a save accepted comes back, and what is saved later replaces it."""
 
-from contracts.cases import Actor, Claims, Namespace, Observer, Properties, Samples, contract, drawn_drafts
+from contracts.cases import Actor, Claims, Namespace, Observer, Properties, Samples, contract, drawn_contents
 
 
-@contract(*drawn_drafts.CLAUSES, "draft-save-body", operations=["getDraft", "saveDraft"], requests=26)
+@contract(*drawn_contents.CLAUSES, "draft-save-body", operations=["getDraft", "saveDraft"], requests=26)
 def test_any_content_that_was_saved_comes_back(
     author: Actor,
     samples: Samples,
@@ -13,8 +13,8 @@ def test_any_content_that_was_saved_comes_back(
     properties: Properties,
 ) -> None:
     """Get returns the full content of the latest save, whatever values its members have."""
-    drafts = drawn_drafts.DrawnDrafts(author, samples, fresh, claim)
+    drafts = drawn_contents.DrawnDrafts(author, samples, fresh, claim)
     properties.hold(
-        drawn_drafts.successions(), drafts.come_back, requests=20, each=4, first=[drawn_drafts.EVERYTHING]
+        drawn_contents.successions(), drafts.come_back, requests=20, each=4, first=[drawn_contents.EVERYTHING]
     )
     observe("draft-save-body", "saveDraft", {"taken": drafts.taken})

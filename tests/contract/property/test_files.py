@@ -1,6 +1,6 @@
 """Attached files of drawn kinds and bytes: what is taken comes back byte for byte."""
 
-from contracts.cases import Actor, Arrangement, Claims, Deal, Namespace, Properties, contract, drawn_files
+from contracts.cases import Actor, Arrangement, Claims, Deal, Namespace, Properties, contract, drawn_contents
 
 
 @contract(
@@ -13,11 +13,11 @@ def test_any_bytes_of_any_kind_come_back(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, properties: Properties, deal: Deal
 ) -> None:
     """A file comes back as it was sent: marks, line ends, nulls, invalid text, at the edges of blocks."""
-    files = drawn_files.DrawnFiles(author, arrange, fresh, claim)
-    first = list(deal(drawn_files.FIRST).values())
+    files = drawn_contents.DrawnFiles(author, arrange, fresh, claim)
+    first = list(deal(drawn_contents.FIRST).values())
     # Nothing removes an attachment: a run makes no more of them than it needs.
     properties.hold(
-        drawn_files.files(),
+        drawn_contents.files(),
         files.comes_back,
         requests=3 * len(first) // properties.share + 3,
         each=3,

@@ -9,8 +9,7 @@ from click.testing import CliRunner, Result
 
 from contracts.cli.consumer import command
 from contracts.errors import UsageError
-from contracts.evidence.consumer_from_traffic import as_toml, usage_of
-from contracts.evidence.terms import read_consumer
+from contracts.evidence.terms import as_toml, read_consumer, usage_of
 from contracts.exchanges.har import read_har
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description

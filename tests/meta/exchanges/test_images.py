@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from contracts.cases.contents import RED
-from contracts.exchanges.images import is_image, kind
+from contracts.exchanges.readers import image_kind, is_image
 
 FORMATS = ("png", "jpeg", "gif", "webp", "bmp", "avif")
 
@@ -51,18 +51,18 @@ def picture(name: str) -> bytes:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_picture_is_known_by_its_format(name: str) -> None:
-    assert kind(picture(name)) == name
+    assert image_kind(picture(name)) == name
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_picture_without_its_end_is_known_as_broken(name: str) -> None:
     whole = picture(name)
-    assert kind(whole[: min(len(whole) // 2, whole.find(b"mdat") % len(whole))]) == ""
+    assert image_kind(whole[: min(len(whole) // 2, whole.find(b"mdat") % len(whole))]) == ""
 
 
 @pytest.mark.parametrize("other", [b"RIFF\x24\x00\x00\x00WAVEfmt ", b"FIRR\x00\x00\x00\x00WEBPVP8 "])
 def test_what_shares_half_a_beginning_with_a_picture_is_none(other: bytes) -> None:
-    assert kind(other) is None
+    assert image_kind(other) is None
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_what_shares_half_a_beginning_with_a_picture_is_none(other: bytes) -> No
     ],
 )
 def test_a_drawing_is_known_by_its_root(body: bytes, found: str | None) -> None:
-    assert kind(body) == found
+    assert image_kind(body) == found

@@ -3,7 +3,7 @@
 import pytest
 
 from contracts.manual.traffic_findings import Standing, verdict_of
-from contracts.proving.drawn_services import knobs, together
+from contracts.proving.drawn import knobs, together
 from contracts.sandbox.defects import load
 from tests.meta.manual.client_tour import service_side, tour
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contracts.manual.recorded_settings import without_personal_data
+from contracts.manual.settings_writer import without_personal_data
 from contracts.settings.settings_reader import read_target
 from tests.meta.manual.sample_traffic import CONTACT, SITE, TOKEN, entry
 from tests.meta.program import RunCommand

@@ -28,8 +28,12 @@ from contracts.proving.drawn import (
     TROUBLE,
     UNOBSERVABLE,
     DrawnResult,
+    cover,
+    draw_services,
     false_passes,
+    knobs,
     needed,
+    together,
 )
 from contracts.proving.drawn_proof import (
     DrawnOptions,
@@ -41,7 +45,6 @@ from contracts.proving.drawn_proof import (
     report,
     write_landed,
 )
-from contracts.proving.drawn_services import cover, draw_services, knobs, together
 from contracts.sandbox.variants import ALL
 from contracts.sandbox.variants.silences import CLAUSES, CONTRADICTORY, FURTHER, SENTENCES, WITHOUT_KNOB
 

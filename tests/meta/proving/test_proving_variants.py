@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from contracts.errors import SuiteError, UsageError
 from contracts.proving import variants
-from contracts.proving.runs import RunOutcome, run_altered
+from contracts.proving.processes import RunOutcome, run_altered
 
 FINDING = {
     "clause": "list-answers",

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from contracts.errors import UsageError
 from contracts.proving import weather
-from contracts.proving.runs import RunOutcome
+from contracts.proving.processes import RunOutcome
 from contracts.proving.weather import (
     CLOSE,
     CLOSER,

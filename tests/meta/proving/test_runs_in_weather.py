@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contracts.proving.runs import RunOutcome, read_outcome
+from contracts.proving.processes import RunOutcome, read_outcome
 from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
 from tests.meta.program import Program
 

@@ -5,7 +5,7 @@ One combination and two clauses here, and a nightly run of one more; the proof r
 
 import pytest
 
-from contracts.proving.runs import read_outcome
+from contracts.proving.processes import read_outcome
 from tests.meta.program import Program
 
 REPORTS = {
