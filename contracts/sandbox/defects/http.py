@@ -37,7 +37,7 @@ from contracts.sandbox.defects.declaration import (
     refuse,
     replaces,
 )
-from contracts.sandbox.defects.lists import query_of
+from contracts.sandbox.defects.lists import Drafts, Rows, query_of
 from contracts.sandbox.http_requests import (
     BodyReader,
     JsonBody,
@@ -584,26 +584,16 @@ async def _(service: Service, faithful: Handler, request: Request) -> Response:
 
 @replaces("listing.drafts", "realm-lists-mixed-by-filter")
 def _(
-    service: Service,
-    faithful: Callable[..., list[dict[str, Any]]],
-    records: Records,
-    realm: str,
-    owner: str | None,
-    page: Page,
-) -> list[dict[str, Any]]:
+    service: Service, faithful: Drafts, records: Records, realm: str, owner: str | None, page: Page
+) -> Rows:
     others = [] if page.filter is None else [name for name in service.realms.realms if name != realm]
     return [row for name in (realm, *others) for row in faithful(records, name, owner, page)]
 
 
 @replaces("listing.drafts", "realm-lists-mixed")
 def _(
-    service: Service,
-    faithful: Callable[..., list[dict[str, Any]]],
-    records: Records,
-    realm: str,
-    owner: str | None,
-    page: Page,
-) -> list[dict[str, Any]]:
+    service: Service, faithful: Drafts, records: Records, realm: str, owner: str | None, page: Page
+) -> Rows:
     if page.filter is not None or page.orderby is not None:
         return faithful(records, realm, owner, page)
     rows = [*faithful(records, realm, owner, Page(None, None, None, 0))]

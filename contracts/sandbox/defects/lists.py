@@ -35,6 +35,8 @@ from contracts.sandbox.service import Service
 from contracts.sandbox.storage import DRAFT, VERSIONS, Records, Version
 
 Rows = list[dict[str, Any]]
+#: The faithful list of drafts: rows of a realm and an owner, as a page of it.
+Drafts = Callable[..., Rows]
 Ask = Callable[[Page], Rows]
 Choose = Callable[[Ask, Page], Rows]
 
@@ -51,7 +53,7 @@ def _choose_rows(service: Service, which: str, choose: Choose, collection: bool 
 
     """
 
-    def instead(faithful: Callable[..., Rows], records: Records, *where: Any) -> Rows:
+    def instead(faithful: Drafts, records: Records, *where: Any) -> Rows:
         *place, page = where
         if collection is not None and (place[1] is not None) != collection:
             return faithful(records, *where)
@@ -113,9 +115,7 @@ def _lacking_newest(service: Service, when: When) -> None:
         asking[0] = caller.name if when(request) else None
         return faithful(request, caller)
 
-    def drafts(
-        faithful: Callable[..., Rows], records: Records, realm: str, owner: str | None, page: Page
-    ) -> Rows:
+    def drafts(faithful: Drafts, records: Records, realm: str, owner: str | None, page: Page) -> Rows:
         if asking[0] is None or page.filter is not None:
             return faithful(records, realm, owner, page)
         rows = faithful(records, realm, owner, replace(page, top=None, skip=0))
@@ -174,9 +174,7 @@ def _deleted_listed(service: Service, collection: bool | None) -> None:
     """Go on listing deleted drafts; only with, or only without, a collection."""
     removed = removed_drafts(service)
 
-    def drafts(
-        faithful: Callable[..., Rows], records: Records, realm: str, owner: str | None, page: Page
-    ) -> Rows:
+    def drafts(faithful: Drafts, records: Records, realm: str, owner: str | None, page: Page) -> Rows:
         rows: Rows = faithful(records, realm, owner, page)
         if page.skip or page.filter is not None or collection not in {None, owner is not None}:
             return rows
@@ -525,14 +523,7 @@ async def _(_service: Service, faithful: Handler, request: Request) -> Response:
 
 
 @replaces("listing.drafts", "list-mydrafts-with-published")
-def _(
-    _service: Service,
-    faithful: Callable[..., Rows],
-    records: Records,
-    realm: str,
-    owner: str | None,
-    page: Page,
-) -> Rows:
+def _(_: Service, faithful: Drafts, records: Records, realm: str, owner: str | None, page: Page) -> Rows:
     rows = faithful(records, realm, owner, page)
     if (
         owner is None
@@ -556,14 +547,7 @@ def _published_only(records: Records, realm: str, owner: str | None) -> list[str
 
 
 @replaces("listing.drafts", "list-with-published")
-def _(
-    _service: Service,
-    faithful: Callable[..., Rows],
-    records: Records,
-    realm: str,
-    owner: str | None,
-    page: Page,
-) -> Rows:
+def _(_: Service, faithful: Drafts, records: Records, realm: str, owner: str | None, page: Page) -> Rows:
     rows = faithful(records, realm, owner, page)
     if page.filter is not None or page.orderby is not None or page.skip:
         return rows
