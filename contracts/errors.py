@@ -1,6 +1,6 @@
 """Errors that a person is meant to read: one clear line each, and the exit code that goes with it.
 
-What breaks without being one of them is worded here as well, and so is output that nobody can take any more.
+Other exceptions are worded here as well, and so is output whose reader is gone.
 """
 
 import difflib

@@ -579,7 +579,7 @@ def _own_page(actor: Actor, attachment: Attachment) -> bool:
 
 
 def persisted(actor: Actor, uid: str, exchange: Exchange) -> Attachment:
-    """The only attachment of a document, made from a temporary file whose name nobody told.
+    """The only attachment of a document, made from a temporary file of unknown name.
 
     Raises:
         Blocked: no number and name in the answers lead to it.

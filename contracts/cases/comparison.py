@@ -311,7 +311,7 @@ def families_served(
 
 
 def _claim_somewhere(claim: Claim, exchange: Exchange, nowhere: Exchange) -> None:
-    """Claim that an answer is not that of an address where nothing stands; an empty one may be anybody's."""
+    """Claim that an answer is not that of an address where nothing stands; an empty one may be either."""
     answer = exchange.answer
     same = bool(answer.text.strip()) and refused_as(answer, usable(nowhere))
     claim.holds(not same, exchange, nowhere, expected="served under its version", seen=answer.quote())

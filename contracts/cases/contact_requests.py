@@ -183,7 +183,7 @@ class ContactRequests:
         return self._samples.contact()
 
     def fresh_uid(self) -> str:
-        """An identifier that nobody has used, for another record than the one of these requests."""
+        """An unused identifier, for another record than the one of these requests."""
         return self._fresh.uid()
 
     def send(
@@ -198,7 +198,7 @@ class ContactRequests:
         """Send a record.
 
         Args:
-            actor: Somebody else than the actor of these requests.
+            actor: Another client than that of these requests.
             query: In place of the schema.
             body: Bytes in place of a record.
             parts: Further parts of the request that differ: `token`, `headers`, `realm`.
@@ -278,10 +278,10 @@ class UnauthenticatedContacts:
         """A request that has nothing wrong but who sends it; or one whose answer differs for who sends it.
 
         Args:
-            actor: Somebody who must not be let in.
+            actor: A client that must be refused.
 
         Raises:
-            Untested: the settings tell no valid contact, and nobody is told apart before the content is looked at.
+            Untested: the settings name no valid contact, and the content is judged before the client.
         """
         try:
             contacts = ContactRequests(operation, self._author, self._arrange, self._samples, self._fresh)
@@ -431,7 +431,7 @@ def all_at_once(
 ) -> Exchange:
     """Claim acceptance of one record for everything in it; only when it is refused are the parts sent one by one.
 
-    That keeps the records few that nobody can remove.
+    That keeps the records few that cannot be removed.
 
     Args:
         send: Sends a record.

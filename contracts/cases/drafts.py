@@ -37,7 +37,7 @@ def claim_each_refused(
     """Claim that every request was refused; those without a usable answer are left to the end.
 
     Args:
-        control: Sent when one was not refused: the same operation on a valid uid that nobody has used. When that is
+        control: Sent when one was not refused: the same operation on a valid uid that was never used. When that is
             not refused either, the operation refuses nothing that is absent, which is a matter of its own clause.
 
     Raises:
@@ -111,14 +111,14 @@ def no_draft_under(claim: Claim, actor: Actor, uids: Iterable[str], *causes: Exc
 
 
 def relies_on_absence(actor: Actor) -> None:
-    """See to it that the service says of a draft nobody saved that it is absent.
+    """Require that the service says of a draft that was never saved that it is absent.
 
     Raises:
         Blocked: it does not.
     """
     found = actor.send("draftExists", path={"uid": never_used()})
     if usable(found).success:
-        raise Blocked("draftExists", "says of a draft that nobody saved that it exists")
+        raise Blocked("draftExists", "says of a draft that was never saved that it exists")
 
 
 def draft_still_there(claim: Claim, actor: Actor, arrange: Arrangement, uid: str, *causes: Exchange) -> None:
@@ -167,7 +167,7 @@ def not_listed(claim: Claim, actor: Actor, uids: Iterable[str], *causes: Exchang
 
 
 def never_used() -> str:
-    """A valid uid that nobody has ever used, for reading only; always the same, as a gate sends the same twice."""
+    """A valid uid that was never used, for reading only; always the same, as a gate sends the same twice."""
     return "rc-never-used-by-anybody"
 
 
@@ -271,13 +271,13 @@ def deleted(actor: Actor, uid: str) -> Exchange:
 
 
 def require_exists_check(actor: Actor, uid: str) -> None:
-    """See that the exists check does not find a draft that nobody saved.
+    """Require that the exists check finds no draft that was never saved.
 
     Raises:
         Blocked: it does, so that it cannot tell whether a deleted one is gone.
     """
     if usable(actor.send("draftExists", path={"uid": uid})).success:
-        raise Blocked("draftExists", "the exists check finds a draft that nobody saved")
+        raise Blocked("draftExists", "the exists check finds a draft that was never saved")
 
 
 def accepted_with_errors(saved: Exchange) -> bool:

@@ -44,7 +44,7 @@ _KINDS: Final = {
 }
 _MISSING: Final = re.compile(r"Missing required property: (\S+)$")
 _UNKNOWN: Final = "x-schemathesis-unknown-property"
-#: On the wire every parameter is text, so a wrong type of these is just a value that nobody knows.
+#: On the wire every parameter is text, so a wrong type of these is just an unknown value.
 _TEXT_PLACES: Final = (ParameterLocation.HEADER, ParameterLocation.QUERY, ParameterLocation.PATH)
 _UIDS: Final = ("uid", "identifier")
 #: Operation, place and kind of faults of which a scenario sends every one in every realm, gate included.

@@ -334,7 +334,7 @@ def in_another_language(record: Record) -> Record:
 
 
 def named_in_scripts(record: Record) -> Record:
-    """A record of somebody whose names are written as elsewhere: accents, an apostrophe, and other scripts."""
+    """A record of a person whose names have accents, an apostrophe and other scripts."""
     return record | {"firstName": "Ελένη Łucja", "middleName": "小明 محمد", "lastName": "O'Neill-Жуков"}
 
 

@@ -102,7 +102,7 @@ def nobodys_email() -> str:
 
 
 def half(token: str) -> str:
-    """A token cut in half, which nobody ever issued."""
+    """A token cut in half, which the service never issued."""
     return token[: len(token) // 2]
 
 
@@ -283,7 +283,7 @@ def refused_without_token(
     """Claim that requests were refused and nothing came of them, and see that the same with a valid token works.
 
     Args:
-        actor: Somebody who may do what was asked.
+        actor: A client that may do what was asked.
         request: What was asked for.
         asked: The request without a valid token.
 

@@ -368,7 +368,7 @@ class RunningSequence:
             self.renew(name)
 
     def renew(self, name: str, uid: str | None = None) -> Document:
-        """Let a name stand for a document that nobody has used."""
+        """Let a name stand for a document that was never used."""
         document = Document(name, OWNERS[name], uid or self.context.fresh.uid())
         self.documents[name] = document
         return document

@@ -102,7 +102,7 @@ def _replaced(sequence: RunningSequence, document: Document, old: list[int]) -> 
 
 
 def _absent(sequence: RunningSequence, document: Document, answer: Response) -> None:
-    """There is no draft to be read: nobody saved one, it was deleted, or what was sent was refused."""
+    """There is no draft to be read: none was saved, it was deleted, or what was sent was refused."""
     shown = document.shown_as(answer.text) if answer.success else []
     if document.gone and Change.REFUSED_CREATE not in document.since:
         seen = ", ".join(f"v{version}" for version in shown)

@@ -80,7 +80,7 @@ class RecordLookup:
         """A valid update under an identifier of our own that should be free; the row of unknown ones says that it is.
 
         Raises:
-            Blocked: updates are not refused for identifiers that nobody has used, or everything refused is kept,
+            Blocked: updates are not refused for identifiers that were never used, or everything refused is kept,
                 so nothing can be told; other clauses hold those findings.
         """
         # Once for all cases and before anything else: where an update creates, each look leaves a record for good.
@@ -268,7 +268,7 @@ class WorkflowRecords(RecordLookup):
             tried = self.try_faulty(identifier)
             if not errors_array.turned_down(usable(tried)):
                 raise Blocked(UPDATE, "takes a faulty document, so no record stays as it was")
-            # What nobody ever submitted cannot be locked for workflow: an answer that says so is for the case to judge.
+            # A record that was never submitted cannot be locked: an answer that says so is for the case to judge.
             if not workflow_errors.ended_in(tried, *_CLOSED) or (
                 drafted and workflow_errors.ended_in(tried, Row.LOCKED)
             ):
@@ -310,7 +310,7 @@ class WorkflowRecords(RecordLookup):
             )
 
     def spare(self) -> list[str]:
-        """One more record to be used up, where the settings name so many that nobody will miss it."""
+        """One more record to be used up, where the settings name enough of them."""
         named = self._named()
         number = self._arrange.take("existing", len(named) - 1)
         offered = [named[number + 1]] if number is not None else []
@@ -375,7 +375,7 @@ class WorkflowRecords(RecordLookup):
         return self._arrange.draft(self._author, uid, document, schema=self._samples.workflow_schema).uid
 
     def open_draft(self) -> str:
-        """A record that takes updates and that nobody has sent a faulty document to, for looking at its draft.
+        """A record that takes updates and was sent no faulty document, for looking at its draft.
 
         A draft alone serves where it counts as existing, which a second draft shows; else the standing record.
         """
@@ -510,7 +510,7 @@ class RowRequests:
             return self._bare_unless(missing, operation, Row.SCHEMA_UNKNOWN, way)
 
     def unknown_identifier(self, **way: Any) -> Exchange:
-        """An update under an identifier that nobody has used, of a batch; `way` as `parts` of `send`."""
+        """An update under an identifier that was never used, of a batch; `way` as `parts` of `send`."""
         identifier = self._fresh.uid()
         try:
             submission = self._samples.submission(identifier, batchId=identifier)

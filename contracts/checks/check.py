@@ -29,7 +29,7 @@ class Subject:
     """One exchange with what is known about its request.
 
     Attributes:
-        facts: What the request is; None where nobody read it.
+        facts: What the request is; None where it was not read.
         knows: Whether a text is a real secret: an account's password, or a token that the service issued.
         right: The sender knows that nothing is wrong about the request, its data and its account included.
     """

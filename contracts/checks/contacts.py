@@ -21,7 +21,7 @@ def _refusal_of_content(subject: Subject, _: str) -> Arguments | None:
 
 
 def _tells_of_content(array: list[Any]) -> bool:
-    """Whether an element has one of the seven codes: a submission's content is shaped by a schema that nobody shows."""
+    """Whether an element has one of the seven codes: a submission's content is shaped by a schema that is not shown."""
     codes = (element.get("code") for element in array if isinstance(element, dict))
     return any(isinstance(code, str) and code in errors_array.CODES for code in codes)
 

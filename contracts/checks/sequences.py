@@ -47,7 +47,7 @@ class Step:
         answer: Of the service; None where the environment gave none.
         site: Scheme and host; what is said about one service says nothing about another.
         realm: As the request names it, empty for none.
-        who: The account of the request, or its token; None where nobody can tell.
+        who: The account of the request, or its token; None where unknown.
         right: The request keeps the interface as far as it shows, and its answer is known as a whole.
     """
 
@@ -95,7 +95,7 @@ class Step:
 
     @property
     def vague(self) -> bool:
-        """Whether nobody can tell what it did."""
+        """Whether its effect is unknown."""
         told = self.taken or (self.answer is not None and self.answer.refusal)
         return not told or self.exchange.overlapped
 
@@ -199,7 +199,7 @@ class SignIns:
         return self._credentials.get(_credentials_key(exchange.url, email, password)) is not None
 
     def who(self, exchange: Exchange) -> str | None:
-        """The account of a request where its sign-in was seen, else its token; None where nobody can tell."""
+        """The account of a request where its sign-in was seen, else its token; None where unknown."""
         token = credential(exchange)
         if token is None:
             return None
@@ -280,7 +280,7 @@ class _Draft:
 
     Attributes:
         at: When that ended.
-        content: What was saved; for one that is gone, what was there. None when nobody knows.
+        content: What was saved; for one that is gone, what was there. None when unknown.
     """
 
     there: bool
@@ -430,7 +430,7 @@ class _Attachments:
 
     Attributes:
         empty: Number of the exchange that listed none, when nothing was added since.
-        muddled: Something may have been added that nobody here knows.
+        muddled: Something unknown may have been added.
     """
 
     uploads: tuple[_Upload, ...] = field(default=())

@@ -42,7 +42,7 @@ def both_accepted(
     """Claim acceptance of a submission with something added, and by it of the plain one too.
 
     Only when it is refused is the plain one sent, to tell which of the two claims is contradicted. That keeps the
-    records few that nobody can remove.
+    records few that cannot be removed.
 
     Returns:
         The exchange that was accepted.

@@ -134,7 +134,7 @@ def _guarded() -> int:
 
 
 def _run() -> int:
-    # Where the reader has seen enough, as behind `| head`, nobody knows how the command would have ended.
+    # Where the reader has closed the pipe, as behind `| head`, how the command would have ended is unknown.
     code = _ERROR
     try:
         code = int(program.main(prog_name="registry-contracts", standalone_mode=False) or 0)

@@ -196,7 +196,7 @@ def harmless_crashes(
 def broken_off_cases(
     run: RunFacts, worker: str, events: list[Event], ended: Container[str]
 ) -> Iterator[Case]:
-    """Yield the cases that a worker has begun and nobody has ended.
+    """Yield the cases that a worker has begun and no worker has ended.
 
     Args:
         ended: Ids of the cases that some worker has ended.
@@ -415,7 +415,7 @@ def _events(events: Iterable[Event], kind: str, shape: type[Shape]) -> tuple[Sha
     return msgspec.convert(_of_kind(events, kind), tuple[shape, ...])  # type: ignore[valid-type]
 
 
-#: Members of a plan of which only a digest is known, which tells nobody anything.
+#: Members of a plan of which only a digest is known, which is of no use to a reader.
 _DIGESTS: Final = frozenset({"settings", "consumer or deviations"})
 #: How deep run folders are looked for below a folder that is none: an artifact may hold a reports folder.
 _DEPTHS: Final = ("*", "*/*")

@@ -214,7 +214,7 @@ class Body:
 
     @property
     def flaw(self) -> str | None:
-        """What is wrong with the body as JSON, in a few words; None when nothing is, or nobody can tell."""
+        """What is wrong with the body as JSON, in a few words; None when nothing is, or it is unknown."""
         return self._read_as_json[1]
 
     @cached_property
@@ -388,7 +388,7 @@ class Exchange:
         seconds: From the first byte sent to the last byte read, of the last try; None when they were not measured.
         retries: How often the request was repeated because of the environment.
         operation: The `operationId`, or None when the path is not in the description.
-        realm, role: On whose behalf it was sent; empty when nobody can tell.
+        realm, role: On whose behalf it was sent; empty when unknown.
         case: Node id of the case, or a word in brackets for the suite's own housekeeping.
         attempt: 1 for the first run of a case, higher for confirmations.
         authorization: The header of that name with `$TOKEN` for the role's token (`$TOKEN[:20]` for its beginning),

@@ -39,7 +39,7 @@ class Span:
     """When a request was under way, and what it is about.
 
     Attributes:
-        started, ended: None where nobody noted it.
+        started, ended: None where unknown.
     """
 
     subject: str
@@ -111,7 +111,7 @@ class Overlaps:
 def overlapping(spans: Sequence[Span]) -> list[bool]:
     """Say of each request of an archive whether it was under way together with a write about the same thing.
 
-    One without times counts as overlapped, and so does everything that it may have changed: nobody knows when it was.
+    One without times counts as overlapped, and so does everything that it may have changed.
     """
     overlaps, overlapped = Overlaps(), [span.ended is None for span in spans]
     for place, span in enumerate(spans):

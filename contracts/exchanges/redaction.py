@@ -25,7 +25,7 @@ _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re
 _PERCENTS: Final = re.compile("%(?:25)+(?=[0-9a-fA-F]{2})")
 #: Where the lines of a code end, as mail writes it.
 _WRAP: Final = re.compile(r"(?<=[a-z0-9+/=])\r?\n[ \t]*(?=[a-z0-9+/=])")
-#: Disguises one over the other; nobody wears more by accident.
+#: Encodings one over the other; more do not come about by accident.
 _LAYERS: Final = 2
 #: A shorter secret stands in the codes of other things by chance.
 _SHORTEST_CODED: Final = 6
@@ -208,7 +208,7 @@ class Redactor:
         return secret in self._secrets
 
     def withheld(self, exchange: Exchange) -> Exchange:
-        """The exchange without bodies that may hold secrets nobody knows: none here, a run knows its own."""
+        """The exchange without bodies that may hold unknown secrets: none here, a run knows its own."""
         return exchange
 
     def stands_in(self, texts: Iterable[str]) -> bool:
@@ -370,7 +370,7 @@ def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
 def authorization_template(headers: Headers, redactor: Redactor) -> str | None:
     """The Authorization header with `$TOKEN` for the role's token; `$TOKEN[:20]` for its beginning, and so on.
 
-    Without it nobody could tell a request with a token from one with a made-up one.
+    Without it a request with a token looks like one with a made-up token.
     """
     value = headers.first("Authorization")
     if value is None:

@@ -317,7 +317,7 @@ class Credentials(StrEnum):
     NONE = "none"
     TOKEN = "a token of the service"  # noqa: S105 - a description
     MADE_UP = "made up"
-    UNKNOWN = "a token that nobody here knows"
+    UNKNOWN = "a token that is unknown here"
 
 
 @dataclass(frozen=True)
@@ -350,7 +350,7 @@ def read_request(
     """Read a request.
 
     Args:
-        knows: Whether a text is a token that the service issued; None where nobody can tell, as in traffic
+        knows: Whether a text is a token that the service issued; None where that is unknown, as in traffic
             recorded elsewhere.
 
     Returns:

@@ -110,7 +110,7 @@ def _short(line: str) -> str:
     return line if len(line) <= _LINE_CHARACTERS else f"{line[:_LINE_CHARACTERS]}… ({len(line)} characters)"
 
 
-#: Longer bodies are left to the traffic log; a line that nobody can paste helps nobody.
+#: Longer bodies stand in the traffic log only: a longer curl line could not be pasted.
 _LONGEST_BODY = 4000
 _LEFT_OUT = frozenset({"host", "user-agent", "accept-encoding", "connection", "content-length"})
 

@@ -441,7 +441,7 @@ class DriftReport:
 
     Attributes:
         target: name of the target.
-        baseline: file that was compared with, or would be; None when nobody asked.
+        baseline: file that was compared with, or would be; None when no comparison was asked for.
         known: whether that file was there when the run began.
         unaccepted: number of facts that the baseline has no word on.
         outside: changes that do not touch what the run's consumer uses; they do not block.
@@ -485,7 +485,7 @@ class DriftReport:
 
     @property
     def sentence(self) -> str | None:
-        """One line for the terminal, or None when nobody asked."""
+        """One line for the terminal; None when no comparison was asked for."""
         if self.mode is Mode.OFF or self.baseline is None:
             return None
         if not self.known:
@@ -504,7 +504,7 @@ class DriftReport:
 
 
 NO_DRIFT = DriftReport()
-"""The drift of a run that nobody compared."""
+"""The drift of a run that was not compared."""
 
 
 def change_lines(changes: Sequence[Change], *, fold: bool = True) -> Iterator[str]:

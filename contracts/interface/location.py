@@ -64,7 +64,7 @@ def python_command(code: str = "registry_contracts.main()") -> list[str]:
 
 
 def cache_directory() -> Path:
-    """Return where the user's caches of this program lie; nobody misses what is deleted there."""
+    """Return the folder of this program's caches, which may be deleted at any time."""
     given = os.environ.get("XDG_CACHE_HOME")
     try:
         home = Path(given) if given else Path.home() / ".cache"

@@ -1,4 +1,4 @@
-"""One operation of the interface: its name, its address and whom it concerns."""
+"""Operations of the interface: name, method and path, parameters, and facts that the description adds."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -57,8 +57,8 @@ class CheckFacts:
         kind: `archive` or `proxy`.
         source: Name of the archive; None for a proxy.
         target, base_url: The service, where it is known.
-        started, finished: ISO 8601; None when nobody noted it.
-        alone: Nobody else wrote to the service meanwhile.
+        started, finished: ISO 8601; None when unknown.
+        alone: No other client wrote to the service meanwhile.
         realms: Only requests of these were judged; empty for all.
         unreadable: Entries of the archive that are no request.
         notes: What people may want to know, a line each.

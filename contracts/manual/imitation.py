@@ -420,7 +420,7 @@ class _Reading:
             yield "realm-header-against-query", "realm-query-first"
         if self._fact("list-by-restricted", "listDrafts", "seen") == forbidden:
             yield "list-by-restricted", "restricted-shut-out"
-        # Where a refusal to sign in is a 200, it is no sign that anybody was signed in.
+        # Where a refusal to sign in is a 200, it is no sign of a sign-in.
         if self._fact("token-email-letter-case", "createToken", "seen") == habits.get("token_status"):
             yield "token-email-letter-case", "email-any-case"
         if missing == habits.get("bad_request_status"):

@@ -606,7 +606,7 @@ class TrafficRecorder:
 
     Args:
         folder: Takes the archive and the report.
-        alone: Nobody else writes to the target meanwhile.
+        alone: No other client writes to the target meanwhile.
         say: Takes a line for each finding as it comes.
 
     Attributes:

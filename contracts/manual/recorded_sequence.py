@@ -56,7 +56,7 @@ class RecordedSequence:
 
     Attributes:
         source: Where it was read, for sentences.
-        target: Name of the target it was recorded on; empty when nobody knows.
+        target: Name of the target it was recorded on; empty when unknown.
         realm: Where it was recorded; `any` for several or none.
         arranged: Exchanges that only prepare the others.
         shown: The exchanges that matter; their answers are compared.
@@ -234,7 +234,7 @@ def _closing(content: bytes) -> bytes | None:
 Entries = tuple[int, int]
 """First and last request of a HAR, counted from 1."""
 
-#: More requests are a whole run, and nobody means to send that again by hand.
+#: More requests are a whole run, which is not to be sent again by hand.
 MOST: Final = 200
 _HOUSEKEEPING: Final = "["
 

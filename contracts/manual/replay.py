@@ -309,7 +309,7 @@ class Round:
         return template.replace(TOKEN, token)
 
 
-#: Rounds where nobody said how many, when nothing stays behind for good.
+#: Default number of rounds where a round leaves nothing permanent.
 ROUNDS: Final = 3
 
 
@@ -339,7 +339,7 @@ class Replayed:
 
 
 def rounds_for(sequence: RecordedSequence, asked: int | None) -> int:
-    """How often to send: as asked; otherwise once where a round leaves what nobody can remove, and thrice elsewhere."""
+    """How often to send: as asked; by default once where a round leaves permanent records, and thrice elsewhere."""
     if asked is not None:
         return asked
     lasting = any(

@@ -269,7 +269,7 @@ class SettingMap:
 
 
 def old_settings(sequence: RecordedSequence, target: Target) -> Mapping[str, Any]:
-    """Settings of the realm that a sequence was recorded in, as far as anybody knows them."""
+    """Settings of the realm that a sequence was recorded in, as far as they are known."""
     if sequence.settings:
         return sequence.settings
     known = target if sequence.target == target.name else None

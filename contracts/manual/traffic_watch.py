@@ -285,7 +285,7 @@ class Watch:
     """Judges the traffic of any client, live or from an archive; for one thread.
 
     Args:
-        alone: Nobody else writes to the service meanwhile.
+        alone: No other client writes to the service meanwhile.
         realms: Judge the requests of these realms only, and those that name none; empty for all.
         strict_client: What the document only advises a client to do decides the verdict as well.
         settle_seconds: How long a change may take to show in a list.
@@ -327,7 +327,7 @@ class Watch:
         self._redactor.learn_from(exchange)
         judged, facts = _readable(exchange), None
         findings: tuple[TrafficFinding, ...] = ()
-        # Anybody's traffic meets every check there is here: what a check may stumble over cannot be listed.
+        # Recorded traffic of any client meets every check: what a check may fail on cannot be listed.
         try:
             facts = read_request(judged, self._description, None)
             judged.operation = facts.operation.id if facts else None

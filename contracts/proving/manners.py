@@ -373,7 +373,7 @@ class Canary:
 
     @property
     def sound(self) -> bool:
-        """Whether nothing of anybody else's has changed, and the run came to an end."""
+        """Whether the records of other clients are unchanged, and the run came to an end."""
         return not self.changed and self.code in _SOUND
 
 

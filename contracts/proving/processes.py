@@ -127,7 +127,7 @@ def _end_with(work: Callable[[], int]) -> NoReturn:
         code = work()
     except RegistryContractsError as error:
         sys.stderr.write(f"{error}\n")
-    except Exception:  # noqa: BLE001 - the process ends here, and nobody else would tell why
+    except Exception:  # noqa: BLE001 - the process ends here, and no other place would report why
         traceback.print_exc()
     finally:
         sys.stdout.flush()

@@ -260,7 +260,7 @@ def pairs(turn: int) -> Iterator[str]:
 
 
 def drawn(seed: int, profile: str) -> str:
-    """Draw a few variants that do not touch each other, mechanically: nobody chose that they go well together.
+    """Draw a few variants that do not touch each other, mechanically, whether they go well together or not.
 
     Returns:
         Their names with a plus between them, the same for the same seed and profile.

@@ -184,7 +184,7 @@ AMBIGUITIES: Final = (
         "nau-only",
         "Workflow submission body",
         "additionalInfo is available only when a user with the NAU role sends a request to the PA. Is it "
-        "refused, or passed over, when anybody else sends it?",
+        "refused, or passed over, when another account sends it?",
         ("workflow-info-from-others", "workflow-info-longest"),
     ),
     Ambiguity(
@@ -209,7 +209,7 @@ AMBIGUITIES: Final = (
 """In the order in which the questions are put: what most clients meet first."""
 
 
-#: More of one kind than anybody answers at once; the rest is counted.
+#: At most so many questions of one kind; the rest is counted.
 AT_MOST = 40
 _LINES_AT_MOST = 12
 _CHARACTERS = 300

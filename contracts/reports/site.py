@@ -542,7 +542,7 @@ def _last_judged(board: Board, span: Span) -> str:
 
 
 def _acceptance(entry: DeviationEntry) -> str:
-    """By whom a contradiction is accepted, and until when; or that this has run out."""
+    """The owner and the expiry date of an accepted deviation; or that it has expired."""
     over = "ran out: " if entry.course is DeviationState.EXPIRED else ""
     return f"{over}accepted by {entry.owner} until {entry.expires}"
 

@@ -402,7 +402,7 @@ async def _broken(request: Request, _problem: Exception) -> Response:
 
 
 async def _gone(_request: Request, _problem: ClientDisconnect) -> Response:
-    # Nobody reads this answer; it only ends the exchange in good order.
+    # The client is gone and reads no answer; this one ends the exchange in good order.
     return Response(status_code=400)
 
 

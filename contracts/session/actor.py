@@ -292,7 +292,7 @@ class Actor:
 
 
 def _not_known(answer: Response) -> bool:
-    """Whether an answer says that nobody is known by the token: 401, or the row of the workflow table on that."""
+    """Whether an answer says that the token is unknown: 401, or the row of the workflow table on that."""
     anonymous = load_catalogue().clause("workflow-anonymous").message or ""
     return answer.status == _UNAUTHENTICATED or (
         answer.refusal and readers.contains_message(answer, anonymous)

@@ -316,7 +316,7 @@ _MOST_NAMED: Final = 5
 
 
 class Draft(Format, frozen=True):
-    """A draft to be removed: where, under which identifier, and as whom."""
+    """A draft to be removed: its realm, its identifier, and the account that removes it."""
 
     realm: Name
     identifier: str

@@ -128,7 +128,7 @@ class TokenStore:
         (self._folder / _SIGNED_IN).write_text(datetime.now(UTC).isoformat(), encoding="utf-8")
 
     def note_known(self, value: str) -> None:
-        """Remember that a token is known still, whoever has signed in so far."""
+        """Remember that an earlier token is valid still after later sign-ins."""
         self._known_since[value] = self._last_sign_in()
 
     def seen_known(self, value: str) -> bool:

@@ -118,7 +118,7 @@ class Pace:
         default=12,
         metadata=about(
             Kind.WHOLE,
-            "contacts and submissions, which nobody can remove, that a run may create in each realm",
+            "contacts and submissions, which cannot be removed, that a run may create in each realm",
         ),
     )
 
@@ -184,7 +184,7 @@ class RealmSettings:
         ),
     )
     others_identifier: str | None = field(
-        default=None, metadata=about(Kind.IDENTIFIER, "record of somebody else")
+        default=None, metadata=about(Kind.IDENTIFIER, "record of another account")
     )
     published_identifier: str | None = field(
         default=None, metadata=about(Kind.IDENTIFIER, "record with a published version beside its draft")

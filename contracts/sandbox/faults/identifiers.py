@@ -107,7 +107,7 @@ async def identifier_taken(
     return answer_json(200, [] if request.operation.id == "listAttachments" else {"identifier": request.uid})
 
 
-#: An identifier of which nobody would think that it is special.
+#: An identifier that looks like any other.
 _ORDINARY: Final = "rc-a1b2c3d4-e5f6g7h8i9j0"
 
 

@@ -268,7 +268,7 @@ async def sign_in_taken(request: Request, below: Below, _: Memory, *, kind: str)
 
 
 def token_faults() -> Iterator[Fault]:
-    """Tokens that are not asked for, not looked at, or taken for another account's; rights that nobody checks."""
+    """Tokens that are not asked for, not looked at, or taken for another account's; rights that are not checked."""
     catalogue = load_catalogue()
     for operation in load_description().operations.values():
         own = [

@@ -247,7 +247,7 @@ VARIANTS.add(
 
 @VARIANTS.layer("contacts", "contacts-by-restricted")
 class _RestrictedContacts(ContactOperations):
-    """Whether an account without rights may create contacts is not shown: it may, as anybody with a token."""
+    """Whether an account without rights may create contacts is not shown: it may, as every account with a token."""
 
     async def create(self, request: Request) -> Response:
         context = self.context

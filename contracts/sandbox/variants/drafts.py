@@ -189,7 +189,7 @@ class _Private(DraftOperations):
     def _requested_draft(self, request: Request) -> Version:
         draft = super()._requested_draft(request)
         if draft.owner != self.context.identity.require(request).name:
-            raise forbidden("this draft is somebody else's")
+            raise forbidden("this draft belongs to another account")
         return draft
 
 

@@ -178,7 +178,7 @@ class Rewriting(Between):
 
 
 class _ExtraMembers(Rewriting):
-    """Every JSON object that is answered carries more than anybody asked for."""
+    """Every JSON object of an answer carries further members."""
 
     def applies(self, scope: Scope, start: Message) -> bool:
         # Seen from outside, what is redirected stands under another path and names no operation: it may be a file.

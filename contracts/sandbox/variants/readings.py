@@ -274,7 +274,7 @@ _FEWEST_FACTS: Final = frozenset({"email", "password"})
 
 
 class _JsonWanted(BodyReader):
-    """Whoever does not take JSON is told so."""
+    """A request that does not accept JSON is refused."""
 
     async def read(self, request: Request) -> JsonBody:
         _refuse_other_wishes(request)

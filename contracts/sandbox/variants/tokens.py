@@ -98,7 +98,7 @@ class _Brief(TokenBook):
 
 @VARIANTS.layer("identity", "bearer-exact")
 class _ExactScheme(Identity):
-    """Other spellings of the scheme are not shown: the word Bearer and one space, or nobody is known."""
+    """Other spellings of the scheme are not shown: only the word Bearer and one space count as a token."""
 
     def caller(self, request: Request) -> Account | None:
         given = header_value(request, "authorization") or ""

@@ -145,7 +145,7 @@ Figures = Mapping[str, Figure]
 PASSES: Final = "pass"
 """Polite retry gets through."""
 STANDS_IN_THE_WAY: Final = "inconclusive"
-"""Nobody could judge the service in it."""
+"""The service cannot be judged in it."""
 
 
 class Environment:

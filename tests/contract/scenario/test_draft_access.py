@@ -1,4 +1,4 @@
-"""Who may do what with a draft: nobody without a token; the rest is not shown."""
+"""Rights on drafts: none without a token; the rest is not shown."""
 
 from contracts.cases import (
     Actor,

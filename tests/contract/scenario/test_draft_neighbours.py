@@ -7,7 +7,7 @@ from contracts.cases import Actor, Arrangement, Claims, Samples, contract, done,
 def test_deleting_a_draft_spares_those_of_other_accounts(
     author: Actor, other: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
-    """The draft of another account stays when somebody deletes one of their own."""
+    """The draft of another account stays when an account deletes one of its own."""
     theirs, mine = arrange.draft(other), arrange.draft(author)
     drafts.read_as_saved(other, theirs)
     gone = author.send("deleteDraft", path={"uid": mine.uid})

@@ -1,4 +1,4 @@
-"""Whose drafts a list holds: the caller's own, nobody else's in a personal collection, none that was deleted."""
+"""Whose drafts a list holds: the caller's own, no other account's in a personal collection, none that was deleted."""
 
 import pytest
 

@@ -80,7 +80,7 @@ def test_creating_under_an_identifier_in_use_is_told_so(
 def test_updating_under_an_unknown_identifier_is_told_so(
     table: RowRequests, claim: Claims, realm: str, way: str
 ) -> None:
-    """An identifier that nobody has used: 400, and the message that asks for a correct one."""
+    """An identifier that was never used: 400, and the message that asks for a correct one."""
     for parts in table.parts_of(way, realm):
         claim("workflow-identifier-unknown").has_message(table.unknown_identifier(**parts))
 
