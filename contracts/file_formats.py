@@ -247,7 +247,7 @@ def required_members(shape: type) -> frozenset[str]:
 def schema_of(title: str, *shapes: Any) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a file that keeps one of some declarations, with all their rules."""
     tops, parts = msgspec.json.schema_components(shapes, ref_template="#/$defs/{name}")
-    for declared in {each for shape in shapes for each in _declarations(shape)}:
+    for declared in {declaration for shape in shapes for declaration in _declarations(shape)}:
         if declared.__name__ in parts:
             parts[declared.__name__].update(getattr(declared, "rules", {}))
     top = tops[0] if len(tops) == 1 else {"anyOf": list(tops)}

@@ -185,7 +185,7 @@ def kept_contact(actor: Actor, samples: Samples, namespace: Namespace, realm: st
     created = actor.send("createContact", query={"schema": samples.contact_schema}, json=record)
     for candidate in _names(created, identifier):
         namespace.claim_minted(candidate)
-        if any(_updates(actor, samples, candidate, each) for each in _records(samples, candidate)):
+        if any(_updates(actor, samples, candidate, record) for record in _records(samples, candidate)):
             return candidate
     if not taken(created):
         raise Blocked("createContact", f"answered {created.answer.quote()}")

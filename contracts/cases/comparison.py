@@ -244,8 +244,14 @@ def realms_accepted(
     """
     plain = partial(ordinary.harmless, apart, {}) if apart is not None else None
     return [
-        partial(claim_realm_accepted, claims(each), exchanges[each], partial(ordinary.harmless, each), plain)
-        for each in operations
+        partial(
+            claim_realm_accepted,
+            claims(operation),
+            exchanges[operation],
+            partial(ordinary.harmless, operation),
+            plain,
+        )
+        for operation in operations
     ]
 
 
@@ -264,11 +270,11 @@ def content_type_tolerated(
     return [
         partial(
             tolerated,
-            claims(each),
-            exchanges[each],
-            partial(ordinary.harmless, each, {"Content-Type": None}),
+            claims(operation),
+            exchanges[operation],
+            partial(ordinary.harmless, operation, {"Content-Type": None}),
         )
-        for each in operations
+        for operation in operations
     ]
 
 

@@ -215,7 +215,7 @@ class Probe:
                 found = self._judged(clause, fault)
             except EnvironmentFault:
                 continue
-            if found is None or not any(each.doubtful for each in self._attempt.exchanges[before:]):
+            if found is None or not any(exchange.doubtful for exchange in self._attempt.exchanges[before:]):
                 return found
         return self._judged(clause, fault)
 

@@ -114,8 +114,8 @@ def within(fresh: Namespace, uid: str, characters: Mapping[str, str], ending: st
         ending: A bad character to put behind the uid as well.
     """
     found = [*spoilt(uid, characters), *([uid + ending] if ending else [])]
-    for each in found:
-        fresh.claim(each)
+    for identifier in found:
+        fresh.claim(identifier)
     return found
 
 
@@ -224,7 +224,7 @@ def forbidden_identifiers(fresh: Namespace) -> dict[str, list[str]]:
     return {
         "workflow-identifier-too-short": [fresh.uid(UID_SHORTEST - 1), fresh.uid(len(fresh.prefix) + 1)],
         "workflow-identifier-too-long": [fresh.uid(UID_LONGEST + 1), fresh.uid(2 * UID_LONGEST)],
-        "workflow-identifier-characters": [fresh.uid() + each for each in _FORBIDDEN],
+        "workflow-identifier-characters": [fresh.uid() + character for character in _FORBIDDEN],
     }
 
 

@@ -106,7 +106,7 @@ def _saved_by_workflow_schema(actor: Actor, samples: Samples, uid: str, text: st
 def _worded(value: Any, text: str) -> Any:
     """A text by language, as another text."""
     by_language = isinstance(value, dict) and value and not value.keys() & {"identifier", "url"}
-    if by_language and all(isinstance(each, str) for each in value.values()):
+    if by_language and all(isinstance(text, str) for text in value.values()):
         return dict.fromkeys(value, text)
     return value
 

@@ -72,12 +72,12 @@ def one_of_two_is_taken(send: Callable[[T], Exchange], claim: Claim) -> Callable
 
     def send_twice(submission: T) -> Exchange:
         sent = at_once(send, [submission] * 2)
-        given = [each for each in sent if taken(each)]
+        given = [exchange for exchange in sent if taken(exchange)]
         claim.holds(
             len(given) < len(sent),
             *sent,
             expected="one refused, since its identifier is in use then",
-            seen="; ".join(each.answer.quote() for each in sent),
+            seen="; ".join(exchange.answer.quote() for exchange in sent),
         )
         return given[0] if given else send(submission)
 

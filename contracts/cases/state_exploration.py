@@ -247,7 +247,7 @@ def narrow(steps: Steps) -> Steps | None:
     since = len(around) - around[::-1].index(reading) if reading in around else 0
     if sum(step.action not in LOOKS for step in around[since:]) < 2:
         return None
-    watched = [each for step in around[since:] for each in _watched(step, reading)]
+    watched = [description for step in around[since:] for description in _watched(step, reading)]
     return (*around[:since], *watched, last)
 
 

@@ -446,12 +446,14 @@ class RunningSequence:
         described = (
             self.descriptions
             if name is None
-            else [each for each in self.descriptions if each[0].document == name]
+            else [description for description in self.descriptions if description[0].document == name]
         )
         if len(described) > _MOST_DESCRIBED:
             last = described[-1][0].document
             described = [
-                each for each in described if each[0].document == last or each[0].action not in LOOKS
+                description
+                for description in described
+                if description[0].document == last or description[0].action not in LOOKS
             ]
         words = folded(text for _, text in described)
         return " → ".join(["…", *words[-_MOST_DESCRIBED:]] if len(words) > _MOST_DESCRIBED else words)

@@ -290,19 +290,19 @@ def _expected(sequence: RunningSequence, role: str, promise: Promise) -> Expecte
     """What the list is judged by; shoulds that were contradicted often enough are not waited for any more."""
     documents = [document for document in sequence.documents.values() if document.name != SUBMITTED]
     mine = [document for document in documents if document.owner == role]
-    theirs = [each for each in documents if each.owner != role]
+    theirs = [document for document in documents if document.owner != role]
 
     def due(clause: str, is_must: bool, among: list[Document]) -> list[Document]:
-        there = [each for each in among if each.version is not None]
+        there = [document for document in among if document.version is not None]
         return [
-            each
-            for each in there
-            if is_must or not sequence.context.settled((clause, "listDrafts"), each.uid)
+            document
+            for document in there
+            if is_must or not sequence.context.settled((clause, "listDrafts"), document.uid)
         ]
 
     return Expected(
         held=due(promise.mine, promise.mine_is_must, mine),
-        gone=[each for each in mine if each.gone and each.version is None],
+        gone=[document for document in mine if document.gone and document.version is None],
         theirs=due(promise.theirs, promise.theirs_is_must, theirs),
     )
 
@@ -360,7 +360,7 @@ _OUTLIVES = "attachment-outlives-save"
 def attach(sequence: RunningSequence, document: Document) -> None:
     """Create one more attachment of a document that has a draft."""
     sequence.context.attachments -= 1
-    number = sum(len(each.files) for each in sequence.documents.values()) + 1
+    number = sum(len(document.files) for document in sequence.documents.values()) + 1
     name = f"{document.uid[-8:]}-{number}.txt"
     content = f"file {number} of {document.uid}\n".encode() * number
     before = len(sequence.context.attempt.exchanges)

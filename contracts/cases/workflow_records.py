@@ -314,7 +314,9 @@ class WorkflowRecords(RecordLookup):
         named = self._named()
         number = self._arrange.take("existing", len(named) - 1)
         offered = [named[number + 1]] if number is not None else []
-        return [each for each in offered if not workflow_errors.ended_in(self.try_faulty(each), *_CLOSED)]
+        return [
+            record for record in offered if not workflow_errors.ended_in(self.try_faulty(record), *_CLOSED)
+        ]
 
     def locked(self) -> str:
         """A record that is locked for workflow: the one of the settings, or a submission once its lock shows."""

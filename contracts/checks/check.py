@@ -127,7 +127,9 @@ class Check:
     def takes(self, arguments: Arguments) -> bool:
         """Whether these are the arguments that the check compares with, by their names."""
         given = signature(self.contradiction).parameters.values()
-        return {each.name for each in given if each.kind is Parameter.KEYWORD_ONLY} == set(arguments)
+        return {parameter.name for parameter in given if parameter.kind is Parameter.KEYWORD_ONLY} == set(
+            arguments
+        )
 
     def wording(self, arguments: Arguments) -> str:
         """What keeps the check, in words."""

@@ -74,7 +74,7 @@ class Claim:
             SuiteError: the table holds no such check.
         """
         result = check_named(check).judge(self._clause, self._operation, exchange, arguments)
-        earlier = tuple(each.id for each in because_of)
+        earlier = tuple(exchange.id for exchange in because_of)
         self._register(replace(result, exchanges=(*earlier, *result.exchanges)))
 
     def accepted(self, exchange: Exchange) -> None:

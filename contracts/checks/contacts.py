@@ -27,7 +27,7 @@ def _tells_of_content(array: list[Any]) -> bool:
 
 
 def _odd_element(response: Response) -> str | None:
-    odd = [each for each in readers.errors(response) or () if not errors_array.well_formed(each)]
+    odd = [error for error in readers.errors(response) or () if not errors_array.well_formed(error)]
     return f"{odd[:1]}" if odd else None
 
 

@@ -517,7 +517,7 @@ def _upload_meant(step: Step, known: _Attachments) -> _Upload | None:
     number, name = step.path.get("attachmentId", ""), step.path.get("filename")
     if not (number.isascii() and number.isdigit() and len(number) < 19):
         return None
-    uploads = [each for each in known.uploads if each.name == name]
+    uploads = [upload for upload in known.uploads if upload.name == name]
     return uploads[0] if len(uploads) == 1 and int(number) == uploads[0].number else None
 
 

@@ -202,9 +202,9 @@ class Judgement:
     def touched(self) -> tuple[str, ...]:
         """Ids of all clauses that the exchange says something about, each once."""
         clauses = (
-            *(each.clause for each in self.findings),
+            *(finding.clause for finding in self.findings),
             *self.held,
-            *(each.clause for each in self.observations),
+            *(observation.clause for observation in self.observations),
         )
         return tuple(dict.fromkeys(clauses))
 
@@ -244,7 +244,7 @@ class Judge:
             tuple(fault.says for fault in all_faults(facts)),
             held_of(results),
             tuple(reversed(contradictions_of(results))),
-            tuple(each for each in results if each.outcome is CheckOutcome.OBSERVED),
+            tuple(result for result in results if result.outcome is CheckOutcome.OBSERVED),
             obstacles_of(results),
         )
         judged.levels.update({name: str(load_catalogue().clause(name).level) for name in judged.touched})
@@ -254,20 +254,20 @@ class Judge:
 def held_of(results: Iterable[Result]) -> tuple[str, ...]:
     """The clauses that held and that nothing contradicts, each once."""
     results = list(results)
-    contradicted = {each.clause for each in results if each.outcome is CheckOutcome.CONTRADICTED}
-    held = (each.clause for each in results if each.outcome is CheckOutcome.HELD)
+    contradicted = {result.clause for result in results if result.outcome is CheckOutcome.CONTRADICTED}
+    held = (result.clause for result in results if result.outcome is CheckOutcome.HELD)
     return tuple(dict.fromkeys(clause for clause in held if clause not in contradicted))
 
 
 def contradictions_of(results: Iterable[Result]) -> tuple[Result, ...]:
     """The first contradiction of each clause, the last clause first."""
-    found = [each for each in results if each.outcome is CheckOutcome.CONTRADICTED]
-    return tuple({each.key: each for each in reversed(found)}.values())
+    found = [result for result in results if result.outcome is CheckOutcome.CONTRADICTED]
+    return tuple({result.key: result for result in reversed(found)}.values())
 
 
 def obstacles_of(results: Iterable[Result]) -> tuple[str, ...]:
     """Why something could not be judged, each reason once."""
-    return tuple(dict.fromkeys(each.seen for each in results if each.outcome is CheckOutcome.BLOCKED))
+    return tuple(dict.fromkeys(result.seen for result in results if result.outcome is CheckOutcome.BLOCKED))
 
 
 def universal_results(exchange: Exchange, knows: Callable[[str], bool]) -> Iterator[Result]:

@@ -138,7 +138,7 @@ def _lines(given: ReleaseAnswer) -> Iterator[str]:
     for run in given.rests_on:
         what = f"{run.profile}, {', '.join(run.realms) or 'any realm'}"
         yield f"rests on: {run.run} ({what}; began {run.age_seconds / 3600:.1f} h ago; {run.base_url})"
-    yield from _some("passed over", [f"{each.run}: {each.reason}" for each in given.passed_over])
+    yield from _some("passed over", [f"{run.run}: {run.reason}" for run in given.passed_over])
     yield from _some(
         "contradicted",
         [
@@ -148,7 +148,7 @@ def _lines(given: ReleaseAnswer) -> Iterator[str]:
     )
     for label, several in (("not judged", given.unjudged), ("not covered", given.not_covered)):
         yield from _some(
-            label, [f"{each.clause} in {', '.join(each.realms)}: {each.reason}" for each in several]
+            label, [f"{clause.clause} in {', '.join(clause.realms)}: {clause.reason}" for clause in several]
         )
     left = [realm for realm in DEVELOPMENT_REALMS if realm not in given.realms]
     if left:

@@ -54,7 +54,7 @@ def clauses(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> li
 def operations(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete operations."""
     known = load_description().operations.values()
-    return _matching(((each.id, each.summary) for each in known), incomplete)
+    return _matching(((finding.id, finding.summary) for finding in known), incomplete)
 
 
 def clauses_and_operations(

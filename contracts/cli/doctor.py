@@ -99,8 +99,10 @@ _VERDICTS: Final = {
 
 def diagnosis_lines(readiness: Readiness) -> Iterator[str]:
     """The points that were looked at, a line each."""
-    width = min(_WIDEST_SUBJECT, max((len(each.subject) for each in readiness.diagnoses), default=0))
-    yield from (_diagnosis_line(each, width) for each in readiness.diagnoses)
+    width = min(
+        _WIDEST_SUBJECT, max((len(diagnosis.subject) for diagnosis in readiness.diagnoses), default=0)
+    )
+    yield from (_diagnosis_line(diagnosis, width) for diagnosis in readiness.diagnoses)
 
 
 def _diagnosis_line(diagnosis: Diagnosis, width: int) -> str:
@@ -134,7 +136,8 @@ def _as_data(readiness: Readiness, name: str, base_url: str, left: Leftovers) ->
         "state": readiness.state,
         "exit_code": _EXIT_CODES[readiness.state],
         "diagnoses": [
-            {"subject": each.subject, "state": each.state, "text": each.text} for each in readiness.diagnoses
+            {"subject": diagnosis.subject, "state": diagnosis.state, "text": diagnosis.text}
+            for diagnosis in readiness.diagnoses
         ],
         "must_clauses": {
             "all": len(must.clauses),

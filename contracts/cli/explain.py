@@ -114,7 +114,11 @@ def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
         ],
         "defects": None
         if broken is None
-        else [{"name": each.name, "sentence": each.sentence} for each in broken if each.clause == clause.id],
+        else [
+            {"name": defect.name, "sentence": defect.sentence}
+            for defect in broken
+            if defect.clause == clause.id
+        ],
     }
 
 
@@ -155,13 +159,16 @@ def _clause_lines(facts: dict[str, Any]) -> Iterator[str]:
     )
     yield from _several("cases", facts["cases"], untested)
     yield from _verdict_lines(facts)
-    accepted = [f"{each['target']} until {each['expires']}: {each['reason']}" for each in facts["deviations"]]
+    accepted = [
+        f"{deviation['target']} until {deviation['expires']}: {deviation['reason']}"
+        for deviation in facts["deviations"]
+    ]
     yield from _several("accepted", accepted, "no deviation")
     if facts["defects"] is None:
         yield labelled("defects", "known where the sandbox is installed")
     else:
         yield from _several(
-            "defects", [f"{each['name']}: {each['sentence']}" for each in facts["defects"]], "none"
+            "defects", [f"{defect['name']}: {defect['sentence']}" for defect in facts["defects"]], "none"
         )
     yield from _several("try", _tries(facts), "")
 
@@ -178,7 +185,7 @@ def _verdict_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield labelled("verdicts", run)
     for realm, cell in last["realms"].items():
         verdict = str(cell["verdict"])
-        strip = "".join(_LETTERS.get(each, "E") for each in history.get(realm, {}).get("verdicts", ()))
+        strip = "".join(_LETTERS.get(verdict, "E") for verdict in history.get(realm, {}).get("verdicts", ()))
         found = f", findings {', '.join(cell['findings'])}" if cell["findings"] else ""
         reason = cell["reason"] or many(cell["assertions"], "assertion")
         coloured = click.style(f"{verdict:<12}", fg=_COLOURS.get(verdict, "yellow"))
@@ -187,7 +194,7 @@ def _verdict_lines(facts: dict[str, Any]) -> Iterator[str]:
 
 def _tries(facts: dict[str, Any]) -> list[str]:
     tries = [f"registry-contracts run --clause {facts['id']}"]
-    fault = next((each for each in facts["faults"] if "*" not in each), None)
+    fault = next((fault for fault in facts["faults"] if "*" not in fault), None)
     if fault is not None:
         tries.append(f"registry-contracts call {facts['operations'][0]} --invalid {fault}")
     return tries
@@ -212,7 +219,9 @@ def _operation(operation: Operation) -> dict[str, Any]:
         "path_parameters": list(operation.path_parameters),
         "query_parameters": list(operation.query_parameters),
         "takes_realm": operation.takes_realm,
-        "clauses": {str(level): [each.id for each in clauses if each.level is level] for level in Level},
+        "clauses": {
+            str(level): [clause.id for clause in clauses if clause.level is level] for level in Level
+        },
     }
 
 

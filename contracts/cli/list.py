@@ -169,11 +169,16 @@ def _verdicts(run: LastRun | None, clause: Clause) -> dict[str, str | None]:
 
 def _operations(chosen: Filters) -> Iterable[Row]:
     catalogue = load_catalogue()
-    for each in load_description().operations.values():
-        if chosen.realm is None or chosen.realm in each.realms:
-            address = f"{each.method} {each.path}"
-            clauses = len(catalogue.by_operation(each.id))
-            yield {"id": each.id, "address": address, "realms": list(each.realms), "clauses": clauses}
+    for operation in load_description().operations.values():
+        if chosen.realm is None or chosen.realm in operation.realms:
+            address = f"{operation.method} {operation.path}"
+            clauses = len(catalogue.by_operation(operation.id))
+            yield {
+                "id": operation.id,
+                "address": address,
+                "realms": list(operation.realms),
+                "clauses": clauses,
+            }
 
 
 def _cases(chosen: Filters) -> Iterable[Row]:
@@ -188,7 +193,7 @@ def _cases(chosen: Filters) -> Iterable[Row]:
 def _realms(_chosen: Filters) -> Iterable[Row]:
     operations = load_description().operations.values()
     for realm in (*WORKFLOW_REALMS, ANY_REALM):
-        known = [each.id for each in operations if realm in each.realms]
+        known = [operation.id for operation in operations if realm in operation.realms]
         clauses = sum(realm in clause.realms for clause in load_catalogue())
         yield {"id": realm, "operations": known, "clauses": clauses}
 
@@ -210,7 +215,7 @@ def _named(
 ) -> Callable[[Filters], Iterable[Row]]:
     """Rows of what has a name and a sentence and nothing else."""
     return lambda _: [
-        {"id": each.name, "sentence": each.sentence} for each in sandbox_choices.installed(find())
+        {"id": breakage.name, "sentence": breakage.sentence} for breakage in sandbox_choices.installed(find())
     ]
 
 

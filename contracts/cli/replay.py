@@ -216,7 +216,7 @@ def _verdict(rounds: list[Replayed], sequence: RecordedSequence) -> str:
 
 
 def _last_why(rounds: list[Replayed]) -> str:
-    return next(each.why for each in reversed(rounds) if each.outcome is Outcome.UNDECIDED)
+    return next(attempt.why for attempt in reversed(rounds) if attempt.outcome is Outcome.UNDECIDED)
 
 
 def _as_data(
@@ -233,9 +233,9 @@ def _as_data(
         "rate": [again, decided],
         "rounds": [
             {
-                "outcome": str(each.outcome),
-                "why": each.why,
-                "differences": [f"{label}: {difference}" for label, difference in each.differences],
+                "outcome": str(attempt.outcome),
+                "why": attempt.why,
+                "differences": [f"{label}: {difference}" for label, difference in attempt.differences],
                 "exchanges": [
                     {
                         "operation": pair.new.operation,
@@ -244,11 +244,11 @@ def _as_data(
                         "is": pair.new.response.status if pair.new.response else None,
                         "curl": curl(pair.new, session.redactor),
                     }
-                    for pair in each.pairs
+                    for pair in attempt.pairs
                 ],
-                "contradicted": [found.clause for judged in each.judgements for found in judged.findings],
+                "contradicted": [found.clause for judged in attempt.judgements for found in judged.findings],
             }
-            for each in rounds
+            for attempt in rounds
         ],
         "exit_code": _code(sequence, rounds),
     }
@@ -260,5 +260,5 @@ def _code(sequence: RecordedSequence, rounds: list[Replayed]) -> int:
         return manual_options.INCONCLUSIVE
     if sequence.found is not None:
         return manual_options.NO_FINDING if outcome is Outcome.NOT else manual_options.FINDING
-    found = any(judged.findings for each in rounds for judged in each.judgements)
+    found = any(judged.findings for attempt in rounds for judged in attempt.judgements)
     return manual_options.FINDING if found else manual_options.NO_FINDING

@@ -128,7 +128,7 @@ def history_entry(record: RunRecord, verdict: RunVerdict, name: str) -> Entry:
         exit_code=int(verdict.exit_code),
         requests=run.environment.requests,
         seconds=round(run.seconds or 0.0, 1),
-        counts={str(each): number for each in Verdict if (number := verdict.count(each))},
+        counts={str(verdict_): number for verdict_ in Verdict if (number := verdict.count(verdict_))},
         cells=cells,
         series=series_of(run),
         comparable=is_comparable(run, verdict),

@@ -203,7 +203,9 @@ def follow_deviations(
 ) -> list[DeviationOutcome]:
     """Say what became of every deviation that the run was held to, in the order of the file."""
     by_place = {(cell.clause.id, cell.realm): cell for cell in cells}
-    return [_follow_deviation(record, by_place, findings, each) for each in record.run.terms.deviations]
+    return [
+        _follow_deviation(record, by_place, findings, deviation) for deviation in record.run.terms.deviations
+    ]
 
 
 def _follow_deviation(
@@ -212,8 +214,12 @@ def _follow_deviation(
     findings: Sequence[Finding],
     deviation: Deviation,
 ) -> DeviationOutcome:
-    mine = [each for each in findings if deviation.concerns(each.clause, each.realm, each.operation)]
-    happens = tuple(realm for realm in deviation.realms if any(each.realm == realm for each in mine))
+    mine = [
+        finding
+        for finding in findings
+        if deviation.concerns(finding.clause, finding.realm, finding.operation)
+    ]
+    happens = tuple(realm for realm in deviation.realms if any(finding.realm == realm for finding in mine))
     gone = tuple(
         realm
         for realm in deviation.realms
@@ -228,7 +234,7 @@ def _follow_deviation(
         happens_in=happens,
         gone_in=gone,
         unjudged_in=tuple(realm for realm in deviation.realms if realm not in (*happens, *gone)),
-        findings=tuple(each.id for each in mine),
+        findings=tuple(finding.id for finding in mine),
         counted=_counted(record, deviation, cells),
         says=_summary(deviation, course, left, happens, gone),
     )
@@ -246,7 +252,7 @@ def _judged(record: RunRecord, cell: Cell | None, deviation: Deviation) -> bool:
         return False
     if _PROFILES.index(record.run.profile) < _PROFILES.index(deviation.profile):
         return False
-    if any(each.touches(cell.clause.id, cell.realm) for each in record.narrowed):
+    if any(narrowing.touches(cell.clause.id, cell.realm) for narrowing in record.narrowed):
         return False
     return any(
         count.clause == deviation.clause and count.held and deviation.operation in {None, count.operation}

@@ -108,16 +108,16 @@ def apply_terms(terms: Terms, day: date, findings: Iterable[Finding]) -> tuple[F
         confirmed or the document is silent, which fails nobody as it is.
     """
     held = []
-    for each in findings:
-        accepted = terms.accepted(each.clause, each.realm, each.operation, day)
-        firm = each.standing in {Standing.FAIL, Standing.ADVISORY}
+    for finding in findings:
+        accepted = terms.accepted(finding.clause, finding.realm, finding.operation, day)
+        firm = finding.standing in {Standing.FAIL, Standing.ADVISORY}
         held.append(
             replace(
-                each,
-                standing=Standing.DEVIATION if accepted and firm else each.standing,
+                finding,
+                standing=Standing.DEVIATION if accepted and firm else finding.standing,
                 accepted=accepted,
-                counted=terms.counts(each.clause, each.realm, each.operation),
-                methods=terms.methods_of([each.operation]),
+                counted=terms.counts(finding.clause, finding.realm, finding.operation),
+                methods=terms.methods_of([finding.operation]),
             )
         )
     return _sorted(held)
@@ -148,7 +148,7 @@ def _merge(key: str, group: list[SeenFinding], level: str) -> Finding:
         confirmed=best.confirmed,
         reproduced=best.reproduced,
         attempts=best.attempts,
-        cases=tuple(dict.fromkeys(each.case for each in group)),
+        cases=tuple(dict.fromkeys(finding.case for finding in group)),
         exchanges=best.exchanges,
         curl=best.curl,
         command=best.command,
@@ -194,9 +194,9 @@ def scope_of_contradictions(contradictions: Iterable[tuple[bool, bool]]) -> Cons
 def scope_of(findings: Iterable[Finding]) -> ConsumerScope:
     """Weigh the findings of one case; a should that is contradicted says nothing beside a must."""
     return scope_of_contradictions(
-        (each.counted, each.standing is Standing.DEVIATION)
-        for each in findings
-        if each.standing in {Standing.FAIL, Standing.DEVIATION}
+        (finding.counted, finding.standing is Standing.DEVIATION)
+        for finding in findings
+        if finding.standing in {Standing.FAIL, Standing.DEVIATION}
     )
 
 

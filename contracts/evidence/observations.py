@@ -478,10 +478,15 @@ def merge_observations(observations: tuple[Observation, ...]) -> list[dict[str, 
     """
     cases: dict[tuple[str, str, str, str], set[str]] = {}
     seen: dict[tuple[str, str, str, str], Observation] = {}
-    for each in observations:
-        key = (each.clause, each.operation or "", each.realm, json.dumps(each.seen, sort_keys=True))
-        seen.setdefault(key, each)
-        cases.setdefault(key, set()).add(each.case)
+    for observation in observations:
+        key = (
+            observation.clause,
+            observation.operation or "",
+            observation.realm,
+            json.dumps(observation.seen, sort_keys=True),
+        )
+        seen.setdefault(key, observation)
+        cases.setdefault(key, set()).add(observation.case)
     return [
         {
             "clause": seen[key].clause,

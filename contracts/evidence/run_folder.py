@@ -531,7 +531,7 @@ def _unfinished(pieces: Sequence[ShardRun]) -> Iterator[str]:
 
 def _stopped_early(record: RunRecord) -> bool:
     """Whether the shard was told to stop at its first failures, which its report says."""
-    return any(each.cells is None and not each.elsewhere for each in record.narrowed)
+    return any(narrowing.cells is None and not narrowing.elsewhere for narrowing in record.narrowed)
 
 
 def _unrun(piece: ShardRun) -> Iterator[str]:
@@ -612,7 +612,7 @@ def _shard_journal(path: Path, piece: ShardRun) -> Iterator[Event]:
         elif kind == "exchange":
             yield event | {"id": f"{prefix}{event['id']}"}
         elif kind == "finding":
-            yield event | {"exchanges": [f"{prefix}{each}" for each in event["exchanges"]]}
+            yield event | {"exchanges": [f"{prefix}{number}" for number in event["exchanges"]]}
         elif kind == "end" and closed:
             yield event | {"events": event["events"] - dropped}
         else:
@@ -683,8 +683,8 @@ def _summed(counts: Iterable[Mapping[str, Number]]) -> dict[str, Number]:
 def _limits(limits: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
     """What all shards together may do; what holds for each realm is the same for all."""
     whole: dict[str, float | None] = {}
-    for name in dict.fromkeys(name for each in limits for name in each):
-        given = [limit for each in limits if (limit := each.get(name)) is not None]
+    for name in dict.fromkeys(name for limit in limits for name in limit):
+        given = [limit for line in limits if (limit := line.get(name)) is not None]
         each_alike = name.endswith("_per_realm")
         whole[name] = None if not given else given[0] if each_alike else round(sum(given), 6)
     return whole

@@ -123,7 +123,7 @@ class Terms:
     @property
     def waived(self) -> dict[str, str]:
         """Clause ids to the reasons for doing without a judgement on them."""
-        return {each.clause: each.reason for each in self.consumer.waivers} if self.consumer else {}
+        return {waiver.clause: waiver.reason for waiver in self.consumer.waivers} if self.consumer else {}
 
     def counts(self, clause: str, realm: str, operation: str | None) -> bool:
         """Tell whether a contradiction bears on the run's verdict; without a consumer every one does."""
@@ -133,9 +133,9 @@ class Terms:
         """Return the entry that accepts a contradiction on `day`, or None."""
         return next(
             (
-                each
-                for each in self.deviations
-                if each.concerns(clause, realm, operation) and each.days_left(day) >= 0
+                deviation
+                for deviation in self.deviations
+                if deviation.concerns(clause, realm, operation) and deviation.days_left(day) >= 0
             ),
             None,
         )
@@ -144,7 +144,9 @@ class Terms:
         """Return the consumer's methods that call one of the operations, each once."""
         if self.consumer is None:
             return ()
-        return tuple(dict.fromkeys(name for each in operations for name in self.consumer.methods_of(each)))
+        return tuple(
+            dict.fromkeys(name for operation in operations for name in self.consumer.methods_of(operation))
+        )
 
 
 #: The only key at the top of the file: one table for each deviation.

@@ -60,8 +60,8 @@ def kind_of_shape_change(was: str, now: str) -> Kind | None:
         return None
     if not before - after:
         return Kind.FURTHER_KIND
-    bare = {_bare(each) for each in before - after}
-    return Kind.FORM_CHANGED if {_bare(each) for each in added} <= bare else Kind.KIND_CHANGED
+    bare = {_bare(form) for form in before - after}
+    return Kind.FORM_CHANGED if {_bare(form) for form in added} <= bare else Kind.KIND_CHANGED
 
 
 def kind_of_value_change(clause: str, point: str, was: Value, now: Value) -> Kind | None:

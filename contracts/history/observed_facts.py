@@ -342,18 +342,18 @@ def _place(entry: Mapping[str, Any]) -> Place:
 
 
 def _answered(answers: Any) -> dict[Place, dict[str, str]]:
-    shapes = {_place(each): facts_of(each["answers"]) for each in answers}
+    shapes = {_place(answer): facts_of(answer["answers"]) for answer in answers}
     return {place: facts for place, facts in shapes.items() if facts}
 
 
 def _statuses(answers: Any) -> dict[Place, set[str]]:
     """Return the statuses of success by the place that speaks of them."""
     successes_at: dict[Place, set[str]] = defaultdict(set)
-    for each in answers:
-        successes = {status for status in each["answers"] if status < "400"}
+    for answer in answers:
+        successes = {status for status in answer["answers"] if status < "400"}
         if successes:
             successes_at[
-                Place(success_status_clause(each["operation"]), each["operation"], each["realm"])
+                Place(success_status_clause(answer["operation"]), answer["operation"], answer["realm"])
             ] |= successes
     return successes_at
 
@@ -382,7 +382,7 @@ def _flat(seen: Any, *, has_shape: bool, path: str = "") -> Iterator[tuple[str, 
             yield from _flat(value, has_shape=has_shape, path=f"{path}.{name}" if path else str(name))
     elif isinstance(seen, list | tuple):
         if not (has_shape and not path):
-            yield path or SEEN, tuple(sorted({_leaf(each) for each in seen if each is not None}))
+            yield path or SEEN, tuple(sorted({_leaf(value) for value in seen if value is not None}))
     elif isinstance(seen, str) and seen.startswith(_WORDS):
         if not has_shape:
             yield path or SEEN, _leaf(seen)

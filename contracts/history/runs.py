@@ -194,9 +194,9 @@ def advance(mark: Mark, verdict: str, started: str) -> Mark:
 
 
 def _later(before: Mark, mark: Mark) -> Mark:
-    greens = [each for each in (before.last_green, mark.last_green) if each]
+    greens = [day for day in (before.last_green, mark.last_green) if day]
     last_green = max(greens) if greens else None
-    reds = [each for each in (before.red_since, mark.red_since) if each and each > (last_green or "")]
+    reds = [day for day in (before.red_since, mark.red_since) if day and day > (last_green or "")]
     return Mark(last_green, min(reds) if reds else None)
 
 
@@ -239,8 +239,8 @@ class History:
 
     def folded_of(self, target: str, series: str) -> Folded | None:
         """Return what older runs of a series on a target left, or None."""
-        mine = [each for each in self.folded if each.target == target]
-        return next((each for name in (series, "") for each in mine if each.series == name), None)
+        mine = [entry for entry in self.folded if entry.target == target]
+        return next((entry for name in (series, "") for entry in mine if entry.series == name), None)
 
     def series_of(self, target: str) -> tuple[str, ...]:
         """Names of the series on a target, the one that was run last first."""
@@ -250,7 +250,7 @@ class History:
     def targets(self) -> tuple[str, ...]:
         """Names of all targets, the one that was run last first."""
         latest = [entry.target for entry in reversed(self.entries)]
-        return tuple(dict.fromkeys([*latest, *(each.target for each in self.folded)]))
+        return tuple(dict.fromkeys([*latest, *(entry.target for entry in self.folded)]))
 
 
 def read(path: Path) -> History:
@@ -292,7 +292,7 @@ def merge(histories: Iterable[History], keep: int = KEPT_RUNS) -> History:
             kept, old = fold(whole.of(target, series), _own(whole, target, series), keep)
             entries += kept
             folded += [old] if old else []
-    left = [each for each in whole.folded if each.series not in whole.series_of(each.target)]
+    left = [entry for entry in whole.folded if entry.series not in whole.series_of(entry.target)]
     folded = sorted([*folded, *left], key=lambda each: (each.target, each.series))
     return History(tuple(sorted(entries, key=_age)), tuple(folded), damaged)
 

@@ -195,7 +195,7 @@ def _problems(values: Mapping[str, Any]) -> Iterator[str]:
             yield f"{key} is not a text with something in it"
     for key in _LISTS:
         listed = values.get(key, ["-"])
-        if not isinstance(listed, list) or not listed or not all(isinstance(each, str) for each in listed):
+        if not isinstance(listed, list) or not listed or not all(isinstance(text, str) for text in listed):
             yield f"{key} is not a list of texts with at least one in it"
         elif len(set(listed)) < len(listed):
             yield f"{key} names something twice"
@@ -373,6 +373,11 @@ def _foreign_words(clause: Clause, description: Description) -> Iterator[str]:
 def _parameters(clause: Clause, description: Description, location: str) -> set[str]:
     operations = [description.operations[name] for name in clause.operations]
     if location == "header":
-        return set(_HEADERS) | ({"Realm"} if any(each.takes_realm for each in operations) else set())
-    listed = (each.path_parameters if location == "path" else each.query_parameters for each in operations)
+        return set(_HEADERS) | (
+            {"Realm"} if any(operation.takes_realm for operation in operations) else set()
+        )
+    listed = (
+        operation.path_parameters if location == "path" else operation.query_parameters
+        for operation in operations
+    )
     return {name for names in listed for name in names}

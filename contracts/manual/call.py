@@ -111,7 +111,7 @@ def _points(facts: Facts, known: Facts) -> Iterator[SilentPoint]:
 
 
 def _facts(exchanges: list[Exchange], noted: list[tuple[Result, str]], target: Target) -> Facts:
-    own = {each.id: replace(each, case=_CASE) for each in exchanges}
+    own = {exchange.id: replace(exchange, case=_CASE) for exchange in exchanges}
     record = _record(own, target)
     observations = [
         {"clause": each.clause, "operation": each.operation, "realm": realm, "seen": each.seen}
@@ -199,13 +199,13 @@ class CallResults:
     def clauses(self) -> Counter[str]:
         """In how many calls each clause was contradicted."""
         return Counter(
-            clause for each in self.results for clause in {found.clause for found in each.judged.findings}
+            clause for result in self.results for clause in {found.clause for found in result.judged.findings}
         )
 
     @property
     def spoilt(self) -> bool:
         """Whether the environment stood in the way of a call."""
-        return any(each.spoilt for each in self.results)
+        return any(result.spoilt for result in self.results)
 
 
 def call(
@@ -235,7 +235,9 @@ def call(
         calls.notes += [note for note in prepared.notes if note not in calls.notes]
         refuse_foreign(session, operation, prepared.request.path)
         start = len(session.exchanges)
-        calls.before += [session.notes.of(each) for each in session.exchanges[_counted(calls) : start]]
+        calls.before += [
+            session.notes.of(exchange) for exchange in session.exchanges[_counted(calls) : start]
+        ]
         calls.results.append(send(session, actor, prepared, judge))
     return calls
 
@@ -286,7 +288,7 @@ def save(
     Raises:
         UsageError: it cannot be written.
     """
-    called = [each.recorded for each in calls]
+    called = [done.recorded for done in calls]
     path = Path(name) if name.endswith(".json") else reports / SAVED / f"{name}.json"
     if not name.endswith(".json") and not _NAME.fullmatch(name):
         raise UsageError(

@@ -217,7 +217,7 @@ def build(tally: Tally, verdict: TrafficVerdict, facts: CheckFacts) -> dict[str,
             {"id": name, "level": level, "held": held, "contradicted": contradicted}
             for name, level, held, contradicted in tally.clauses
         ],
-        "notes": [*facts.notes, *(f"the suite broke on {each}" for each in tally.breakages)],
+        "notes": [*facts.notes, *(f"the suite broke on {breakage}" for breakage in tally.breakages)],
     }
 
 
@@ -322,7 +322,7 @@ def _cards(
     for finding, kept in list(zip(check["findings"], exchanges, strict=True))[: limits.cards]:
         clause = catalogue.clause(finding["clause"]) if finding["clause"] else None
         shown = tuple(_exchange(number, kept[number]) for number in sorted(kept))
-        size = sum(each.size for each in shown)
+        size = sum(part.size for part in shown)
         shown, left = (shown, left - size) if size <= left else ((), left)
         found.append(_Card(finding, clause.wording if clause else "", clause.source if clause else "", shown))
     return found
@@ -390,7 +390,7 @@ def _group_lines(group: Group) -> Iterator[str]:
     more = f" and {group.times - 5} more" if group.times > 5 else ""
     after = f" after #{finding.because_of}" if finding.because_of else ""
     level = f" ({finding.level})" if finding.level else ""
-    place = " ".join(each for each in (finding.operation, "in", finding.realm) if each)
+    place = " ".join(word for word in (finding.operation, "in", finding.realm) if word)
     name = finding.fault if finding.side is Side.REQUEST and finding.fault else finding.what
     clause = f", clause {finding.clause}" if finding.side is Side.REQUEST and finding.clause else ""
     yield f"  {name}{level if not clause else ''}: {place}{clause}{level if clause else ''}, {listed}{more}{after}"

@@ -120,7 +120,7 @@ def judgement_lines(judged: Judgement, catalogue: Catalogue) -> Iterator[str]:
 
 def _touched(judged: Judgement) -> str:
     held = f"{many(len(judged.held), 'clause')} held" + (f": {', '.join(judged.held)}" if judged.held else "")
-    seen = list(dict.fromkeys(each.clause for each in judged.observations))
+    seen = list(dict.fromkeys(observation.clause for observation in judged.observations))
     observed = f"; observed: {', '.join(seen)}" if seen else ""
     return held + observed
 
@@ -188,9 +188,9 @@ def as_data(result: CallResult) -> dict[str, Any]:
         "clauses": {name: judged.levels[name] for name in judged.touched},
         "held": list(judged.held),
         "findings": [
-            {"clause": each.clause, "level": judged.levels[each.clause], "operation": each.operation}
-            | {"expected": each.expected, "seen": each.seen}
-            for each in judged.findings
+            {"clause": finding.clause, "level": judged.levels[finding.clause], "operation": finding.operation}
+            | {"expected": finding.expected, "seen": finding.seen}
+            for finding in judged.findings
         ],
         "obstacles": list(judged.obstacles),
         "curl": result.curl,

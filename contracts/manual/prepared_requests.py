@@ -532,7 +532,7 @@ class RequestPreparer:
     def _without(self, request: Request, content: bytes | None, name: str) -> tuple[Request, bytes | None]:
         part = find_part(name, request.body, list(request.query))
         if part.place == "header":
-            known = next((each for each in HEADERS if each.lower() == part.name.lower()), part.name)
+            known = next((name for name in HEADERS if name.lower() == part.name.lower()), part.name)
             return replace(request, headers={**request.headers, known: None}), content
         if part.place == "query":
             kept = {each: value for each, value in request.query.items() if each != part.name}

@@ -696,7 +696,7 @@ class TrafficRecorder:
 
     def _keep(self, seen: Seen) -> None:
         exchange = seen.exchange
-        found = ", ".join(dict.fromkeys(each.what for each in seen.findings))
+        found = ", ".join(dict.fromkeys(finding.what for finding in seen.findings))
         parts = (exchange.id, exchange.operation or "no operation of the description", found)
         add(self._archive, exchange, "; ".join(part for part in parts if part))
 

@@ -265,15 +265,17 @@ def read_archive(path: Path, shown: str, entries: Entries | None) -> RecordedSeq
     if first > number:
         raise UsageError(f"{shown}: holds {number} requests, so there is no request {first}")
     last = min(last, number)
-    read = (_as_sent(each) for each in archive if first <= each.number <= last)
-    found = [each for each in read if each is not None and not each.case.startswith(_HOUSEKEEPING)]
+    read = (_as_sent(entry) for entry in archive if first <= entry.number <= last)
+    found = [
+        exchange for exchange in read if exchange is not None and not exchange.case.startswith(_HOUSEKEEPING)
+    ]
     if not found:
         raise UsageError(f"{shown}: no request in it is an operation of the interface")
     if len(found) > MOST:
         raise UsageError(
             f"{shown}: holds {len(found)} requests of the interface; choose up to {MOST} with --entries FIRST-LAST"
         )
-    realms = {each.realm for each in found} - {ANY_REALM}
+    realms = {exchange.realm for exchange in found} - {ANY_REALM}
     return RecordedSequence(
         source=shown,
         target="",

@@ -393,8 +393,8 @@ def replay(session: ManualSession, sequence: RecordedSequence, realm: str, numbe
 
 def together(rounds: list[Replayed]) -> tuple[Outcome, int, int]:
     """What some rounds show together: the outcome, how many reproduced it, and how many could tell."""
-    told = [each for each in rounds if each.outcome is not Outcome.UNDECIDED]
-    again = sum(each.outcome is Outcome.REPRODUCED for each in told)
+    told = [round_ for round_ in rounds if round_.outcome is not Outcome.UNDECIDED]
+    again = sum(round_.outcome is Outcome.REPRODUCED for round_ in told)
     if not told:
         return Outcome.UNDECIDED, 0, 0
     if again == len(told):
@@ -422,7 +422,7 @@ def _decide(
         if told is not None:
             said = "is" if told else "is not"
             return (Outcome.NOT if told else Outcome.REPRODUCED), f"the answer {said} what was expected"
-        if any(each.clause == found.clause for judged in done.judgements for each in judged.findings):
+        if any(finding.clause == found.clause for judged in done.judgements for finding in judged.findings):
             return Outcome.REPRODUCED, f"a check of {found.clause} fails again"
     if done.differences:
         return Outcome.NOT, "the answers differ from the recorded ones"

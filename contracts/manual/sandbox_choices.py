@@ -24,7 +24,7 @@ def defects() -> Sequence[Breakage] | None:
         from contracts.sandbox.defects import ALL  # noqa: PLC0415 - an optional extra, and slow to import
     except ModuleNotFoundError:
         return None
-    return [Breakage(each.name, each.sentence, each.clause, each.operations) for each in ALL]
+    return [Breakage(defect.name, defect.sentence, defect.clause, defect.operations) for defect in ALL]
 
 
 def variants() -> Sequence[Breakage] | None:
@@ -33,7 +33,7 @@ def variants() -> Sequence[Breakage] | None:
         from contracts.sandbox.variants import ALL  # noqa: PLC0415 - as above
     except ModuleNotFoundError:
         return None
-    return [Breakage(each.name, each.sentence) for each in ALL.values()]
+    return [Breakage(variant.name, variant.sentence) for variant in ALL.values()]
 
 
 def weathers() -> Sequence[Breakage] | None:
@@ -42,7 +42,7 @@ def weathers() -> Sequence[Breakage] | None:
         from contracts.sandbox.weather import ALL  # noqa: PLC0415 - as above
     except ModuleNotFoundError:
         return None
-    return [Breakage(each.name, each.sentence) for each in ALL.values()]
+    return [Breakage(kind.name, kind.sentence) for kind in ALL.values()]
 
 
 def installed(found: Sequence[Breakage] | None) -> Sequence[Breakage]:

@@ -196,7 +196,7 @@ class SettingMap:
         listed = [self._old.get(name) or () for name in _LISTS]
         names = [self._old.get(name) for name in _SETTING_NAMES]
         return frozenset(
-            [*(str(each) for each in names if each), *(each for many in listed for each in many)]
+            [*(str(name) for name in names if name), *(value for many in listed for value in many)]
         )
 
     @property
@@ -248,13 +248,13 @@ class SettingMap:
             if old and old in used:
                 yield str(old), str(self._needed(name))
         for name in _LISTS:
-            values = [str(each) for each in self._old.get(name) or () if str(each) in used]
+            values = [str(value) for value in self._old.get(name) or () if str(value) in used]
             for place, old in enumerate(values):
                 yield old, self._another(name, old, place, len(values), round_number)
 
     def _another(self, name: str, old: str, place: int, wanted: int, round_number: int) -> str:
         """The value that takes the place of one of a list; of those that are used up, one the old run hardly used."""
-        there = [str(each) for each in self._needed(name)]
+        there = [str(value) for value in self._needed(name)]
         if name not in _USED_UP:
             return old if old in there else there[place % len(there)]
         return there[-1 - (round_number * wanted + place) % len(there)]

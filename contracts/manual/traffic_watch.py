@@ -194,7 +194,9 @@ def judge_answer(
         shown.obstacles.append("the body of the request is not known")
     about_token = any(fault.key.startswith("header.Authorization") for fault in mistakes.faults[:1])
     sure = _accepted(answer) or context.proven or about_token
-    shown.findings += (_finding(each, context, sure=sure) for each in contradictions_of(results))
+    shown.findings += (
+        _finding(contradiction, context, sure=sure) for contradiction in contradictions_of(results)
+    )
     shown.held += (clause for clause in held_of(results) if clause not in _UNSEEN)
     if context.readable and answer.status < 500:
         for result, firm in misplaced_messages(exchange, facts):
@@ -334,7 +336,7 @@ class Watch:
             judged.realm = _shown_realm(facts)
             hidden = self._redactor.withheld(judged) is not judged
             findings = tuple(
-                self._without_secrets(each, hidden=hidden) for each in self._found(judged, facts)
+                self._without_secrets(sight, hidden=hidden) for sight in self._found(judged, facts)
             )
             if judged.case == BY_HAND:
                 findings = tuple(map(_on_purpose, findings))

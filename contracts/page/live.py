@@ -118,7 +118,7 @@ def row_of(seen: Seen) -> dict[str, Any]:
         "realm": seen.realm,
         "status": exchange.status or 0,
         "milliseconds": round(seen.milliseconds, 1),
-        "findings": [_finding(each) for each in seen.findings],
+        "findings": [_finding(finding) for finding in seen.findings],
     }
 
 
@@ -207,7 +207,7 @@ def scenario_of_exchange(
     seen = feed_entry(feed, query.get("number"))
     opened = _open(page_session, session, seen.exchange, live=False)
     opened.sent, opened.judged = opened.filled, Judge().judge(replace(seen.exchange))
-    further = [each.clause for each in seen.findings if each.clause and each.side == "answer"]
+    further = [finding.clause for finding in seen.findings if finding.clause and finding.side == "answer"]
     return scenario_text(session, opened, further)
 
 

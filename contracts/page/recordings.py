@@ -109,7 +109,7 @@ class Recordings:
         name, record, verdict = self._read(query)
         findings = [finding for cause in verdict.causes for finding in cause.all_findings]
         asked = str(query.get("finding") or "")
-        chosen = next((each for each in findings if each.id == asked), None)
+        chosen = next((finding for finding in findings if finding.id == asked), None)
         if chosen is not None:
             # What the case did before belongs to it: a finding that takes several requests starts there.
             shown = [record.exchanges[key] for key in chosen.exchanges if key in record.exchanges]
@@ -173,7 +173,7 @@ def _seen(exchanges: Iterable[Exchange], findings: Sequence[Finding]) -> list[Se
     return [
         Seen(
             replace(exchange, number=number),
-            tuple(_found(each, number) for each in findings if exchange.id in each.exchanges),
+            tuple(_found(finding, number) for finding in findings if exchange.id in finding.exchanges),
         )
         for number, exchange in enumerate(exchanges, 1)
     ]

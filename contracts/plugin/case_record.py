@@ -165,10 +165,10 @@ def bearing(worker: Worker, realm: str, contradictions: Iterable[Result]) -> Con
     terms = worker.selection.terms
     day = datetime.fromisoformat(worker.plan.started).date()
     weights = []
-    for each in contradictions:
-        accepted = terms.accepted(each.clause, realm, each.operation, day) is not None
-        if accepted or worker.catalogue.clause(each.clause).level is Level.MUST:
-            weights.append((terms.counts(each.clause, realm, each.operation), accepted))
+    for contradiction in contradictions:
+        accepted = terms.accepted(contradiction.clause, realm, contradiction.operation, day) is not None
+        if accepted or worker.catalogue.clause(contradiction.clause).level is Level.MUST:
+            weights.append((terms.counts(contradiction.clause, realm, contradiction.operation), accepted))
     return scope_of_contradictions(weights)
 
 
@@ -186,7 +186,11 @@ def tone_down(
     for report in reports:
         report.user_properties.append((VERDICT_PROPERTY, str(weight)))
         if report.failed:
-            soften(item, report, f"{weight}: {'; '.join(each.clause for each in contradictions)}")
+            soften(
+                item,
+                report,
+                f"{weight}: {'; '.join(contradiction.clause for contradiction in contradictions)}",
+            )
 
 
 def soften(item: pytest.Item, report: pytest.TestReport, reason: str) -> None:

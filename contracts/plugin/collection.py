@@ -49,7 +49,7 @@ def outside(consumer: Consumer | None, cases: Iterable[Facts]) -> set[str]:
     if consumer is None:
         return set()
     known = list(cases)
-    direct = [each for each in known if _concerns(consumer, each)]
+    direct = [clause for clause in known if _concerns(consumer, clause)]
     judged = {(clause, realm) for _, clauses, _, realm in direct for clause in clauses}
     taken = {item.nodeid for item, *_ in direct}
     for item, clauses, _, realm in known:

@@ -204,9 +204,9 @@ class Forecast:
         self._unreached = unreached
         self._requests: defaultdict[tuple[str, str], float] = defaultdict(float)
         self._large = 0.0
-        for each in cases:
-            if self._can_run(each):
-                self._count(each)
+        for case in cases:
+            if self._can_run(case):
+                self._count(case)
 
     def _can_run(self, case: PlannedCase) -> bool:
         """Whether a case sends anything: one whose clauses all lack a setting does not."""

@@ -98,8 +98,8 @@ def deal(cases: Iterable[WeighedCase], shards: int) -> list[frozenset[str]]:
     dealt: list[list[WeighedCase]] = [[] for _ in range(shards)]
     for name in sorted(groups, key=lambda name: (-_weight(groups[name]), name)):
         min(dealt, key=_weight).extend(groups[name])
-    _fill(dealt, [each for each in known if not each.group])
-    return [frozenset(each.case for each in part) for part in dealt]
+    _fill(dealt, [group for group in known if not group.group])
+    return [frozenset(case.case for case in part) for part in dealt]
 
 
 def _fill(dealt: list[list[WeighedCase]], free: Sequence[WeighedCase]) -> None:
@@ -107,7 +107,7 @@ def _fill(dealt: list[list[WeighedCase]], free: Sequence[WeighedCase]) -> None:
     first = _first_shard(dealt)
     queue = sorted(free, key=lambda each: (first.get(each.realm, len(dealt)), each.realm, each.case))
     queue.reverse()
-    left = sum(each.requests for each in queue)
+    left = sum(group.requests for group in queue)
     for number, part in enumerate(dealt):
         # What would be left for each shard from here on, were all of them filled to the same height.
         height = _height([_weight(other) for other in dealt[number:]], left)
@@ -138,7 +138,7 @@ def _first_shard(dealt: Sequence[Sequence[WeighedCase]]) -> Mapping[str, int]:
 
 
 def _weight(part: Iterable[WeighedCase]) -> int:
-    return sum(each.requests for each in part)
+    return sum(case.requests for case in part)
 
 
 #: Settings that name what there is once in a realm.

@@ -410,12 +410,14 @@ def _tell_once(config: pytest.Config, reporter: Any) -> None:
 
     def only_unexplained() -> None:
         everything = reporter.stats.get("failed", [])
-        cases = {each.nodeid for each in everything if _is_finding(each)}
+        cases = {report.nodeid for report in everything if _is_finding(report)}
         # A part of a case that found something is told with its case.
         reporter.stats["failed"] = [
-            each
-            for each in everything
-            if not (_is_finding(each) or (isinstance(each, pytest.SubtestReport) and each.nodeid in cases))
+            report
+            for report in everything
+            if not (
+                _is_finding(report) or (isinstance(report, pytest.SubtestReport) and report.nodeid in cases)
+            )
         ]
         failures()
         reporter.stats["failed"] = everything

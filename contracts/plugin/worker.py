@@ -50,10 +50,10 @@ def put_together(workers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """
     known = list(workers)
     total: dict[str, float] = {}
-    for phase, seconds in (pair for each in known for pair in each.get("seconds", {}).items()):
+    for phase, seconds in (pair for measured in known for pair in measured.get("seconds", {}).items()):
         before = total.get(phase, 0.0)
         total[phase] = max(before, seconds) if phase in _SIDE_BY_SIDE else before + seconds
-    peaks = [each["peak_memory"] for each in known if each.get("peak_memory")]
+    peaks = [measured["peak_memory"] for measured in known if measured.get("peak_memory")]
     return {
         "seconds": {phase: round(seconds, 3) for phase, seconds in sorted(total.items())},
         "peak_memory_mb": round(max(peaks), 1) if peaks else None,

@@ -495,7 +495,7 @@ def _defects(asked: tuple[str, ...], draw: int) -> list[str]:
         if word == "random":
             from contracts.sandbox.defects import ALL  # noqa: PLC0415 - an optional extra
 
-            names += random.Random(draw).sample([each.name for each in ALL], int(count or 1))  # noqa: S311
+            names += random.Random(draw).sample([defect.name for defect in ALL], int(count or 1))  # noqa: S311
         else:
             names.append(each)
     return names

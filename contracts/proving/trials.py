@@ -509,7 +509,9 @@ def contact_taken(name: str) -> dict[str, Any]:
     Args:
         name: Of the variants, with a plus between them; combinations have names of their own.
     """
-    return {key: value for each in chosen(name.split(AND)).variants for key, value in each.contact.items()}
+    return {
+        key: value for variant in chosen(name.split(AND)).variants for key, value in variant.contact.items()
+    }
 
 
 def _operations(trial: ProofTrial) -> tuple[str, ...]:

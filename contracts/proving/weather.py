@@ -93,7 +93,9 @@ class WeatherTrial:
             return False
         if not self.clause:
             return outcome.verdict == (_PASS if self.reachable else _INCONCLUSIVE)
-        found = outcome.verdict == _FAIL and any(each["clause"] == self.clause for each in outcome.findings)
+        found = outcome.verdict == _FAIL and any(
+            finding["clause"] == self.clause for finding in outcome.findings
+        )
         return found or (not self.reachable and outcome.verdict == _INCONCLUSIVE)
 
 
@@ -295,8 +297,8 @@ def _prove(
         queue.add(trial)
     ended: dict[str, RunOutcome | None] = {}
     waiting = list(planned)
-    for each in queue.results():
-        ended[each.task.key] = outcome_of(each.task, folder, each.code, each.seconds)
+    for result in queue.results():
+        ended[result.task.key] = outcome_of(result.task, folder, result.code, result.seconds)
         while waiting and waiting[0].key in ended:
             trial = waiting.pop(0)
             for line in lines(trial, ended[trial.key]):

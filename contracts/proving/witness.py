@@ -280,9 +280,9 @@ class Tour:
                 *collections,
                 *(f"{first}&{other}" for first in collections for other in options[1:12]),
             ]
-        for each in options:
+        for option in options:
             for role in ("author", "other"):
-                await self.send("GET", f"{path}?{each}" if each else path, role=role)
+                await self.send("GET", f"{path}?{option}" if option else path, role=role)
 
     async def identifiers(self) -> None:
         """Use identifiers outside the rule, in every operation that has one."""

@@ -152,15 +152,16 @@ def _details(case: Case, verdict: RunVerdict) -> StatusDetails | None:
     if case.outcome is Verdict.PASS or case.outcome is Verdict.OBSERVED:
         return None
     message = (
-        "; ".join(f"[{each.id}] {each.headline}" for each in verdict.causes_of(case))
+        "; ".join(f"[{cause.id}] {cause.headline}" for cause in verdict.causes_of(case))
         or f"{case.outcome}: {reason}"
     )
     trace = "\n\n".join(
-        f"{each.clause} ({each.operation})\nexpected: {each.expected}\nseen: {each.seen}\n{each.rate}\n{each.command}"
-        for each in mine
+        f"{finding.clause} ({finding.operation})\nexpected: {finding.expected}\nseen: {finding.seen}\n"
+        f"{finding.rate}\n{finding.command}"
+        for finding in mine
     )
-    flaky = any(each.intermittent for each in mine)
-    known = any(each.accepted for each in mine)
+    flaky = any(finding.intermittent for finding in mine)
+    known = any(finding.accepted for finding in mine)
     if _toned_down(case, verdict):
         message = f"{verdict.scope_of(case)}: {message}"
     return StatusDetails(message=printable(message), trace=printable(trace), flaky=flaky, known=known)
@@ -205,7 +206,7 @@ def _attach(
 def _telling(record: RunRecord, verdict: RunVerdict, case: Case) -> tuple[Exchange, ...]:
     """Return the exchanges that show the findings of a case; all of the case's when no finding names one."""
     findings = [finding for finding in verdict.findings if case.id in finding.cases]
-    shown = {each.id: each for finding in findings for each in shown_exchanges(record, finding)}
+    shown = {exchange.id: exchange for finding in findings for exchange in shown_exchanges(record, finding)}
     mine = tuple(exchange for exchange in shown.values() if exchange.case == case.id)
     return mine or tuple(shown.values()) or record.exchanges_of(case.id)
 

@@ -96,7 +96,8 @@ def write_sarif(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
             }
         ],
         "results": [
-            _result(each, clauses.get(each.clause), rules.index(each.clause)) for each in verdict.findings
+            _result(finding, clauses.get(finding.clause), rules.index(finding.clause))
+            for finding in verdict.findings
         ],
     }
     return _write(folder / SARIF_NAME, {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})

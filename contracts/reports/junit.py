@@ -85,7 +85,7 @@ def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
 
 
 def _cause(cause: Cause) -> str:
-    more = [f"{each.headline} ({each.lead.clause}, follows from it)" for each in cause.follows]
+    more = [f"{follow.headline} ({follow.lead.clause}, follows from it)" for follow in cause.follows]
     return "\n".join([f"{cause.place}: {cause.headline}", *filter(None, [cause.stood_in_the_way]), *more])
 
 

@@ -145,11 +145,11 @@ def answer(question: Question, runs: Iterable[KeptRun | Unreadable], catalogue: 
         UsageError: runs that are called the same went to different addresses, and none is named.
     """
     found = list(runs)
-    damaged = [each for each in found if isinstance(each, Unreadable)]
-    readable = [each for each in found if isinstance(each, KeptRun)]
-    mine = [each for each in readable if each.verdict.target.name == question.target]
+    damaged = [run for run in found if isinstance(run, Unreadable)]
+    readable = [run for run in found if isinstance(run, KeptRun)]
+    mine = [run for run in readable if run.verdict.target.name == question.target]
     _refuse_two_addresses(question, mine)
-    others = sorted({each.verdict.target.name for each in readable} - {question.target})
+    others = sorted({run.verdict.target.name for run in readable} - {question.target})
     return _Answer(question, sorted(mine, key=_age), damaged, others, catalogue).given()
 
 
@@ -277,7 +277,7 @@ class _Answer:
                 yield PassedOver(
                     run.name, run.place, self._unfit.get(run.place, "a later run judged its realms")
                 )
-        yield from (PassedOver(each.name, each.place, each.says) for each in self.damaged)
+        yield from (PassedOver(run.name, run.place, run.says) for run in self.damaged)
 
     # What forbids the release.
 
@@ -323,7 +323,9 @@ class _Answer:
         if question.terms.deviations_file is not None:
             entry = question.terms.accepted(finding.clause, finding.realm, finding.operation, question.day)
             return f"accepted until {entry.expires} ({entry.place})" if entry else None
-        stored = next((each for each in run.verdict.deviations if _concerns(each, finding)), None)
+        stored = next(
+            (deviation for deviation in run.verdict.deviations if _concerns(deviation, finding)), None
+        )
         if stored is None or stored.expires < question.day:
             return None
         return f"accepted until {stored.expires} ({stored.file}:{stored.line} of {run.name})"
@@ -365,11 +367,13 @@ class _Answer:
         """Yield the breaking drift that failed a run which was told to fail on it."""
         for run in self._used:
             verdict = run.verdict
-            otherwise = any(each.standing is Standing.FAIL and each.counted for each in verdict.findings)
+            otherwise = any(
+                finding.standing is Standing.FAIL and finding.counted for finding in verdict.findings
+            )
             if (
                 verdict.exit_code != ExitCode.FAIL
                 or otherwise
-                or any(each.fails for each in verdict.deviations)
+                or any(deviation.fails for deviation in verdict.deviations)
             ):
                 continue
             for change in verdict.drift:
@@ -478,13 +482,13 @@ class _Answer:
         yield from (f"runs disagree on {line}" for line in dict.fromkeys(self._disagreements()))
         if unjudged:
             first = unjudged[0]
-            clauses = many(len({each.clause for each in unjudged}), "must clause")
+            clauses = many(len({cell.clause for cell in unjudged}), "must clause")
             yield f"{clauses} not judged: {first.clause} in {', '.join(first.realms)}: {first.reason}"
 
     def _newer_damaged(self) -> Iterator[Unreadable]:
         """Yield damaged verdicts that, by the names of their folders, may be later than what is relied on."""
         oldest = min((f"{run.started:%Y%m%d-%H%M%S}" for run in self._used), default="")
-        yield from (each for each in self.damaged if not each.name[:1].isdigit() or each.name[:15] >= oldest)
+        yield from (run for run in self.damaged if not run.name[:1].isdigit() or run.name[:15] >= oldest)
 
     def _verdict(
         self, failing: Sequence[Contradiction], unjudged: Sequence[Unjudged], judged: int
@@ -492,12 +496,12 @@ class _Answer:
         consumer = f" of {self._consumer.file}" if self._consumer else ""
         if failing:
             places = ", ".join(
-                _distinct(f"{each.clause} ({each.operation or 'any operation'})" for each in failing[:3])
+                _distinct(f"{cause.clause} ({cause.operation or 'any operation'})" for cause in failing[:3])
             )
             more = f" and {len(failing) - 3} more" if len(failing) > 3 else ""
-            methods = _distinct(name for each in failing for name in each.methods)
+            methods = _distinct(name for cause in failing for name in cause.methods)
             affected = f"; affects {', '.join(methods)}" if methods else ""
-            realms = ", ".join(_distinct(realm for each in failing for realm in each.realms))
+            realms = ", ".join(_distinct(realm for cause in failing for realm in cause.realms))
             return "fail", f"{many(len(failing), 'contradiction')} in {realms}: {places}{more}{affected}"
         if reasons := list(self._unknown(unjudged)):
             more = f"; and {many(len(reasons) - 2, 'reason')} more" if len(reasons) > 2 else ""
@@ -564,7 +568,7 @@ def _stale(expires: date, day: date, entries: Sequence[DeviationEntry]) -> str |
 
 
 def _has(run: KeptRun, finding: FindingEntry) -> bool:
-    return any(each.id == finding.id for each in run.verdict.findings)
+    return any(other.id == finding.id for other in run.verdict.findings)
 
 
 def _depth(run: KeptRun) -> int:

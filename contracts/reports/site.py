@@ -175,7 +175,7 @@ def build(
     }
     if len(left_out) == len(runs.packed):
         raise UsageError(f"no run to show: {next(iter(left_out))}: {next(iter(left_out.values()))}")
-    boards = boards_of(each.run for each in runs.oldest_first() if each.name not in left_out)
+    boards = boards_of(run.run for run in runs.oldest_first() if run.name not in left_out)
     site = _Site(out, catalogue, boards, defects, cases, url)
     sides = _sides(pairs, runs, boards)
     out.mkdir(parents=True, exist_ok=True)
@@ -242,7 +242,7 @@ def _write_archive(path: Path, runs: _Runs) -> None:
 def _sides(pairs: Sequence[tuple[str, str]], runs: _Runs, boards: Sequence[Board]) -> list[tuple[Side, Side]]:
     wanted = {name for pair in pairs for name in pair}
     found = {board.target: side_of_night(f"{board.target}, last night", board) for board in reversed(boards)}
-    found |= {each.name: side_of_run(each.run) for each in runs.oldest_first() if each.name in wanted}
+    found |= {run.name: side_of_run(run.run) for run in runs.oldest_first() if run.name in wanted}
     for name in wanted - found.keys():
         raise UsageError(f"no run and no target '{name}' to compare; runs are called as their folders are")
     return [(found[one], found[other]) for one, other in pairs]
@@ -422,9 +422,9 @@ class _Site:
                 "site_night.html.j2",
                 board=board,
                 night=night,
-                findings=[each for run in night.runs for each in run.findings],
-                deviations=[each for run in night.runs for each in run.deviations],
-                drift=[(each, drift_says(each)) for run in night.runs for each in run.drift],
+                findings=[finding for run in night.runs for finding in run.findings],
+                deviations=[deviation for run in night.runs for deviation in run.deviations],
+                drift=[(change, drift_says(change)) for run in night.runs for change in run.drift],
                 worst_cells=_not_held(night),
             )
 
@@ -478,10 +478,10 @@ class _Site:
             ],
             "history": _history(board, clause, realms),
             "findings": [
-                each
+                span
                 for (name, _), spans in board.findings.items()
                 if name == clause
-                for each in reversed(spans)
+                for span in reversed(spans)
             ],
             "accepted": [each for (name, *_), each in board.accepted.items() if name == clause],
             "drift": [

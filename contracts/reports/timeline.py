@@ -122,9 +122,9 @@ def night_run(kept: KeptRun) -> NightRun:
 
 def _facts_of(kept: KeptRun) -> Facts:
     seen: dict[Place, list[bytes]] = defaultdict(list)
-    for each in kept.verdict.observations:
-        place = Place(each.clause, each.operation or "", each.realm)
-        seen[place].append(msgspec.json.encode(each.seen))
+    for observation in kept.verdict.observations:
+        place = Place(observation.clause, observation.operation or "", observation.realm)
+        seen[place].append(msgspec.json.encode(observation.seen))
     facts = ((place, _read(tuple(seen[place]))) for place in sorted(seen))
     return {place: values for place, values in facts if values}
 
@@ -133,7 +133,7 @@ def _facts_of(kept: KeptRun) -> Facts:
 def _read(seen: tuple[bytes, ...]) -> dict[str, Value]:
     """The facts in what was seen at one place, as JSON: from night to night mostly the same."""
     somewhere = {"clause": "", "operation": "", "realm": ""}
-    entries = [{**somewhere, "seen": msgspec.json.decode(each)} for each in seen]
+    entries = [{**somewhere, "seen": msgspec.json.decode(value)} for value in seen]
     return next(iter(read_facts({"observations": entries}).values()), {})
 
 
@@ -425,7 +425,7 @@ def _finding_turns(board: Board, night: Night) -> Iterator[Turn]:
     for run in night.runs:
         for finding in run.findings:
             now[finding.clause, finding.operation].append(finding)
-    turned = {each.clause for each in night.turns}
+    turned = {turn.clause for turn in night.turns}
     for key, findings in now.items():
         spans = board.findings.setdefault(key, [])
         going = bool(spans) and spans[-1].last == night.number - 1
@@ -433,7 +433,7 @@ def _finding_turns(board: Board, night: Night) -> Iterator[Turn]:
             spans[-1].last, spans[-1].finding = night.number, findings[0]
         else:
             spans.append(FindingSpan(findings[0], night.number, night.number))
-        realms = dict.fromkeys(realm for each in findings for realm in each.realms)
+        realms = dict.fromkeys(realm for finding in findings for realm in finding.realms)
         fresh = [realm for realm in realms if realm not in spans[-1].realms]
         spans[-1].realms |= realms
         newly_red = any(night.number == span.first for realm in realms if (span := board.now(key[0], realm)))
@@ -580,7 +580,7 @@ def differences(one: Side, other: Side) -> list[Difference]:
             found["verdict", clause, was, now].append(realm)
     for key in dict.fromkeys([*one.findings, *other.findings]):
         if (key in one.findings) != (key in other.findings):
-            sides = [each.findings.get(key) for each in (one, other)]
+            sides = [run.findings.get(key) for run in (one, other)]
             said = [side[1] if side else "no finding" for side in sides]
             found["finding", key[0], said[0], said[1]].append(next(side[0] for side in sides if side))
     for change in compare(

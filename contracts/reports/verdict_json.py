@@ -402,7 +402,7 @@ def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
         command=run.command,
         versions=run.versions,
         cases=len(record.cases),
-        counts={each: verdict.count(each) for each in Verdict},
+        counts={name: verdict.count(name) for name in Verdict},
         clauses=_clauses(verdict),
         findings=tuple(map(describe, verdict.findings)),
         causes=tuple(map(_cause, verdict.causes)),
@@ -461,14 +461,14 @@ def _cause(cause: Cause) -> CauseEntry:
         findings=tuple(finding.id for finding in cause.findings),
         follows=tuple(
             FollowingEntry(
-                each.lead.clause,
-                each.lead.operation,
-                each.lead.standing,
-                each.should,
-                each.was,
-                tuple(finding.id for finding in each.findings),
+                follow.lead.clause,
+                follow.lead.operation,
+                follow.lead.standing,
+                follow.should,
+                follow.was,
+                tuple(finding.id for finding in follow.findings),
             )
-            for each in cause.follows
+            for follow in cause.follows
         ),
         blocked_cases=len(cause.cases),
         blocked_clauses=cause.clauses,

@@ -157,7 +157,7 @@ def read_habits(words: Iterable[str]) -> tuple[tuple[str, Any], ...]:
 
 def _read_habit(word: str) -> tuple[str, Any]:
     name, equals, text = word.partition("=")
-    usual = {each.name: each.default for each in fields(Habits)}
+    usual = {field.name: field.default for field in fields(Habits)}
     if not equals or name not in usual:
         raise UsageError(f"--habit {word!r} is no NAME=VALUE of a habit; {suggestion(name, list(usual))}")
     value = int(text) if text.isascii() and text.isdigit() else _WORDS.get(text, text)
@@ -189,6 +189,6 @@ def _kind(name: str) -> str:
 def habit_lines() -> Iterator[str]:
     """Every habit with its usual value and what it is about, a line each."""
     meanings = dict(re.findall(r"^ {8}(\w+): (.+)$", Habits.__doc__ or "", re.MULTILINE))
-    for each in fields(Habits):
-        usual = next((word for word, value in _WORDS.items() if value is each.default), each.default)
-        yield f"{each.name}={usual}  {meanings[each.name]}"
+    for field in fields(Habits):
+        usual = next((word for word, value in _WORDS.items() if value is field.default), field.default)
+        yield f"{field.name}={usual}  {meanings[field.name]}"

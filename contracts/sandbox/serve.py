@@ -340,7 +340,7 @@ def _announce(listener: socket.socket) -> None:
         f"  to try        {address}/docs",
         f"  description   {address}/openapi.json, {address}/openapi.yaml",
         f"  sign in at    {address}{SIGN_IN}",
-        *(f"  account       {each.email} / {each.password} ({each.may})" for each in ACCOUNTS),
+        *(f"  account       {account.email} / {account.password} ({account.may})" for account in ACCOUNTS),
     ]
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     sys.stdout.flush()

@@ -250,7 +250,7 @@ def named(answer: Response | None) -> str | None:
 
 def _tells_errors(body: Any) -> bool:
     inner = body.values() if isinstance(body, dict) else ()
-    return any(isinstance(each, dict) and bool(each.get("errors")) for each in (body, *inner))
+    return any(isinstance(member, dict) and bool(member.get("errors")) for member in (body, *inner))
 
 
 def read_ledger(path: Path) -> list[Entry]:

@@ -62,7 +62,7 @@ def _taken_together(service: Service, operations: Operations) -> None:
             answers[number] = await faithful(request)
             return answers[number] or Response()
         except Refusal:
-            twin = next((each for each in answers if each is not None), None)
+            twin = next((answer for answer in answers if answer is not None), None)
             if twin is None:
                 raise
             return Response(twin.body, status_code=twin.status_code, media_type="application/json")
