@@ -144,9 +144,9 @@ class DescribedInputs:
         response = case.call(base_url=_ANYWHERE, session=self._client)
         exchange = self._client.exchanges[-1]
         for check in self._exact_for(exchange):
-            told = _failure(case, response, check)
+            failure = _failure(case, response, check)
             self._claim(_ANSWER_CHECKS[check], self._operation).holds(
-                not told, exchange, expected="an answer as described", seen=told
+                not failure, exchange, expected="an answer as described", seen=failure
             )
         self._judge_effect(drawn, path, exchange)
 

@@ -228,8 +228,8 @@ class DrawnLists:
         single, several = (lister.page(filter=equals(path, *values)) for values in (own[:1], own))
         if single.size == 1 and single.names(own[0]):
             strangers = several.size - len(several.order_of(own))
-            told = {"expected": f"items of {', '.join(own)} alone", "seen": several.seen}
-            self._judging(_FILTER).holds(strangers <= 0, several.exchange, **told)
+            wording = {"expected": f"items of {', '.join(own)} alone", "seen": several.seen}
+            self._judging(_FILTER).holds(strangers <= 0, several.exchange, **wording)
 
     def are_answered(self, properties: Properties, deal: Deal, known: Sequence[Question]) -> None:
         """Claim that questions are answered: this realm's share of the known ones, and two that are drawn."""
@@ -251,11 +251,11 @@ class DrawnLists:
         seen = page.order_of(whole)
         # In which order the list comes without one is not shown: the window may hold any of those that match.
         picked = len(seen) == len(wanted) == page.size
-        told = {"expected": ", ".join(wanted) or "nothing", "seen": page.seen}
+        wording = {"expected": ", ".join(wanted) or "nothing", "seen": page.seen}
         plain = question.falling is None and question.top is not None and self._clauses == _OF_DRAFTS
-        self._judging(_BOUNDED if plain else _FILTER).holds(picked, page.exchange, **told)
+        self._judging(_BOUNDED if plain else _FILTER).holds(picked, page.exchange, **wording)
         if question.falling is not None:
-            self._judging(_ORDER).holds(seen == wanted, page.exchange, **told)
+            self._judging(_ORDER).holds(seen == wanted, page.exchange, **wording)
 
     def _judging(self, what: str) -> Claim:
         return self._claim(f"{self._clauses}-{what}")

@@ -209,8 +209,8 @@ class LongList:
 
     def _claim_picked(self, claim: Claim, path: str, special: str, values: Mapping[str, str]) -> None:
         page, right = self._picked(path, special, values)
-        told = {"expected": f"the drafts whose {path} is {special}", "seen": page.seen}
-        claim.holds(right or bool(usable(page.exchange).refusal), page.exchange, **told)
+        wording = {"expected": f"the drafts whose {path} is {special}", "seen": page.seen}
+        claim.holds(right or bool(usable(page.exchange).refusal), page.exchange, **wording)
 
     def _picked(self, path: str, value: str, values: Mapping[str, str]) -> tuple[Page, bool]:
         """The answer to a filter by a text beside that by the uids, and whether it holds just what has this text."""

@@ -133,9 +133,9 @@ class OverlappingDrafts:
         for check in self._ask("draftExists", everyone):
             self._claim("draft-exists-present").accepted(check)
         for info in self._ask("getDraftInfo", everyone):
-            told = usable(info).success and bool(info.answer.json)
+            answered = usable(info).success and bool(info.answer.json)
             self._claim("draft-info-present").holds(
-                told, info, expected="some metadata", seen=info.answer.quote()
+                answered, info, expected="some metadata", seen=info.answer.quote()
             )
 
     def _claim_content(self, uid: str, read: Exchange, updated: Sequence[Exchange]) -> None:

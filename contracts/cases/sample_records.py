@@ -141,9 +141,9 @@ class Samples:
     def lacking(self) -> str:
         """Which settings of contacts are missing, in words."""
         given = self._settings.contact_document or {}
-        told = {setting for member, setting in _TOLD_BY.items() if member in given}
+        provided = {setting for member, setting in _TOLD_BY.items() if member in given}
         missing = [
-            name for name in _CONTACT_SETTINGS if name not in told and not getattr(self._settings, name)
+            name for name in _CONTACT_SETTINGS if name not in provided and not getattr(self._settings, name)
         ]
         return f"setting realm.{self._realm}.{missing[0]} is missing" if missing else ""
 

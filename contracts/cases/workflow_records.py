@@ -242,8 +242,8 @@ class WorkflowRecords(RecordLookup):
 
     def _mandatory(self) -> frozenset[str]:
         """Members of the workflow's document that were reported missing when all were."""
-        told = [errors_array.elements(usable(refused)) for refused in self.lacking(CREATE_NAMED)]
-        missing = {path for elements in told for code, path in elements if code == errors_array.MANDATORY}
+        listed = [errors_array.elements(usable(refused)) for refused in self.lacking(CREATE_NAMED)]
+        missing = {path for elements in listed for code, path in elements if code == errors_array.MANDATORY}
         members = self._samples.document("").keys()
         return frozenset(
             name for name in members if any(errors_array.names_field(path, name) for path in missing)

@@ -96,8 +96,8 @@ class Step:
     @property
     def vague(self) -> bool:
         """Whether its effect is unknown."""
-        told = self.taken or (self.answer is not None and self.answer.refusal)
-        return not told or self.exchange.overlapped
+        answered = self.taken or (self.answer is not None and self.answer.refusal)
+        return not answered or self.exchange.overlapped
 
     def _turned_down(self, answer: Response) -> bool:
         try:

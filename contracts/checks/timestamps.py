@@ -59,10 +59,10 @@ def moment_of(value: object) -> datetime | None:
 def service_time(answer: Response) -> datetime:
     """The service's own time by its Date header, or ours when it sends none that can be read."""
     try:
-        said = parsedate_to_datetime(answer.headers.get("date", ""))
+        date = parsedate_to_datetime(answer.headers.get("date", ""))
     except ValueError:
         return datetime.now(UTC)
-    return said if said.tzinfo else said.replace(tzinfo=UTC)
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
 def ahead(moment: datetime | None, answer: Response) -> float:

@@ -310,9 +310,9 @@ def _agrees(body: Body, headers: Headers, size: int) -> bool:
     if not body.whole or "json" in (headers.first("Content-Type") or "").lower():
         return True
     packed, length = bool(headers.first("Content-Encoding")), headers.first("Content-Length") or ""
-    told = [size] if size > 0 else []
-    told += [int(length)] if length.isdigit() and not packed else []
-    return not told or len(body.content) in told
+    sizes = [size] if size > 0 else []
+    sizes += [int(length)] if length.isdigit() and not packed else []
+    return not sizes or len(body.content) in sizes
 
 
 def _whole_number(value: Any) -> int:

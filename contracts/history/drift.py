@@ -522,8 +522,8 @@ def change_lines(changes: Sequence[Change], *, fold: bool = True) -> Iterator[st
                 alike = list(group)
                 folded = [cause for cause in drift_causes(alike) if fold and len(cause.changes) > 1]
                 yield from (f"    {cause.says} · {', '.join(cause.realms)}" for cause in folded)
-                told = {change for cause in folded for change in cause.changes}
-                yield from _alike(change for change in alike if change not in told)
+                explained = {change for cause in folded for change in cause.changes}
+                yield from _alike(change for change in alike if change not in explained)
 
 
 def realm_difference_lines(differences: Iterable[RealmDifference]) -> Iterator[str]:

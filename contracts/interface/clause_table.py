@@ -53,8 +53,8 @@ def cases_by_clause(folder: Path, settings: Path) -> Mapping[str, tuple[str, ...
         listing = Path(scratch) / "cases.json"
         ended = _collect(folder.resolve(), settings.resolve(), listing)
         if ended.returncode not in _GOOD_ENDINGS or not listing.is_file():
-            said = "\n".join((ended.stdout + ended.stderr).strip().splitlines()[-_SHOWN_LINES:])
-            raise SuiteError(f"the cases in {folder} cannot be collected; pytest says:\n{said}")
+            output = "\n".join((ended.stdout + ended.stderr).strip().splitlines()[-_SHOWN_LINES:])
+            raise SuiteError(f"the cases in {folder} cannot be collected; pytest says:\n{output}")
         found: dict[str, list[str]] = json.loads(listing.read_text(encoding="utf-8"))
     return {clause: tuple(sorted(names)) for clause, names in sorted(found.items())}
 
@@ -143,11 +143,11 @@ def _keep(path: Path, found: Cases) -> None:
 
 def _digest(cases: Path) -> str:
     """Tells one state of the cases from another: names, sizes and times of their files."""
-    told = hashlib.sha256(str(cases.resolve()).encode())
+    digest = hashlib.sha256(str(cases.resolve()).encode())
     for path in sorted(cases.rglob("*.py")):
         facts = path.stat()
-        told.update(f"{path.relative_to(cases)} {facts.st_size} {facts.st_mtime_ns}\n".encode())
-    return told.hexdigest()[:20]
+        digest.update(f"{path.relative_to(cases)} {facts.st_size} {facts.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:20]
 
 
 COMMAND = "python -m contracts.interface.clause_table"

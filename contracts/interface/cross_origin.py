@@ -85,8 +85,8 @@ class AllowedOrigins:
             origin: Of the request.
             vary: The value of the answer's own `Vary`.
         """
-        told = {name.strip().lower() for name in vary.split(",")} & {"origin", ANY}
-        headers = {} if self.open or told else {"Vary": ", ".join(filter(None, (vary, "Origin")))}
+        varies = {name.strip().lower() for name in vary.split(",")} & {"origin", ANY}
+        headers = {} if self.open or varies else {"Vary": ", ".join(filter(None, (vary, "Origin")))}
         if origin is None or not self.allows(origin):
             return headers
         # Of requests without credentials, `*` exposes every header.

@@ -403,10 +403,12 @@ def one_line(finding: TrafficFinding) -> str:
     """A finding while traffic passes."""
     whose = "client" if finding.side is Side.REQUEST else "service"
     weight = "" if finding.standing is Standing.FAULT else f" ({finding.standing})"
-    told = finding.seen if finding.side is Side.REQUEST else f"expected {finding.expected}; {finding.seen}"
+    sentence = (
+        finding.seen if finding.side is Side.REQUEST else f"expected {finding.expected}; {finding.seen}"
+    )
     name = finding.fault if finding.side is Side.REQUEST and finding.fault else finding.what
     place = f"{finding.operation} in {finding.realm}" if finding.operation else "no operation"
-    return plain_line(f"#{finding.entry} {whose}{weight}: {place}: {name}: {told}", 240)
+    return plain_line(f"#{finding.entry} {whose}{weight}: {place}: {name}: {sentence}", 240)
 
 
 def coverage_lines(tally: Tally, unreadable: int) -> Iterator[str]:

@@ -442,8 +442,8 @@ class _Reading:
             yield "draft-info-answer", "reads-sent-on"
         if self._is_bare("contact-create-answer") and self._is_in_location():
             yield "contact-identifier-origin", "id-in-location"
-        told = any(path.endswith("errors[].code") for path in self._members_of("contact-update-answer"))
-        if told and not self._fact("errors-status", _CREATE, "seen").startswith("200"):
+        codes = any(path.endswith("errors[].code") for path in self._members_of("contact-update-answer"))
+        if codes and not self._fact("errors-status", _CREATE, "seen").startswith("200"):
             yield "contact-update-answer", _TERMS_200
             if self._fact("errors-code-invalid-value", "createContact", "seen") == "Error.InvalidValue":
                 yield "errors-code-invalid-value", "codes-coarse"
@@ -458,12 +458,12 @@ class _Reading:
 
     def _refusals_are_furnished(self) -> bool:
         """Whether each refusal of a list has the members that a service furnishes."""
-        told = self._facts.get(("list-failure-status", "listDrafts"), {})
+        kinds = self._facts.get(("list-failure-status", "listDrafts"), {})
         bodies = [
-            name for name, kind in told.items() if re.fullmatch(r"4\d\d body", name) and kind == "object"
+            name for name, kind in kinds.items() if re.fullmatch(r"4\d\d body", name) and kind == "object"
         ]
         return all(
-            any("optional" not in told.get(f"{body}.{member}", "optional") for member in _FURNISHING)
+            any("optional" not in kinds.get(f"{body}.{member}", "optional") for member in _FURNISHING)
             for body in bodies
         )
 

@@ -463,8 +463,8 @@ class _OneLine:
 
 def _reason(error: HttpProcessingError) -> str:
     """Why a request is no HTTP, without what stands in it."""
-    told = error.message.partition("\n")[0].partition(": b'")[0].partition(': b"')[0].strip(" :")
-    return plain_line(told or type(error).__name__, 120)
+    reason = error.message.partition("\n")[0].partition(": b'")[0].partition(': b"')[0].strip(" :")
+    return plain_line(reason or type(error).__name__, 120)
 
 
 def _listener(port: int, option: str) -> socket.socket:

@@ -385,21 +385,21 @@ def replay(session: ManualSession, sequence: RecordedSequence, realm: str, numbe
     shown = [pair for pair in pairs if pair.decisive]
     done = Replayed(pairs, Outcome.NOT, "", judgements=[judge.judge(pair.new) for pair in shown])
     for pair in shown:
-        for said in differences(pair.old, pair.new.answer, again.translated):
-            done.differences.append((pair.new.label, said))
+        for difference in differences(pair.old, pair.new.answer, again.translated):
+            done.differences.append((pair.new.label, difference))
     done.outcome, done.why = _decide(sequence.found, shown, done, again)
     return done
 
 
 def together(rounds: list[Replayed]) -> tuple[Outcome, int, int]:
     """What some rounds show together: the outcome, how many reproduced it, and how many could tell."""
-    told = [round_ for round_ in rounds if round_.outcome is not Outcome.UNDECIDED]
-    again = sum(round_.outcome is Outcome.REPRODUCED for round_ in told)
-    if not told:
+    decided = [round_ for round_ in rounds if round_.outcome is not Outcome.UNDECIDED]
+    again = sum(round_.outcome is Outcome.REPRODUCED for round_ in decided)
+    if not decided:
         return Outcome.UNDECIDED, 0, 0
-    if again == len(told):
+    if again == len(decided):
         return Outcome.REPRODUCED, again, again
-    return (Outcome.INTERMITTENT if again else Outcome.NOT), again, len(told)
+    return (Outcome.INTERMITTENT if again else Outcome.NOT), again, len(decided)
 
 
 def _obstacle(pair: Pair) -> str | None:
@@ -418,10 +418,10 @@ def _decide(
 ) -> tuple[Outcome, str]:
     last = shown[-1]
     if found is not None:
-        told = holds(found, last.new, again.translated)
-        if told is not None:
-            said = "is" if told else "is not"
-            return (Outcome.NOT if told else Outcome.REPRODUCED), f"the answer {said} what was expected"
+        held = holds(found, last.new, again.translated)
+        if held is not None:
+            verb = "is" if held else "is not"
+            return (Outcome.NOT if held else Outcome.REPRODUCED), f"the answer {verb} what was expected"
         if any(finding.clause == found.clause for judged in done.judgements for finding in judged.findings):
             return Outcome.REPRODUCED, f"a check of {found.clause} fails again"
     if done.differences:

@@ -314,11 +314,11 @@ class Tally:
     @property
     def clauses(self) -> list[tuple[str, str, int, int]]:
         """Every clause that was judged: id, level, how often it held, how often it was contradicted."""
-        told = self.held.keys() | self.contradicted.keys()
+        judged = self.held.keys() | self.contradicted.keys()
         return [
             (clause.id, str(clause.level), self.held[clause.id], self.contradicted[clause.id])
             for clause in self._catalogue
-            if clause.id in told
+            if clause.id in judged
         ]
 
 
@@ -368,12 +368,12 @@ def verdict_of(tally: Tally) -> TrafficVerdict:
 
 
 def _whose(client: Sequence[Group], service: Sequence[Group]) -> str:
-    told = []
+    sides = []
     if service:
-        told.append(f"the service breaks the interface ({_listed(service)})")
+        sides.append(f"the service breaks the interface ({_listed(service)})")
     if client:
-        told.append(f"the client breaks the interface ({_listed(client)})")
-    return "; ".join(told)
+        sides.append(f"the client breaks the interface ({_listed(client)})")
+    return "; ".join(sides)
 
 
 def _listed(groups: Sequence[Group]) -> str:

@@ -83,8 +83,8 @@ def mistakes_of(exchange: Exchange, facts: RequestFacts) -> Mistakes:
         found = [fault for fault in found if not fault.key.startswith("header.Realm")]
     token = (exchange.request_headers.first("Authorization") or "").strip().partition(" ")[2].strip()
     if token.lower() in _NO_TOKENS:
-        said = f"the token is the word {token!r}, which no service ever gave"
-        found.append(RequestFault(_NO_TOKEN_FAULT, said))
+        wording = f"the token is the word {token!r}, which no service ever gave"
+        found.append(RequestFault(_NO_TOKEN_FAULT, wording))
     scheme = scheme_fault(exchange.request_headers)
     if scheme is not None:
         found.append(scheme)
@@ -228,11 +228,11 @@ def _explained(exchange: Exchange, answer: Response, facts: RequestFacts) -> boo
     fault = facts.faults[0]
     about_token = fault.key.startswith("header.Authorization")
     realm = facts.realm or ""
-    told = [row for row in Row if carries_message(answer, row, realm)]
+    rows = [row for row in Row if carries_message(answer, row, realm)]
     if about_token:
-        return bool(told) and Row.ANONYMOUS not in told
-    if told:
-        return fault.in_content or not any(str(row).startswith("workflow-realm") for row in told)
+        return bool(rows) and Row.ANONYMOUS not in rows
+    if rows:
+        return fault.in_content or not any(str(row).startswith("workflow-realm") for row in rows)
     return answer.status in _ABOUT_SOMETHING_ELSE and exchange.operation != "createToken"
 
 

@@ -157,8 +157,8 @@ def pytest_collection(session: pytest.Session) -> None:
     if obstacle:
         config.stash[OBSTACLE] = obstacle
         pytest.exit("no case can be judged", returncode=ExitCode.INCONCLUSIVE)
-    told = filter(None, (clock_in_words(config.stash[WORKER]), names))
-    _write_lines(config, [f"contract: {line}" for line in told])
+    notes = filter(None, (clock_in_words(config.stash[WORKER]), names))
+    _write_lines(config, [f"contract: {line}" for line in notes])
     _sweep(config)
 
 

@@ -107,9 +107,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     verdict = config.stash[VERDICT]
     _count(terminalreporter, config)
     terminalreporter.section("contract")
-    for told in lines_of(verdict, shlex.join(map(str, config.invocation_params.args))):
-        markup = {told.colour: True} if told.colour else {}
-        terminalreporter.write_line(one_line(told.text), bold=told.bold, **markup)
+    for styled in lines_of(verdict, shlex.join(map(str, config.invocation_params.args))):
+        markup = {styled.colour: True} if styled.colour else {}
+        terminalreporter.write_line(one_line(styled.text), bold=styled.bold, **markup)
     for line in _asked_for(verdict, config.stash[SELECTION].clauses):
         terminalreporter.write_line(one_line(line))
     for line in _terms(verdict):
@@ -155,10 +155,10 @@ def _asked_for(verdict: RunVerdict, clauses: Iterable[str]) -> Iterator[str]:
         for cell in cells:
             why = cell.reason if cell.verdict in {Verdict.INCONCLUSIVE, Verdict.UNTESTED} else None
             realms.setdefault((str(cell.verdict), cut(why or "", _LONGEST)), []).append(cell.realm)
-        told = [
+        outcomes = [
             f"{word} in {', '.join(of)}{f' ({why})' if why else ''}" for (word, why), of in realms.items()
         ]
-        yield f"{name}: {'; '.join(told) or 'in no realm of this run'}"
+        yield f"{name}: {'; '.join(outcomes) or 'in no realm of this run'}"
 
 
 def _terms(verdict: RunVerdict) -> Iterator[str]:

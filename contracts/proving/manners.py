@@ -534,8 +534,8 @@ def main() -> None:
     try:
         sys.exit(int(program.main(standalone_mode=False) or 0))
     except (click.ClickException, RegistryContractsError) as error:
-        said = error.format_message() if isinstance(error, click.ClickException) else str(error)
-        click.echo(f"manners: {said}", err=True)
+        message = error.format_message() if isinstance(error, click.ClickException) else str(error)
+        click.echo(f"manners: {message}", err=True)
         sys.exit(4)
 
 

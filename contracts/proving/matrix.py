@@ -289,12 +289,12 @@ class Matrix:
 
 def alarming(result: TrialResult) -> bool:
     """Whether a sandbox that breaks nothing got no pass, or was said to contradict what it keeps."""
-    said = [
+    findings = [
         finding
         for finding in result.findings
         if result.trial.kind is TrialKind.PLAIN or finding["level"] == Level.MUST
     ]
-    return bool(said) or result.exit_code != ExitCode.PASS
+    return bool(findings) or result.exit_code != ExitCode.PASS
 
 
 def matrix(results: Sequence[TrialResult], cases: Mapping[str, CaseFacts]) -> Matrix:

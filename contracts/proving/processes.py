@@ -460,8 +460,8 @@ def run_altered(
         env=environment,
     )
     seconds = time.monotonic() - started
-    said = "\n".join(done.stdout.splitlines()[-12:])
-    return read_outcome(_verdict_file(reports, done), done.returncode, seconds, said)
+    last_lines = "\n".join(done.stdout.splitlines()[-12:])
+    return read_outcome(_verdict_file(reports, done), done.returncode, seconds, last_lines)
 
 
 def _verdict_file(reports: Path, done: subprocess.CompletedProcess[str]) -> Path:

@@ -454,7 +454,7 @@ def run_trial(trial: ProofTrial, index: CaseIndex, folder: Path) -> TrialResult:
     anywhere = trial.whole or (trial.clause in UNIVERSAL and trial.only is None)
     files = [] if anywhere else index.files(trial.clause, trial.only)
     started = time.monotonic()
-    with (folder / "output.txt").open("w", encoding="utf-8") as said, output_to(said.fileno()):
+    with (folder / "output.txt").open("w", encoding="utf-8") as output, output_to(output.fileno()):
         sandbox = ForkedSandbox(_alteration(trial))
         watch = Watch(
             sandbox,

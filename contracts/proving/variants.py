@@ -86,8 +86,8 @@ def _lines(name: str, seed: int, outcome: RunOutcome | None, advisories: bool) -
     yield f"{name:<28} {seed:>4}  {outcome.verdict:<13} {figures}"
     for finding in outcome.findings:
         if finding["standing"] != "advisory" or advisories:
-            said = f"{finding['clause']} {finding['realm']} {finding['operation']}"
-            yield f"    {finding['standing']}: {said}: {finding['expected']} | {finding['seen'][:160]!r}"
+            place = f"{finding['clause']} {finding['realm']} {finding['operation']}"
+            yield f"    {finding['standing']}: {place}: {finding['expected']} | {finding['seen'][:160]!r}"
     for clause in outcome.inconclusive:
         yield f"    inconclusive: {clause[:240]}"
 

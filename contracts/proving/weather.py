@@ -120,8 +120,8 @@ def trials(
     for name, defect, seed in product(names or [FAIR, *ALL], defects or [""], seeds):
         broken = load(defect) if defect else None
         figures = (CLOSER if broken else CLOSE) if close else {}
-        told = f"{name}:{figures[name]}" if name in figures else name
-        weather = ("--weather", told, "--weather-seed", str(seed)) if name != FAIR else ()
+        kind = f"{name}:{figures[name]}" if name in figures else name
+        weather = ("--weather", kind, "--weather-seed", str(seed)) if name != FAIR else ()
         yield WeatherTrial(
             weather=name,
             defect=defect,
@@ -148,7 +148,7 @@ def run_trial(trial: WeatherTrial, words: Sequence[str], index: CaseIndex, folde
     words = [*words, f"--seed={trial.seed}", f"--reports={place}", "--history=off", "-q", "--no-header"]
     words += [f"--clause={trial.clause}"] if trial.clause else []
     files = index.files(trial.clause) if trial.clause else []
-    with (place / "output.txt").open("w", encoding="utf-8") as said, output_to(said.fileno()):
+    with (place / "output.txt").open("w", encoding="utf-8") as output, output_to(output.fileno()):
         sandbox = ForkedSandbox(trial.arguments)
         watch = Watch(sandbox, trial.clause, trial.operations, stop=False)
         try:
@@ -165,13 +165,13 @@ def outcome_of(trial: WeatherTrial, folder: Path, code: int, seconds: float) -> 
 
 def lines(trial: WeatherTrial, outcome: RunOutcome | None) -> Iterator[str]:
     """Yield the trial's line in the table, and what is wrong with it."""
-    told = f"{trial.weather:<20} {trial.defect or '-':<36} {trial.seed:>4}"
+    columns = f"{trial.weather:<20} {trial.defect or '-':<36} {trial.seed:>4}"
     if outcome is None:
-        yield f"{told}  {'no verdict':<13}"
+        yield f"{columns}  {'no verdict':<13}"
         return
     faults = sum(outcome.faults.values())
     figures = f"{outcome.requests:>8} {outcome.retries:>7} {faults:>6} {outcome.seconds:>8.1f}"
-    yield f"{told}  {outcome.verdict:<13} {figures}"
+    yield f"{columns}  {outcome.verdict:<13} {figures}"
     if trial.as_it_should(outcome):
         return
     for finding in outcome.findings:
@@ -192,13 +192,13 @@ def markdown(results: Mapping[WeatherTrial, RunOutcome | None]) -> Iterator[str]
     yield "| weather | beneath it | seed | verdict | requests | retries | faults | seconds |"
     yield "|---|---|---|---|---|---|---|---|"
     for trial, outcome in results.items():
-        told = f"| `{trial.weather}` | {trial.defect or 'nothing'} | {trial.seed} |"
+        cells = f"| `{trial.weather}` | {trial.defect or 'nothing'} | {trial.seed} |"
         if outcome is None:
-            yield f"{told} no verdict | | | | |"
+            yield f"{cells} no verdict | | | | |"
         else:
             figures = [outcome.requests, outcome.retries, sum(outcome.faults.values())]
             shown = " | ".join(f"{figure:,}" for figure in figures)
-            yield f"{told} {outcome.verdict} | {shown} | {outcome.seconds:.0f} |"
+            yield f"{cells} {outcome.verdict} | {shown} | {outcome.seconds:.0f} |"
 
 
 #: One for each family of clauses.
@@ -263,8 +263,8 @@ def command(  # noqa: PLR0913 - one argument for each option
     with tempfile.TemporaryDirectory(prefix="weather-") as scratch:
         results = _prove(planned, words, jobs, reports or Path(scratch))
     if docs is not None:
-        said = f"`{' '.join(['python -m contracts.proving.weather', *words])}`, seconds with {jobs} side by side:"
-        fill(docs, "\n".join([said, "", *markdown(results)]))
+        caption = f"`{' '.join(['python -m contracts.proving.weather', *words])}`, seconds with {jobs} side by side:"
+        fill(docs, "\n".join([caption, "", *markdown(results)]))
     wrong = sum(not trial.as_it_should(outcome) for trial, outcome in results.items())
     click.echo(f"{len(planned) - wrong} of {len(planned)} runs end as they have to")
     return 1 if wrong else 0

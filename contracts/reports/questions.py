@@ -339,14 +339,14 @@ def _passage(passage: Ambiguity, lines: Sequence[EvidenceLine]) -> Question:
 
 def _judged(cells: Sequence[Cell], realms: Sequence[str]) -> list[EvidenceLine]:
     """Return what the verdicts on one clause say, in the clause's words: `held` or `contradicted`."""
-    told = {cell.realm: "contradicted" if cell.contradicted else "held" for cell in cells if _speaks(cell)}
-    if not told:
+    results = {cell.realm: "contradicted" if cell.contradicted else "held" for cell in cells if _speaks(cell)}
+    if not results:
         return []
     wording = cells[0].clause.wording
     findings = {cell.realm: cell.findings[0] for cell in cells if cell.findings}
     return [
         EvidenceLine(wording, group.realms, group.value, findings.get(group.realms[0]))
-        for group in group_realms(told, realms)
+        for group in group_realms(results, realms)
     ]
 
 

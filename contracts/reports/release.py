@@ -510,8 +510,10 @@ class _Answer:
             return "inconclusive", f"the runs judged no must clause{consumer}"
         where = many(len(self.question.realms), "realm")
         oldest = max(self.question.now - run.started for run in self._used)
-        said = f"{many(judged, 'must clause')}{consumer} held in {where}, judged {_hours(oldest)} ago at most"
-        return "pass", said + (f"; {len(self._accepted)} accepted or waived" if self._accepted else "")
+        sentence = (
+            f"{many(judged, 'must clause')}{consumer} held in {where}, judged {_hours(oldest)} ago at most"
+        )
+        return "pass", sentence + (f"; {len(self._accepted)} accepted or waived" if self._accepted else "")
 
     def _notes(self) -> Iterator[str]:
         for run in self._used:

@@ -497,7 +497,7 @@ class _Site:
         entries = [(board, night) for board in self.boards for night in board.nights if night.turns]
         entries.sort(key=lambda each: each[1].started, reverse=True)
         latest = max(board.latest.started for board in self.boards)
-        told = [
+        feed = [
             {
                 "id": uuid.uuid5(_NAMESPACE, f"{self.title(board)} {night.started.isoformat()}"),
                 "board": board,
@@ -510,7 +510,7 @@ class _Site:
         base = f"{self.url.rstrip('/')}/" if self.url else ""
         names = " ".join(sorted(self.title(board) for board in self.boards))
         text = self._environment.get_template("site_feed.xml.j2").render(
-            entries=told, updated=latest.isoformat(), base=base, id=uuid.uuid5(_NAMESPACE, base or names)
+            entries=feed, updated=latest.isoformat(), base=base, id=uuid.uuid5(_NAMESPACE, base or names)
         )
         (self.out / "feed.xml").write_text(text, "utf-8", newline="\n")
 
@@ -621,10 +621,10 @@ def _strip(spans: Sequence[Span], board: Board) -> Markup:
         f"{_HEIGHTS[span.verdict in GREEN]}><title>{_dates(board, span)}: {span.verdict}</title></rect>"
         for span in spans
     ]
-    told = "; ".join(f"{_dates(board, span)}: {span.verdict}" for span in list(reversed(spans))[:3])
+    label = "; ".join(f"{_dates(board, span)}: {span.verdict}" for span in list(reversed(spans))[:3])
     return Markup(  # noqa: S704 - verdicts, numbers and dates
         f'<svg class="nights" viewBox="0 0 {len(nights)} 10" preserveAspectRatio="none" role="img" '
-        f'aria-label="{told}">{"".join(pieces)}</svg>'
+        f'aria-label="{label}">{"".join(pieces)}</svg>'
     )
 
 
@@ -649,12 +649,13 @@ def _badge(board: Board) -> str:
     word = board.latest.exit_code.word
     label, message = printable(board.target), f"{word} {board.latest.started:%Y-%m-%d}"
     left, right = (round(len(text) * _LETTER + 14) for text in (label, message))
-    shown, said = escape(label), escape(message)
+    label_text, message_text = escape(label), escape(message)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
-        f'aria-label="{shown}: {said}"><title>{shown}: {said}</title>'
+        f'aria-label="{label_text}: {message_text}"><title>{label_text}: {message_text}</title>'
         f'<rect width="{left}" height="20" fill="#444a50"/>'
         f'<rect x="{left}" width="{right}" height="20" fill="{_COLOURS[word]}"/>'
         '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">'
-        f'<text x="{left / 2}" y="14">{shown}</text><text x="{left + right / 2}" y="14">{said}</text></g></svg>\n'
+        f'<text x="{left / 2}" y="14">{label_text}</text>'
+        f'<text x="{left + right / 2}" y="14">{message_text}</text></g></svg>\n'
     )

@@ -149,10 +149,10 @@ def _findings(kept: KeptRun) -> Iterator[NightFinding]:
             realms=cause.realms,
             was=was,
         )
-    told = {(cause.clause, cause.operation) for cause in causes}
+    grouped = {(cause.clause, cause.operation) for cause in causes}
     for finding in kept.verdict.findings:
         # An older format knows no causes; of a newer one, these only follow from others.
-        if (finding.clause, finding.operation) not in told:
+        if (finding.clause, finding.operation) not in grouped:
             yield NightFinding(
                 id=finding.id,
                 clause=finding.clause,
@@ -365,14 +365,14 @@ def _cells(runs: Sequence[NightRun]) -> tuple[dict[tuple[str, str], str], dict[t
     reasons: dict[tuple[str, str], str] = {}
     for run in runs:
         for clause, realms in run.cells.items():
-            said = run.reasons.get(clause, {})
+            by_realm = run.reasons.get(clause, {})
             for realm, verdict in realms.items():
                 place = (clause, realm)
                 if place in cells and Verdict(cells[place]).rank <= verdict.rank:
                     continue
                 cells[place] = verdict._value_
-                if realm in said:
-                    reasons[place] = said[realm]
+                if realm in by_realm:
+                    reasons[place] = by_realm[realm]
                 else:
                     reasons.pop(place, None)
     return cells, reasons
@@ -505,8 +505,8 @@ def _fact_turns(board: Board, night: Night) -> Iterator[Turn]:
     board.facts = seen
     for change in _taken_in(board.known, seen):
         board.observed.append((night.number, change))
-        said = f"{change.operation or 'the service'}: {change.says}"
-        yield Turn("observed", "observed", change.clause, change.realms, said)
+        sentence = f"{change.operation or 'the service'}: {change.says}"
+        yield Turn("observed", "observed", change.clause, change.realms, sentence)
 
 
 def _taken_in(known: Facts, seen: Facts) -> tuple[Change, ...]:
@@ -581,8 +581,8 @@ def differences(one: Side, other: Side) -> list[Difference]:
     for key in dict.fromkeys([*one.findings, *other.findings]):
         if (key in one.findings) != (key in other.findings):
             sides = [run.findings.get(key) for run in (one, other)]
-            said = [side[1] if side else "no finding" for side in sides]
-            found["finding", key[0], said[0], said[1]].append(next(side[0] for side in sides if side))
+            verdicts = [side[1] if side else "no finding" for side in sides]
+            found["finding", key[0], verdicts[0], verdicts[1]].append(next(side[0] for side in sides if side))
     for change in compare(
         one.facts, {place: one_ for place, one_ in other.facts.items() if place in one.facts}
     ):

@@ -31,9 +31,9 @@ def help_text() -> str:
     """Return every defect with its sentence and the clause it breaks, as ``--defect list`` prints them."""
     lines = ["Defects (each breaks one clause of the interface document):", ""]
     for defect in ALL:
-        told = f"{defect.sentence} ({defect.clause})"
+        text = f"{defect.sentence} ({defect.clause})"
         lines.append(f"  {defect.name}")
         lines += textwrap.wrap(
-            told, 100, initial_indent=" " * 6, subsequent_indent=" " * 6, break_on_hyphens=False
+            text, 100, initial_indent=" " * 6, subsequent_indent=" " * 6, break_on_hyphens=False
         )
     return "\n".join(lines) + "\n"

@@ -271,10 +271,10 @@ class Injector:
             answer = taken or await below(request)
         self._memory.note(request, answer)
         if request.operation.id == "createToken" and answer.success:
-            sent, told = request.json, answer.json
-            if isinstance(sent, dict) and isinstance(told, dict):
+            sent, received = request.json, answer.json
+            if isinstance(sent, dict) and isinstance(received, dict):
                 account = ACCOUNTS.get(str(sent.get("email")))
-                self._tokens[str(told.get("authenticationToken"))] = account[0] if account else ""
+                self._tokens[str(received.get("authenticationToken"))] = account[0] if account else ""
         return answer
 
     async def _altered(self, request: Request, below: Below) -> Answer | None:

@@ -59,7 +59,7 @@ async def _row_changed(
     answer = await below(request)
     if not _has_message(answer, message):
         return answer
-    told = answer.body.decode()
+    text = answer.body.decode()
     beginning = message.partition("${")[0].strip(" .")
     if kind == "taken":
         return memory.successes.get(request.operation.id) or answer_json(200, {"identifier": request.uid})
@@ -76,7 +76,7 @@ async def _row_changed(
         "message-code-only": "WF-0017",
     }[kind]
     # The refusal's own body, with another text in the place of the message.
-    body = _replaced(json.loads(told), beginning, changed)
+    body = _replaced(json.loads(text), beginning, changed)
     return answer.with_json(body)
 
 
@@ -180,8 +180,13 @@ async def refused_document_saved(request: Request, below: Below, _: Memory) -> A
     """The document of a submission that is refused for its content is saved as a draft."""
     answer = await below(request)
     body = request.json
-    told = answer.json
-    if request.role and isinstance(told, dict) and "errors" in json.dumps(told) and isinstance(body, dict):
+    received = answer.json
+    if (
+        request.role
+        and isinstance(received, dict)
+        and "errors" in json.dumps(received)
+        and isinstance(body, dict)
+    ):
         document = json.dumps(body.get("document")).encode()
         schema = request.params.get("schema", "")
         await below(request.for_operation("saveDraft", request.uid, document, schema=schema))

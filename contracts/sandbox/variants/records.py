@@ -328,9 +328,9 @@ class _InfoForNau(SubmissionCheck):
 
     def faults(self, submission: Submission, records: Records) -> list[Fault]:
         found = super().faults(submission, records)
-        told = {fault.path[0] for fault in found}
+        faulty = {fault.path[0] for fault in found}
         unasked = "additionalInfo" in submission.body and not submission.caller.holds_nau
-        if unasked and "additionalInfo" not in told:
+        if unasked and "additionalInfo" not in faulty:
             found.append(Fault(record_types.INVALID_PROPERTY, ("additionalInfo",)))
         return found
 
