@@ -578,6 +578,14 @@ def _own_page(actor: Actor, attachment: Attachment) -> bool:
     return file.success and file.content == attachment.content and again.hollow_page
 
 
+def some_bytes(claim: Claim, persisted: Exchange, download: Exchange) -> None:
+    """Claim that a persisted temporary file, whose content is unknown, can be downloaded."""
+    answer = usable(download)
+    seen = f"{answer.status}, {len(answer.content)} bytes"
+    given = answer.success and bool(answer.content)
+    claim.holds(given, persisted, download, expected="the bytes of the file", seen=seen)
+
+
 def persisted(actor: Actor, uid: str, exchange: Exchange) -> Attachment:
     """The only attachment of a document, made from a temporary file of unknown name.
 

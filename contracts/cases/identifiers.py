@@ -175,9 +175,10 @@ def _without(uid: str, substitute: str) -> str:
     return "".join(character if _ALLOWED.fullmatch(character) else substitute for character in uid)
 
 
-def percent_encoded(text: str) -> str:
-    """Every character of a text written as a percent-encoded byte, the allowed ones too."""
-    return "".join(f"%{byte:02X}" for byte in text.encode("utf-8"))
+def percent_encoding(uid: str) -> Callable[[str], str]:
+    """Return what rewrites an address so that every character of a uid is percent-encoded, the allowed ones too."""
+    encoded = "".join(f"%{byte:02X}" for byte in uid.encode("utf-8"))
+    return lambda address: address.replace(uid, encoded)
 
 
 def without_hyphen(settings: RealmSettings) -> list[str]:

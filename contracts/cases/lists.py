@@ -127,6 +127,16 @@ def not_held(claim: Claim, arrange: Arrangement, lister: Lister, uid: str, field
     claim.holds(not result.found, *result.exchanges, expected=f"no draft {uid}", seen=result.seen)
 
 
+def require_listed(arrange: Arrangement, lister: Lister, uid: str, field: str | None = None) -> None:
+    """Require that a list holds a draft, if need be a few seconds later; `field` as for `look_for`.
+
+    Raises:
+        Blocked: it does not, which is a finding of its own.
+    """
+    listed = arrange.eventually(lambda: look_for(lister, uid, field).found)
+    require(listed, lister.operation, f"{lister.label} does not hold a draft that was just saved")
+
+
 def adds_nothing(claim: Claim, lister: Lister, uid: str, field: str | None) -> None:
     """Claim that a filter by a uid gives no item where the list does not hold it without the filter.
 

@@ -15,7 +15,6 @@ from contracts.cases import (
     drafts,
     drafts_of,
     lists,
-    require,
 )
 
 
@@ -63,9 +62,7 @@ def test_other_lists_hold_a_draft_just_saved(
     """A draft that the caller has just saved is in the collection my, and in the list without a collection."""
     field = lists.proven_field(arrange, author)
     draft = arrange.draft(author)  # the newest, which is what a list is most likely to lack
-    mine = drafts_of(author, "mydrafts")
-    listed = arrange.eventually(lambda: lists.look_for(mine, draft.uid).found)
-    require(listed, "listDrafts", "the collection mydrafts does not hold a draft that was just saved")
+    lists.require_listed(arrange, drafts_of(author, "mydrafts"), draft.uid)
     lists.held(claim(clause), arrange, drafts_of(author, collection), draft.uid, field)
 
 
@@ -116,8 +113,7 @@ def test_a_deleted_draft_is_no_longer_listed(author: Actor, arrange: Arrangement
     """A draft that was deleted is no longer in any list that held it."""
     draft, field = arrange.draft(author), lists.proven_field(arrange, author)
     mydrafts, plain = drafts_of(author, "mydrafts"), drafts_of(author)
-    listed = arrange.eventually(lambda: lists.look_for(mydrafts, draft.uid, field).found)
-    require(listed, "listDrafts", "does not hold a draft that was just saved")
+    lists.require_listed(arrange, mydrafts, draft.uid, field)
     drafts.deleted(author, draft.uid)
     lists.not_held(claim("list-deleted-gone", "listDrafts"), arrange, mydrafts, draft.uid, field)
     lists.not_held(claim("list-deleted-gone", "listDrafts"), arrange, plain, draft.uid, field)

@@ -1,7 +1,6 @@
 """Uids that keep the rule in unusual ways: hyphens, underscores, digits alone, letter case, percent-encoding."""
 
 import string
-from collections.abc import Callable
 
 from contracts.cases import (
     Actor,
@@ -95,17 +94,17 @@ def test_percent_encoding_makes_no_difference(
     drafts.works_for_ordinary_uid(author, arrange)
     uid, other = fresh.uid(), fresh.uid()
     draft = arrange.draft(author, uid)
-
-    def encoded(plain: str) -> Callable[[str], str]:
-        return lambda address: address.replace(plain, identifiers.percent_encoded(plain))
-
-    read = author.send("getDraft", path={"uid": uid}, address=encoded(uid))
+    encoded = identifiers.percent_encoding(uid)
+    read = author.send("getDraft", path={"uid": uid}, address=encoded)
     claim("uid-percent-encoding", "getDraft").shows(read, draft.document)
-    found = author.send("draftExists", path={"uid": uid}, address=encoded(uid))
+    found = author.send("draftExists", path={"uid": uid}, address=encoded)
     claim("uid-percent-encoding", "draftExists").accepted(found)
-    query = {"schema": samples.draft_schema}
     saved = author.send(
-        "saveDraft", path={"uid": other}, query=query, json=samples.draft(other), address=encoded(other)
+        "saveDraft",
+        path={"uid": other},
+        query={"schema": samples.draft_schema},
+        json=samples.draft(other),
+        address=identifiers.percent_encoding(other),
     )
     claim("uid-percent-encoding", "saveDraft").accepted(saved)
     drafts.draft_still_there(claim("uid-percent-encoding", "saveDraft"), author, arrange, other, saved)
