@@ -21,7 +21,7 @@ from contracts.cases.contents import BEYOND_THE_BASIC_PLANE, DELICATE, SCRIPTS, 
 from contracts.cases.drafts import accepted_with_errors, save
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claims
-from contracts.checks.outcomes import Blocked, usable
+from contracts.checks.outcomes import Blocked, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
@@ -342,7 +342,7 @@ class File:
     @property
     def content(self) -> bytes:
         """All its bytes."""
-        return self.start + contents.content(self.size, seed=len(self.kind)) + self.end
+        return self.start + contents.content(self.size, seed=sum(self.kind.encode())) + self.end
 
 
 def files() -> SearchStrategy[File]:
@@ -387,18 +387,18 @@ class DrawnFiles:
         """
         name, content = f"{self._fresh.uid()}-Report-B{file.kind}", file.content
         created = upload(self._actor, self._uid, name, content)
-        if usable(created).refusal:
+        if not taken(created):
             return
         made = self._attached(created, name, content)
         downloads(self._claim("attachment-download-same", "getAttachment"), self._actor, made)
 
     def _attached(self, created: Exchange, name: str, content: bytes) -> Attachment:
-        """The file under its name; where it is not found, a claim that files in small letters are not either."""
+        """The file under its name; where it is not found, a claim that it is not under one in small letters."""
         kept = self._claim("attachment-name-kept", "attachmentExists")
         try:
             made = found(self._actor, Attachment(self._uid, 0, name, content), created, len(content))
         except Blocked:
-            small = attach(self._actor, self._uid, f"{self._fresh.uid()}.txt", b"small letters\n")
+            small = attach(self._actor, self._uid, name.lower(), content)
             kept.holds(False, created, expected=f"the file under {name}", seen=f"one under {small.filename}")
             raise
         kept.holds(True, created, expected=f"the file under {name}", seen="it is there")

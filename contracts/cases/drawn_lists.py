@@ -203,6 +203,10 @@ class DrawnLists:
         except Blocked as obstacle:
             raise Untested(str(obstacle)) from None
         self._orders = lists.orders(arrange, drafts, self._field)
+        # Attachments know no collections; those of the drafts are looked into when they are asked for.
+        self._of_collections: dict[str | None, bool] = (
+            dict.fromkeys((None, "my", "mydrafts"), True) if clauses == _OF_FILES else {"mydrafts": True}
+        )
 
     @classmethod
     def of_drafts(cls, arrange: Arrangement, actor: Actor, claim: Claims) -> DrawnLists:
@@ -242,7 +246,7 @@ class DrawnLists:
         Raises:
             Contradiction: a must was contradicted.
         """
-        if question.falling is not None and not self._orders:
+        if (question.falling is not None and not self._orders) or not self._holds_own(question.collection):
             return
         page = self._ask(question)
         if usable(page.exchange).refusal or page.size < 0:
@@ -256,6 +260,15 @@ class DrawnLists:
         self._judging(_BOUNDED if plain else _FILTER).holds(picked, page.exchange, **wording)
         if question.falling is not None:
             self._judging(_ORDER).holds(seen == wanted, page.exchange, **wording)
+
+    def _holds_own(self, collection: str | None) -> bool:
+        """Whether the list of a collection holds the own items: which drafts are in others is not shown."""
+        if collection not in self._of_collections:
+            page = self._lister(collection).page(filter=equals(self._field.filter_path, *self._field.own))
+            self._of_collections[collection] = (
+                page.size == len(page.order_of(self._field.own)) == len(self._field.own)
+            )
+        return self._of_collections[collection]
 
     def _judging(self, what: str) -> Claim:
         return self._claim(f"{self._clauses}-{what}")

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from contracts.cases.arrangement import Arrangement, require
+from contracts.cases.arrangement import Arrangement, Draft, require
 from contracts.cases.attachments import shared_document
 from contracts.cases.list_pages import (
     Lister,
@@ -738,11 +738,33 @@ def queries_for(arrange: Arrangement, actor: Actor, uid: str) -> list[dict[str, 
     return shown()
 
 
-def held_once(claim: Claim, actor: Actor, query: dict[str, str], uid: str) -> None:
+def held_once(claim: Claim, arrange: Arrangement, actor: Actor, query: dict[str, str], uid: str) -> None:
     """Claim that a list which holds a draft holds it once; where it was a moment ago, it may not be any more."""
     page = Page(actor.send("listDrafts", query=query))
-    times = page.count(uid)
-    claim.holds(times <= 1, page.exchange, expected="the draft once", seen=f"{times} times")
+
+    def look() -> bool:
+        nonlocal page
+        page = Page(actor.send("listDrafts", query=query))
+        return page.count(uid) <= 1
+
+    held = page.count(uid) <= 1 or arrange.eventually(look)
+    claim.holds(held, page.exchange, expected="the draft once", seen=f"{page.count(uid)} times")
+
+
+def not_listed_elsewhere(claim: Claim, draft: Draft, elsewhere: Exchange, where: str) -> None:
+    """Claim that no record of a list is that of a draft of another realm.
+
+    Args:
+        elsewhere: The list as it was asked for in the other realm; a refusal shows no record.
+        where: The other realm.
+    """
+    claim.holds(
+        not Page(elsewhere).names(draft.uid),
+        draft.exchange,
+        elsewhere,
+        expected=f"no such draft in the list of {where}",
+        seen=f"the list names {draft.uid}",
+    )
 
 
 def narrowed_drafts(arrange: Arrangement, actor: Actor, collection: str | None = None) -> Lister | None:

@@ -318,24 +318,32 @@ LOCALISED_FIELDS: Final = tuple(name for name, kind in CONTACT_FIELDS.items() if
 Record = dict[str, Any]
 
 
+#: Fields of free text; the others keep theirs in any language: a postal code, an acronym.
+_WORDED: Final = {"designation", "department", "address", "city", "relevantInformation"}
+
+
 def several_languages(record: Record) -> Record:
     """A record whose localised fields carry their text in the three languages that its header declares."""
-    text = {"en": "Nairobi", "fr": "Nairobi, à l’équateur", "ar": "نيروبي"}
-    there = [name for name in LOCALISED_FIELDS if name in record]
-    declared = {"header": record["header"] | {"languages": list(text)}} if "header" in record else {}
-    return record | {name: dict(text) for name in there} | declared
+    return _in_languages(record, {"en": "Nairobi", "fr": "Nairobi, à l’équateur", "ar": "نيروبي"})
 
 
 def in_another_language(record: Record) -> Record:
     """A record whose localised fields carry their text in French alone, which its header declares."""
-    there = [name for name in LOCALISED_FIELDS if name in record]
-    declared = {"header": record["header"] | {"languages": ["fr"]}} if "header" in record else {}
-    return record | {name: {"fr": "Nairobi, à l’équateur"} for name in there} | declared
+    return _in_languages(record, {"fr": "Nairobi, à l’équateur"})
+
+
+def _in_languages(record: Record, texts: dict[str, str]) -> Record:
+    own = {name: next(iter(record[name].values()), "") for name in LOCALISED_FIELDS if record.get(name)}
+    localised = {
+        name: dict(texts) if name in _WORDED else dict.fromkeys(texts, text) for name, text in own.items()
+    }
+    declared = {"header": record["header"] | {"languages": list(texts)}} if "header" in record else {}
+    return record | localised | declared
 
 
 def named_in_scripts(record: Record) -> Record:
-    """A record of a person whose names have accents, an apostrophe and other scripts."""
-    return record | {"firstName": "Ελένη Łucja", "middleName": "小明 محمد", "lastName": "O'Neill-Жуков"}
+    """A record with names as they are written elsewhere: accents and an apostrophe, and two other scripts."""
+    return record | {"firstName": "Łucja-Ann O'Neill", "middleName": "小明", "lastName": "Жуков"}
 
 
 def several_items(record: Record) -> Record:

@@ -27,8 +27,6 @@ UPDATE: Final = "updateWorkflowRecord"
 LONGEST_BATCH, LONGEST_INFO = 100, 1000
 #: One character, two bytes in UTF-8, one unit in UTF-16: what tells counting characters from counting bytes.
 BEYOND_ASCII: Final = "é"
-#: One character, four bytes in UTF-8, two units in UTF-16.
-BEYOND_THE_BASIC_PLANE: Final = "\U0001f333"
 #: Rows that tell that an identifier is in use.
 IN_USE: Final = (Row.TAKEN, Row.LOCKED)
 UNKNOWN_REALM: Final = "rc-no-such-realm"

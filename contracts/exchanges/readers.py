@@ -338,7 +338,7 @@ def ranked_integers(record: Any) -> list[tuple[int, int]]:
     if not isinstance(record, dict):
         return [(0, number) for number in integers(record) if not isinstance(record, list)]
     found = []
-    for name, value in _named_members(record):
+    for name, value in named_members(record):
         plain = name.lower().replace("_", "")
         rank = 0 if plain in ("id", "attachmentid") else 1 if plain.endswith("id") else 2
         rank = min(rank, 1) if isinstance(value, str) and not value.isdigit() else rank
@@ -346,11 +346,12 @@ def ranked_integers(record: Any) -> list[tuple[int, int]]:
     return sorted(found, key=lambda pair: pair[0])
 
 
-def _named_members(record: dict[str, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:
+def named_members(record: dict[str, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """The members of a record with their names, those of objects within it too, a few levels deep."""
     for name, value in record.items():
         yield name, value
         if isinstance(value, dict) and depth < _DEEPEST_NAMED:
-            yield from _named_members(value, depth + 1)
+            yield from named_members(value, depth + 1)
 
 
 #: The root of a drawing, which may carry a prefix for its namespace.

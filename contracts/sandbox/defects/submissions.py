@@ -284,7 +284,6 @@ defects(
         "workflow-batch-101-on-update": _limit(_BATCH, 101),
         "workflow-batch-not-limited-far-above": _overlong(_BATCH, lambda text: 100 < len(text) < 1000),
         "workflow-created-twice-at-once": _taken_together(),
-        "workflow-batch-units": _overlong(_BATCH, lambda text: len(text.encode("utf-16-le")) > 200),
         "workflow-batch-bytes": _overlong(_BATCH, lambda text: len(text.encode()) > 100),
         "workflow-batch-of-any-kind": _any_kind(_BATCH),
         "workflow-info-999": _limit(_INFO, 999),

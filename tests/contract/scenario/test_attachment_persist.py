@@ -30,7 +30,7 @@ def test_a_temporary_file_becomes_an_attachment(
     arrange.unspent(kept)
     claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     attachments.some_listed(claim("attachment-persist-listed", "listAttachments"), arrange, author, uid, kept)
-    attachment = attachments.persisted(author, uid, kept)
+    attachment = attachments.persisted(arrange, author, uid, kept)
     claim("attachment-exists-present").accepted(author.send("attachmentExists", path=attachment.path))
     got = author.send("getAttachment", path=attachment.path)
     attachments.some_bytes(claim("attachment-persist-downloads", "getAttachment"), kept, got)

@@ -146,7 +146,7 @@ def test_a_draft_saved_several_times_is_listed_once(
     done(drafts.save(author, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel")))
     done(drafts.save(author, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel Louise")))
     for query in lists.queries_for(arrange, author, draft.uid):
-        lists.held_once(claim("list-saved-twice", "listDrafts"), author, query, draft.uid)
+        lists.held_once(claim("list-saved-twice", "listDrafts"), arrange, author, query, draft.uid)
 
 
 @contract("list-needs-token", "list-failure-status")

@@ -67,11 +67,9 @@ def test_an_identifier_outside_the_rule_is_refused(
 def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
-    """128 characters are accepted, with a batchId of 100 characters and 400 bytes; letter case is kept."""
+    """128 characters are accepted, with a batchId of 100 characters and 200 bytes; letter case is kept."""
     identifier = identifiers.other_case(fresh, fresh.uid(UID_LONGEST))
-    submission = samples.submission(
-        identifier, batchId=submissions.BEYOND_THE_BASIC_PLANE * submissions.LONGEST_BATCH
-    )
+    submission = samples.submission(identifier, batchId=submissions.BEYOND_ASCII * submissions.LONGEST_BATCH)
     accepted = workflow_errors.both_accepted(
         claim("workflow-batch-characters", CREATE_NAMED),
         claim("workflow-identifier-edges"),
