@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,13 +21,15 @@ from contracts.exchanges.redaction import Redactor
 from contracts.history import baseline as baselines
 from contracts.manual.check import CheckOptions, check_archive
 from contracts.settings.settings_reader import load_target
-from tests.meta.hostile.probe import SHORT_RUN, command, run_folders
-from tests.meta.hostile.service import Given, accounts, altered
+from tests.meta.hostile.probe import command, run_folders
+from tests.meta.hostile.service import Asked, Given, accounts, altered
 
 #: The larger time of a pair over the smaller; the least of so many tries each.
 _TRIES: Final = 3
 _SITE: Final = "https://registry.test/api/v2013"
 _MB: Final = 1 << 20
+#: Seconds that a gate may take whose every answer is read and judged at three megabytes.
+_LONGEST_RUN: Final = 3600.0
 
 
 @dataclass(frozen=True)
@@ -188,22 +190,29 @@ def checked_archive(entries: int) -> Checked:
         )
 
 
-def memory_of_large_answers(more_mb: float) -> float:
-    """Megabytes that a short run took at most against a sandbox whose every JSON answer is so much larger."""
+def memory_of_large_answers(more_mb: float, words: Sequence[str]) -> tuple[float, int]:
+    """What a run took against a sandbox whose every JSON answer is so much larger, but for those to signing in.
+
+    Returns:
+        The most megabytes that one of its processes took, and how many requests it sent.
+    """
     padding = "x" * int(more_mb * _MB)
 
-    def padded(_: Any, given: Given) -> Given:
+    def padded(asked: Asked, given: Given) -> Given:
         try:
             value = json.loads(given.body)
         except ValueError:
             return given
-        if not isinstance(value, dict):
+        first = value[0] if isinstance(value, list) and value else value
+        if asked.sign_in or not isinstance(first, dict):
             return given
-        return Given(given.status, given.headers, json.dumps(value | {"padding": padding}).encode())
+        first["padding"] = padding
+        return Given(given.status, given.headers, json.dumps(value).encode())
 
     with tempfile.TemporaryDirectory() as name, altered(padded) as service:
         folder = Path(name)
-        command(folder, *SHORT_RUN, "--target", str(service.settings(folder)), environment=accounts())
+        aimed = (*words, "--target", str(service.settings(folder)))
+        command(folder, *aimed, environment=accounts(), patience=_LONGEST_RUN)
         (run,) = run_folders(folder / "reports")
         verdict = json.loads((run / "verdict.json").read_text("utf-8"))
-    return float(verdict["environment"]["peak_memory_mb"])
+    return float(verdict["environment"]["peak_memory_mb"]), int(verdict["environment"]["requests"])

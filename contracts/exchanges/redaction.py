@@ -169,6 +169,9 @@ _SHORTEST_BEGINNING = 4
 #: The first half of so long a secret is one as well: cases send it to see that it opens nothing.
 _HALVED_FROM = 24
 _SHORTEST_ENCODED_SECRET = 6
+#: A longer secret is looked for in parts of so many characters; so many of them cover more than is kept of a body.
+_LONGEST: Final = 4096
+_MOST_PARTS: Final = 16
 
 
 class Redactor:
@@ -191,17 +194,21 @@ class Redactor:
         """Add a secret; as written, in any letter case, and as it stands in JSON, a URL, HTML, Base64 and the like."""
         if secret and secret not in self._secrets:
             self._secrets.add(secret)
-            # The half stands in the whole, so that looking for it finds both.
-            self._disguises.add(_half(secret) if len(secret) >= _HALVED_FROM else secret)
-            forms = set(_forms(secret))
-            for form in forms:
-                insort(self._sorted_forms, form)
             insort(self._sorted, secret)
-            forms |= set(_codes(secret))
-            for form in forms:
-                self._written.setdefault(form.lower(), set()).add(form)
-                self._longest = max(self._longest, len(form))
-            self._forms.add(form.lower() for form in forms)
+            for part in _parts(secret):
+                self._look_for(part)
+
+    def _look_for(self, part: str) -> None:
+        # The half stands in the whole, so that looking for it finds both.
+        self._disguises.add(_half(part) if len(part) >= _HALVED_FROM else part)
+        forms = set(_forms(part))
+        for form in forms:
+            insort(self._sorted_forms, form)
+        forms |= set(_codes(part))
+        for form in forms:
+            self._written.setdefault(form.lower(), set()).add(form)
+            self._longest = max(self._longest, len(form))
+        self._forms.add(form.lower() for form in forms)
 
     def knows(self, secret: str) -> bool:
         """Whether a text is one of the run's secrets."""
@@ -294,6 +301,13 @@ def _longest_first(forms: Iterable[str]) -> list[str]:
 def _as_bytes(secret: str) -> str:
     """A secret as its bytes look where they are read one by one."""
     return secret.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
+def _parts(secret: str) -> Iterator[str]:
+    """A secret, or the parts of one that is longer than any header: each form of it takes up its room."""
+    number = min(-(-len(secret) // _LONGEST), _MOST_PARTS)
+    size = min(-(-len(secret) // number), _LONGEST)
+    yield from (secret[at : at + size] for at in range(0, number * size, size))
 
 
 def _half(secret: str) -> str:

@@ -495,7 +495,7 @@ def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally,
             continue
         each.overlapped = overlapped[each.number]
         if options.base_url is None or _below(each.url, options.base_url):
-            watch.take(each)
+            watch.count(each)
         else:
             watch.tally.elsewhere(site_of(each.url).partition("://")[2])
     times = sorted(span.started for span in spans.values() if span.started is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -217,7 +217,7 @@ class Tally:
         self._catalogue = catalogue
         self._description = description
         self._groups: dict[tuple[str, ...], Group] = {}
-        self._lately: dict[int, Exchange] = {}
+        self._lately: dict[int, Callable[[], Exchange]] = {}
         self.exchanges = 0
         self.by_hand = 0
         self.of_interface: Counter[str] = Counter()
@@ -271,11 +271,13 @@ class Tally:
         """Count a request that a browser sends by itself."""
         self.preflights += 1
 
-    def add(self, findings: Iterable[TrafficFinding], exchange: Exchange) -> None:
-        """Take in the findings of an exchange."""
+    def add(
+        self, findings: Iterable[TrafficFinding], exchange: Exchange, shown: Callable[[], Exchange]
+    ) -> None:
+        """Take in the findings of an exchange; `shown` gives it without secrets, where a finding shows it."""
         self.exchanges += 1
         self.by_hand += exchange.case == BY_HAND
-        self._lately[exchange.number] = exchange
+        self._lately[exchange.number] = shown
         if len(self._lately) > _LATELY:
             del self._lately[next(iter(self._lately))]
         for finding in findings:
@@ -294,7 +296,7 @@ class Tally:
         if group.times <= _EXCHANGES:
             for number in (finding.because_of, finding.entry):
                 if number in self._lately:
-                    group.exchanges[number] = self._lately[number]
+                    group.exchanges[number] = self._lately[number]()
 
     @property
     def groups(self) -> list[Group]:

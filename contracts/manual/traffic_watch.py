@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -281,6 +282,8 @@ _REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
 #: A browser asks with it before it calls; the interface document does not list it.
 _PREFLIGHT: Final = "OPTIONS"
 _LONGEST_PATH: Final = 300
+#: Bytes of bodies from which an exchange waits for a finding that shows it with its secrets taken out, and cut.
+_LARGE: Final = 4096
 
 
 class Watch:
@@ -326,6 +329,24 @@ class Watch:
         Returns:
             What it shows, without secrets.
         """
+        judged, findings = self._taken(exchange)
+        seen = Seen(redacted(judged, self._redactor), findings)
+        self.tally.add(findings, judged, lambda: seen.exchange)
+        return seen
+
+    def count(self, exchange: Exchange) -> None:
+        """Take the next exchange; its secrets are taken out when a finding shows it, as few are shown of many."""
+        judged, findings = self._taken(exchange)
+        shown = partial(redacted, judged, self._redactor)
+        bodies = [judged.request_body, *([judged.response.body] if judged.response else [])]
+        if sum(len(body.content) for body in bodies) > _LARGE:
+            small = shown()
+            self.tally.add(findings, judged, lambda: small)
+        else:
+            self.tally.add(findings, judged, shown)
+
+    def _taken(self, exchange: Exchange) -> tuple[Exchange, tuple[TrafficFinding, ...]]:
+        """The exchange as it is judged, and the findings, without secrets."""
         self._redactor.learn_from(exchange)
         judged, facts = _readable(exchange), None
         findings: tuple[TrafficFinding, ...] = ()
@@ -342,9 +363,7 @@ class Watch:
                 findings = tuple(map(_on_purpose, findings))
         except Exception as error:  # noqa: BLE001 - told in the verdict; one exchange must not hide the others
             self.tally.broken(exchange.number, self._redactor.text(f"{type(error).__name__}: {error}"))
-        seen = Seen(redacted(judged, self._redactor), findings)
-        self.tally.add(findings, seen.exchange)
-        return seen
+        return judged, findings
 
     def _found(self, exchange: Exchange, facts: RequestFacts | None) -> Iterator[TrafficFinding]:
         if facts is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -15,7 +16,7 @@ from contracts.evidence.record import ExitCode
 from contracts.evidence.run_folder import point_latest
 from contracts.interface.location import cases_directory, keep_hypothesis_out
 from contracts.plugin.collection import forecast, marks
-from contracts.plugin.interruption import SecretContainment, Stopping, WorkerCrashes
+from contracts.plugin.interruption import SecretContainment, Stopping, WorkerCrashes, leave_to_controller
 from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.plan import Plan, Sandbox, make_plan
 from contracts.plugin.preflight import clock_in_words, look_at_names, preflight
@@ -42,6 +43,7 @@ from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
 #: Whether it was said what will be sent, or would be.
 _PLANNED = pytest.StashKey[bool]()
+_LEFT_OPEN = pytest.PytestUnraisableExceptionWarning
 #: Options with which pytest shows something and runs nothing.
 _LISTS = ("collectonly", "help", "version", "showfixtures", "show_fixtures_per_test", "markers", "cacheshow")
 
@@ -68,6 +70,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         if _is_contract_run(config):
             _begin(config)
     elif "contract_plan" in _input(config):
+        leave_to_controller()
         _begin_work(config, Plan(**_input(config)["contract_plan"]), _input(config)["workerid"])
 
 
@@ -78,13 +81,17 @@ def _input(config: pytest.Config) -> dict[str, Any]:
 
 
 def _begin(config: pytest.Config) -> None:
+    config.stash[STOPPING] = stopping = Stopping(config)
+    stopping.listen()
     try:
         plan, sandbox = make_plan(config.stash[SELECTION], config.stash[TARGET], partial(_start, config))
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
     except SuiteError as error:
-        pytest.exit(str(error), returncode=ExitCode.ERROR)
-    config.stash[PLAN] = plan
+        # A signal for all processes may end the sandbox before it has a session of its own.
+        code = ExitCode.INTERRUPTED if stopping.asked else ExitCode.ERROR
+        pytest.exit(str(error), returncode=code)
+    config.stash[PLAN] = stopping.plan = plan
     try:
         _open(config, plan, sandbox)
     except OSError as error:
@@ -101,8 +108,6 @@ def _open(config: pytest.Config, plan: Plan, sandbox: Sandbox | None) -> None:
         config.stash[SANDBOX] = sandbox
     config.pluginmanager.register(_StopWatcher(config))
     config.pluginmanager.register(WorkerCrashes(config))
-    config.stash[STOPPING] = stopping = Stopping(config, plan)
-    stopping.listen()
     _begin_work(config, plan, MAIN)
     write_facts(config, plan, finished=False)
 
@@ -121,7 +126,11 @@ def _begin_work(config: pytest.Config, plan: Plan, name: str) -> None:
 
 
 class _StopWatcher:
-    """Tells Ctrl-C from pytest's own reasons to stop, which it reports as interruptions too."""
+    """Tells Ctrl-C from pytest's own reasons to stop, which it reports as interruptions too.
+
+    An interruption comes between any two steps, so that a file just opened may be left to the garbage collection: a
+    warning of that must not turn the exit code of the run into another.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -129,6 +138,13 @@ class _StopWatcher:
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Note why the session ends."""
         self._config.stash[STOPPED_BY_HAND] = excinfo.type is KeyboardInterrupt
+        self._config.addinivalue_line("filterwarnings", f"ignore::pytest.{_LEFT_OPEN.__name__}")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_unconfigure(self) -> None:
+        """Pass over what is collected last, too."""
+        if self._config.stash.get(STOPPED_BY_HAND, False):
+            warnings.filterwarnings("ignore", category=_LEFT_OPEN)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -148,6 +164,7 @@ def pytest_collection(session: pytest.Session) -> None:
     config = session.config
     if PLAN not in config.stash:
         return
+    config.stash[STOPPING].begin()
     try:
         obstacle = preflight(config.stash[WORKER], float(config.getoption("--wait")))
         names = None if obstacle else look_at_names(config.stash[WORKER])

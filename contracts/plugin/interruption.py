@@ -39,18 +39,29 @@ def note_pid(private: Path, name: str) -> None:
     (private / f"pid-{name}").write_text(str(os.getpid()), encoding="ascii")
 
 
+def leave_to_controller() -> None:
+    """Let a worker pass over signals that reach all processes of a run: the controller says when it stops."""
+    if threading.current_thread() is threading.main_thread():
+        for number in INTERRUPTING_SIGNALS:
+            if number != signal.SIGINT:  # xdist's own worker takes it
+                signal.signal(number, signal.SIG_IGN)
+
+
 class Stopping:
     """Takes Ctrl-C, and what a job that is cancelled or a terminal that is closed sends, for one run.
 
     Args:
         config: pytest's; the terminal of the run is its.
-        plan: The run.
+
+    Attributes:
+        plan: The run, once it is made.
     """
 
-    def __init__(self, config: pytest.Config, plan: Plan) -> None:
+    def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._plan = plan
+        self.plan: Plan | None = None
         self._first = 0.0
+        self._begun = False
         #: Whether the run is closing its books already, which no first Ctrl-C interrupts.
         self.finishing = False
 
@@ -62,15 +73,30 @@ class Stopping:
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     signal.signal(number, self._on_signal)
 
+    @property
+    def asked(self) -> bool:
+        """Whether the run is to stop."""
+        return self._first > 0
+
+    def begin(self) -> None:
+        """Interrupt the session from now on, and at once where that was asked for before.
+
+        A session that is interrupted in its start ends without its finish: there would be no reports, and workers
+        would be left to themselves.
+        """
+        self._begun = True
+        if self.asked:
+            raise KeyboardInterrupt
+
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()
         if self._first and now - self._first < _SAME_SIGNAL_SECONDS:
             return
         if self._first:
-            self._stop_at_once()
+            self._stop_at_once(self.plan)
         self._first = now
         self._say("stopping: what is under way is cleaned up and reported; Ctrl-C again stops at once")
-        if not self.finishing:
+        if self._begun and not self.finishing:
             raise KeyboardInterrupt
 
     def _say(self, text: str) -> None:
@@ -84,12 +110,14 @@ class Stopping:
         if capture is not None:
             capture.resume()
 
-    def _stop_at_once(self) -> None:
+    def _stop_at_once(self, plan: Plan | None) -> None:
         """End the workers and this process; nothing is cleaned, and the ledgers say what that leaves."""
-        private = Path(self._plan.private)
+        if plan is None:
+            raise KeyboardInterrupt  # nothing was sent yet
+        private = Path(plan.private)
         for path in private.glob(_PID_FILES):
             _kill(int(path.read_text(encoding="ascii") or 0))
-        self._say("\n".join(what_is_left(self._plan)))
+        self._say("\n".join(what_is_left(plan)))
         shutil.rmtree(private, ignore_errors=True)
         os._exit(ExitCode.INTERRUPTED)
 

@@ -304,6 +304,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     announce(item, worker)
     reports = _run(item, nextitem, worker)
+    # The item lasts until the run ends: what its last attempt sent and got must not.
+    del item.stash[ATTEMPT]
     for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)

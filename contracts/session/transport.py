@@ -26,6 +26,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from contracts.exchanges.exchange import MOST_VALUES, Body, Headers, Response, holds_masses
+from contracts.exchanges.large_body import body_of
 
 
 def head_body(response: requests.Response) -> bytes:
@@ -257,7 +258,7 @@ class Transport:
                 if summed:
                     body = self._sum(response)
                 else:
-                    body = Body.of(self._read(response, self._from_now(request, deadline, timeout)))
+                    body = body_of(self._read(response, self._from_now(request, deadline, timeout)))
         except requests.exceptions.ConnectTimeout as error:
             raise TransportFault("no connection within the time limit", sent=False) from error
         except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError) as error:

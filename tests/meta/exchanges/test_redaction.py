@@ -171,3 +171,15 @@ def test_a_curl_line_holds_no_secret() -> None:
     line = curl(exchange(TOKEN.encode(), b""), Redactor([TOKEN]))
     assert TOKEN not in line
     assert '"Authorization: Bearer $TOKEN"' in line
+
+
+def test_a_secret_longer_than_any_header_is_blanked_in_parts() -> None:
+    secret = "".join(f"{number:x}" for number in range(10_000))
+    redactor = Redactor([secret])
+    assert redactor.knows(secret)
+    assert (
+        redactor.text(f"a {secret} b")
+        == "a " + "[redacted]" * redactor.text(secret).count("[redacted]") + " b"
+    )
+    assert secret[:5000] not in redactor.text(f"a {secret[:5000]} b")
+    assert redactor.begins(secret[:20])

@@ -1,5 +1,6 @@
 """An exit code never lies: whatever the machine does, a command ends as what it found out, or as 3 in one line."""
 
+import json
 import os
 import shutil
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 from filelock import FileLock
@@ -138,20 +140,39 @@ probe(GROUP, "run: python -O")(partial(_optimised, how={}, python=("-O",)))
 probe(GROUP, "run: PYTHONOPTIMIZE")(partial(_optimised, how={"PYTHONOPTIMIZE": "1"}, python=()))
 
 
-def _signalled(folder: Path, number: signal.Signals) -> None:
+#: When a signal comes: the first file that is there by then, and the seconds after that.
+MOMENTS = {
+    "as its folder is made": ("reports/*/", 0.0),
+    "as its journal begins": ("reports/*/journal-main.jsonl", 0.0),
+    "in its first cases": ("reports/*/journal-main.jsonl", 2.0),
+}
+
+
+def _signalled(
+    folder: Path, number: signal.Signals, moment: tuple[str, float], words: tuple[str, ...]
+) -> None:
     def send(process: subprocess.Popen[bytes]) -> None:
-        while process.poll() is None and not list(folder.glob("reports/*/journal-main.jsonl")):
-            time.sleep(0.05)
-        time.sleep(0.2)
-        process.send_signal(number)
+        sign, later = moment
+        while process.poll() is None and not list(folder.glob(sign)):
+            time.sleep(0.01)
+        time.sleep(later)
+        # A terminal that is closed tells all processes of the run.
+        os.killpg(process.pid, number) if number == signal.SIGHUP else process.send_signal(number)
 
-    honest(command(folder, *SHORT_RUN, meanwhile=send), 2, lines=4)
-    (run,) = run_folders(folder / "reports")
-    expect((run / "verdict.json").exists(), "there are no reports")
+    ended = honest(command(folder, *SHORT_RUN, *words, limit=os.setsid, meanwhile=send), 2, lines=4)
+    runs = run_folders(folder / "reports")
+    # The embedded sandbox may go with the others while it starts: then there is no run.
+    expect(runs or "cannot begin" in ended.all, "there is no run")
+    for run in runs:
+        verdict = json.loads((run / "verdict.json").read_text("utf-8"))
+        expect(verdict["verdict"] == "interrupted", verdict["verdict"])
 
 
-for number in (signal.SIGTERM, signal.SIGHUP):
-    probe(GROUP, f"run: {number.name}")(partial(_signalled, number=number))
+WORKERS: dict[str, tuple[str, ...]] = {"": (), " with two workers": ("--workers", "2")}
+for number, when, how in product((signal.SIGTERM, signal.SIGHUP), MOMENTS, WORKERS):
+    probe(GROUP, f"run{how}: {number.name} {when}")(
+        partial(_signalled, number=number, moment=MOMENTS[when], words=WORKERS[how])
+    )
 
 
 @probe(GROUP, "run: under nohup, the terminal is closed")

@@ -86,6 +86,7 @@ def command(
     cwd: Path | None = None,
     environment: dict[str, str] | None = None,
     meanwhile: Callable[[subprocess.Popen[bytes]], None] | None = None,
+    patience: float = PATIENCE,
 ) -> Ended:
     """Run `registry-contracts` in a folder, in a process of its own.
 
@@ -94,6 +95,7 @@ def command(
         limit: Called in the process before it begins.
         out: A descriptor for its output; it is read otherwise.
         meanwhile: Called in a thread of its own while it runs.
+        patience: Seconds after which it hangs.
     """
     usual = {"TMPDIR": str(_made(folder / "tmp")), "PYTHONPATH": str(CHECKOUT)}
     ours = clean_environment(**(usual | (environment or {})))
@@ -111,7 +113,7 @@ def command(
         if beside:
             beside.start()
         try:
-            code = process.wait(PATIENCE)
+            code = process.wait(patience)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
