@@ -212,6 +212,7 @@ class LinkedCalls:
 
     Attributes:
         saved: What was saved last under each uid, while it has not been deleted.
+        deleted: What a deleted draft held; None where it was not saved here.
         latest: The uid of the latest save; calls that follow no link are about it.
     """
 
@@ -220,7 +221,7 @@ class LinkedCalls:
     fresh: Namespace
     claim: Claims
     saved: dict[str, dict[str, Any]] = field(default_factory=dict)
-    deleted: set[str] = field(default_factory=set)
+    deleted: dict[str, dict[str, Any] | None] = field(default_factory=dict)
     latest: str = ""
     found: Contradiction | None = None
     obstacle: Blocked | EnvironmentFault | None = None
@@ -279,11 +280,18 @@ class LinkedCalls:
         if operation == "saveDraft" and success:
             self.saved[uid] = body
         elif operation == "deleteDraft" and success:
-            self.saved.pop(uid, None)
-            self.deleted.add(uid)
-        elif operation in _FREED and uid in self.deleted - self.saved.keys():
+            self.deleted[uid] = self.saved.pop(uid, None)
+        elif operation in _FREED and uid in self.deleted.keys() - self.saved.keys():
+            # How a read tells that there is no draft is not shown; the exists check tells just that.
+            document = self.deleted[uid]
+            given = operation == "draftExists" or (
+                document is not None and readers.holds_document(usable(exchange), document)
+            )
             self.claim(_FREED[operation], operation).holds(
-                not success, exchange, expected="nothing of a deleted draft", seen=exchange.answer.quote()
+                not (success and given),
+                exchange,
+                expected="nothing of a deleted draft",
+                seen=exchange.answer.quote(),
             )
         elif uid in self.saved:
             self._judge_there(uid, operation, exchange)
