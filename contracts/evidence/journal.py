@@ -151,10 +151,9 @@ class Journal:
     """
 
     def __init__(self, path: Path, worker: str, run: str = "") -> None:
-        self._worker = worker
+        self.worker: Final = worker
         self._lock = threading.Lock()
         self._events = 0
-        self._exchanges = 0
         self._closed = False
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -173,12 +172,6 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def new_exchange_id(self) -> str:
-        """Return an id for the next exchange, unique in the whole run: `<worker>-<number>`."""
-        with self._lock:
-            self._exchanges += 1
-            return f"{self._worker}-{self._exchanges}"
 
     def write(self, kind: str, **fields: Any) -> None:
         """Append one event.

@@ -6,32 +6,12 @@ from typing import Any
 
 from contracts.evidence.journal import Journal, journal_path, utc_now
 from contracts.evidence.record import Shard, digest_of_cases
+from tests.meta.journal_events import write_ending, write_exchange, write_finding
 
 REALMS = ("abs-dev", "bch-dev")
 CLAUSES = ("draft-get-content", "draft-save-creates")
 CASES = [f"test_x.py::test_{clause}[{realm}]" for realm in REALMS for clause in CLAUSES]
 PLAN = {"target": "dev", "seed": 1, "profile": "gate", "realms": list(REALMS), "settings": "0123456789abcdef"}
-
-
-def write_exchange(journal: Journal, case: str, realm: str) -> str:
-    key = journal.new_exchange_id()
-    message: dict[str, Any] = {"http_version": "HTTP/1.1", "headers": [], "body": None}
-    journal.write(
-        "exchange",
-        id=key,
-        case=case,
-        attempt=1,
-        realm=realm,
-        role="author",
-        operation="getDraft",
-        started=utc_now(),
-        seconds=0.01,
-        request={"method": "GET", "url": "http://127.0.0.1/x", **message},
-        response={"status": 200, "reason": "OK", **message},
-        fault=None,
-        retries=0,
-    )
-    return key
 
 
 def write_case(journal: Journal, case: str, *, broken: bool = False) -> None:
@@ -42,37 +22,9 @@ def write_case(journal: Journal, case: str, *, broken: bool = False) -> None:
     journal.write("begin", name="x", **facts)
     shown = write_exchange(journal, case, realm)
     if broken:
-        journal.write(
-            "finding",
-            clause=clause,
-            realm=realm,
-            operation="getDraft",
-            case=case,
-            role="author",
-            expected="this",
-            seen="that",
-            confirmed=True,
-            rate=[2, 2],
-            exchanges=[shown],
-            curl=[],
-            command="registry-contracts run",
-        )
+        write_finding(journal, case, clause, realm, exchanges=[shown])
     count = {"clause": clause, "operation": "getDraft", "held": int(not broken), "contradicted": int(broken)}
-    journal.write(
-        "case",
-        name="x",
-        doc="",
-        profile="gate",
-        outcome="fail" if broken else "pass",
-        reason=None,
-        blocked_by=None,
-        attempts=1,
-        started=utc_now(),
-        seconds=0.1,
-        requests=1,
-        assertions=[count],
-        **facts,
-    )
+    write_ending(journal, case, clause, realm, outcome="fail" if broken else "pass", assertions=[count])
 
 
 def write_shard(

@@ -12,8 +12,7 @@ from contracts.errors import SuiteError, UsageError
 from contracts.evidence.journal import Journal, is_closed, journal_path, read_journal, utc_now
 from contracts.evidence.record import Verdict
 from contracts.evidence.run_folder import collect
-
-NOBODY = {"text": None, "base64": None, "size": 0, "sha256": "0" * 64, "truncated": False}
+from tests.meta.journal_events import write_ending, write_exchange
 
 
 def write_case(journal: Journal, name: str, outcome: str = "pass", *, ended: bool = True) -> None:
@@ -21,40 +20,7 @@ def write_case(journal: Journal, name: str, outcome: str = "pass", *, ended: boo
     journal.write("begin", **begun)
     write_exchange(journal, name)
     if ended:
-        journal.write("case", **begun, **ENDING, outcome=outcome)
-
-
-ENDING: dict[str, Any] = {
-    "doc": "",
-    "profile": "gate",
-    "reason": None,
-    "blocked_by": None,
-    "attempts": 1,
-    "started": "2026-01-01T00:00:00+00:00",
-    "seconds": 0.1,
-    "requests": 1,
-    "assertions": [{"clause": "c", "operation": "getDraft", "held": 1, "contradicted": 0}],
-}
-
-
-def write_exchange(journal: Journal, case: str) -> None:
-    headers = [["Accept", "application/json"], ["Realm", "abs-dev"], ["Authorization", "Bearer [redacted]"]]
-    message = {"headers": headers, "body": NOBODY}
-    journal.write(
-        "exchange",
-        id=journal.new_exchange_id(),
-        case=case,
-        attempt=1,
-        realm="abs-dev",
-        role="author",
-        operation="getDraft",
-        started=utc_now(),
-        seconds=0.1,
-        request={"method": "GET", "url": "http://127.0.0.1/x", "http_version": "1.1", **message},
-        response={"status": 200, "reason": "OK", **message},
-        fault=None,
-        retries=0,
-    )
+        write_ending(journal, name, "c", name=name, outcome=outcome)
 
 
 def write_run(folder: Path, workers: tuple[str, ...] = ("main",), **changes: Any) -> None:

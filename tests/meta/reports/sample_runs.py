@@ -15,6 +15,7 @@ from contracts.history.baseline import write as write_baseline
 from contracts.history.observed_facts import Place
 from contracts.history.runs import Past, PastRun, Since, write_past
 from contracts.interface.catalogue import Clause, Level
+from tests.meta.journal_events import message, write_ending, write_exchange, write_finding
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&`|\x00\x1b[31m\u202egnp.exe\ud800</pre>```"
@@ -45,64 +46,40 @@ def body(content: bytes | None, text: str | None = None) -> dict[str, Any]:
 
 
 def exchange(journal: Journal, case: str, realm: str, status: int | None, **bodies: Any) -> str:
-    key = journal.new_exchange_id()
-    headers = [["Content-Type", "application/json"], ["Authorization", "Bearer [redacted]"]]
-    answer = {"status": status, "reason": "OK", "headers": headers, "body": bodies.get("answer", body(None))}
-    journal.write(
-        "exchange",
-        id=key,
-        case=case,
-        attempt=1,
-        realm=realm,
-        role="author",
-        operation="getDraft",
-        started=utc_now(),
-        seconds=0.0125,
-        request={
-            "method": "PUT",
-            "url": f"http://127.0.0.1/api/v2013/documents/x?schema={HOSTILE}&empty=",
-            "http_version": "HTTP/1.1",
-            "headers": headers,
-            "body": bodies.get("sent", body(None)),
-        },
-        response=answer if status else None,
-        fault=None if status else "connection reset",
-        retries=0 if status else 2,
+    headers = ["Content-Type", "application/json"], ["Authorization", "Bearer [redacted]"]
+    url = f"http://127.0.0.1/api/v2013/documents/x?schema={HOSTILE}&empty="
+    sent = message(bodies.get("sent", body(None)), *headers, method="PUT", url=url)
+    received = message(bodies.get("answer", body(None)), *headers, status=status, reason="OK")
+    lost = {} if status else {"response": None, "fault": "connection reset", "retries": 2}
+    return write_exchange(
+        journal, case, realm, **{"seconds": 0.0125, "request": sent, "response": received} | lost
     )
-    return key
 
 
 def case(journal: Journal, clause_: Clause, realm: str, outcome: str, held: int = 0, **more: Any) -> str:
     key = f"tests/contract/scenario/test_draft.py::test_{clause_.id.replace('-', '_')}[{realm}]"
     count = {"clause": clause_.id, "operation": clause_.operations[0], "held": held, "contradicted": 0}
-    begun = {"case": key, "name": f"{clause_.id} {HOSTILE}", "realm": realm, "clauses": [clause_.id]}
     plain = {
+        "name": f"{clause_.id} {HOSTILE}",
         "operations": list(clause_.operations),
         "doc": HOSTILE,
-        "profile": "gate",
-        "reason": None,
-        "blocked_by": None,
-        "attempts": 1,
-        "started": utc_now(),
         "seconds": 0.5,
         "requests": 2,
         "assertions": [count] if held else [],
     }
-    journal.write("case", **begun, **{**plain, **more}, outcome=outcome)
+    write_ending(journal, key, clause_.id, realm, **plain | more | {"outcome": outcome})
     return key
 
 
 def finding(journal: Journal, clause_: Clause, realm: str, case_: str, exchanges: list[str]) -> None:
-    journal.write(
-        "finding",
-        clause=clause_.id,
-        realm=realm,
+    write_finding(
+        journal,
+        case_,
+        clause_.id,
+        realm,
         operation=clause_.operations[0],
-        case=case_,
-        role="author",
         expected="what was saved",
         seen=HOSTILE,
-        confirmed=True,
         rate=[2, 3],
         exchanges=exchanges,
         curl=[f"curl -d '{HOSTILE}'"],

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contracts.evidence.comparison import realms_of_operations
-from contracts.evidence.journal import Journal, utc_now
+from contracts.evidence.journal import Journal
 from contracts.exchanges.exchange import Body
 from contracts.exchanges.transcript import json_of
 from contracts.history.baseline import save_drift_settings
@@ -21,6 +21,7 @@ from contracts.manual.display import compact
 from contracts.reports import writers
 from contracts.reports.writers import WRITERS, write_all
 from contracts.safe_text import json_text
+from tests.meta.journal_events import message, write_ending, write_exchange, write_finding
 from tests.meta.reports.sample_runs import CATALOGUE, body, build_run, case
 
 CASE = "scenario/test_any.py::test_any[abs-dev]"
@@ -92,41 +93,24 @@ def answering(values: list[Any], token: str) -> Callable[[Journal], None]:
     def work(journal: Journal) -> None:
         texts = [*map(json.dumps, values), token]
         keys = [answered(journal, text) for text in texts]
-        told = {"clause": "draft-save-answer", "realm": "abs-dev", "operation": "saveDraft", "case": CASE}
+        place = {"clause": "draft-save-answer", "realm": "abs-dev", "case": CASE}
         for value in values:
-            journal.write("observation", **told, seen=value)
+            journal.write("observation", **place, operation="saveDraft", seen=value)
         seen = "".join(str(value)[:200] for value in values)
-        journal.write(
-            "finding", **told, role="author", expected=seen, seen=seen, confirmed=True, rate=[1, 1], exchanges=keys,
-            curl=[f"curl -d {seen}"], command="registry-contracts run",
-        )  # fmt: skip
-        journal.write(
-            "case", case=CASE, name=seen, doc=seen, realm="abs-dev", clauses=["draft-save-answer"],
-            operations=["saveDraft"], profile="gate", outcome="observed", reason=seen, blocked_by=None, attempts=1,
-            started=utc_now(), seconds=0.1, requests=len(texts),
-            assertions=[{"clause": "draft-save-answer", "operation": "saveDraft", "held": 1, "contradicted": 0}],
-        )  # fmt: skip
+        found: dict[str, Any] = {"operation": "saveDraft", "expected": seen, "seen": seen, "rate": [1, 1]}
+        write_finding(journal, **place, **found, exchanges=keys, curl=[f"curl -d {seen}"])
+        ended: dict[str, Any] = {"operations": ["saveDraft"], "outcome": "observed", "requests": len(texts)}
+        write_ending(journal, **place, **ended, name=seen, doc=seen, reason=seen)
 
     return work
 
 
 def answered(journal: Journal, text: str) -> str:
-    key = journal.new_exchange_id()
-    headers = [["Content-Type", "application/json"]]
+    headers = ["Content-Type", "application/json"]
     url = f"http://127.0.0.1/api/v2013/documents/{UID}/versions/draft?schema=contact"
-    sent = {
-        "method": "PUT",
-        "url": url,
-        "http_version": "HTTP/1.1",
-        "headers": headers,
-        "body": body(None, text),
-    }
-    came = {"status": 201, "reason": "Created", "headers": headers, "body": body(None, text)}
-    journal.write(
-        "exchange", id=key, case=CASE, attempt=1, realm="abs-dev", role="author", operation="saveDraft",
-        started=utc_now(), seconds=0.01, request=sent, response=came, fault=None, retries=0,
-    )  # fmt: skip
-    return key
+    sent = message(body(None, text), headers, method="PUT", url=url)
+    received = message(body(None, text), headers, status=201, reason="Created")
+    return write_exchange(journal, CASE, operation="saveDraft", request=sent, response=received)
 
 
 def refuse(name: str) -> None:

@@ -1,0 +1,72 @@
+"""Events of cases that were made up, written into a journal as a run writes them."""
+
+from collections.abc import Mapping
+from itertools import count
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from contracts.evidence.journal import Journal, utc_now
+
+NO_BODY: Mapping[str, Any] = {"text": None, "base64": None, "size": 0, "sha256": "0" * 64, "truncated": False}
+#: Numbers of the exchanges of each journal.
+_NUMBERS: "WeakKeyDictionary[Journal, count[int]]" = WeakKeyDictionary()
+
+
+def message(body: Mapping[str, Any] | None = NO_BODY, *headers: list[str], **further: Any) -> dict[str, Any]:
+    """Return a request or a response, without its method or status."""
+    return {"http_version": "HTTP/1.1", "headers": list(headers), "body": body, **further}
+
+
+def write_exchange(journal: Journal, case: str, realm: str = "abs-dev", **changes: Any) -> str:
+    """Write an exchange of the author's; `changes` take the place of what is usual. Return its id."""
+    key = f"{journal.worker}-{next(_NUMBERS.setdefault(journal, count(1)))}"
+    usual = {
+        "attempt": 1,
+        "role": "author",
+        "operation": "getDraft",
+        "started": utc_now(),
+        "seconds": 0.01,
+        "request": message(method="GET", url="http://127.0.0.1/x"),
+        "response": message(status=200, reason="OK"),
+        "fault": None,
+        "retries": 0,
+    }
+    journal.write("exchange", id=key, case=case, realm=realm, **usual | changes)
+    return key
+
+
+def write_finding(journal: Journal, case: str, clause: str, realm: str = "abs-dev", **changes: Any) -> None:
+    """Write a confirmed finding of the author's; `changes` take the place of what is usual."""
+    usual = {
+        "operation": "getDraft",
+        "role": "author",
+        "expected": "this",
+        "seen": "that",
+        "confirmed": True,
+        "rate": [2, 2],
+        "exchanges": [],
+        "curl": [],
+        "command": "registry-contracts run",
+    }
+    journal.write("finding", case=case, clause=clause, realm=realm, **usual | changes)
+
+
+def write_ending(journal: Journal, case: str, clause: str, realm: str = "abs-dev", **changes: Any) -> None:
+    """Write the end of a case that passed on one clause; `changes` take the place of what is usual."""
+    operations = changes.get("operations", ["getDraft"])
+    usual = {
+        "name": "x",
+        "clauses": [clause],
+        "operations": operations,
+        "doc": "",
+        "profile": "gate",
+        "outcome": "pass",
+        "reason": None,
+        "blocked_by": None,
+        "attempts": 1,
+        "started": utc_now(),
+        "seconds": 0.1,
+        "requests": 1,
+        "assertions": [{"clause": clause, "operation": operations[0], "held": 1, "contradicted": 0}],
+    }
+    journal.write("case", case=case, realm=realm, **usual | changes)
