@@ -37,7 +37,8 @@ def contract(
         clauses: Ids of the clauses that the case makes claims about or observes.
         operations: Operations exercised; a case with an argument `operation` runs once for each. By default all
             operations of its clauses.
-        profile: The first profile that takes the case in.
+        profile: The first profile that takes the case in; cases of a gate that find most faults for each request are in
+            `smoke` as well, by the order of cases.
         requests: Rough cost, where it is far from the usual handful; lets long cases start early.
         faults: The case also covers every clause that speaks about generated faults of its operation.
         last: The case uses up what others need, or builds on what they leave, so they run before it.

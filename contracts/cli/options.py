@@ -87,7 +87,14 @@ comparison_options: Final = together(*map(run_option, COMPARISON))
 webhook_options: Final = together(*map(run_option, WEBHOOK))
 selection_options: Final = together(*map(run_option, SELECTION))
 judging_options: Final = together(
-    *map(run_option, JUDGING),
+    run_option(TARGET),
+    click.option(
+        "--base-url",
+        metavar="URL",
+        help="The target by its address, with the account of REGISTRY_EMAIL and REGISTRY_PASSWORD.",
+    ),
+    *(run_option(option) for option in JUDGING if option is not TARGET),
+    run_option(SANDBOX_ARGUMENTS, default=None),
     click.option(
         "--workers", metavar="N", type=click.IntRange(1), help="Processes that run cases side by side."
     ),

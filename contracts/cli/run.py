@@ -9,7 +9,9 @@ from typing import Final
 import click
 import pytest
 
+from contracts.cli.check import base_url_of
 from contracts.cli.options import evidence_options, judging_options, selection_options
+from contracts.errors import UsageError
 from contracts.interface.location import cases_directory
 
 #: pytest's settings of every run.
@@ -32,6 +34,7 @@ def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...]
     Examples:
       registry-contracts run
       registry-contracts run --profile smoke --realm abs-dev
+      registry-contracts run --base-url https://… --plan
       registry-contracts run --target targets/development.toml --workers 4
       registry-contracts run --target dev.local --plan
       registry-contracts run --shard 2/5
@@ -46,7 +49,16 @@ def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: 
         options: Values by option; None for an option that was not given, a tuple for one that is repeatable.
         workers: Processes that run cases side by side; None for this one.
         strict: Whether a must clause untested for want of a setting is no pass.
+
+    Raises:
+        UsageError: a target is named as well as an address.
     """
+    options = dict(options)
+    address = options.pop("base_url", None)
+    if address is not None:
+        if options.get("target") is not None:
+            raise UsageError("--target and --base-url both name a target; take one of them away")
+        options["target"] = base_url_of(str(address))
     cases = cases_directory()
     words = [str(cases), f"--rootdir={cases}", "-c", str(PYTEST_SETTINGS)]
     words += ["-p", "registry_contracts"]

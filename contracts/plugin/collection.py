@@ -21,6 +21,7 @@ from contracts.evidence.terms import Consumer
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Description, load_description
 from contracts.interface.location import cases_directory
+from contracts.plugin.case_order import Turn, read_order, turns
 from contracts.plugin.forecast import Forecast, PlannedCase
 from contracts.plugin.options import (
     SELECTION,
@@ -114,6 +115,8 @@ ELSEWHERE = pytest.StashKey[list[tuple[str, str]]]()
 #: Ids of this shard's cases, and what tells the cases of the whole plan from those of another.
 DEALT = pytest.StashKey[tuple[list[str], str]]()
 _OFFERED = pytest.StashKey[list[pytest.Item]]()
+#: A case's turn in the order of cases.
+_TURN = pytest.StashKey[Turn]()
 
 
 def marks(node: pytest.Item) -> Iterator[pytest.Mark]:
@@ -210,13 +213,15 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
 def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Note every case before -k and the like take some away."""
-    config.stash[_OFFERED] = [item for item in items if any(marks(item))]
+    """Note every case, and its turn in the order of cases, before -k and the like take some away."""
+    config.stash[_OFFERED] = offered = [item for item in items if any(marks(item))]
+    for item, turn in zip(offered, turns([(case_of(item), realm_of(item)) for item in offered]), strict=True):
+        item.stash[_TURN] = turn
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep what the selection asks for; start the long cases first, those that use things up last."""
+    """Keep what the selection asks for; start with the cases that find most, those that use things up last."""
     catalogue, selection = load_catalogue(), config.stash[SELECTION]
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
@@ -240,7 +245,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         dropped += others_part
     if dropped:
         config.hook.pytest_deselected(items=dropped)
-    items[:] = sorted(kept, key=_cost, reverse=True)
+    items[:] = sorted(kept, key=_place)
     worker = config.stash.get(WORKER, None)
     if worker is not None and not worker.disposable:
         worker.permanent_records.plan(_planned_records(items))
@@ -278,7 +283,7 @@ def _dealt(
             (case, realm_of(item)),
             clauses_of(item),
             operations_of(item, catalogue),
-            _cost(item)[-1],
+            max((mark.kwargs["requests"] for mark in marks(item)), default=0),
             catalogue,
         )
         for case, item in cases.items()
@@ -320,13 +325,19 @@ def _profile_of(item: pytest.Item) -> Profile:
 def _reason_to_drop(item: pytest.Item, selection: Selection, catalogue: Catalogue) -> str | None:
     if realm_of(item) not in _REALMS:
         return "in no realm of this run"  # pytest's stand-in for a case without parameters
-    if not selection.profile.includes(_profile_of(item)):
+    if not selection.profile.includes(_profile_of(item)) and not _in_smoke(item, selection):
         return f"out of the profile {selection.profile}"
     if selection.clauses and not set(selection.clauses) & set(clauses_of(item)):
         return "not selected by --clause"
     if selection.operations and not set(selection.operations) & set(operations_of(item, catalogue)):
         return "not selected by --operation"
     return None
+
+
+def _in_smoke(item: pytest.Item, selection: Selection) -> bool:
+    """Whether a case of a gate stands so early in the order of cases that the profile `smoke` takes it in."""
+    gate = selection.profile is Profile.SMOKE and Profile.GATE.includes(_profile_of(item))
+    return gate and not waits(item) and item.stash[_TURN] in read_order().smoke
 
 
 def _planned_records(items: Iterable[pytest.Item]) -> dict[str, tuple[str, int]]:
@@ -343,14 +354,16 @@ def records_of(item: pytest.Item) -> int:
     return max((mark.kwargs["records"] for mark in marks(item)), default=0)
 
 
-def _cost(item: pytest.Item) -> tuple[bool, bool, int]:
-    """What puts an item first, when highest: its length, unless others have to run before it.
+def waits(item: pytest.Item) -> bool:
+    """Whether others have to run before a case: it uses things up, or creates permanent records.
 
     Cases that create permanent records run late: until then their places are room for requests that must be refused.
     """
+    return any(mark.kwargs["last"] for mark in marks(item)) or bool(records_of(item))
+
+
+def _place(item: pytest.Item) -> tuple[bool, bool, int]:
+    """Where an item stands in the run, the lowest first."""
     last = any(mark.kwargs["last"] for mark in marks(item))
-    return (
-        not last,
-        last or not records_of(item),
-        max((mark.kwargs["requests"] for mark in marks(item)), default=0),
-    )
+    turn = item.stash.get(_TURN, None)
+    return last, bool(records_of(item)) and not last, read_order().place(turn) if turn else 0

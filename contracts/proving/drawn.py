@@ -31,6 +31,8 @@ from contracts.evidence.record import ExitCode
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.description import load_description, operations_with
+from contracts.plugin.collection import case_of
+from contracts.plugin.forecast import without_realm
 from contracts.plugin.worker import WORKER
 from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, run_suite
 from contracts.proving.trials import AND, SLOW, Watch, contact_taken
@@ -283,6 +285,7 @@ class DrawnResult:
         altered: How often the fault made a difference in the run; None when the sandbox did not say.
         observable: Whether a plain client sees the fault; None when the run had found it.
         smoke: Whether a run of the profile `smoke` finds the fault too; None when it was not asked for.
+        cases: Those with a finding that counts, the realm aside; of a run that ends at its finding only the first.
         trouble: Why the trial says nothing; empty otherwise.
     """
 
@@ -301,6 +304,7 @@ class DrawnResult:
     altered: int | None = None
     observable: bool | None = None
     smoke: bool | None = None
+    cases: list[str] = field(default_factory=list)
     trouble: str = ""
 
     @property
@@ -339,6 +343,7 @@ class _GateWatch(Watch):
     counts: dict[str, Any] = field(default_factory=dict)
     advisory: bool = False
     musts: dict[str, str] = field(default_factory=dict)
+    cases: dict[str, None] = field(default_factory=dict)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -358,6 +363,8 @@ class _GateWatch(Watch):
         if must:
             shown = f"{evidence.operation}: expected {evidence.expected}; seen {evidence.seen}"
             self.musts.setdefault(evidence.clause, worker.redactor.text(shown)[:_SHOWN])
+        if must and right:
+            self.cases.setdefault(without_realm(case_of(item)))
         if must and right and self.first is None:
             self.first = {"requests": worker.counts["requests"], "seconds": 0.0}
             if not self.whole:
@@ -404,13 +411,17 @@ class DrawnProof:
         jobs: Trials side by side.
         whole: Do not end a trial at its finding.
         smoke: Also run the profile `smoke` on each fault.
+        near: Judge only the clauses that a fault breaks, since no other case can find it.
     """
 
-    def __init__(self, folder: Path, jobs: int, *, whole: bool = False, smoke: bool = False) -> None:
+    def __init__(
+        self, folder: Path, jobs: int, *, whole: bool = False, smoke: bool = False, near: bool = False
+    ) -> None:
         self._folder = folder
         self._jobs = jobs
         self._whole = whole
         self._smoke = smoke
+        self._near = near
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -449,7 +460,7 @@ class DrawnProof:
         number, trial = task
         folder = self._folder / f"run-{number}"
         shutil.rmtree(folder, ignore_errors=True)
-        result = run_drawn(trial, folder, whole=self._whole)
+        result = run_drawn(trial, folder, whole=self._whole, near=self._near)
         if self._smoke and trial.kind == FAULT and result.outcome != UNOBSERVABLE:
             result.smoke = run_drawn(trial, folder / "smoke", profile="smoke", look=False).found
         (self._folder / f"{number}.json").write_text(json.dumps(vars(result)), "utf-8")
@@ -465,6 +476,7 @@ def run_drawn(
     whole: bool = False,
     profile: str = "gate",
     look: bool = True,
+    near: bool = False,
     files: Sequence[str] = (),
 ) -> DrawnResult:
     """Run one trial in this process, which must be a fork made for it.
@@ -474,11 +486,14 @@ def run_drawn(
         whole: Do not end the trial at its finding.
         profile: How far the run goes.
         look: Let a plain client look at a fault that was not found.
+        near: Judge only the clauses that the fault breaks, where some are not shown by every exchange.
         files: Only these files of cases; empty for all.
     """
     folder.mkdir(parents=True, exist_ok=True)
     words = [f"--profile={profile}", f"--seed={trial.seed}", f"--reports={folder}", f"--realm={trial.realm}"]
     words += ["--history=off", "-q", "--no-header", "--tb=no"]
+    if near and UNIVERSAL.isdisjoint(trial.clauses):
+        words += [f"--clause={clause}" for clause in trial.clauses]
     started, cpu = time.monotonic(), _cpu_seconds()
     with (folder / "output.txt").open("w", encoding="utf-8") as output, output_to(output.fileno()):
         sandbox = ForkedSandbox(_sandbox_words(trial))
@@ -507,6 +522,7 @@ def run_drawn(
         requests=int(watch.first["requests"]) if watch.first else watch.requests,
         exit_code=code,
         altered=watch.counts.get("altered"),
+        cases=list(watch.cases),
         trouble=trouble,
     )
     if not watch.ended and not trouble:

@@ -18,9 +18,11 @@ from typing import Final
 import click
 
 from contracts.cases.generated_faults import make_all
+from contracts.cases.marks import Profile
 from contracts.errors import UsageError
 from contracts.evidence.record import ExitCode
 from contracts.file_formats import Count, Format, Name, read_file, write_file
+from contracts.plugin.case_order import write_order
 from contracts.proving.drawn import (
     ADVISORY,
     ELSEWHERE,
@@ -43,7 +45,9 @@ from contracts.proving.drawn import (
     service_trial,
     service_trials,
 )
+from contracts.proving.order import known_costs, order_of_cases
 from contracts.proving.proof_report import put_between
+from contracts.proving.trials import CaseFacts
 from contracts.safe_text import many
 from contracts.sandbox.faults import population
 
@@ -242,6 +246,8 @@ class DrawnOptions:
         smoke: Also run the profile `smoke` on each fault.
         floor: File with the kill rate that this one may not fall below; None for no bound.
         land: File that takes this proof's kill rate; None for none.
+        order: File that takes the order of cases that finds these faults soonest; None for none. Each fault then
+            meets all the cases that can find it, and no other.
     """
 
     faults: int = 60
@@ -255,6 +261,7 @@ class DrawnOptions:
     smoke: bool = False
     floor: Path | None = None
     land: Path | None = None
+    order: Path | None = None
 
 
 def planned(options: DrawnOptions, seed: int) -> tuple[list[DrawnTrial], Iterator[DrawnTrial]]:
@@ -296,7 +303,12 @@ def check_names(options: DrawnOptions) -> None:
 
 
 def carry_out_drawn(
-    options: DrawnOptions, command: str, folder: Path, jobs: int, docs: Path | None = None
+    options: DrawnOptions,
+    command: str,
+    folder: Path,
+    jobs: int,
+    docs: Path | None = None,
+    cases: Iterable[CaseFacts] = (),
 ) -> int:
     """Run a drawn proof in a process that has loaded the suite, and write its report.
 
@@ -305,6 +317,7 @@ def carry_out_drawn(
         folder: For the report, the results, and the evidence of trials that need a look.
         jobs: Trials side by side.
         docs: Document that takes the tables, or None.
+        cases: What is known of every case.
 
     Returns:
         0 the proof holds, 1 a false alarm, a false pass or too low a kill rate, 3 a trial says nothing.
@@ -317,7 +330,8 @@ def carry_out_drawn(
     trials, spare = planned(options, seed)
     if len(trials) > _MANY_TRIALS:
         make_all()
-    proof = DrawnProof(folder, jobs, whole=options.whole, smoke=options.smoke)
+    ordering = options.order is not None
+    proof = DrawnProof(folder, jobs, whole=options.whole or ordering, smoke=options.smoke, near=ordering)
     results: list[DrawnResult] = []
     with (folder / "drawn.jsonl").open("w", encoding="utf-8") as file:
         for result in proof.results(trials, spare):
@@ -331,6 +345,10 @@ def carry_out_drawn(
         put_between(docs, "drawn", text)
     if options.land is not None:
         write_landed(options.land, results, seed, command)
+    if options.order is not None:
+        found = [(result.name, result.cases) for result in results if result.cases]
+        known = {facts.key: facts for facts in cases if Profile.GATE.includes(Profile(facts.profile))}
+        write_order(options.order, order_of_cases(command, found, known, known_costs()))
     return _closing(results, options, folder / "drawn.md")
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import click
 
 from contracts.cases.generated_faults import make_all
+from contracts.cases.marks import Profile
 from contracts.errors import UsageError
 from contracts.evidence.record import ExitCode
 from contracts.interface.location import cases_directory, openapi_directory
@@ -33,6 +34,7 @@ from contracts.proving.matrix import (
     trials_for_case,
     waits,
 )
+from contracts.proving.order import staleness
 from contracts.proving.processes import Ended, SideBySide, preload
 from contracts.proving.proof_report import as_data, closing_lines, markdown, put_between, render
 from contracts.proving.trials import CaseIndex, ProofTrial, TrialKind, TrialResult, realms_of, run_trial
@@ -250,13 +252,27 @@ def carry_out(asked: ProofOptions) -> int:
         check_names(asked.drawn)
     index = CaseIndex()
     preload(index)
+    _tell_stale_order(index, asked.drawn)
     code = _prove(asked, proof, index) if parts else ExitCode.PASS
     if asked.drawn is not None:
         drawn = carry_out_drawn(
-            asked.drawn, _drawn_command(asked.drawn), asked.reports, asked.jobs, asked.docs
+            asked.drawn,
+            _drawn_command(asked.drawn),
+            asked.reports,
+            asked.jobs,
+            asked.docs,
+            index.cases.values(),
         )
         code = next(one for one in (ExitCode.FAIL, ExitCode.ERROR, ExitCode.PASS) if one in (code, drawn))
     return code
+
+
+def _tell_stale_order(index: CaseIndex, drawn: DrawnOptions | None) -> None:
+    """Say that the order of cases does not fit the cases, unless this proof writes it."""
+    of_gate = [facts.key for facts in index.cases.values() if Profile.GATE.includes(Profile(facts.profile))]
+    stale = staleness(of_gate)
+    if stale and (drawn is None or drawn.order is None):
+        click.echo(f"the order of cases is out of date: {stale}")
 
 
 def _prove(asked: ProofOptions, proof: Proof, index: CaseIndex) -> int:
@@ -309,6 +325,7 @@ def _drawn_command(drawn: DrawnOptions) -> str:
         words += [f"--family {name}" for name in drawn.families]
     words += [f"--drawn-realm {drawn.realm}"] if drawn.realm else []
     words += ["--to-the-end"] * drawn.whole + ["--smoke"] * drawn.smoke
+    words += [f"--order {drawn.order}"] if drawn.order else []
     return " ".join(words)
 
 

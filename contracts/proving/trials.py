@@ -25,7 +25,8 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.plugin.case_record import VERDICT_PROPERTY
-from contracts.plugin.collection import clauses_of, marks, operations_of, realm_of
+from contracts.plugin.collection import case_of, clauses_of, marks, operations_of, realm_of, waits
+from contracts.plugin.forecast import without_realm
 from contracts.plugin.plan import Sandbox
 from contracts.plugin.worker import WORKER
 from contracts.proving.processes import ForkedSandbox, output_to, run_suite
@@ -60,6 +61,8 @@ class CaseFacts:
         realms: Where it runs.
         profile: The first profile that takes it in.
         file: Where it stands.
+        key: Its id, with `*` for the realm.
+        late: Whether others run before it.
     """
 
     clauses: tuple[str, ...]
@@ -67,6 +70,8 @@ class CaseFacts:
     realms: tuple[str, ...]
     profile: str
     file: str
+    key: str = ""
+    late: bool = False
 
 
 @dataclass
@@ -91,6 +96,8 @@ class CaseIndex:
                     tuple(realms[name]),
                     str(profile),
                     str(item.path),
+                    without_realm(case_of(item)),
+                    waits(item),
                 )
 
     def files(self, clause: str, case: str | None = None) -> list[str]:

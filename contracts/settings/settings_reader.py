@@ -97,9 +97,31 @@ def target_from_environment(environ: Mapping[str, str]) -> Target | None:
         return None
     if missing:
         raise UsageError(f"{_incomplete(missing, environ)}; {_COMPLETE_OR_TARGET}")
-    base_url = _checked(BASE_URL, checked_base_url, environ)
-    email = _checked(EMAIL, checked_email, environ)
-    account = Account(AUTHOR, email, Secret(environ[PASSWORD]))
+    return _with_author(_checked(BASE_URL, checked_base_url, environ), environ)
+
+
+def target_at(address: str, environ: Mapping[str, str]) -> Target:
+    """Return the target at an address, with the account of `REGISTRY_EMAIL` and `REGISTRY_PASSWORD`.
+
+    Raises:
+        UsageError: the address cannot be used, or one of the variables is not set, empty or no e-mail.
+
+    """
+    missing = [name for name in (EMAIL, PASSWORD) if not environ.get(name)]
+    if missing:
+        raise UsageError(
+            f"an address needs an account: set {' and '.join(missing)}, or name a settings file with --target"
+        )
+    try:
+        base_url = checked_base_url(address.strip())
+    except ValueError as error:
+        raise UsageError(f"the address of the target {error}") from None
+    return _with_author(base_url, environ)
+
+
+def _with_author(base_url: str, environ: Mapping[str, str]) -> Target:
+    """The target of the variables' one account."""
+    account = Account(AUTHOR, _checked(EMAIL, checked_email, environ), Secret(environ[PASSWORD]))
     return Target(name="environment", base_url=base_url, accounts={AUTHOR: account})
 
 
@@ -532,8 +554,9 @@ def load_target(name_or_path: str | None, environ: Mapping[str, str], search: Pa
     """Return the target to aim at, or None for the embedded sandbox.
 
     Args:
-        name_or_path: a TOML file, the name of one in `targets/`, `sandbox`, or None when nothing was asked
-            for: then the variables `REGISTRY_BASE_URL`, `REGISTRY_EMAIL` and `REGISTRY_PASSWORD` decide.
+        name_or_path: a TOML file, the name of one in `targets/`, `sandbox`, an address (then the variables
+            `REGISTRY_EMAIL` and `REGISTRY_PASSWORD` hold the account), or None when nothing was asked for: then
+            the variables `REGISTRY_BASE_URL`, `REGISTRY_EMAIL` and `REGISTRY_PASSWORD` decide.
         environ: environment variables.
         search: the current folder; `targets/` and relative paths are looked up there.
 
@@ -548,6 +571,8 @@ def load_target(name_or_path: str | None, environ: Mapping[str, str], search: Pa
         return None
     if name_or_path is None:
         target = target_from_environment(environ)
+    elif "://" in name_or_path:
+        target = target_at(name_or_path, environ)
     else:
         path = _locate(name_or_path, search)
         target = read_target(path, environ, _shown_path(path, search))

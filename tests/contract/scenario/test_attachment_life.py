@@ -25,8 +25,8 @@ from contracts.cases import (
 )
 
 
-@contract("attachment-create-accepted", "attachment-create-answer", profile="smoke")
-@contract("attachment-success-status", operations=["createAttachment"], profile="smoke")
+@contract("attachment-create-accepted", "attachment-create-answer")
+@contract("attachment-success-status", operations=["createAttachment"])
 def test_a_file_can_be_attached(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
@@ -46,9 +46,7 @@ def test_a_picture_can_be_attached(
     attachments.taken(claim("attachment-create-accepted"), arrange, author, f"{fresh.uid()}.png", picture)
 
 
-@contract(
-    "attachment-create-listed", "attachment-exists-present", "attachment-download-same", profile="smoke"
-)
+@contract("attachment-create-listed", "attachment-exists-present", "attachment-download-same")
 def test_an_attachment_is_listed_found_and_downloaded(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:

@@ -13,10 +13,8 @@ from contracts.cases import (
 )
 
 
-@contract(
-    "attachment-persist-listed", "attachment-persist-downloads", "attachment-exists-present", profile="smoke"
-)
-@contract("attachment-persist-answer", "attachment-persist-name", "attachment-persist-twice", profile="smoke")
+@contract("attachment-persist-listed", "attachment-persist-downloads", "attachment-exists-present")
+@contract("attachment-persist-answer", "attachment-persist-name", "attachment-persist-twice")
 @contract("attachment-persist-no-limit")
 def test_a_temporary_file_becomes_an_attachment(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer

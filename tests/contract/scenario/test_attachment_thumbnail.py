@@ -15,7 +15,7 @@ from contracts.cases import (
 )
 
 
-@contract("attachment-thumbnail-image", "attachment-success-status", profile="smoke")
+@contract("attachment-thumbnail-image", "attachment-success-status")
 def test_the_thumbnail_of_a_picture_is_an_image(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:

@@ -28,7 +28,6 @@ from contracts.cases import (
     "contact-create-answer",
     "contact-success-status",
     operations=["createContact"],
-    profile="smoke",
     records=1,
 )
 def test_a_contact_with_its_mandatory_fields_is_created(

@@ -20,7 +20,7 @@ from contracts.cases import (
 )
 
 
-@contract("draft-save-creates", "draft-save-answer", profile="smoke")
+@contract("draft-save-creates", "draft-save-answer")
 def test_a_draft_can_be_saved(
     author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
@@ -33,7 +33,7 @@ def test_a_draft_can_be_saved(
     observe("draft-save-answer", "saveDraft", shape(saved))
 
 
-@contract("draft-get-content", "draft-header-kept", "draft-get-answer", profile="smoke")
+@contract("draft-get-content", "draft-header-kept", "draft-get-answer")
 def test_a_saved_draft_is_returned_in_full(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
@@ -48,14 +48,14 @@ def test_a_saved_draft_is_returned_in_full(
     observe("draft-get-answer", "getDraft", comparison.place_of(answer.answer, draft.document))
 
 
-@contract("draft-exists-present", profile="smoke")
+@contract("draft-exists-present")
 def test_a_saved_draft_exists(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """The exists check succeeds for a draft that was saved."""
     draft = arrange.draft(author)
     claim("draft-exists-present").accepted(author.send("draftExists", path={"uid": draft.uid}))
 
 
-@contract("draft-info-present", "draft-info-names-document", "draft-info-answer", profile="smoke")
+@contract("draft-info-present", "draft-info-names-document", "draft-info-answer")
 def test_a_saved_draft_has_info(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
@@ -84,7 +84,7 @@ def test_the_info_of_a_draft_is_not_that_of_another(
         )
 
 
-@contract("draft-delete-removes", "draft-delete-answer", profile="smoke")
+@contract("draft-delete-removes", "draft-delete-answer")
 def test_a_deleted_draft_is_gone(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:

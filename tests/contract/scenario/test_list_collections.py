@@ -18,7 +18,7 @@ from contracts.cases import (
 )
 
 
-@contract("list-answers", "list-success-status", profile="smoke")
+@contract("list-answers", "list-success-status")
 def test_drafts_are_listed(author: Actor, claim: Claims, observe: Observer) -> None:
     """Listing drafts without any option succeeds and gives a list."""
     page = drafts_of(author).page()
@@ -27,7 +27,7 @@ def test_drafts_are_listed(author: Actor, claim: Claims, observe: Observer) -> N
     observe("list-success-status", "listDrafts", page.exchange.answer.status)
 
 
-@contract("list-mydrafts-has-mine", profile="smoke")
+@contract("list-mydrafts-has-mine")
 def test_mydrafts_holds_a_draft_just_saved(
     author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
 ) -> None:

@@ -8,7 +8,7 @@ from contracts.cases import Actor, Claims, Credentials, Observer, comparison, co
 MORE = {"Realm": "abs-dev", "Authorization": "Bearer none"}
 
 
-@contract("token-issued", "token-success-status", operations=("createToken",), profile="smoke")
+@contract("token-issued", "token-success-status", operations=("createToken",))
 def test_an_account_gets_a_token(
     author: Actor, credentials: Credentials, claim: Claims, observe: Observer
 ) -> None:

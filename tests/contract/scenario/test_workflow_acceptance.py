@@ -38,7 +38,6 @@ from contracts.cases import (
     "workflow-identifier-origin",
     "workflow-answer",
     operations=[CREATE],
-    profile="smoke",
     records=3,
 )
 def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
@@ -80,7 +79,6 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     "workflow-success-status",
     "workflow-submitted-state",
     operations=[CREATE_NAMED],
-    profile="smoke",
 )
 def test_a_record_is_created_under_a_free_identifier(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, observe: Observer

@@ -85,7 +85,7 @@ def test_updating_under_an_unknown_identifier_is_told_so(
         claim("workflow-identifier-unknown").has_message(table.unknown_identifier(**parts))
 
 
-@contract("workflow-locked-record", profile="smoke")
+@contract("workflow-locked-record")
 @in_both_ways
 def test_updating_a_locked_record_is_told_so(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, realm: str, way: str
