@@ -403,6 +403,14 @@ def pytest_configure(config: pytest.Config) -> None:
         _tell_once(config, reporter)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Keep the paths of files back: cases of one file stand apart in the order of cases, so each would get a line."""
+    reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and PLAN in session.config.stash and session.config.get_verbosity() <= 0:
+        reporter.showfspath = False
+
+
 def _tell_once(config: pytest.Config, reporter: Any) -> None:
     """Keep back what pytest says of findings and of a clean stop, which stand in this section already."""
     failures, stopped = reporter.summary_failures, reporter._report_keyboardinterrupt
