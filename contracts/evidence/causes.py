@@ -15,6 +15,7 @@ from contracts.evidence.findings import Cell, Finding, Standing
 from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.redaction import REDACTED
 from contracts.exchanges.request_facts import RequestFault, all_faults, read_request
 from contracts.interface.catalogue import Clause, matches
 from contracts.interface.description import load_description
@@ -59,6 +60,8 @@ _WORD: Final = re.compile(r"[\w-]{8,}")
 _IDENTIFYING: Final = re.compile(r"[0-9]|\w-\w")
 #: What a case says of an answer behind its status, in its own words.
 _IN_WORDS: Final = re.compile(r"[a-z][^{\[]*")
+#: What a check says of an answer that holds the request's password or token.
+_SECRET: Final = "secret of the request"  # noqa: S105 - words
 _NUMBER: Final = re.compile(r"\d+")
 _NAME: Final = re.compile(r"\w+")
 _ROOT: Final = re.compile(r"^.*?/api/v\d+")
@@ -387,7 +390,7 @@ def _needs_fewer_options(above: _Shown, shown: _Shown) -> bool:
 def _worded(group: Sequence[Finding], shown: _Shown, clause: Clause | None) -> Cause:
     finding = group[0]
     faults = _faults_of_clause(shown.faults, clause)
-    marks = tuple(_marks(finding, faults))
+    marks = tuple(_marks(finding, faults, shown.last))
     culprit = shown.culprit(marks)
     return Cause(
         findings=tuple(group),
@@ -488,15 +491,19 @@ def _sentence(words: str) -> str:
     return line if line.endswith((".", "…")) else f"{line}."
 
 
-def _marks(finding: Finding, faults: Sequence[RequestFault]) -> Iterable[str]:
+def _marks(finding: Finding, faults: Sequence[RequestFault], last: Exchange | None) -> Iterable[str]:
     """Texts that give it away: what is at fault in the request, and what the answer was judged by."""
     for fault in faults:
-        yield from re.findall(r"'([^']{3,})'", fault.says)[:1]
+        yield from (told.removesuffix("…") for told in re.findall(r"'([^']{3,})'", fault.says)[:1])
         if fault.in_content and fault.kind != "missing":
             yield f'"{fault.field}"'
     answer = _STATUS.fullmatch(finding.seen.strip())
     if answer is not None:
         yield f"{answer['status']} "
+    if _SECRET in finding.seen and last is not None and last.response is not None:
+        # What must not be told is not told here either; where it stood is.
+        held = (f"{name}: {value}" for name, value in last.response.headers.pairs if REDACTED in value)
+        yield from list(held) or [REDACTED]
     yield from (f'"{found["name"]}"' for found in _MEMBER.finditer(finding.seen))
     told = finding.expected if answer else f"{_QUOTED.split(finding.seen)[0]} {finding.expected}"
     yield from dict.fromkeys(word for word in _WORD.findall(told) if _IDENTIFYING.search(word))

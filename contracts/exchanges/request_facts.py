@@ -39,6 +39,8 @@ _NUMBERS: Final = frozenset({"$top", "$skip", "top", "skip"})
 _JSON: Final = "application/json"
 #: Characters of a validator's message that are told.
 _SHOWN: Final = 200
+#: Characters of a name in the path that are told.
+_NAME_SHOWN: Final = 140
 #: Characters at fault in an identifier that are told.
 _FOREIGN_TOLD: Final = 3
 _HALVES: Final = re.compile("[\ud800-\udfff]")
@@ -95,7 +97,7 @@ def faults_in(
 
 
 def _in_path(operation: Operation, name: str, value: str) -> Iterator[RequestFault]:
-    key, shown = f"path.{name}", f"{name} is {value!r}"
+    key, shown = f"path.{name}", f"{name} is {cut(value, _NAME_SHOWN)!r}"
     if name == "uid" or (name == "identifier" and not is_valid_uid(value)):
         if not is_valid_uid(value):
             size = len(value)

@@ -498,6 +498,8 @@ class DriftReport:
         )
         causes = len(self.causes)
         folded = f" ({many(causes, 'cause')})" if causes < len(self.changes) else ""
+        # One change of the service is told at once; of several the report tells each.
+        folded = f" ({self.causes[0].says})" if folded and causes == 1 else folded
         line = f"{', '.join(counts)}{folded} against {self.baseline}"
         hint = "`registry-contracts drift` shows it" if self.changes else ""
         return "; ".join(filter(None, (line, new, hint)))

@@ -22,7 +22,8 @@ from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.record import RunRecord
 from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.exchange import Body, Exchange, ExchangeEntry, exchange_entry
-from contracts.exchanges.transcript import heading, json_of, request_text, response_text
+from contracts.exchanges.redaction import Redactor
+from contracts.exchanges.transcript import curl, heading, json_of, request_text, response_text
 from contracts.file_formats import Level, Moment, Name, Seed, write_file
 from contracts.interface.catalogue import Clause
 from contracts.interface.description import load_description, operations_with
@@ -75,13 +76,16 @@ class NextCommand:
     line: str
 
 
-def next_commands(run_command: str, target: str, cause: Cause) -> tuple[NextCommand, ...]:
+def next_commands(
+    run_command: str, target: str, cause: Cause, before: Sequence[Exchange] = ()
+) -> tuple[NextCommand, ...]:
     """Return what to do next about a finding, as lines that work where the run was started.
 
     Args:
         run_command: the command of the run, as `run.json` holds it.
         target: what was judged, in words.
         cause: the finding; its own requests come last.
+        before: what was written earlier, on which they rely.
     """
     finding = cause.lead
     embedded = target == EMBEDDED_IN_WORDS
@@ -101,13 +105,15 @@ def next_commands(run_command: str, target: str, cause: Cause) -> tuple[NextComm
         NextCommand("cases", "Run its cases again", finding.command),
     ]
     if cause.curl:
-        commands += _by_hand(cause, where.get("--sandbox-arguments", "") if embedded else None)
+        commands += _by_hand(cause, before, where.get("--sandbox-arguments", "") if embedded else None)
     return tuple(commands)
 
 
-def _by_hand(cause: Cause, sandbox: str | None) -> Iterator[NextCommand]:
+def _by_hand(cause: Cause, before: Sequence[Exchange], sandbox: str | None) -> Iterator[NextCommand]:
     """The lines that send it without this program; `sandbox` holds the arguments of one to serve first."""
-    finding, lines = cause.lead, "\n".join(cause.lead.curl)
+    finding = cause.lead
+    needed = [curl(exchange, Redactor()) for exchange in before if exchange.request_body.whole]
+    lines = "\n".join([*needed, *finding.curl])
     base = _BASE.search(cause.curl)
     if sandbox is not None and base:
         line = f"registry-contracts sandbox --port {base['port'] or 8080} {sandbox}".rstrip()
@@ -118,6 +124,11 @@ def _by_hand(cause: Cause, sandbox: str | None) -> Iterator[NextCommand]:
         needs = "" if sandbox is not None else f", with EMAIL and PASSWORD of the account {role}"
         line = _SIGN_IN.format(base=base[0], account=account)
         yield NextCommand("token", f"By hand: sign in as {role}{needs}", line)
+    if needed:
+        does = "By hand: what it relies on; the numbers of attachments are those of the answers"
+        yield NextCommand(
+            "before", does if "/attachments/" in lines else does.partition(";")[0], "\n".join(needed)
+        )
     needs = "; file is the body that was sent, which traffic.har holds" if "@file" in lines else ""
     others = [line for line in finding.curl if line != cause.curl]
     yield NextCommand("curl", f"By hand: the request that shows it{needs}", cause.curl)
@@ -143,7 +154,7 @@ def lines_of(verdict: RunVerdict, run_command: str) -> Iterator[Line]:
     """Tell the findings of a run by cause, numbered, the worst first; at most about a dozen lines for each."""
     for number, cause in enumerate(verdict.causes[:_FINDINGS_AT_MOST], start=1):
         yield from _finding(number, cause)
-        yield from _next(next_commands(run_command, verdict.target, cause), cause.id)
+        yield from _next(next_commands(run_command, verdict.target, cause), cause)
         yield Line("")
     more = verdict.causes[_FINDINGS_AT_MOST:]
     if more:
@@ -160,7 +171,9 @@ def _finding(number: int, cause: Cause) -> Iterator[Line]:
         yield Line(f"   from it follows: {following(cause.follows)}")
 
 
-def _next(commands: Iterable[NextCommand], finding: str) -> Iterator[Line]:
+def _next(commands: Iterable[NextCommand], cause: Cause) -> Iterator[Line]:
+    finding, operation = cause.id, load_description().operations.get(cause.lead.operation or "")
+    relies = operation is not None and bool(operation.needs)
     for command in commands:
         if command.name not in _IN_TERMINAL:
             continue
@@ -169,6 +182,8 @@ def _next(commands: Iterable[NextCommand], finding: str) -> Iterator[Line]:
         else:
             place = f"findings/{finding}.md beside the report"
             yield Line(f"   {command.name:<9}{len(command.line):,} characters, in {place}")
+        if command.name == "curl" and relies:
+            yield Line(f"            what it relies on is in findings/{finding}.md", "cyan")
 
 
 def following(causes: Sequence[Cause]) -> str:
@@ -193,6 +208,8 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{11,128}")
 _NUMBER: Final = re.compile(r"/attachments/(\d+)(?:/|$)")
 _WRITES: Final = frozenset({"POST", "PUT", "DELETE"})
 #: A shared record may have been written to by hundreds of cases.
+#: Characters of a body in the page of a finding, and of a write that it relies on.
+_BODY, _EARLIER_BODY = 20_000, 4_000
 _MOST: Final = 12
 #: Enough to tell one page of a list from the next.
 _IN_A_LIST: Final = 5
@@ -432,12 +449,16 @@ def markdown(record: RunRecord, cause: Cause, clause: Clause | None) -> str:
         "## Next",
         "",
     ]
-    for command in next_commands(record.run.command, record.run.target_in_words, cause):
+    shown = shown_exchanges(record, finding)
+    before = earlier_writes(record, shown)
+    for command in next_commands(record.run.command, record.run.target_in_words, cause, before):
         lines += [f"{command.does}:", "", fenced(command.line, "sh"), ""]
-    for number, exchange in enumerate(shown_exchanges(record, finding), start=1):
-        lines += [f"## Exchange {number}: {inline(heading(exchange))}", ""]
-        answer = response_text(exchange, marks=cause.marks)
-        lines += [fenced(request_text(exchange), "http"), "", fenced(answer, "http"), ""]
+    numbered = [(each, "Earlier exchange", _EARLIER_BODY) for each in before]
+    numbered += [(each, "Exchange", _BODY) for each in shown]
+    for number, (exchange, kind, most) in enumerate(numbered, start=1):
+        lines += [f"## {kind} {number}: {inline(heading(exchange))}", ""]
+        answer = response_text(exchange, most, cause.marks)
+        lines += [fenced(request_text(exchange, most), "http"), "", fenced(answer, "http"), ""]
     return "\n".join(lines)
 
 

@@ -19,7 +19,13 @@ from contracts.history.observed_facts import SEEN, Change, read_facts
 from contracts.history.runs import Past, PastRun
 from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM
-from contracts.reports.finding_files import STANDING_SENTENCES, NextCommand, next_commands, shown_exchanges
+from contracts.reports.finding_files import (
+    STANDING_SENTENCES,
+    NextCommand,
+    earlier_writes,
+    next_commands,
+    shown_exchanges,
+)
 from contracts.reports.html_page import Limits
 
 
@@ -310,15 +316,16 @@ class ShownExchange:
 class FindingCard:
     """The findings of a cause with what the page says of them.
 
-    `hidden` counts the exchanges that are only in the finding's own file; `next` leaves out lines that are too long to
-    be read. `since` says by realms since when the clause is contradicted, empty without a history; `new`: earlier runs
-    judged it, and it was not red in the last.
+    `before` are the earlier writes that its exchanges rely on. `hidden` counts the exchanges that are only in the
+    finding's own file; `next` leaves out lines that are too long to be read. `since` says by realms since when the
+    clause is contradicted, empty without a history; `new`: earlier runs judged it, and it was not red in the last.
     """
 
     cause: Cause
     clause: Clause | None
     says: str
     case_names: tuple[str, ...]
+    before: tuple[ShownExchange, ...]
     exchanges: tuple[ShownExchange, ...]
     hidden: int
     next: tuple[NextCommand, ...]
@@ -343,9 +350,11 @@ def finding_cards(
         kept = shown_exchanges(record, finding)[-_EXCHANGES_AT_MOST:]
         culprit = record.exchanges.get(cause.culprit)
         shown = tuple(_shown(exchange, cause.marks, exchange is culprit) for exchange in kept)
-        size = sum(exchange.size for exchange in shown)
-        shown, left = (shown, left - size) if size <= left else ((), left)
-        commands = next_commands(record.run.command, record.run.target_in_words, cause)
+        relied_on = earlier_writes(record, shown_exchanges(record, finding))
+        before = tuple(_shown(exchange, cause.marks, False) for exchange in relied_on)
+        size = sum(exchange.size for exchange in (*before, *shown))
+        before, shown, left = (before, shown, left - size) if size <= left else ((), (), left)
+        commands = next_commands(record.run.command, record.run.target_in_words, cause, relied_on)
         known = [past.since(each.clause, each.realm) for each in cause.findings]
         since = {each.realm: past.describe(each.clause, each.realm) for each in cause.findings}
         cases = dict.fromkeys(case for each in cause.findings for case in each.cases)
@@ -354,6 +363,7 @@ def finding_cards(
             clause=clauses.get(finding.clause),
             says=STANDING_SENTENCES[finding.standing],
             case_names=tuple(dict.fromkeys(names.get(case, case) for case in cases)),
+            before=before,
             exchanges=shown,
             hidden=len(finding.exchanges) - len(shown),
             next=tuple(each for each in commands if len(each.line) <= limits.curl),
