@@ -207,9 +207,9 @@ def _state(finding: Finding) -> Iterable[str]:
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{11,128}")
 _NUMBER: Final = re.compile(r"/attachments/(\d+)(?:/|$)")
 _WRITES: Final = frozenset({"POST", "PUT", "DELETE"})
-#: A shared record may have been written to by hundreds of cases.
 #: Characters of a body in the page of a finding, and of a write that it relies on.
 _BODY, _EARLIER_BODY = 20_000, 4_000
+#: A shared record may have been written to by hundreds of cases.
 _MOST: Final = 12
 #: Enough to tell one page of a list from the next.
 _IN_A_LIST: Final = 5
@@ -295,7 +295,8 @@ def _fills(exchange: Exchange, name: str, wanted: set[str], shown: Sequence[Exch
         return False
     if name == "listDrafts":
         return exchange.role in {each.role for each in shown}
-    return _of_the_attempt(exchange, shown) and bool(wanted & _named(exchange))
+    # The attachments of a document that cases share were created by another of them.
+    return bool(wanted & _named(exchange))
 
 
 def _writes_listed_by(name: str) -> list[str]:

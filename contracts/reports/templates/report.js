@@ -138,7 +138,7 @@
   let closed = [];
   addEventListener("beforeprint", () => {
     reading = true;
-    closed = $(".card:not([open]), .family-block:not([open]), .more:not([open])");
+    closed = $(".card:not([open]), .card .more:not([open])");
     for (const card of closed) card.open = true;
   });
   addEventListener("afterprint", () => {
