@@ -69,6 +69,7 @@ _ROOT: Final = re.compile(r"^.*?/api/v\d+")
 _MEMBER: Final = re.compile(r"\bdocument\.(?P<name>[\w-]+)")
 #: What a check expects where the request should have been refused.
 _REFUSAL: Final = re.compile(r"refused( \(4xx\))?|[\w.$-]+:[\w-]+ refused")
+_ACCEPTANCE: Final = re.compile(r"accepted( \(2xx\))?")
 #: What a check expects where the clause says it all.
 _PLAIN: Final = re.compile(r"refused( \(4xx\))?|accepted( \(2xx\))?|[\w.$-]+:[\w-]+ refused")
 
@@ -445,8 +446,8 @@ def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]
         words += f" without {' and '.join(lacking)}" if lacking else ""
     if faults and who == finding.operation:
         words += f", {'though' if taken else 'where'} {' and '.join(map(_fault_in_words, faults))}"
-    elif taken and last is not None and _REFUSAL.fullmatch(finding.expected):
-        # Nothing but the address says what it was that should not have been taken.
+    elif last is not None and (_REFUSAL if taken else _ACCEPTANCE).fullmatch(finding.expected):
+        # Nothing but the address says what it was that should not have been taken, or refused.
         words += f" to {last.method} {plain_line(_address(last), _ADDRESS)}"
     if not _PLAIN.fullmatch(finding.expected):
         words += f"; expected: {finding.expected}"

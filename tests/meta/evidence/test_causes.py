@@ -115,7 +115,10 @@ def test_the_headline_says_what_should_be_and_what_is_wrong_with_the_request_tha
 
 def test_a_refusal_is_told_with_the_services_own_message() -> None:
     (cause,) = judged((seen("draft-get-content", READ, f"404 {MISSING.decode()}"), READ)).causes
-    assert cause.was == "But getDraft was answered 404 (there is no draft)."
+    told = (
+        "But getDraft was answered 404 (there is no draft) to GET /documents/rc-abcdefghijk/versions/draft."
+    )
+    assert cause.was == told
 
 
 WALK = "… → getDraft A → saveDraft C → deleteDraft C → draftExists C: 200, the draft exists"
