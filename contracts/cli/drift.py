@@ -18,7 +18,7 @@ from contracts.cli.options import (
 )
 from contracts.errors import UsageError
 from contracts.evidence import observations
-from contracts.evidence.comparison import realms_of_operations
+from contracts.evidence.run_comparison import realms_of_operations
 from contracts.file_formats import plain
 from contracts.history import baseline as baselines
 from contracts.history.baseline import accept_facts, select_facts

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from contracts.cli.options import comparison_options, reports, unpacked, webhook_options
-from contracts.evidence.comparison import Comparison
+from contracts.evidence.run_comparison import Comparison
 from contracts.evidence.run_folder import (
     find_folders,
     merge,

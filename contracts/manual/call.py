@@ -14,9 +14,9 @@ from typing import Any, Final
 from contracts.checks.outcomes import Result
 from contracts.checks.table import Judge, Judgement
 from contracts.errors import UsageError
-from contracts.evidence.comparison import realms_of_operations
 from contracts.evidence.observations import answers_of
 from contracts.evidence.record import Case, Environment, RunFacts, RunRecord, Verdict
+from contracts.evidence.run_comparison import realms_of_operations
 from contracts.exchanges.exchange import Exchange, exchange_entry
 from contracts.exchanges.transcript import curl
 from contracts.file_formats import plain

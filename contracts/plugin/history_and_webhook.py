@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RegistryContractsError, UsageError
-from contracts.evidence.comparison import OFF, Comparison
+from contracts.evidence.run_comparison import OFF, Comparison
 from contracts.evidence.run_folder import prune
 from contracts.history.drift import Mode
 from contracts.plugin.options import SELECTION, TARGET

@@ -34,16 +34,16 @@ from contracts.interface.description import load_description, operations_with
 from contracts.plugin.collection import case_of
 from contracts.plugin.forecast import without_realm
 from contracts.plugin.worker import WORKER
+from contracts.proving.observability import observable
 from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, run_suite
 from contracts.proving.trials import AND, SLOW, Watch, contact_taken
-from contracts.proving.witness import observable
 from contracts.reports import verdict_json
 from contracts.sandbox.faults import population
 from contracts.sandbox.faults.fault import Fault
 from contracts.sandbox.faults.injection import COUNT_PATH
 from contracts.sandbox.faults.observer import ERRORS, REFUSAL, SHOWN_PATH, SUCCESS
 from contracts.sandbox.variants import ALL, chosen
-from contracts.sandbox.variants.silences import CLAUSES, CONTRADICTORY, FURTHER
+from contracts.sandbox.variants.knobs import CLAUSES, CONTRADICTORY, FURTHER
 from contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: Stands for a knob at which the service behaves as the faithful sandbox.

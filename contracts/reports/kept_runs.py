@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from contracts.errors import UsageError
-from contracts.evidence.comparison import why_not_comparable, words_of
+from contracts.evidence.run_comparison import why_not_comparable, words_of
 from contracts.evidence.run_folder import BEGUN
 from contracts.file_formats import convert, is_file, parse, read_bytes
 from contracts.reports.verdict_json import FILE_NAME, VerdictFile

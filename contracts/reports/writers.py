@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import Final
 
 from contracts.errors import RegistryContractsError, UsageError, breakdown
-from contracts.evidence import comparison, observations
-from contracts.evidence.comparison import drift_of
+from contracts.evidence import observations, run_comparison
 from contracts.evidence.journal import journals_in
 from contracts.evidence.record import RunRecord
+from contracts.evidence.run_comparison import drift_of
 from contracts.evidence.run_folder import LATEST, collect, point_latest
 from contracts.evidence.verdicts import RunVerdict, judge
 from contracts.exchanges import har
@@ -58,7 +58,7 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
         "observations": observations.write,
         "questions": questions.write,
         "summary": summary.write,
-        "history": comparison.write,
+        "history": run_comparison.write,
     }
 )
 ALL = tuple(WRITERS)
@@ -76,7 +76,7 @@ _PLACES: Mapping[str, str] = MappingProxyType(
         "observations": observations.FILE_NAME,
         "questions": questions.FILE_NAME,
         "summary": summary.FILE_NAME,
-        "history": comparison.FILE_NAME,
+        "history": run_comparison.FILE_NAME,
     }
 )
 

@@ -12,7 +12,7 @@ from typing import Any
 from contracts.interface.catalogue import Level
 from contracts.proving.proof_report import put_between
 from contracts.sandbox.faults.population import population
-from contracts.sandbox.variants.silences import CLAUSES, FURTHER, SENTENCES, WITHOUT_KNOB
+from contracts.sandbox.variants.knobs import CLAUSES, FURTHER, SENTENCES, WITHOUT_KNOB
 from contracts.settings.settings_reader import AccountVariables
 from contracts.settings.target import AttachmentSettings, Pace, RealmSettings, ServiceNames, TlsSettings
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level
-from contracts.sandbox.faults import answers, contacts, content, identifiers, lists, protocol, state, workflow
+from contracts.sandbox.faults import answers, contacts, content, http, identifiers, lists, state, workflow
 from contracts.sandbox.faults.fault import Fault
 
 #: What makes the faults of one kind, in the population's order: a draw depends on it.
@@ -24,15 +24,15 @@ _MAKERS: Final = (
     lists.list_faults,
     lists.option_faults,
     identifiers.identifier_faults,
-    protocol.token_faults,
+    http.token_faults,
     state.state_faults,
     contacts.validation_faults,
     workflow.workflow_faults,
     answers.answer_faults,
     answers.errors_array_faults,
     content.member_faults,
-    protocol.frame_faults,
-    protocol.body_form_faults,
+    http.frame_faults,
+    http.body_form_faults,
     workflow.order_faults,
     workflow.byte_limit_faults,
     contacts.language_faults,

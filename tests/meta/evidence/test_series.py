@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from contracts.evidence.comparison import is_comparable, series_of
+from contracts.evidence.run_comparison import is_comparable, series_of
 from contracts.interface.catalogue import load_catalogue
 from tests.meta.evidence.sample_records import Story, consumer
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.comparison import realms_of_operations
+from contracts.evidence.run_comparison import realms_of_operations
 from contracts.history import baseline
 from contracts.history.baseline import accept_facts, select_facts
 from contracts.history.drift import compare

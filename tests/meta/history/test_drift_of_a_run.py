@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.comparison import realms_of_operations
 from contracts.evidence.record import (
     AssertionCount,
     Case,
@@ -16,6 +15,7 @@ from contracts.evidence.record import (
     RunRecord,
     Verdict,
 )
+from contracts.evidence.run_comparison import realms_of_operations
 from contracts.evidence.verdicts import judge
 from contracts.history.baseline import (
     BASELINE_FILE,

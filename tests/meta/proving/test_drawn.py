@@ -46,7 +46,7 @@ from contracts.proving.drawn_proof import (
     write_landed,
 )
 from contracts.sandbox.variants import ALL
-from contracts.sandbox.variants.silences import CLAUSES, CONTRADICTORY, FURTHER, SENTENCES, WITHOUT_KNOB
+from contracts.sandbox.variants.knobs import CLAUSES, CONTRADICTORY, FURTHER, SENTENCES, WITHOUT_KNOB
 
 CHECKOUT = Path(__file__).parents[3]
 NAME = "state/saveDraft/not-done/always"

@@ -9,7 +9,7 @@ import pytest
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
-from contracts.proving.witness import observable
+from contracts.proving.observability import observable
 from contracts.sandbox.faults import population
 
 

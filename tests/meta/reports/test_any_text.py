@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contracts.evidence.comparison import realms_of_operations
 from contracts.evidence.journal import Journal
+from contracts.evidence.run_comparison import realms_of_operations
 from contracts.exchanges.exchange import Body
 from contracts.exchanges.transcript import json_of
 from contracts.history.baseline import save_drift_settings

@@ -10,7 +10,7 @@ import yaml
 
 from contracts.errors import RegistryContractsError
 from contracts.evidence import observations
-from contracts.evidence.comparison import realms_of_operations
+from contracts.evidence.run_comparison import realms_of_operations
 from contracts.evidence.run_folder import collect
 from contracts.history import baseline, runs
 from contracts.history import runs as trends
