@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ from contracts.manual.readiness import Readiness, State, examine
 from contracts.manual.settings_writer import (
     RecordedSettings,
     TargetSettings,
+    Value,
     default_variables,
     learn,
     settings_path,
@@ -28,7 +30,7 @@ from contracts.manual.settings_writer import (
 from contracts.safe_text import json_text, many, plain_line
 from contracts.settings.guard import checked_base_url, refuse_production_realm
 from contracts.settings.settings_reader import load_target
-from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, DEVELOPMENT_REALMS
+from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 _FOLDER: Final = Path("targets")
 
@@ -111,7 +113,7 @@ def command(
             f"next: set {' and '.join(_author(variables))}, then registry-contracts doctor --target {path.stem}"
         )
         return manual_options.NO_FINDING
-    return _look(path)
+    return _look(path, settings)
 
 
 def _variables(accounts: tuple[str, ...]) -> dict[str, tuple[str, str]]:
@@ -172,6 +174,14 @@ def _address(base_url: str | None, learned: RecordedSettings) -> str:
         raise UsageError(f"the address {error}") from None
 
 
+def _examined(path: Path) -> Readiness:
+    left = Leftovers()
+    ready = load_target(str(path), os.environ, Path.cwd())
+    with open_manual_session(SessionOptions(ready=ready), left) as session:
+        readiness: Readiness = examine(session)
+    return readiness
+
+
 def _realms(realms: tuple[str, ...], learned: RecordedSettings) -> tuple[str, ...]:
     unknown = [realm for realm in realms if realm not in DEVELOPMENT_REALMS]
     if unknown:
@@ -183,12 +193,24 @@ def _realms(realms: tuple[str, ...], learned: RecordedSettings) -> tuple[str, ..
     )
 
 
-def _look(path: Path) -> int:
-    """Look at the target that was written; it stays written when the environment stands in the way."""
-    left = Leftovers()
-    ready = load_target(str(path), os.environ, Path.cwd())
-    with open_manual_session(SessionOptions(ready=ready), left) as session:
-        readiness: Readiness = examine(session)
+def _look(path: Path, settings: TargetSettings) -> int:
+    """Look at the target that was written; it stays written when the environment stands in the way.
+
+    Realms that the target knows in another spelling alone go into the settings, and it is looked at once more.
+    """
+    readiness = _examined(path)
+    if readiness.spellings:
+        for realm, spelling in sorted(readiness.spellings.items()):
+            click.echo(f"{realm} is known as '{spelling}' alone: written as its sent_as")
+        others = [realm for realm in settings.realms if realm not in DOCUMENT_REALMS]
+        if others:
+            click.echo(f"{', '.join(others)} cannot be read: give it sent_as, too, if it is spelled so")
+        given = {
+            realm: {**settings.realm.get(realm, {}), "sent_as": Value(spelling, 0)}
+            for realm, spelling in readiness.spellings.items()
+        }
+        write_settings(replace(settings, realm={**settings.realm, **given}), path, replace=True)
+        readiness = _examined(path)
     print_lines(diagnosis_lines(readiness))
     if readiness.state is State.ENVIRONMENT:
         raise EnvironmentFault(f"the settings are written, but {path.stem} cannot be judged as it is")

@@ -97,12 +97,14 @@ class Readiness:
         must: What the settings let a run judge of the must clauses.
         requests: How many were sent.
         seconds: How long it took.
+        spellings: Realms that the target knows in another spelling alone, with that.
     """
 
     must: Coverage
     diagnoses: list[Diagnosis] = field(default_factory=list)
     requests: int = 0
     seconds: float = 0.0
+    spellings: dict[str, str] = field(default_factory=dict)
 
     @property
     def unlocks(self) -> list[Unlock]:
@@ -139,6 +141,7 @@ def examine(session: ManualSession, *, write: bool = False, permanent: bool = Fa
             readiness.diagnoses += examination.calls(_PERMANENT)
     except EnvironmentFault as fault:
         readiness.diagnoses.append(Diagnosis("address", State.ENVIRONMENT, str(fault)))
+    readiness.spellings = examination.spellings
     readiness.requests = len(session.notes)
     readiness.seconds = time.monotonic() - started
     return readiness
@@ -151,6 +154,7 @@ class _Examination:
         self._judge = Judge(session.redactor.knows)
         self._signed_in: list[str] = []
         self._refusing: set[str] = set()
+        self.spellings: dict[str, str] = {}
 
     def reads(self) -> Iterator[Diagnosis]:
         """Everything that reading shows; stops where the author cannot sign in."""
@@ -162,8 +166,13 @@ class _Examination:
         for realm in self._target.realms:
             yield from self._realm(realm)
         if self._refusing and self._refusing.issuperset(set(self._target.realms) & set(DOCUMENT_REALMS)):
+            text = "every realm that can be read refuses to list drafts"
+            known = self._refusing == self.spellings.keys()
+            advice = ", but under a spelling of its own: put sent_as into the settings, as above"
             yield Diagnosis(
-                "realms", State.ENVIRONMENT, "every realm that can be read refuses to list drafts"
+                "realms",
+                State.SETTINGS if known else State.ENVIRONMENT,
+                text + (advice if known else ""),
             )
         yield from self._rights()
         yield from self._traffic()
@@ -281,6 +290,7 @@ class _Examination:
         capitals = self._send("listDrafts", AUTHOR, realm, query={"$top": "1"}, headers=as_capitals)
         if not _succeeded(capitals):
             return ""
+        self.spellings[realm] = realm.upper()
         advice = f"{sent_as_line(realm)} lets a run judge the rest"
         return (
             f"; it answers to '{realm.upper()}', which the interface document writes as '{realm}': {advice}"

@@ -106,9 +106,23 @@ def test_a_contradiction_that_reading_shows_is_named(
 def test_a_realm_that_wants_capitals_is_named(said: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     with in_capitals() as address:
         aim(monkeypatch, address)
-        content = looked(said, code=6)
+        content = looked(said, code=4)
     assert "it answers to 'ABS-DEV'" in texts(content, "abs-dev")
-    assert "refuses to list drafts" in texts(content, "realms")
+    assert "put sent_as into the settings" in texts(content, "realms")
+
+
+def test_init_writes_the_spelling_that_alone_is_known(
+    said: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with in_capitals() as address:
+        aim(monkeypatch, address)
+        ended = said("init", "dev")
+    assert ended.code == 0, ended
+    assert "chm-dev is known as 'CHM-DEV' alone: written as its sent_as" in ended.out
+    assert "ort-dev cannot be read: give it sent_as, too" in ended.out
+    text = (tmp_path / "targets" / "dev.toml").read_text("utf-8")
+    assert text.count("\nsent_as = ") == 3
 
 
 @pytest.mark.parametrize(
