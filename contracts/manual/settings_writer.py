@@ -138,7 +138,7 @@ class _Learner:
                 terms = settings[name].value if name in settings else ()
                 settings[name] = Value(tuple(dict.fromkeys([*terms, value])), exchange.number)
             elif name not in settings:
-                personal = name == "workflow_document" and not self._keep
+                personal = isinstance(value, dict) and not self._keep
                 settings[name] = Value(without_personal_data(value) if personal else value, exchange.number)
 
     def _realm(self, facts: RequestFacts) -> str | None:
@@ -183,6 +183,8 @@ def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, An
         if schema:
             yield "contact_schema", schema
         yield from _terms(body)
+        if isinstance(body, dict):
+            yield "contact_document", _unnamed(body)
     if "schema" in operation.path_parameters:
         document = body.get("document") if isinstance(body, dict) else None
         if schema:

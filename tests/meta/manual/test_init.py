@@ -66,6 +66,7 @@ def test_a_recording_gives_address_realms_and_what_the_service_took(
         "contact_schema": "contact",
         "country_terms": ["ca"],
         "contact_organization": "organization-abs-dev",
+        "contact_document": "samples/dev-abs-dev-contact.json",
         "workflow_schema": "permit",
         "workflow_document": "samples/dev-abs-dev-workflow.json",
         "locked_identifier": "a-locked-record",
@@ -82,6 +83,9 @@ def test_what_was_written_is_read_as_a_target(said: RunCommand, here: Path, arch
     assert document is not None
     assert document["header"] == {"schema": "permit"}
     assert document["title"] == DOCUMENT["title"]
+    contact = target.realm_settings("abs-dev").contact_document
+    assert contact is not None
+    assert (contact["type"], contact["firstName"]) == (CONTACT["type"], "Sample")
 
 
 @pytest.mark.parametrize(("words", "kept"), [((), False), (("--keep-personal-data",), True)])
