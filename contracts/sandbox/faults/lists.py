@@ -225,94 +225,112 @@ async def word_lost(request: Request, below: Below, _: Memory, *, name: str, wor
     return await below(request.with_query(**{name: value.replace(word, "")})) if word in value else None
 
 
+#: Operators and functions of a filter, as they stand in its text.
+_FILTER_WORDS: Final = (
+    " eq ",
+    " ne ",
+    " gt ",
+    " lt ",
+    " ge ",
+    " le ",
+    " and ",
+    " or ",
+    "not ",
+    "contains(",
+    "startswith(",
+)
+
+
 def option_faults() -> Iterator[Fault]:
     """Each option of a list ignored, or read wrongly, by itself and in company."""
-    catalogue = load_catalogue()
     for operation, dollar in (("listDrafts", "$"), ("listAttachments", "")):
-        prefix = _prefix(operation)
-        pages = (f"{prefix}pages-cover", *(("list-top-and-skip",) if dollar else ()))
-        table = {
-            "top": (f"{prefix}top", *pages, *(("list-collection-with-top",) if dollar else ())),
-            "skip": (
-                f"{prefix}skip",
-                f"{prefix}skip-beyond",
-                *pages,
-                *(("list-collection-with-skip",) if dollar else ()),
-            ),
-            "filter": (
-                f"{prefix}filter",
-                f"{prefix}filter-meaning",
-                *(("list-filter-with-top", "list-collection-with-filter") if dollar else ()),
-            ),
-            "orderby": (
-                f"{prefix}orderby",
-                f"{prefix}orderby-meaning",
-                f"{prefix}orderby-with-page",
-                *(("list-orderby-falling",) if dollar else ()),
-            ),
-        }
-        if dollar:
-            table["collection"] = (
-                "list-my-without-others",
-                "list-mydrafts-without-others",
-                "list-collection-unknown",
-            )
-        for option, clauses in table.items():
-            name = option if option == "collection" else dollar + option
-            assert all(catalogue.clause(clause) for clause in clauses)  # noqa: S101 - a table that must agree
-            for company in ("", *(other for other in table if other != option)):
-                other = company if company in ("", "collection") else dollar + company
-                yield from under(
-                    ("always",),
-                    family="options",
-                    operations=(operation,),
-                    operator=f"{option}-ignored{'-beside-' if company else ''}{company}",
-                    clauses=clauses,
-                    inject=partial(option_ignored, name=name, beside=other),
-                )
-        for option, by in (("top", 1), ("top", -1), ("skip", 1), ("skip", -1)):
+        clauses = _clauses_of_options(operation, dollar)
+        yield from _ignored_options(operation, dollar, clauses)
+        yield from _misread_options(operation, dollar, clauses)
+
+
+def _clauses_of_options(operation: str, dollar: str) -> dict[str, tuple[str, ...]]:
+    """The clauses that break where an option of a list is ignored or read wrongly."""
+    prefix = _prefix(operation)
+    pages = (f"{prefix}pages-cover", *(("list-top-and-skip",) if dollar else ()))
+    table = {
+        "top": (f"{prefix}top", *pages, *(("list-collection-with-top",) if dollar else ())),
+        "skip": (
+            f"{prefix}skip",
+            f"{prefix}skip-beyond",
+            *pages,
+            *(("list-collection-with-skip",) if dollar else ()),
+        ),
+        "filter": (
+            f"{prefix}filter",
+            f"{prefix}filter-meaning",
+            *(("list-filter-with-top", "list-collection-with-filter") if dollar else ()),
+        ),
+        "orderby": (
+            f"{prefix}orderby",
+            f"{prefix}orderby-meaning",
+            f"{prefix}orderby-with-page",
+            *(("list-orderby-falling",) if dollar else ()),
+        ),
+    }
+    if dollar:
+        table["collection"] = (
+            "list-my-without-others",
+            "list-mydrafts-without-others",
+            "list-collection-unknown",
+        )
+    return table
+
+
+def _ignored_options(operation: str, dollar: str, table: Mapping[str, tuple[str, ...]]) -> Iterator[Fault]:
+    catalogue = load_catalogue()
+    for option, clauses in table.items():
+        name = option if option == "collection" else dollar + option
+        assert all(catalogue.clause(clause) for clause in clauses)  # noqa: S101 - a table that must agree
+        for company in ("", *(other for other in table if other != option)):
+            other = company if company in ("", "collection") else dollar + company
             yield from under(
                 ("always",),
                 family="options",
                 operations=(operation,),
-                operator=f"{option}-off-by-{'plus' if by > 0 else 'minus'}-one",
-                clauses=table[option],
-                inject=partial(number_shifted, name=dollar + option, by=by),
+                operator=f"{option}-ignored{'-beside-' if company else ''}{company}",
+                clauses=clauses,
+                inject=partial(option_ignored, name=name, beside=other),
             )
+
+
+def _misread_options(operation: str, dollar: str, table: Mapping[str, tuple[str, ...]]) -> Iterator[Fault]:
+    for option, by in (("top", 1), ("top", -1), ("skip", 1), ("skip", -1)):
         yield from under(
             ("always",),
             family="options",
             operations=(operation,),
-            operator="skip-counts-pages",
-            clauses=table["skip"],
-            inject=partial(skip_counts_pages, top=f"{dollar}top", skip=f"{dollar}skip"),
+            operator=f"{option}-off-by-{'plus' if by > 0 else 'minus'}-one",
+            clauses=table[option],
+            inject=partial(number_shifted, name=dollar + option, by=by),
         )
-        for word in (
-            " eq ",
-            " ne ",
-            " gt ",
-            " lt ",
-            " ge ",
-            " le ",
-            " and ",
-            " or ",
-            "not ",
-            "contains(",
-            "startswith(",
-        ):
-            yield from under(
-                ("always",),
-                family="options",
-                operations=(operation,),
-                operator=f"filter-with-{kebab(word.strip('( '))}-ignored",
-                clauses=table["filter"],
-                inject=partial(option_ignored, name=f"{dollar}filter", containing=word),
-            )
+    yield from under(
+        ("always",),
+        family="options",
+        operations=(operation,),
+        operator="skip-counts-pages",
+        clauses=table["skip"],
+        inject=partial(skip_counts_pages, top=f"{dollar}top", skip=f"{dollar}skip"),
+    )
+    for word in _FILTER_WORDS:
         yield from under(
             ("always",),
             family="options",
             operations=(operation,),
-            operator="desc-ignored",
-            clauses=table["orderby"],
-            inject=partial(word_lost, name=f"{dollar}orderby", word=" desc"),
+            operator=f"filter-with-{kebab(word.strip('( '))}-ignored",
+            clauses=table["filter"],
+            inject=partial(option_ignored, name=f"{dollar}filter", containing=word),
         )
+    yield from under(
+        ("always",),
+        family="options",
+        operations=(operation,),
+        operator="desc-ignored",
+        clauses=table["orderby"],
+        inject=partial(word_lost, name=f"{dollar}orderby", word=" desc"),
+    )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from contracts.interface.description import load_description
 from contracts.sandbox.faults.fault import DRAFTS, REPEATED, STATE, Fault, possible_conditions, under
@@ -189,9 +190,9 @@ async def refused_but_done(request: Request, below: Below, memory: Memory) -> An
     return answer
 
 
-def state_faults() -> Iterator[Fault]:
-    """Writes that do not happen, happen elsewhere or take others along; reads that are out of date."""
-    lost = {
+#: Writes, with the clauses that break where one is answered as done and not done.
+_LOST: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
         "saveDraft": ("draft-save-creates", "draft-save-updates", "draft-get-content"),
         "deleteDraft": ("draft-delete-removes", "draft-delete-content-gone", "list-deleted-gone"),
         "createAttachment": ("attachment-create-listed", "attachment-download-same", "attachment-several"),
@@ -202,7 +203,69 @@ def state_faults() -> Iterator[Fault]:
             "workflow-draft-saved",
         ),
     }
-    for operation, clauses in lost.items():
+)
+#: Writes and reads of the wrong record or state: operation, operator, clauses, injection.
+_WRONG_EFFECTS: Final[tuple[tuple[str, str, tuple[str, ...], Inject], ...]] = (
+    ("saveDraft", "stored-elsewhere", _LOST["saveDraft"], stored_elsewhere),
+    (
+        "saveDraft",
+        "merged-with-before",
+        ("draft-save-updates", "draft-save-replaces"),
+        merged_with_before,
+    ),
+    (
+        "saveDraft",
+        "arrays-appended",
+        ("draft-save-updates", "draft-save-replaces"),
+        arrays_appended,
+    ),
+    ("saveDraft", "overwrites-another", ("draft-save-spares-others",), overwrites_another),
+    ("saveDraft", "update-not-done", ("draft-save-updates",), update_not_done),
+    ("saveDraft", "deletes-another", ("draft-save-spares-others",), deletes_another),
+    ("deleteDraft", "deletes-another", ("draft-delete-spares-others",), deletes_another),
+    (
+        "deleteDraft",
+        "deletes-another-instead",
+        ("draft-delete-spares-others", "draft-delete-removes"),
+        deletes_instead,
+    ),
+    ("getDraft", "out-of-date", ("draft-save-updates",), out_of_date),
+    ("getDraft", "deleted-still-read", ("draft-delete-content-gone",), deleted_still_read),
+    ("draftExists", "deleted-still-there", ("draft-delete-removes",), deleted_still_there),
+    ("draftExists", "always-there", ("draft-exists-absent", "draft-delete-removes"), always_there),
+    (
+        "getDraft",
+        "another-drafts-content",
+        ("draft-get-content", "draft-save-spares-others"),
+        another_drafts_content,
+    ),
+    ("getDraftInfo", "empty", ("draft-info-present",), emptied),
+    (
+        "attachmentExists",
+        "always-there",
+        ("attachment-exists-absent", "attachment-exists-other-document"),
+        always_there,
+    ),
+    (
+        "attachmentExists",
+        "of-any-document",
+        ("attachment-exists-other-document",),
+        attachment_of_any_document,
+    ),
+    ("persistTemporaryFile", "unknown-taken", ("attachment-persist-unknown",), refusal_turned),
+)
+#: Writes that are refused for their token and done all the same.
+_REFUSED_BUT_DONE: Final = (
+    ("saveDraft", ("draft-save-needs-token", "token-invalid-refused")),
+    ("deleteDraft", ("draft-delete-needs-token", "token-invalid-refused")),
+    ("createAttachment", ("attachment-create-needs-token", "token-invalid-refused")),
+    ("persistTemporaryFile", ("attachment-persist-needs-token", "token-invalid-refused")),
+)
+
+
+def state_faults() -> Iterator[Fault]:
+    """Writes that do not happen, happen elsewhere or take others along; reads that are out of date."""
+    for operation, clauses in _LOST.items():
         yield from under(
             possible_conditions(operation, STATE if operation in DRAFTS else REPEATED),
             family="state",
@@ -211,56 +274,7 @@ def state_faults() -> Iterator[Fault]:
             clauses=clauses,
             inject=not_done,
         )
-    parts: tuple[tuple[str, str, tuple[str, ...], Inject], ...] = (
-        ("saveDraft", "stored-elsewhere", lost["saveDraft"], stored_elsewhere),
-        (
-            "saveDraft",
-            "merged-with-before",
-            ("draft-save-updates", "draft-save-replaces"),
-            merged_with_before,
-        ),
-        (
-            "saveDraft",
-            "arrays-appended",
-            ("draft-save-updates", "draft-save-replaces"),
-            arrays_appended,
-        ),
-        ("saveDraft", "overwrites-another", ("draft-save-spares-others",), overwrites_another),
-        ("saveDraft", "update-not-done", ("draft-save-updates",), update_not_done),
-        ("saveDraft", "deletes-another", ("draft-save-spares-others",), deletes_another),
-        ("deleteDraft", "deletes-another", ("draft-delete-spares-others",), deletes_another),
-        (
-            "deleteDraft",
-            "deletes-another-instead",
-            ("draft-delete-spares-others", "draft-delete-removes"),
-            deletes_instead,
-        ),
-        ("getDraft", "out-of-date", ("draft-save-updates",), out_of_date),
-        ("getDraft", "deleted-still-read", ("draft-delete-content-gone",), deleted_still_read),
-        ("draftExists", "deleted-still-there", ("draft-delete-removes",), deleted_still_there),
-        ("draftExists", "always-there", ("draft-exists-absent", "draft-delete-removes"), always_there),
-        (
-            "getDraft",
-            "another-drafts-content",
-            ("draft-get-content", "draft-save-spares-others"),
-            another_drafts_content,
-        ),
-        ("getDraftInfo", "empty", ("draft-info-present",), emptied),
-        (
-            "attachmentExists",
-            "always-there",
-            ("attachment-exists-absent", "attachment-exists-other-document"),
-            always_there,
-        ),
-        (
-            "attachmentExists",
-            "of-any-document",
-            ("attachment-exists-other-document",),
-            attachment_of_any_document,
-        ),
-        ("persistTemporaryFile", "unknown-taken", ("attachment-persist-unknown",), refusal_turned),
-    )
-    for operation, operator, clauses, act in parts:
+    for operation, operator, clauses, act in _WRONG_EFFECTS:
         yield from under(
             possible_conditions(
                 operation, STATE if load_description().operations[operation].takes_realm else REPEATED
@@ -271,12 +285,7 @@ def state_faults() -> Iterator[Fault]:
             clauses=clauses,
             inject=act,
         )
-    for operation, clauses in (
-        ("saveDraft", ("draft-save-needs-token", "token-invalid-refused")),
-        ("deleteDraft", ("draft-delete-needs-token", "token-invalid-refused")),
-        ("createAttachment", ("attachment-create-needs-token", "token-invalid-refused")),
-        ("persistTemporaryFile", ("attachment-persist-needs-token", "token-invalid-refused")),
-    ):
+    for operation, clauses in _REFUSED_BUT_DONE:
         yield from under(
             ("always",),
             family="state",

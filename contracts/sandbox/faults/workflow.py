@@ -202,7 +202,15 @@ async def same_answer_again(request: Request, below: Below, memory: Memory) -> A
 
 def workflow_faults() -> Iterator[Fault]:
     """The rows of the workflow table, the order of its steps, its limits, and what a submission brings about."""
-    catalogue = load_catalogue()
+    yield from _row_faults()
+    for operation in SUBMISSIONS:
+        yield from _length_faults(operation)
+        yield from _content_faults(operation)
+    yield from _effect_faults()
+
+
+def _row_faults() -> Iterator[Fault]:
+    """The rows of the workflow table."""
     by_message = _clauses_by_message()
     # The clause of the row itself has the shortest name; the others hang on the same answer.
     rows = [min(clauses, key=lambda each: len(each.id)) for clauses in by_message.values()]
@@ -221,49 +229,61 @@ def workflow_faults() -> Iterator[Fault]:
                         act, message=row.message, others=tuple(r.message for r in rows if r is not row)
                     ),
                 )
-    for operation in SUBMISSIONS:
-        for member, limit, above, at in (
-            ("batchId", 100, "workflow-batch-too-long", "workflow-batch-longest"),
-            ("additionalInfo", 1000, "workflow-info-too-long", "workflow-info-longest"),
-        ):
-            for more in (1, 10, 100, 10**6):
+
+
+def _length_faults(operation: str) -> Iterator[Fault]:
+    """Texts that are longer than their limit and taken, or within it and refused."""
+    catalogue = load_catalogue()
+    for member, limit, above, at in (
+        ("batchId", 100, "workflow-batch-too-long", "workflow-batch-longest"),
+        ("additionalInfo", 1000, "workflow-info-too-long", "workflow-info-longest"),
+    ):
+        for more in (1, 10, 100, 10**6):
+            yield from under(
+                ("always",),
+                family="limits",
+                operations=(operation,),
+                operator=f"{kebab(member)}-{more}-more-taken",
+                clauses=(above,),
+                inject=partial(text_cut, member=member, limit=limit, more=more),
+            )
+        for fewer in (1, 20):
+            if operation in catalogue.clause(at).operations:
                 yield from under(
                     ("always",),
                     family="limits",
                     operations=(operation,),
-                    operator=f"{kebab(member)}-{more}-more-taken",
-                    clauses=(above,),
-                    inject=partial(text_cut, member=member, limit=limit, more=more),
+                    operator=f"{kebab(member)}-{fewer}-fewer-only",
+                    clauses=(at,),
+                    inject=partial(text_refused, member=member, longest=limit - fewer),
                 )
-            for fewer in (1, 20):
-                if operation in catalogue.clause(at).operations:
-                    yield from under(
-                        ("always",),
-                        family="limits",
-                        operations=(operation,),
-                        operator=f"{kebab(member)}-{fewer}-fewer-only",
-                        clauses=(at,),
-                        inject=partial(text_refused, member=member, longest=limit - fewer),
-                    )
-        steps = (
-            (
-                "content-not-validated",
-                ("workflow-document-validated", "errors-array"),
-                document_repaired,
-            ),
-            ("document-of-any-kind", ("workflow-document-kind",), document_kind_repaired),
-            ("document-not-needed", ("workflow-document-missing",), document_missing_repaired),
-            ("body-of-any-kind", ("workflow-body-kind",), body_repaired),
+
+
+def _content_faults(operation: str) -> Iterator[Fault]:
+    """Submissions whose content is not looked at."""
+    steps = (
+        (
+            "content-not-validated",
+            ("workflow-document-validated", "errors-array"),
+            document_repaired,
+        ),
+        ("document-of-any-kind", ("workflow-document-kind",), document_kind_repaired),
+        ("document-not-needed", ("workflow-document-missing",), document_missing_repaired),
+        ("body-of-any-kind", ("workflow-body-kind",), body_repaired),
+    )
+    for operator, clauses, act in steps:
+        yield from under(
+            SINGLE,
+            family="limits",
+            operations=(operation,),
+            operator=operator,
+            clauses=clauses,
+            inject=act,
         )
-        for operator, clauses, act in steps:
-            yield from under(
-                SINGLE,
-                family="limits",
-                operations=(operation,),
-                operator=operator,
-                clauses=clauses,
-                inject=act,
-            )
+
+
+def _effect_faults() -> Iterator[Fault]:
+    """What a submission changes although it is refused, or does not tell apart."""
     yield from under(
         SINGLE,
         family="state",
