@@ -414,9 +414,9 @@ def stays_beside(claim: Claims, arrange: Arrangement, actor: Actor, count: int) 
         Blocked: the first attachment was refused or cannot be found.
     """
     uid = arrange.document(actor)
-    first = attach(actor, uid, "attachment-1.txt", b"number 1\n")
+    first = attach(actor, uid, "attachment-1.txt", b"1")
     for number in range(2, count + 1):
-        if not usable(upload(actor, uid, f"attachment-{number}.txt", b"number %d\n" % number)).success:
+        if not usable(upload(actor, uid, f"attachment-{number}.txt", str(number).encode())).success:
             break
     downloads(claim("attachment-several", "getAttachment"), actor, first)
     listed(claim("attachment-several", "listAttachments"), arrange, actor, first)

@@ -220,15 +220,23 @@ class ContactRequests:
         """
         attempt, key = self._attempt, f"{self.operation} {name}"
         if attempt is None or attempt.number > 1:
-            return self.send(record)
+            return self.send(self._under_fresh_uid(record))
         known: Exchange | None = self._arrange.offered(key)
         if known is not None:
             attempt.exchanges.append(known)
             return known
-        sent = self.send(record)
+        sent = self.send(self._under_fresh_uid(record))
         if sent.response is not None and sent.response.status < 500 and not sent.fault:
             self._arrange.offer(key, sent)
         return sent
+
+    def _under_fresh_uid(self, record: Any) -> Any:
+        """The record with an identifier of its own: whether that of a refused creation is free again is not shown."""
+        header = record.get("header") if isinstance(record, dict) else None
+        if self.operation != "createContact" or not isinstance(header, dict):
+            return record
+        own = header.get("identifier") == self._uid
+        return record | {"header": header | {"identifier": self.fresh_uid()}} if own else record
 
     def of_wrong_kind(self, field: str) -> Iterator[Exchange]:
         """The answers to records in which a field has each kind it must not have.

@@ -286,7 +286,7 @@ class WorkflowRecords(RecordLookup):
     ) -> None:
         """Claim that a draft does not go on showing what it held before an update was accepted.
 
-        Whether it shows anything then is not shown.
+        Whether it shows anything then is not shown, nor whether the drafts of the workflow are those that are read.
 
         Args:
             before: Members that differ from those of the update; none for no claim.
@@ -300,7 +300,7 @@ class WorkflowRecords(RecordLookup):
         if not before:
             return
         kept = stale() and not self._arrange.eventually(lambda: not stale())
-        if kept or seen[-1].answer.success:
+        if (kept and self._shows_drafts()) or (seen[-1].answer.success and not kept):
             claims("workflow-update-replaces-draft").holds(
                 not kept,
                 update,
@@ -308,6 +308,12 @@ class WorkflowRecords(RecordLookup):
                 expected="the document of the update",
                 seen=f"that of the draft before it: {seen[-1].answer.quote()}",
             )
+
+    def _shows_drafts(self) -> bool:
+        """Whether the draft of a submission is where drafts are read, which is not shown."""
+        identifier = self.submitted()
+        read = self._author.send("getDraft", path={"uid": identifier})
+        return readers.holds_document(usable(read), self._samples.document(identifier))
 
     def spare(self) -> list[str]:
         """One more record to be used up, where the settings name enough of them."""
