@@ -32,6 +32,12 @@ IN_USE: Final = (Row.TAKEN, Row.LOCKED)
 UNKNOWN_REALM: Final = "rc-no-such-realm"
 UNKNOWN_SCHEMA: Final = "contractTestUnknownSchema"
 
+
+def unknown_realms(realm: str) -> tuple[str, ...]:
+    """Realms that do not exist: one like no other, and one that begins as an application's realms do."""
+    return UNKNOWN_REALM, f"{realm.partition('-')[0]}-none"
+
+
 #: Values that are no JSON object, by name.
 NO_OBJECTS: Final[dict[str, Any]] = {
     "string": "document",

@@ -221,6 +221,13 @@ def _first_for_unknown(service: Service, request: Request, realm: str | None) ->
     return realm if realm in service.realms.realms or not has_realm_header(request) else "abs-dev"
 
 
+def _of_the_application(service: Service, _request: Request, realm: str | None) -> str | None:
+    application = (realm or "").partition("-")[0] + "-dev"
+    return (
+        realm if realm in service.realms.realms or application not in service.realms.realms else application
+    )
+
+
 @replaces("workflow.require_schema", "workflow-schema-of-any-name")
 def _(service: Service, faithful: Callable[..., RecordType], request: Request, realm: Realm) -> RecordType:
     if request.path_params["schema"] not in known_schemas(service):
@@ -346,6 +353,7 @@ defects(
     {
         "workflow-realm-not-needed": realm_given(_first_unless_named),
         "workflow-realm-of-any-name": realm_given(_first_for_unknown),
+        "workflow-realm-of-its-beginning": realm_given(_of_the_application),
         "workflow-taken-accepted": _accepted(_taken_at_start),
         "workflow-update-creates": _accepted(_absent),
         "workflow-locked-accepted": _accepted(_locked),
