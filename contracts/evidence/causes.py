@@ -252,6 +252,11 @@ class _Shown:
         """The exchange of its operation whose answer gives it away, with its key: the last with most of the marks."""
         if not self.exchanges:
             return None
+        answer = _STATUS.fullmatch(self.finding.seen.strip())
+        judged = answer is not None and all(str(each.status) != answer["status"] for each in self.exchanges)
+        if judged and self.last is not None:
+            # What was judged is the answer to another operation, which shows the effect.
+            return self._keys[id(self.last)], self.last
         told = [mark for mark in marks if not mark.strip().isdigit()]
 
         def named(exchange: Exchange) -> int:

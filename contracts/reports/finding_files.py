@@ -22,14 +22,14 @@ from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.record import RunRecord
 from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.exchange import Body, Exchange, ExchangeEntry, exchange_entry
-from contracts.exchanges.redaction import Redactor
+from contracts.exchanges.redaction import REDACTED, Redactor
 from contracts.exchanges.transcript import curl, heading, json_of, request_text, response_text
 from contracts.file_formats import Level, Moment, Name, Seed, write_file
 from contracts.interface.catalogue import Clause
 from contracts.interface.description import load_description, operations_with
 from contracts.reports.verdict_json import FindingEntry, TargetEntry, describe, target_of
 from contracts.safe_text import cut, fenced, inline, many, plain_line
-from contracts.settings.target import EMBEDDED_IN_WORDS, SANDBOX
+from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, EMBEDDED_IN_WORDS, SANDBOX
 
 #: Findings that are told one by one; the report holds them all.
 _FINDINGS_AT_MOST: Final = 40
@@ -40,7 +40,7 @@ _WHERE: Final = ("--target", "--sandbox-arguments", "--reports")
 _BASE: Final = re.compile(r"https?://[^/\s':]+(?::(?P<port>\d+))?[^\s']*?(?=/api/v20)")
 #: Signs in and keeps the token in the shell.
 _SIGN_IN: Final = (
-    "TOKEN=$(curl -s {base}/api/v2013/authentication/token -H 'Accept: application/json'"
+    "$(curl -s {base}/api/v2013/authentication/token -H 'Accept: application/json'"
     " -H 'Content-Type: application/json' --data-binary {account}"
     """ | sed 's/.*"authenticationToken" *: *"\\([^"]*\\)".*/\\1/')"""
 )
@@ -111,29 +111,52 @@ def next_commands(
 
 def _by_hand(cause: Cause, before: Sequence[Exchange], sandbox: str | None) -> Iterator[NextCommand]:
     """The lines that send it without this program; `sandbox` holds the arguments of one to serve first."""
-    finding = cause.lead
-    needed = [curl(exchange, Redactor()) for exchange in before if exchange.request_body.whole]
-    lines = "\n".join([*needed, *finding.curl])
+    role = _signing_in(cause.lead.role)
+    needed = [
+        curl(exchange, Redactor()).replace("$TOKEN", f"${_token_of(_signing_in(exchange.role), role)}")
+        for exchange in before
+        if exchange.request_body.whole
+    ]
+    own = [_with_password(line, role, sandbox) for line in (cause.curl, *cause.lead.curl)]
+    lines = "\n".join([*needed, *own])
     base = _BASE.search(cause.curl)
     if sandbox is not None and base:
         line = f"registry-contracts sandbox --port {base['port'] or 8080} {sandbox}".rstrip()
         yield NextCommand("serve", "By hand: serve the sandbox again, in a terminal of its own", line)
-    if base and "TOKEN" in lines:
-        role = finding.role or "author"
-        account = _SANDBOX_ACCOUNT.format(role=role) if sandbox is not None else _ANY_ACCOUNT
-        needs = "" if sandbox is not None else f", with EMAIL and PASSWORD of the account {role}"
-        line = _SIGN_IN.format(base=base[0], account=account)
-        yield NextCommand("token", f"By hand: sign in as {role}{needs}", line)
+    for name in dict.fromkeys([role, *(_signing_in(exchange.role) for exchange in before)]):
+        if base is None:
+            break
+        if f"${_token_of(name, role)}" in lines or f"${{{_token_of(name, role)}" in lines:
+            account = _SANDBOX_ACCOUNT.format(role=name) if sandbox is not None else _ANY_ACCOUNT
+            needs = "" if sandbox is not None else f", with EMAIL and PASSWORD of the account {name}"
+            line = f"{_token_of(name, role)}={_SIGN_IN.format(base=base[0], account=account)}"
+            yield NextCommand("token", f"By hand: sign in as {name}{needs}", line)
     if needed:
         does = "By hand: what it relies on; the numbers of attachments are those of the answers"
-        yield NextCommand(
-            "before", does if "/attachments/" in lines else does.partition(";")[0], "\n".join(needed)
-        )
+        told = does if "/attachments/" in lines else does.partition(";")[0]
+        yield NextCommand("before", told, "\n".join(needed))
     needs = "; file is the body that was sent, which traffic.har holds" if "@file" in lines else ""
-    others = [line for line in finding.curl if line != cause.curl]
-    yield NextCommand("curl", f"By hand: the request that shows it{needs}", cause.curl)
-    if others:
+    needs += f"; PASSWORD is that of the account {role}" if "$PASSWORD" in own[0] else ""
+    yield NextCommand("curl", f"By hand: the request that shows it{needs}", own[0])
+    if others := [line for line in own[1:] if line != own[0]]:
         yield NextCommand("curls", "By hand: the requests beside it", "\n".join(others))
+
+
+def _signing_in(role: str | None) -> str:
+    """The account whose token a request of a role may need."""
+    return role if role in ACCOUNT_ROLES else AUTHOR
+
+
+def _token_of(role: str, usual: str) -> str:
+    """The variable that holds the token of a role, beside the one of the finding's own."""
+    return "TOKEN" if role == usual else f"TOKEN_{role.upper()}"
+
+
+def _with_password(line: str, role: str, sandbox: str | None) -> str:
+    """A line with the account's password where a body held it: that of the sandbox is known to all."""
+    given = f"sandbox-{role}" if sandbox is not None else """'"$PASSWORD"'"""
+    head, data, body = line.partition(" --data-binary ")
+    return f"{head}{data}{body.replace(REDACTED, given)}"
 
 
 def _given(command: str) -> dict[str, str]:
@@ -234,14 +257,19 @@ def earlier_writes(record: RunRecord, shown: Sequence[Exchange]) -> tuple[Exchan
     taken = {exchange.id for exchange in shown}
     wanted = {name for exchange in shown for name in _named(exchange)}
     lists = {str(exchange.operation) for exchange in shown} & {*operations_with(answers="list")}
-    writes: list[Exchange] = []
+    writes, replaced = list[Exchange](), set[tuple[str, str]]()
     for exchange in reversed(_before(record, shown)):
         if exchange.id in taken or not _was_done(exchange) or len(writes) == _MOST:
+            continue
+        # Of what cases wrote in place of each other, the last stands: others would hide what made the record.
+        place = (exchange.method, urlsplit(exchange.url).path)
+        if place in replaced and not _of_the_attempt(exchange, shown):
             continue
         fills = len(writes) < _IN_A_LIST and any(_fills(exchange, name, wanted, shown) for name in lists)
         if fills or _is_needed(exchange, wanted, shown):
             wanted |= _named(exchange)
             writes.append(exchange)
+            replaced |= {place} if exchange.method == "PUT" else set()
     return tuple(reversed(writes))
 
 
