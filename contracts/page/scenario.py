@@ -6,7 +6,7 @@ import json
 import re
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from contracts.cases.generated_faults import ABSENT
@@ -165,11 +165,19 @@ class Differences:
 
     Args:
         literals: Writes values as Python.
+        taken: Values that come from earlier answers, which are written even where the valid request happens to hold
+            the same.
     """
 
     def __init__(
-        self, operation: str, base: PreparedRequest, sent: PreparedRequest, literals: Literals
+        self,
+        operation: str,
+        base: PreparedRequest,
+        sent: PreparedRequest,
+        literals: Literals,
+        taken: Collection[str] = (),
     ) -> None:
+        self._taken = taken
         self._operation = operation
         self._base = base
         self._sent = sent
@@ -216,7 +224,7 @@ class Differences:
         for name in before.keys() - after.keys():
             yield f"del request.{part}[{self._literals.quoted(name)}]"
         for name, value in after.items():
-            if name not in before or before[name] != value:
+            if name not in before or before[name] != value or value in self._taken:
                 yield f"request.{part}[{self._literals.quoted(name)}] = {self._literals.value(value)}"
 
     def _body(self, before: Any, after: Any) -> Iterator[str]:
@@ -444,7 +452,7 @@ def scenario_of_sequence(
             raise UsageError("a scenario test is made of what was sent; send the request first")
         taken = {each.value: each.name for each in values if each.used_by(form_request)}
         literals.know(named | _known(form_request) | taken)
-        step = _Step(form_request, literals)
+        step = _Step(form_request, literals, taken)
         wanted = _wanted(form_request.judged, step.claims.ruled_out())
         last = place == len(kept) - 1
         step.write(wanted if last or form_request.judged.findings else wanted[:1])
@@ -488,16 +496,19 @@ class _Step:
     Args:
         form_request: What was sent, and judged.
         literals: Writes values; of a case of several steps, theirs.
+        taken: Values that it takes from the answers of earlier steps.
     """
 
-    def __init__(self, form_request: FormRequest, literals: Literals) -> None:
+    def __init__(self, form_request: FormRequest, literals: Literals, taken: Collection[str] = ()) -> None:
         if form_request.sent is None or form_request.judged is None:
             raise UsageError("a scenario test is made of what was sent; send the request first")
         self.form_request = form_request
         self.judged = form_request.judged
         self.claims = ClaimLines(self.judged, load_catalogue())
         self.literals = literals
-        self._changes = Differences(form_request.operation, form_request.base, form_request.sent, literals)
+        self._changes = Differences(
+            form_request.operation, form_request.base, form_request.sent, literals, taken
+        )
         self.fixtures: set[str] = set()
         self.imports: set[str] = set()
         self.lines: list[str] = []

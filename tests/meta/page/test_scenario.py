@@ -162,12 +162,20 @@ def other_draft(form: dict[str, Any]) -> None:
 
 
 def chain(page: Page) -> dict[str, Any]:
-    """Word three requests as one test: what the first answers is in the address, and in the filter, of the next."""
+    """Word five requests as one test: what one answers is in the address, or in the filter, of the next."""
     first = page.tried("saveDraft")["form_number"]
-    filter_of_it = {"$filter": f"identifier eq '{{{first}.identifier}}'"}
-    later = (("getDraft", "path", {"uid": f"{{{first}.identifier}}"}), ("listDrafts", "query", filter_of_it))
     numbers = [first]
-    for operation, place, values in later:
+    for operation, place in (
+        ("getDraft", "path"), ("listDrafts", "query"), ("createAttachment", "path"), ("getAttachment", "path"),
+    ):  # fmt: skip
+        values = {
+            "listDrafts": {"$filter": f"identifier eq '{{{first}.identifier}}'"},
+            "getAttachment": {
+                "uid": f"{{{first}.identifier}}",
+                "attachmentId": f"{{{numbers[-1]}.id}}",
+                "filename": f"{{{numbers[-1]}.filename}}",
+            },
+        }.get(operation, {"uid": f"{{{first}.identifier}}"})
         asked = {"operation": operation, "role": "author", "realm": ""}
         filled = page.done("/api/prepare", **asked, live=True)
         filled["form"][place].update(values)
@@ -185,7 +193,10 @@ def test_a_sequence_becomes_one_test_in_which_answers_give_what_later_requests_n
     assert written[0] == 'request = ordinary.request("saveDraft")'
     assert 'request.path["uid"] = identifier_1' in written[taken:]
     assert """request.query["$filter"] = "identifier eq '" + identifier_1 + "'\"""" in written[taken:]
-    assert made["text"].count("sent = request.send(author)") == 3
+    assert {'request.path["attachmentId"] = id_2', 'request.path["filename"] = filename_3'} <= {
+        *written[taken:]
+    }
+    assert made["text"].count("sent = ") == 5
     assert "rc-" not in made["text"]
 
 
