@@ -7,6 +7,8 @@ from click.shell_completion import ShellComplete
 from contracts.cli.gate import command as gate
 from contracts.cli.program import program
 from contracts.cli.run import command as run
+from contracts.cli.run import pytest_words
+from contracts.errors import UsageError
 
 #: Shared options whose help says what they are in that command.
 WORDED_APART = {"strict"}
@@ -44,3 +46,11 @@ def test_a_shared_option_is_the_same_in_both() -> None:
 def test_realms_and_targets_are_completed(command: str) -> None:
     assert completed(command, "--realm", "ab") == ["abs-dev"]
     assert completed(command, "--target", "sandb") == ["sandbox"]
+
+
+def test_an_address_stands_for_a_target_and_not_beside_one() -> None:
+    assert "--target=https://host.example" in pytest_words(
+        {"base_url": "https://Host.example/"}, None, strict=False
+    )
+    with pytest.raises(UsageError, match="both name a target"):
+        pytest_words({"base_url": "https://host.example", "target": "dev"}, None, strict=False)

@@ -43,6 +43,19 @@ def test_three_variables_make_a_target(tmp_path: Path) -> None:
     assert target.accounts["author"].password.reveal() == "hunter2"
 
 
+def test_an_address_is_a_target_with_the_account_of_the_variables(tmp_path: Path) -> None:
+    target = load_target("https://Host.example/", ENVIRON, tmp_path)
+    assert target is not None
+    assert (target.name, target.base_url) == ("environment", "https://host.example")
+    for address, environ, words in (
+        ("https://host.example", {"REGISTRY_EMAIL": "a@b.example"}, "set REGISTRY_PASSWORD, or name"),
+        ("https://user:hunter2@host.example", ENVIRON, "the address of the target holds credentials"),
+    ):
+        with pytest.raises(UsageError, match=words) as refused:
+            load_target(address, environ, tmp_path)
+        assert "hunter2" not in str(refused.value)
+
+
 @pytest.mark.parametrize("empty", [("BASE_URL",), ("BASE_URL", "EMAIL", "PASSWORD")])
 def test_empty_variables_are_refused_and_not_taken_for_the_sandbox(empty: tuple[str, ...]) -> None:
     known = {"REGISTRY_EMAIL": "a@b.example", "REGISTRY_PASSWORD": "hunter2"}
