@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks.commands import Timed, collection, first_answer, smoke
+from benchmarks.commands import Timed, collection, first_answer, first_request, smoke
 from benchmarks.exchange import exchange_cost
 from benchmarks.growth import checked_archive, growth, memory_of_large_answers
 from benchmarks.latency import slow_service
@@ -31,7 +31,7 @@ _GATE = ("run", "--seed", "1", "--realm", "abs-dev")
 )
 @click.option("--small", is_flag=True, help="Run every benchmark in its smallest form, in under a minute.")
 def main(exchanges: int, small: bool) -> None:
-    """Measure collection, first answer, the smoke profile, a checked and a proxied exchange, and a year's site.
+    """Measure collection, first answer and request, smoke, a checked and a proxied exchange, and a year's site.
 
     A bar that is missed is printed and fails nothing: machines differ. A benchmark that breaks does fail.
     """
@@ -39,6 +39,8 @@ def main(exchanges: int, small: bool) -> None:
     realms = ("abs-dev",) if small else ()
     _say("collection of all cases", collection(), bar="3 s")
     _say("first answer of the sandbox", first_answer(), bar="about 1.5 s")
+    _say("first request of a run", first_request(1), bar="2 s")
+    _say("first request of a run with eight workers", first_request(8), bar="4 s on two cores")
     _say(
         f"profile smoke, {'one realm' if small else 'four realms'}",
         smoke(realms),

@@ -1,6 +1,8 @@
 """Whole commands, timed from outside as a person would wait for them."""
 
 import json
+import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -41,6 +43,23 @@ def first_answer() -> Timed:
     finally:
         server.terminate()
         server.wait()
+
+
+def first_request(workers: int) -> Timed:
+    """From the command `registry-contracts run` to its first request, at a service that hangs up then."""
+    with socket.create_server(("127.0.0.1", 0)) as service, tempfile.TemporaryDirectory() as folder:
+        known = {"BASE_URL": f"http://127.0.0.1:{service.getsockname()[1]}"}
+        known |= {"EMAIL": "author@sandbox.test", "PASSWORD": "sandbox-author"}
+        environment = os.environ | {f"REGISTRY_{name}": value for name, value in known.items()}
+        words = [*PROGRAM, "run", "--wait", "0", "--workers", str(workers), "--reports", folder]
+        started = time.perf_counter()
+        run = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        service.settimeout(60)
+        service.accept()[0].close()
+        seconds = time.perf_counter() - started
+        service.close()
+        run.wait()
+    return Timed(seconds, f"load {os.getloadavg()[0]:.1f}")
 
 
 def smoke(realms: Sequence[str] = ()) -> Timed:
