@@ -37,7 +37,7 @@ CLAUSES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "attachment-exists-token": ("attachments-closed",),
         "attachment-get-token": ("attachments-closed",),
         "attachment-thumbnail-token": ("attachments-closed",),
-        "attachment-name-taken": ("file-names-unique",),
+        "attachment-name-taken": ("file-names-unique", "file-names-numbered", "file-names-replaced"),
         "attachment-name-disagrees": ("file-names-unread",),
         "attachment-name-unusual": ("file-names-plain", "file-names-changed"),
         "attachment-empty-file": ("empty-file-refused",),
