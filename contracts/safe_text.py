@@ -114,6 +114,15 @@ def plain_line(text: str, limit: int = 160) -> str:
     return cut(" ".join(printable(text).split()), limit)
 
 
+#: Characters of the one line that says why a command cannot go on.
+_LONGEST_COMPLAINT = 2000
+
+
+def complaint(error: Exception) -> str:
+    """Return the text of an error as the one line that a command ends with."""
+    return plain_line(str(error), _LONGEST_COMPLAINT)
+
+
 def one_line(text: str) -> str:
     r"""Return a line, its continuations indented: any other line break, brought in from outside, stands as `\n`."""
     return _BREAK.sub(r"\\n", text)

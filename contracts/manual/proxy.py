@@ -92,6 +92,7 @@ class BodyCopy:
 #: Marks an answer as the proxy's own (RFC 9209); nothing of it is the service's.
 OWN: Final = "Proxy-Status"
 _BAD_GATEWAY: Final = 502
+_BAD_REQUEST: Final = 400
 _FORBIDDEN: Final = 403
 #: What the server adds to every answer, whether the service sent it or not.
 _ADDED: Final = ("Date", "Server", "Content-Type")
@@ -152,9 +153,11 @@ class ProxyHandler:
             passing.request_headers = _without_origin(passing.request_headers)
         self.under_way += 1
         self._overlaps.begin(passing.number, request.method, passing.url)
+        watching = asyncio.create_task(_fail_malformed(request))
         try:
             return await self._pass_on(request, passing)
         finally:
+            watching.cancel()
             overlapped = self._overlaps.end(passing.number)
             self.under_way -= 1
             self.last = time.monotonic()
@@ -174,6 +177,10 @@ class ProxyHandler:
         except GuardViolation as refused:
             return await self._own(request, passing, _FORBIDDEN, str(refused), "http_request_denied")
         except RelayFault as fault:
+            malformed = request.content.exception() if request.body_exists else None
+            if isinstance(malformed, HttpProcessingError):
+                line = f"the body of the request is malformed: {_reason(malformed)}"
+                return await self._own(request, passing, _BAD_REQUEST, line, "http_request_error")
             return await self._own(
                 request,
                 passing,
@@ -227,6 +234,22 @@ class ProxyHandler:
             response.headers.popall(name, None)
         vary = ", ".join(response.headers.getall("Vary", ()))
         response.headers.update(self._origins.of_answer(request.headers.get("Origin"), vary))
+
+
+async def _fail_malformed(request: web.BaseRequest) -> None:
+    """End the reading of a body that turns malformed in the middle.
+
+    The server keeps the error for a next request, and has the reader wait for more of this one.
+    """
+    if "chunked" not in request.headers.get("Transfer-Encoding", "").lower():
+        return
+    while not request.content.is_eof():
+        await asyncio.sleep(_LOOKS_SECONDS)
+        for message, _ in tuple(getattr(request.protocol, "_messages", ())):
+            error = getattr(message, "exc", None)
+            if isinstance(error, HttpProcessingError):
+                request.content.set_exception(error)
+                return
 
 
 def _for_this_machine(request: web.BaseRequest) -> bool:

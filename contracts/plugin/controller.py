@@ -37,6 +37,7 @@ from contracts.plugin.session_finish import (
 )
 from contracts.plugin.worker import MAIN, WORKER, Worker
 from contracts.reports.writers import unwritten
+from contracts.safe_text import complaint
 from contracts.session.draft_cleanup import Sweeper
 from contracts.session.private_folder import remove_abandoned_private_folders
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
@@ -86,11 +87,11 @@ def _begin(config: pytest.Config) -> None:
     try:
         plan, sandbox = make_plan(config.stash[SELECTION], config.stash[TARGET], partial(_start, config))
     except UsageError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(complaint(error)) from None
     except SuiteError as error:
         # A signal for all processes may end the sandbox before it has a session of its own.
         code = ExitCode.INTERRUPTED if stopping.asked else ExitCode.ERROR
-        pytest.exit(str(error), returncode=code)
+        pytest.exit(complaint(error), returncode=code)
     config.stash[PLAN] = stopping.plan = plan
     try:
         _open(config, plan, sandbox)

@@ -20,6 +20,7 @@ from contracts.plugin.session_finish import COMPLAINTS, PLAN, VERDICT
 from contracts.reports import verdict_json
 from contracts.reports.webhook import OPTION, REPORT_OPTION, Delivery, WebhookSettings, webhook_settings
 from contracts.reports.writers import pack
+from contracts.safe_text import complaint
 from contracts.settings.target import SANDBOX
 
 _COMPARISON = pytest.StashKey[Comparison]()
@@ -37,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_COMPARISON] = _comparison(config)
         settings = _webhook_settings(config)
     except RegistryContractsError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(complaint(error)) from None
     if settings is not None:
         config.stash[_SETTINGS] = settings
 
@@ -75,7 +76,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     try:
         stash[COMPLAINTS] = stash[_COMPARISON].note_in(Path(stash[PLAN].folder))
     except UsageError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(complaint(error)) from None
 
 
 @pytest.hookimpl(trylast=True)

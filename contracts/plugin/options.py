@@ -23,6 +23,7 @@ from contracts.interface.catalogue import Catalogue, Clause, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS
 from contracts.plugin.run_options import RUN_OPTIONS
+from contracts.safe_text import complaint
 from contracts.settings.guard import refuse_production_realm
 from contracts.settings.settings_reader import load_target
 from contracts.settings.target import DEVELOPMENT_REALMS, SANDBOX, Target
@@ -309,7 +310,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if target is not None and selection.shard is not None:
             target = share_of(target, selection.profile, selection.shard)
     except RegistryContractsError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(complaint(error)) from None
     config.stash[SELECTION] = selection
     config.stash[TARGET] = target
 

@@ -32,7 +32,7 @@ from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.session_finish import COMPLAINTS, PLAN, TROUBLE, VERDICT
 from contracts.reports.annotations import annotate
 from contracts.reports.finding_files import lines_of
-from contracts.safe_text import cut, many, one_line, plain_line, printable
+from contracts.safe_text import complaint, cut, many, one_line, plain_line, printable
 from contracts.session.limits import requests_counted
 
 #: Set by a command that tells the verdict itself, after everything else.
@@ -116,8 +116,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(line)
     if verdict.weather and verdict.exit_code is not ExitCode.INCONCLUSIVE:
         terminalreporter.write_line(f"weather: {plain_line(verdict.weather, _LONGEST_LINE)}")
-    for complaint in config.stash.get(COMPLAINTS, []):
-        terminalreporter.write_line(f"history: {plain_line(complaint, _LONGEST_LINE)}")
+    for trouble in config.stash.get(COMPLAINTS, []):
+        terminalreporter.write_line(f"history: {plain_line(trouble, _LONGEST_LINE)}")
     if verdict.drift.sentence:
         terminalreporter.write_line(f"drift: {plain_line(verdict.drift.sentence, _LONGEST_LINE)}")
     folder = Path(config.stash[PLAN].folder)
@@ -396,7 +396,7 @@ def pytest_configure(config: pytest.Config) -> None:
     asked = config.getoption("--progress")
     if asked not in list(ShowProgress):
         error = UsageError(f"--progress takes {', '.join(ShowProgress)}, not '{asked}'")
-        raise pytest.UsageError(str(error))
+        raise pytest.UsageError(complaint(error))
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and not is_worker(config):
         reporter._tw._file = LastingOutput(reporter._tw._file)

@@ -16,7 +16,7 @@ from contracts.proving.proof_report import put_between
 from contracts.safe_text import plain_line
 from tests.meta.hostile.probe import PROBES, Probe, Skipped, Wrong, folder_of_its_own
 
-MODULES = ("exit_codes", "answers", "files", "clients", "world")
+MODULES = ("exit_codes", "answers", "files", "secrets", "clients", "world")
 #: Commands side by side; each probe waits more than it works.
 SIDE_BY_SIDE = 2
 

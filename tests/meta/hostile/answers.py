@@ -82,6 +82,15 @@ ALTERATIONS: dict[str, tuple[Callable[[Asked, Given], Given | bytes], tuple[int,
     ),
     "nasty texts in every JSON": (_nasty_answer, (0, 1)),
     "nasty texts as every answer": (_refusing, (1, 6)),
+    "a chunk in the middle of each answer that is none": (
+        lambda asked, given: (
+            given
+            if asked.sign_in
+            else _OK.replace(b"Content-Length: 2", b"Transfer-Encoding: chunked").removesuffix(b"[]")
+            + b"1\r\n[\r\nZZ\r\n]\r\n"
+        ),
+        (6,),
+    ),
     "a header of control characters": (
         lambda _, given: given.with_headers(("X-Odd", "\x01\x02\x1b[2J")),
         (0, 1, 6),
@@ -101,8 +110,22 @@ def _altered_run(folder: Path, alter: Callable[[Asked, Given], Given | bytes], c
     return f"exit {ended.code}, {len(verdict['findings'])} findings"
 
 
+_CONSUMER = """operations = ["getDraft"]
+realms = ["abs-dev"]
+clauses = ["draft-get-content"]
+"""
+
+
+def _altered_gate(folder: Path, alter: Callable[[Asked, Given], Given | bytes]) -> str:
+    (folder / "sdk.toml").write_text(_CONSUMER)
+    with altered(alter) as service:
+        ended = honest(_run(folder, service, "gate", "--consumer", "sdk.toml"), 0, 1, 6, lines=3)
+    return f"exit {ended.code}"
+
+
 for name, (alter, codes) in ALTERATIONS.items():
     probe(GROUP, f"run: {name}")(partial(_altered_run, alter=alter, codes=codes))
+    probe(GROUP, f"gate --consumer: {name}")(partial(_altered_gate, alter=alter))
 
 
 def _retry_after(value: str) -> Callable[[Asked, Given], Given]:
@@ -155,6 +178,10 @@ SCRIPTS: dict[str, Callable[[Asked], bytes | Iterator[bytes]]] = {
     "a header line without end": lambda _: b"HTTP/1.1 200 OK\r\nX: " + b"x" * 2_000_000,
     "100,000 headers": lambda _: b"HTTP/1.1 200 OK\r\n" + b"X: 1\r\n" * 100_000 + b"\r\n",
     "control characters in headers": lambda _: _OK.replace(b"OK\r\n", b"OK\r\nX-Odd: \x00\x01\x1b[2J\r\n"),
+    "a chunk in the middle that is none": lambda _: (
+        _OK.replace(b"Content-Length: 2", b"Transfer-Encoding: chunked").removesuffix(b"[]")
+        + b"1\r\n[\r\nZZ\r\n]\r\n"
+    ),
     "a reason that forges": lambda _: _OK.replace(b"200 OK", b"200 \x1b[2J::error::forged"),
 }
 

@@ -62,7 +62,14 @@ CLIENTS: dict[str, tuple[bytes, Callable[[Asked], bytes], int]] = {
         _ok,
         400,
     ),
+    "a chunk in the middle of a body that is none": (
+        _REQUEST.replace("GET", "POST").encode() + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n",
+        _ok,
+        400,
+    ),
 }
+#: What a client sends some time after that.
+LATER = {"a chunk in the middle of a body that is none": b"ZZ\r\n{}\r\n"}
 
 
 def _free_port() -> int:
@@ -70,7 +77,9 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _through(folder: Path, sent: bytes, script: Callable[[Asked], bytes], status: int) -> None:
+def _through(
+    folder: Path, sent: bytes, script: Callable[[Asked], bytes], status: int, later: bytes = b""
+) -> None:
     port = _free_port()
     got: list[bytes] = []
 
@@ -78,6 +87,8 @@ def _through(folder: Path, sent: bytes, script: Callable[[Asked], bytes], status
         while process.poll() is None and not got:
             with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port), 5) as wire:
                 wire.sendall(sent)
+                time.sleep(0.5 if later else 0)
+                wire.sendall(later)
                 got.append(wire.makefile("rb").readline())
             time.sleep(0.1)
 
@@ -95,4 +106,4 @@ def _through(folder: Path, sent: bytes, script: Callable[[Asked], bytes], status
 
 
 for name, (sent, script, status) in CLIENTS.items():
-    probe(GROUP, name)(partial(_through, sent=sent, script=script, status=status))
+    probe(GROUP, name)(partial(_through, sent=sent, script=script, status=status, later=LATER.get(name, b"")))

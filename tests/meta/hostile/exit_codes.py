@@ -14,6 +14,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from tests.meta.hostile.probe import (
+    NASTY,
     SHORT_RUN,
     START,
     TINY_RUN,
@@ -193,3 +194,24 @@ def _history_lock(folder: Path) -> None:
     with FileLock(folder / "reports" / ".history.jsonl.lock"):
         ended = honest(command(folder, *TINY_RUN), 0)
     expect("another run holds its lock" in ended.all, "does not say that the history lacks this run")
+
+
+#: Words that a command cannot use, with a nasty text where it would quote it.
+MISUSED: tuple[tuple[str, ...], ...] = (
+    ("run", "--realm"), ("run", "--clause"), ("run", "--target"), ("run", "--profile"), ("gate", "--consumer"),
+    ("call",), ("explain",), ("list",), ("check",), ("replay",), ("drift", "show", "--baseline"),
+    ("doctor", "--target"),
+    ("history", "--clause"), ("sweep", "--target"), ("merge",), ("init",), ("prove", "--case"), ("site",), (),
+)  # fmt: skip
+
+
+def _misused(folder: Path, words: tuple[str, ...]) -> str:
+    text = "".join(text for text in NASTY if "\0" not in text)
+    said = text.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
+    return f"exit {honest(command(folder, *words, said), 4, lines=4).code}"
+
+
+for misused in MISUSED:
+    probe(GROUP, f"{' '.join(misused) or 'no command'}: nasty texts among its words")(
+        partial(_misused, words=misused)
+    )

@@ -6,7 +6,9 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from tests.meta.hostile.probe import (
     PATIENCE,
     TINY_RUN,
     WHOLE_RUN,
+    Skipped,
     Wrong,
     command,
     expect,
@@ -206,24 +209,87 @@ for name, order in EVERYTHING.items():
     probe(GROUP, name)(partial(_every_value, **order))
 
 
+#: What stands where a file is expected, by how it is made.
+SPECIAL: dict[str, Callable[[Path], None]] = {
+    "a pipe": os.mkfifo,
+    "a device": lambda path: path.symlink_to("/dev/zero"),
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "a folder": Path.mkdir,
+}
+
+
 def _special_file(folder: Path, name: str, kind: str) -> None:
     place = _copied(folder, "shard")
     path = _run(place) / name
     path.unlink()
-    if kind == "a pipe":
-        os.mkfifo(path)
-    elif kind == "a device":
-        path.symlink_to("/dev/zero")
-    else:
-        path.symlink_to(path.name)
+    SPECIAL[kind](path)
     # A ledger that is not there is one of a run that wrote nothing.
     codes = (0, 4) if kind == "a link to itself" and name == "ledger.jsonl" else (4,)
     honest(command(place, "merge", "reports", "--reports", "merged"), *codes, lines=3)
 
 
 for name in ("run.json", "journal-main.jsonl", "ledger.jsonl"):
-    for kind in ("a pipe", "a device", "a link to itself"):
+    for kind in SPECIAL:
         probe(GROUP, f"merge: {name} is {kind}")(partial(_special_file, name=name, kind=kind))
+
+#: Commands that read a file which people name, the file last.
+NAMED = (
+    ("check", "x.har"),
+    ("replay", "x.json"),
+    ("replay", "x.har"),
+    ("consumer", "from-har", "x.har"),
+    ("init", "x", "--no-look", "--dry-run", "--from-har", "x.har"),
+    ("drift", "show", "--baseline", "x.yaml"),
+    ("doctor", "--target", "x.toml"),
+    ("gate", "--consumer", "x.toml"),
+    ("run", "--deviations", "x.toml"),
+    ("call", "createContact", "--dry-run", "--body", "@x.json"),
+)
+
+
+def _named_file(folder: Path, words: tuple[str, ...]) -> None:
+    for number, (kind, make) in enumerate(SPECIAL.items()):
+        place = folder / str(number)
+        place.mkdir()
+        make(place / words[-1].removeprefix("@"))
+        try:
+            honest(command(place, *words, environment=_NOWHERE), 4)
+        except Wrong as wrong:
+            raise Wrong(f"{kind}: {wrong}") from None
+
+
+for words in NAMED:
+    probe(GROUP, f"{' '.join(words)}: the file is {', '.join(SPECIAL)}")(partial(_named_file, words=words))
+
+
+#: Entries of an archive, and what stands in each.
+_MANY, _LARGE_TEXT = 1_000, "x" * 1_000_000
+
+
+@probe(GROUP, "check: a HAR of a gigabyte")
+def _gigabyte(folder: Path) -> str:
+    if shutil.disk_usage(folder).free < 4 << 30:
+        raise Skipped("no room for it here")
+    place = _copied(folder, "finding")
+    (entry,) = json.loads(_har(place).read_text("utf-8"))["log"]["entries"][:1]
+    entry["response"]["content"] |= {"text": _LARGE_TEXT, "size": len(_LARGE_TEXT)}
+    with (place / "large.har").open("w") as file:
+        file.write('{"log":{"entries":[')
+        for number in range(_MANY):
+            file.write(("," if number else "") + json.dumps(entry))
+        file.write("]}}")
+    began = time.monotonic()
+    peaks: list[float] = []
+
+    def watch(process: subprocess.Popen[bytes]) -> None:
+        while process.poll() is None:
+            with suppress(OSError):
+                status = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+                peaks.extend(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM:"))
+            time.sleep(0.2)
+
+    ended = honest(command(place, "check", "large.har", meanwhile=watch), 0, 1, 4, 5, 6)
+    return f"exit {ended.code}, {time.monotonic() - began:.0f} s, {max(peaks, default=0):.0f} MB"
 
 
 @probe(GROUP, "merge: the target's name leads out of the reports folder")

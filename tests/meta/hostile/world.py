@@ -12,7 +12,6 @@ from pathlib import Path
 
 import trustme
 
-from tests.meta.hostile.answers import ALTERATIONS
 from tests.meta.hostile.probe import SHORT_RUN, TINY_RUN, Ended, command, expect, honest, probe, run_folders
 from tests.meta.hostile.service import Asked, Given, Service, accounts, altered, scripted
 from tests.meta.program import CHECKOUT
@@ -150,18 +149,28 @@ SETTINGS = (
 )
 
 
-def _setting(folder: Path, line: str) -> str:
+def _with_settings(folder: Path, change: Callable[[str, str], str], *codes: int) -> str:
+    """Sign in and list drafts with settings that are changed; `change` gets their text and the service's address."""
     with altered(lambda _, given: given) as service:
         settings = service.settings(folder)
+        settings.write_text(change(settings.read_text(), service.url))
+        words = ("call", "listDrafts", "--realm", "abs-dev", "--target", str(settings))
+        ended = honest(command(folder, *words, environment=accounts()), *codes, lines=3)
+        outside = [each.path for each in service.asked if ".." in each.path.split("/")]
+    expect(not outside, f"asks for {outside[:1]}")
+    return f"exit {ended.code}"
+
+
+def _setting(folder: Path, line: str) -> str:
+    def change(text: str, _: str) -> str:
         name = line.partition(" ")[0]
-        kept = [each for each in settings.read_text().splitlines() if not each.startswith(name)]
+        kept = [each for each in text.splitlines() if not each.startswith(name)]
         if "[pace]" not in kept:
             kept.append("[pace]")
         kept.insert(kept.index("[pace]") + 1, line)
-        settings.write_text("\n".join(kept) + "\n")
-        words = ("call", "listDrafts", "--realm", "abs-dev", "--target", str(settings))
-        ended = honest(command(folder, *words, environment=accounts()), 0, 4, 6, lines=3)
-    return f"exit {ended.code}"
+        return "\n".join(kept) + "\n"
+
+    return _with_settings(folder, change, 0, 4, 6)
 
 
 for line in SETTINGS:
@@ -185,35 +194,14 @@ ADDRESSES = (
 
 
 def _address(folder: Path, address: str) -> str:
-    with altered(lambda _, given: given) as service:
-        settings = service.settings(folder)
-        text = settings.read_text().replace(service.url, f"{service.url}/" + address.replace("\\", "\\\\"))
-        settings.write_text(text)
-        ended = command(folder, "call", "listDrafts", "--target", str(settings), environment=accounts())
-        honest(ended, 0, 1, 4, 6, lines=3)
-        outside = [each.path for each in service.asked if ".." in each.path.split("/")]
-    expect(not outside, f"asks for {outside[:1]}")
-    return f"exit {ended.code}"
+    escaped = address.replace("\\", "\\\\")
+    return _with_settings(folder, lambda text, url: text.replace(url, f"{url}/{escaped}"), 0, 1, 4, 6)
 
 
 for address in ADDRESSES:
     probe(GROUP, f"call: {address.encode('unicode_escape').decode()} in the address")(
         partial(_address, address=address)
     )
-
-
-_CONSUMER = """operations = ["getDraft"]
-realms = ["abs-dev"]
-clauses = ["draft-get-content"]
-"""
-
-
-@probe(GROUP, "gate --consumer: nasty texts in every JSON")
-def _consumer(folder: Path) -> str:
-    (folder / "sdk.toml").write_text(_CONSUMER)
-    with altered(ALTERATIONS["nasty texts in every JSON"][0]) as service:
-        ended = honest(_aimed(folder, service, "gate", "--consumer", "sdk.toml"), 0, 1, 6, lines=3)
-    return f"exit {ended.code}"
 
 
 @probe(GROUP, "run: one byte a second from every operation but signing in")
