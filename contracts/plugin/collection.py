@@ -138,8 +138,13 @@ def _about_faults(operations: Iterable[str]) -> Iterator[str]:
 
 
 def case_of(item: pytest.Item) -> str:
-    """A case's id: the same from a checkout, from an installed wheel and from any working folder."""
-    file = item.path.relative_to(cases_directory()).as_posix()
+    """A case's id: the same from a checkout, from an installed wheel and from any working folder.
+
+    A case of another folder, which only the table of clauses collects, goes by the name of its file.
+    """
+    folder = cases_directory()
+    own = item.path.is_relative_to(folder)
+    file = item.path.relative_to(folder).as_posix() if own else item.path.name
     return f"{file}::{item.nodeid.partition('::')[2]}"
 
 
