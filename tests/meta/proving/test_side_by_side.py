@@ -62,7 +62,9 @@ def test_leaving_early_ends_all_forks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_the_end_of_the_proof_ends_all_forks_and_what_they_started(tmp_path: Path, number: int) -> None:
-    script = SCRIPT.replace("time.sleep(seconds)", "os.fork(); time.sleep(seconds)")
+    # Under nohup the own tests ignore SIGHUP, and so would what they start.
+    listening = f"import signal; signal.signal({int(number)}, signal.SIG_DFL)\n" * (number != signal.SIGKILL)
+    script = listening + SCRIPT.replace("time.sleep(seconds)", "os.fork(); time.sleep(seconds)")
     command = [sys.executable, "-c", script, str(tmp_path), "600", "slow:600:0", "other:600:0"]
     with subprocess.Popen(command) as process:
         groups = [_written(tmp_path / f"{name}.pid") for name in ("slow", "other")]
