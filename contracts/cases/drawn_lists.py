@@ -265,9 +265,8 @@ class DrawnLists:
         """Whether the list of a collection holds the own items: which drafts are in others is not shown."""
         if collection not in self._of_collections:
             page = self._lister(collection).page(filter=equals(self._field.filter_path, *self._field.own))
-            self._of_collections[collection] = (
-                page.size == len(page.order_of(self._field.own)) == len(self._field.own)
-            )
+            # Others beside them are there because the filter does not work, which is for the claims to say.
+            self._of_collections[collection] = len(page.order_of(self._field.own)) == len(self._field.own)
         return self._of_collections[collection]
 
     def _judging(self, what: str) -> Claim:

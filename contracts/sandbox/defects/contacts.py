@@ -376,6 +376,9 @@ defects(
             )
             for entrance, name in _INNER
         },
+        "contact-create-header-languages-of-any-kind": _overlook(
+            lambda fault: fault.code == INVALID_TYPE and fault.path[:2] == ("header", "languages"), _creating
+        ),
         "contact-country-without-identifier": _overlook(_lacks_member("country")),
         "contact-reference-without-identifier": _overlook(_lacks_member("contactOrganization")),
         "contact-gender-without-identifier": _overlook(_lacks_member("gender")),

@@ -37,12 +37,13 @@ CHARSET = {"Content-Type": "application/json; charset=utf-8"}
     "content-type-without-body",
     "head-without-body",
     "json-bodies",
+    "header-letter-case",
     operations=DOCUMENTS,
 )
 def test_ordinary_requests_for_drafts_and_attachments_are_served(
-    ordinary: OrdinaryRequests, claim: Claims
+    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims
 ) -> None:
-    """Draft and attachment operations stand under /api/v2013, with the listed headers, and answer in JSON."""
+    """Draft and attachment operations stand under /api/v2013, with the listed headers in any letter case, in JSON."""
     asked = ordinary.once_each(DOCUMENTS)
     for operation in WITH_JSON:
         claim("json-bodies", operation).meets("empty-or-json", asked[operation])
@@ -54,9 +55,13 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(
     realms = comparison.realms_accepted(
         partial(claim, "realm-document-realms"), asked, ordinary, DRAFTS, apart="listDrafts"
     )
+    renamed = requests.send(ordinary.request("listDrafts"), author, _renamed(author, realm))
+    cased = partial(
+        comparison.treated_alike, claim("header-letter-case", "listDrafts"), renamed, asked["listDrafts"]
+    )
     # Last, as it ends the case where one operation is not served, which says nothing about the others.
     served = _served(claim, asked, ordinary, "draft", "attachment")
-    comparison.judge_each([*headers, *realms, served])
+    comparison.judge_each([*headers, *realms, cased, served])
 
 
 @contract("version-2013-paths", "realm-document-realms", "json-bodies", operations=requests.family("contact"))
@@ -120,18 +125,6 @@ def test_a_charset_in_the_content_type_is_fine(
     """A body labelled as JSON in UTF-8 comes to the same as one labelled as JSON."""
     usual, charset = (requests.send(ordinary.faulty(operation), author, each) for each in ({}, CHARSET))
     comparison.treated_alike(claim("content-type-charset", operation), charset, usual)
-
-
-@contract("header-letter-case", operations=("listDrafts",))
-def test_header_names_of_a_list_are_read_in_any_letter_case(
-    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims
-) -> None:
-    """Names of headers are recognised in small letters and in capitals (RFC 9110, 5.1)."""
-    request = ordinary.request("listDrafts")
-    renamed = requests.send(request, author, _renamed(author, realm))
-    comparison.treated_alike(
-        claim("header-letter-case", "listDrafts"), renamed, requests.send(request, author)
-    )
 
 
 @contract("content-type-charset", "header-letter-case", operations=requests.family("workflow"))
