@@ -1,8 +1,9 @@
 """Forks processes: what they would have to import stands ready, so that each costs hundredths of a second.
 
 Takes orders from a socket, one a message in JSON (kind, words, cwd, env), with the descriptors that become the
-process's output and errors, or with the listening socket of a sandbox as well. Answers with `["started", pid]`, and
-with `["ended", pid, code]` for each process when it is over. Ends, with all it started, when the socket is closed.
+process's output and errors, or with the listening socket of a sandbox as well. Says `["ready", 0]` once it has loaded
+everything, answers with `["started", pid]`, and with `["ended", pid, code]` for each process when it is over. Ends,
+with all it started, when the socket is closed.
 
 Given a checkout, it loads that one's library and cases too; without, the library comes from each order's folder.
 """
@@ -57,6 +58,7 @@ def main(descriptor: str, *checkouts: str) -> None:
     os.set_blocking(wakes, False)
     signal.set_wakeup_fd(wakes)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    orders.send(json.dumps(["ready", 0]).encode())
     while True:
         ready, _, _ = select.select([orders.fileno(), woken], [], [])
         if woken in ready:

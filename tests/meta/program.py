@@ -107,6 +107,8 @@ class Launcher:
     def started(cls, checkout: Path | None = None) -> Iterator[Self]:
         """Start the process, and end it afterwards.
 
+        It has loaded everything when this returns, so that a test may alter the checkout from then on.
+
         Args:
             checkout: Whose library and cases are loaded too; otherwise they come from each command's folder.
         """
@@ -115,7 +117,9 @@ class Launcher:
         words += [str(checkout)] if checkout else []
         with subprocess.Popen(words, env=clean_environment(), pass_fds=[theirs.fileno()]), ours:
             theirs.close()
-            yield cls(ours)
+            launcher = cls(ours)
+            launcher._receive(PATIENCE)
+            yield launcher
 
     def run(
         self,
@@ -188,7 +192,8 @@ class Launcher:
         what, process, *code = json.loads(self._orders.recv(1024))
         if what == "started":
             return int(process)
-        self._codes[process] = code[0]
+        if what == "ended":
+            self._codes[process] = code[0]
         return None
 
 
