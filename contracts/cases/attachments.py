@@ -597,36 +597,60 @@ def some_bytes(claim: Claim, persisted: Exchange, download: Exchange) -> None:
 def persisted(arrange: Arrangement, actor: Actor, uid: str, exchange: Exchange) -> Attachment:
     """The only attachment of a document, made from a temporary file whose name is not known.
 
-    Where the answers tell its number and its name as such, it is that one, found or not.
+    Where the list tells its number and its name as it tells those of an upload, it is that one, found or not.
 
     Raises:
-        Untested: the answers tell no number and name that lead to it, which no sentence says they do.
+        Untested: no number and name of the answers lead to it, which no sentence says they do.
     """
     records = attachments_of(actor, uid).needed(1)
     told = [exchange.answer.json, *records]
     numbers = dict.fromkeys(number for record in told for number in ids_in(record, -1))
-    names = _file_names(told)
-    tried = [Attachment(uid, number, name, b"") for name in names for number in numbers]
+    tried = [Attachment(uid, number, name, b"") for name in _file_names(told) for number in numbers]
     served: list[Attachment] = []
 
     def look() -> bool:
         served[:] = [each for each in tried if works(actor, each) or _downloads(actor, each)][:1]
         return bool(served)
 
-    if look() or (tried and _told_as_such(told) and arrange.eventually(look)):
+    if look():
         return served[0]
-    if tried and _told_as_such(told):
-        return tried[0]
+    alike = _told_like_an_upload(arrange, actor, uid, records)
+    if alike and arrange.eventually(look):
+        return served[0]
+    if alike:
+        return alike[0]
     raise Untested("no number and name in the answers lead to the attachment that was persisted")
 
 
-def _told_as_such(told: Sequence[Any]) -> bool:
-    """Whether records tell an attachment's number and its file's name under the names of such members."""
-    records = [record for record in told if isinstance(record, dict)]
-    members = {
-        name.lower().replace("_", "") for record in records for name, _ in readers.named_members(record)
-    }
-    return bool(members & {"id", "attachmentid"}) and "filename" in members
+def _told_like_an_upload(
+    arrange: Arrangement, actor: Actor, uid: str, records: Sequence[Record]
+) -> list[Attachment]:
+    """Attachments whose number and name stand in the members that hold those of an upload that is served."""
+    upload = second_document(arrange, actor).attachments[0]
+
+    def look() -> tuple[set[str], set[str]]:
+        page = attachments_of(actor, upload.uid).page()
+        members = [
+            member
+            for record in page.records or ()
+            if lists(record, upload)
+            for member in readers.named_members(record)
+        ]
+        return (
+            {name for name, value in members if value in (upload.id, str(upload.id))},
+            {name for name, value in members if value == upload.filename},
+        )
+
+    called = arrange.once("members that lead to an upload", look)
+    pairs = (
+        [[value for name, value in readers.named_members(record) if name in names] for names in called]
+        for record in records
+    )
+    return [
+        Attachment(uid, int(numbers[0]), str(names[0]), b"")
+        for numbers, names in pairs
+        if numbers and names and str(numbers[0]).isdecimal()
+    ]
 
 
 def _downloads(actor: Actor, attachment: Attachment) -> bool:

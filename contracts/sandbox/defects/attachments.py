@@ -532,6 +532,13 @@ async def _(service: Service, faithful: Handler, request: Request) -> Response:
     return Response(media_type=attachment.content_type) if persisted else response
 
 
+@answers("persisted-not-found", "getAttachment", "attachmentExists")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    if service.attachments.requested(request).filename.startswith("temporary-"):
+        raise not_found("there is no such attachment")
+    return await faithful(request)
+
+
 def _made_up(test: Callable[[str], bool], *, refused: bool = False, real: bool = True) -> Change:
     """Return the change that makes an empty attachment of an unknown temporary file whose id passes ``test``."""
 

@@ -64,6 +64,7 @@ CLAUSES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "attachment-id-large",
             "attachment-id-in-link",
             "attachment-id-per-document",
+            "attachment-id-not-listed",
         ),
         "attachment-create-answer": ("attachment-number-alone", *_WRITTEN),
         "attachment-persist-answer": _WRITTEN,

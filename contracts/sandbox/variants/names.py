@@ -11,7 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.sql import ColumnElement
 from starlette.requests import Request
 from starlette.responses import Response
@@ -190,16 +190,35 @@ class _NumberedRows(Listing):
     """A listed attachment is numbered among those of its document."""
 
     def attachments(self, records: Records, uid: str, page: Page) -> list[dict[str, Any]]:
+        return self.page(
+            records, self._numbered(uid, func.row_number().over(order_by=ATTACHMENTS.c.id)), page
+        )
+
+    def _numbered(self, uid: str, number: ColumnElement[int]) -> Select[Any]:
         attachment = ATTACHMENTS.c
-        rows = select(
+        return select(
             attachment.id.label("sequence"),
-            func.row_number().over(order_by=attachment.id).label("id"),
+            number.label("id"),
             attachment.identifier,
             attachment.filename,
             attachment.size,
             attachment.created_on.label("createdOn"),
         ).where(attachment.identifier == uid)
-        return self.page(records, rows, page)
+
+
+class _InnerNumbers(_NumberedRows):
+    """A listed attachment tells a number of the storage's, by which nothing is served."""
+
+    def attachments(self, records: Records, uid: str, page: Page) -> list[dict[str, Any]]:
+        return self.page(records, self._numbered(uid, ATTACHMENTS.c.id * 7 + 3), page)
+
+
+VARIANTS.add(
+    "attachment-id-not-listed",
+    "The fields of a listed attachment are not shown: only the answer to an upload tells the number to read it by.",
+    habits={"attachment_persisted_status": 204},
+    parts={"listing": _InnerNumbers},
+)
 
 
 class _Numbered(AttachmentOperations):
