@@ -14,13 +14,14 @@ from contracts.errors import UsageError
 from contracts.interface.cross_origin import AllowedOrigins
 from tests.meta import browser as chromium
 from tests.meta.program import Launcher, running_proxy
+from tests.meta.samples import record, submission_path
 from tests.meta.sandbox_client import RunningSandbox
 
 PROGRAM = chromium.installed()
 needs_browser = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed to open pages with")
 PATIENCE = 120
 ASKED = {"origin": "http://app.test", "access-control-request-method": "PUT"}
-#: Signs in, saves a draft, reads it back, and is refused; what a page sees of it.
+#: Signs in, saves a draft, reads it back, is refused, and submits with an empty identifier; what a page sees of it.
 APPLICATION = """(async () => {
   const base = "BASE", json = {"Accept": "application/json", "Content-Type": "application/json"};
   const signedIn = await fetch(base + "/api/v2013/authentication/token", {method: "POST", headers: json,
@@ -32,9 +33,17 @@ APPLICATION = """(async () => {
   const saved = await fetch(draft + "?schema=contact", {method: "PUT", headers, body: JSON.stringify(document)});
   const read = await (await fetch(draft, {headers})).json();
   const refused = await fetch(draft, {headers: {...headers, "Authorization": "Bearer none"}});
-  return [saved.ok, read.header.identifier, refused.status, refused.headers.get("WWW-Authenticate")];
+  const submitted = await fetch(base + "SUBMISSION/", {method: "POST", headers,
+    body: JSON.stringify({document: DOCUMENT})});
+  const named = (await submitted.json()).identifier;
+  return [saved.ok, read.header.identifier, refused.status, refused.headers.get("WWW-Authenticate"),
+    submitted.status, typeof named];
 })()"""
+APPLICATION = APPLICATION.replace("SUBMISSION", submission_path("abs-dev", None))
+APPLICATION = APPLICATION.replace("DOCUMENT", json.dumps(record()))
 SEEN = [True, "draft-of-another-origin", 401, "Bearer"]
+#: What becomes of the submission: without the switch of the sandbox there is nothing at its address.
+SUBMITTED, NO_ADDRESS = [201, "string"], [404, "undefined"]
 
 
 @pytest.mark.parametrize(
@@ -139,27 +148,34 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
 def test_an_application_of_another_origin_works_with_the_sandbox(
     page: str, opened: Callable[[str], chromium.Tab], start_sandbox: Callable[..., RunningSandbox]
 ) -> None:
-    allowing = start_sandbox(f"--cors={page}", "--defect=draft-delete-takes-others")
-    assert opened(page).run(APPLICATION.replace("BASE", allowing.url)) == SEEN
+    allowing = start_sandbox(
+        f"--cors={page}", "--variant=identifier-empty", "--defect=draft-delete-takes-others"
+    )
+    assert opened(page).run(APPLICATION.replace("BASE", allowing.url)) == SEEN + SUBMITTED
     asked = f"fetch('{start_sandbox('--cors=http://other.test').url}/openapi.json')"
     assert opened(page).run(f"{asked}.then(() => 'seen', error => error.name)") == "TypeError"
 
 
 @needs_browser
+@pytest.mark.parametrize(
+    ("options", "submitted"), [((), NO_ADDRESS), (("--variant=identifier-empty",), SUBMITTED)]
+)
 def test_an_application_of_another_origin_works_through_the_proxy(
     page: str,
     opened: Callable[[str], chromium.Tab],
-    sandbox_url: str,
+    start_sandbox: Callable[..., RunningSandbox],
     library_launcher: Launcher,
     tmp_path: Path,
+    options: tuple[str, ...],
+    submitted: list[object],
 ) -> None:
     """The target hears of no preflight and of no origin; neither is judged."""
-    words = (f"--base-url={sandbox_url}", f"--cors={page}")
+    words = (f"--base-url={start_sandbox(*options).url}", f"--cors={page}")
     with running_proxy(library_launcher, tmp_path, *words) as through:
-        assert opened(page).run(APPLICATION.replace("BASE", through.url)) == SEEN
+        assert opened(page).run(APPLICATION.replace("BASE", through.url)) == SEEN + submitted
     (archive,) = tmp_path.rglob("traffic.har")
     requests = [entry["request"] for entry in json.loads(archive.read_text("utf-8"))["log"]["entries"]]
-    assert [request["method"] for request in requests] == ["POST", "PUT", "GET", "GET"]
+    assert [request["method"] for request in requests] == ["POST", "PUT", "GET", "GET", "POST"]
     named = {header["name"].lower() for request in requests for header in request["headers"]}
     assert not any(name == "origin" or name.startswith("access-control") for name in named)
     assert "authorization" in named
