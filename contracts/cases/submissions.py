@@ -216,7 +216,13 @@ def claim_named(claims: Callable[[str], Claim], refused: Exchange) -> None:
 
 
 def origin(exchange: Exchange, sent: Any) -> str:
-    """Where the identifier in an answer is from, for observations: `header`, `given`, or `none` where there is none."""
+    """Where the identifier in an answer is from, for observations.
+
+    Returns:
+        `header`, `given`, `none` where there is none, or `refused` where there is no record.
+    """
+    if not taken(exchange):
+        return "refused"
     named = named_identifiers(usable(exchange), sent)
     return "none" if not named else "header" if named[0] == _own_identifier(sent) else "given"
 

@@ -52,6 +52,9 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     # Attachments
     _Sign("attachments-closed", "attachment-get-token", "getAttachment", "seen", _REFUSED),
     _Sign("file-names-unique", "attachment-name-taken", "createAttachment", "status", _REFUSED),
+    _Sign(
+        "file-names-replaced", "attachment-name-taken", "createAttachment", "the first still there", "false"
+    ),
     _Sign("file-names-unread", "attachment-name-disagrees", "getAttachment", "seen", _TAKEN),
     _Sign("file-names-plain", "attachment-name-unusual", "createAttachment", "script and length", _REFUSED),
     _Sign("file-names-changed", "attachment-name-unusual", "createAttachment", ".*", "changed|renamed"),
@@ -102,6 +105,8 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("header-ignored", "contact-header-disagrees", "updateContact", "identifier", "false"),
     _Sign("header-ignored", "contact-header-identifier-rule", "createContact", "characters", "false"),
     _Sign("contacts-minted", "contact-identifier-origin", ".*", "seen", "given"),
+    # A record that was refused for its content went before, under the same identifier.
+    _Sign("refused-contacts-stay-taken", "contact-identifier-origin", "createContact", "seen", "refused"),
     _Sign("identifiers-uuid", "contact-create-answer", ".*", _member(r"\S*"), "string uuid"),
     _Sign("contact-post-updates", "contact-identifier-taken", ".*", "seen", _TAKEN),
     _Sign("contact-put-creates", "contact-update-unknown", ".*", "seen", rf"{_TAKEN}|\d+ errors"),
@@ -120,10 +125,12 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
         "saveDraft",
         _member(""),
         ".*object",
-        _member(r"\.(identifier|documentUid|draft)"),
+        _member(r"\.(identifier|documentUid|draft|errors)"),
     ),
+    # Faults that are told with a success stand beside what was saved; a faulty draft that had a header shows no more.
+    _Sign("draft-content-answered", "draft-save-answer", "saveDraft", _member(r"\.firstName")),
     _Sign("list-with-documents", *_LIST, _member(r"\S*\.document")),
-    _Sign("draft-faults-told", "draft-save-answer", "saveDraft", _member(r"\.errors\[\]\S*")),
+    _Sign("draft-faults-told", "draft-save-answer", "saveDraft", _member(r"\.draft")),
     _Sign("locked-draft-hidden", "draft-of-locked-record", "getDraft", "seen", _REFUSED),
     _Sign("save-see-other", "draft-success-status", "saveDraft", "create", "303"),
     _Sign("head-204", "draft-success-status", "draftExists", "seen", "204"),
@@ -132,7 +139,12 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("metadata-terse", "draft-info-answer", ".*", _member(r"\.schema"), _SOME, _member(r"\S*createdOn")),
     _Sign("ids-renamed", "draft-info-answer", ".*", _member(r"\.documentUid")),
     # Errors and messages
-    _Sign("errors-nested", *_FAULTY, r"\d{3} body\.\S*validation\.errors"),
+    _Sign(
+        "errors-nested",
+        "errors-status|contact-(create|update)-answer|workflow-(answer|message-place)",
+        ".*",
+        r"\d{3} body\.\S*validation\.errors",
+    ),
     _Sign(
         "errors-only",
         "errors-status|contact-(create|update)-answer",
@@ -170,7 +182,7 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("list-items", *_LIST, _member(r"\.items"), _SOME, _member(r"\.facets")),
     _Sign("list-partial", "list-success-status", "listDrafts", "seen|status", r".*206.*"),
     _Sign("list-empty-204", *_LIST, "204 body", "empty"),
-    _Sign("list-empty-404", "attachment-of-another", "listAttachments", "seen", "404"),
+    _Sign("list-empty-404", "attachment-success-status", "listAttachments", "nothing left", "4.."),
     _Sign("pages-of-five", "list-default-page", "listDrafts", "items", "5"),
     _Sign("list-scrambled", "list-default-order", "listDrafts", "order", "other"),
     _Sign("list-options-plain-too", "list-options-without-dollar", "listDrafts", "bounded", "true"),
@@ -192,10 +204,12 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
         "sign-in-refused-200",
         "token-failure-answer",
         "createToken",
-        r"4(00|15) body",
+        r"4(00|15|22) body",
         _SOME,
         r"status|40[134] .*",
     ),
+    # The credentials of that request are wrong.
+    _Sign("sign-in-refused-200", "content-type-missing", "createToken", "seen", _TAKEN),
     # Submissions
     _Sign("info-for-nau-only", "workflow-info-from-others", ".*", "text", r"\d+ errors for .*"),
     _Sign("empty-texts-refused", "workflow-batch-empty", ".*", "empty", r"\d+ errors for .*"),
@@ -254,6 +268,8 @@ _STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
     "media_type_status": (
         ("attachment-sent-type", "createAttachment", "application/json"),
         ("content-type-other", "createToken", "nonsense"),
+        ("accept-other", "listDrafts", "seen"),
+        ("accept-other", "listAttachments", "seen"),
     ),
 }
 #: Parts of the names of habits that are statuses of refusals.
@@ -278,10 +294,12 @@ _CREATING: Final = {
 _FURNISHING: Final = frozenset({"_etag", "apiVersion"})
 _TERMS: Final = "contact-terms-own"
 _TERMS_200: Final = "contact-terms-own-200"
-#: Refuse a request before the service reads it.
-_HTTP_REFUSALS: Final = frozenset(
-    f"--variant={name}" for name in ("accept-needed", "accept-strict", "queries-known")
-)
+#: Refuse a request before the service reads it, each with where its refusals are seen.
+_HTTP_REFUSALS: Final[Mapping[str, tuple[str, str]]] = {
+    "accept-needed": ("list-failure-status", "listDrafts"),
+    "accept-strict": ("list-failure-status", "listDrafts"),
+    "queries-known": ("errors-status", "createContact"),
+}
 _CREATE: Final = "createWorkflowRecord"
 _NAMED: Final = "createWorkflowRecordWithIdentifier"
 _WRAPPING: Final = "workingDocument"
@@ -350,11 +368,8 @@ class _Reading:
             # It is the other one and something more; a sandbox cannot be set up with both.
             options = [option for option in options if option != f"--variant={_TERMS}"]
             lines = [line for line in lines if f": {_TERMS} (" not in line]
-        if "--variant=reads-sent-on" not in options:
-            # Members that are furnished stand nearest to the service, unless a read is sent on before, or what
-            # refuses a request for its headers or query is furnished, too.
-            inside = _HTTP_REFUSALS if self._refusals_are_furnished() else frozenset()
-            options.sort(key=lambda option: 2 * (option in inside) or "extra-members" in option)
+        inside = {f"--variant={name}" for name in self._furnished()}
+        options.sort(key=lambda option: 2 * (option in inside) or "extra-members" in option)
         for clause, name, value in habits:
             options.append(f"--habit={name}={value}")
             lines.append(f"{clause}: {name} = {value}")
@@ -418,17 +433,32 @@ class _Reading:
         asked = self._fact("realm-header-against-query", "createWorkflowRecord", "unknown in the query")
         if asked and asked != habits.get("validation_status"):
             yield "realm-header-against-query", "realm-query-first"
-        if self._fact("list-by-restricted", "listDrafts", "seen") == forbidden:
+        listed = self._fact("list-by-restricted", "listDrafts", "seen")
+        if listed == forbidden:
             yield "list-by-restricted", "restricted-shut-out"
-        # Where a refusal to sign in is a 200, it is no sign of a sign-in.
-        if self._fact("token-email-letter-case", "createToken", "seen") == habits.get("token_status"):
-            yield "token-email-letter-case", "email-any-case"
+        elif listed == missing:
+            # An account that may not create has no drafts.
+            yield "list-by-restricted", "list-empty-404"
+        if self._fact("attachment-of-another", "listAttachments", "seen") == forbidden != missing:
+            yield "attachment-of-another", "attachments-private"
+        yield from self._by_sign_in(habits)
         if missing == habits.get("bad_request_status"):
             return
         if self._fact("realm-unknown-draft-read", "getDraft", "seen") == missing:
             yield "realm-unknown-draft-read", "realm-unknown-read"
         if self._fact("realm-ort-on-draft", "getDraft", "seen") == missing:
             yield "realm-ort-on-draft", "reporting-drafts"
+
+    def _by_sign_in(self, habits: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """Clause and variant where the status of a sign-in tells whether the credentials were read."""
+        # Where wrong credentials are told to be wrong without the label of JSON, they were read.
+        unlabelled = self._fact("content-type-missing", "createToken", "seen")
+        labelled_otherwise = self._fact("content-type-other", "createToken", "nonsense")
+        if unlabelled and unlabelled == habits.get("wrong_credentials_status") != labelled_otherwise:
+            yield "content-type-missing", "content-type-optional"
+        # Where a refusal to sign in is a 200, it is no sign of a sign-in.
+        if self._fact("token-email-letter-case", "createToken", "seen") == habits.get("token_status"):
+            yield "token-email-letter-case", "email-any-case"
 
     def _members_of(self, clause: str) -> set[str]:
         """The members of the objects that successes of a clause answer with."""
@@ -447,18 +477,38 @@ class _Reading:
             yield "contact-update-answer", _TERMS_200
             if self._fact("errors-code-invalid-value", "createContact", "seen") == "Error.InvalidValue":
                 yield "errors-code-invalid-value", "codes-coarse"
-        # Another schema than before may be refused for itself, or for what the draft holds.
-        refused = re.fullmatch(_REFUSED, self._fact("draft-save-schema-unknown", "saveDraft", "another"))
-        kept = self._fact("draft-save-body", "saveDraft", "taken.draft-values-kept")
-        if refused:
-            yield "draft-save-schema-unknown", "draft-schema-stays" if kept else "draft-known-fields-only"
+        yield from self._drafts_refused()
         uids = self._facts.get(("uid-on-contact-create", "createContact"), {})
         if uids and uids.get("valid") == uids.get("without") != uids.get("invalid"):
             yield "uid-on-contact-create", "contact-uid-from-query"
 
-    def _refusals_are_furnished(self) -> bool:
-        """Whether each refusal of a list has the members that a service furnishes."""
-        kinds = self._facts.get(("list-failure-status", "listDrafts"), {})
+    def _drafts_refused(self) -> Iterator[tuple[str, str]]:
+        """Clause and variant where drafts are refused for their content, or for another schema than before."""
+        body = self._facts.get(("draft-save-body", "saveDraft"), {})
+        if body.get("taken.draft-text-kept") and not body.get("taken.draft-values-kept"):
+            # Values were saved in fields that no schema has.
+            yield "draft-save-body", "draft-known-fields-only"
+            return
+        if not re.fullmatch(_REFUSED, self._fact(*_SCHEMA)):
+            return
+        told = self._facts.get(("draft-failure-status", "saveDraft"), {})
+        faulty = any(re.fullmatch(r"4\d\d body\.\S*errors\[\]", name) for name in told)
+        yield "draft-save-schema-unknown", "draft-valid-only" if faulty else "draft-schema-stays"
+
+    def _furnished(self) -> Iterator[str]:
+        """The variants whose answers the members that a service furnishes are added to, so that they stand inside."""
+        if not self._members_of("draft-info-answer") & _FURNISHING:
+            yield "reads-sent-on"
+        submitted = self._members_of("workflow-answer")
+        if submitted & _FURNISHING or any(
+            f"workflow.{name}" in path for name in _FURNISHING for path in submitted
+        ):
+            yield "submissions-furnished"
+        yield from (name for name, place in _HTTP_REFUSALS.items() if self._refusals_are_furnished(*place))
+
+    def _refusals_are_furnished(self, clause: str, operation: str) -> bool:
+        """Whether each refusal of an operation has the members that a service furnishes."""
+        kinds = self._facts.get((clause, operation), {})
         bodies = [
             name for name, kind in kinds.items() if re.fullmatch(r"4\d\d body", name) and kind == "object"
         ]
@@ -470,7 +520,11 @@ class _Reading:
     def _is_bare(self, clause: str) -> bool:
         """Whether what is made is answered without a body, though with a status that may have one."""
         written = self._facts.get((clause, _CREATING[clause]), {})
-        return any(re.fullmatch(r"20[^4] body", name) and value == "empty" for name, value in written.items())
+        # Beside an empty body there may be refusals that come with a status of success.
+        return any(
+            re.fullmatch(r"20[^4] body", name) and "empty" in value.split(OR)
+            for name, value in written.items()
+        )
 
     def _is_in_location(self) -> bool:
         """Whether an answer without a body told an identifier; no other place than the header is left for it."""

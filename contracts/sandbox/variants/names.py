@@ -201,7 +201,9 @@ class _NumberedRows(Listing):
             number.label("id"),
             attachment.identifier,
             attachment.filename,
+            attachment.content_type.label("contentType"),
             attachment.size,
+            attachment.owner,
             attachment.created_on.label("createdOn"),
         ).where(attachment.identifier == uid)
 

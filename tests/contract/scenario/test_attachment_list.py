@@ -6,6 +6,7 @@ from contracts.cases import (
     Actor,
     Arrangement,
     Claims,
+    Observer,
     attachments,
     attachments_of,
     claim_each_refused,
@@ -13,6 +14,7 @@ from contracts.cases import (
     equals,
     lists,
     quoted,
+    status,
 )
 
 ALL = 6
@@ -33,15 +35,16 @@ def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims
     lists.starts_later(claim("attachment-list-skip"), attached, 1, 3, 5)
 
 
-@contract("attachment-list-skip-beyond", "attachment-list-skip-beyond-empty")
+@contract("attachment-list-skip-beyond", "attachment-list-skip-beyond-empty", "attachment-success-status")
 @pytest.mark.parametrize("skip", [ALL, 1000])
 def test_skip_beyond_the_end_gives_no_attachment(
-    skip: int, author: Actor, arrange: Arrangement, claim: Claims
+    skip: int, author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
     """With a skip that leaves nothing over no attachment is returned."""
     attached = attachments.shared_document_list(arrange, author)
     lists.relies_on_skip(arrange, attached)
     page = attached.page(skip=skip)
+    observe("attachment-success-status", "listAttachments", {"nothing left": status(page.exchange)})
     lists.no_items(claim("attachment-list-skip-beyond"), page)
     lists.empty(claim("attachment-list-skip-beyond-empty"), page)
 

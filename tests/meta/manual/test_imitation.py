@@ -54,6 +54,16 @@ def observed(folder: Path, *points: tuple[str, str, Any], **members: Any) -> Pat
         ("draft-get-answer", "getDraft", "content", "--habit=draft_member=content"),
         ("list-default-page", "listDrafts", {"items": "25"}, "--habit=list_default_top=25"),
         ("list-default-page", "listDrafts", {"items": "6 or more"}, None),
+        ("contact-identifier-origin", "createContact", "refused", "--variant=refused-contacts-stay-taken"),
+        ("contact-identifier-origin", "createContact", "none", None),
+        (
+            "attachment-name-taken",
+            "createAttachment",
+            {"the first still there": False},
+            "--variant=file-names-replaced",
+        ),
+        ("attachment-success-status", "listAttachments", {"nothing left": 410}, "--variant=list-empty-404"),
+        ("attachment-success-status", "listAttachments", {"nothing left": 200}, None),
     ],
 )
 def test_what_was_seen_turns_the_knob_that_shows_it(
@@ -64,15 +74,88 @@ def test_what_was_seen_turns_the_knob_that_shows_it(
     assert [line.partition(":")[0] for line in made.lines] == ([clause] if option else [])
 
 
-def test_a_refusal_is_told_by_those_beside_it(tmp_path: Path) -> None:
-    points = (
-        ("draft-by-restricted", "saveDraft", 403),
-        ("draft-failure-status", "getDraftInfo", {"status": 404}),
-    )
-    hidden = imitate(observed(tmp_path, *points, ("draft-of-another", "getDraft", 404)))
-    refused = imitate(observed(tmp_path, *points, ("draft-of-another", "getDraft", 403)))
-    assert "--variant=others-drafts-hidden" in hidden.options
-    assert "--variant=others-drafts-refused" in refused.options
+MISSING = ("draft-failure-status", "getDraftInfo", {"status": 404})
+FORBIDDEN = ("draft-by-restricted", "saveDraft", 403)
+WRONG = ("token-failure-answer", "createToken", {"status": 401})
+UNLABELLED = ("content-type-missing", "createToken", 401)
+
+
+@pytest.mark.parametrize(
+    ("points", "variant"),
+    [
+        ((MISSING, FORBIDDEN, ("draft-of-another", "getDraft", 404)), "others-drafts-hidden"),
+        ((MISSING, FORBIDDEN, ("draft-of-another", "getDraft", 403)), "others-drafts-refused"),
+        ((MISSING, FORBIDDEN, ("list-by-restricted", "listDrafts", 404)), "list-empty-404"),
+        ((MISSING, FORBIDDEN, ("list-by-restricted", "listDrafts", 403)), "restricted-shut-out"),
+        ((MISSING, FORBIDDEN, ("attachment-of-another", "listAttachments", 403)), "attachments-private"),
+        (
+            (WRONG, UNLABELLED, ("content-type-other", "createToken", {"nonsense": 415})),
+            "content-type-optional",
+        ),
+        ((WRONG, UNLABELLED, ("content-type-other", "createToken", {"nonsense": 401})), None),
+        (
+            (("draft-save-body", "saveDraft", {"taken": {"draft-text-kept": True}}),),
+            "draft-known-fields-only",
+        ),
+        ((("draft-save-schema-unknown", "saveDraft", {"another": 422}),), "draft-schema-stays"),
+    ],
+)
+def test_what_one_observation_leaves_open_is_told_by_those_beside_it(
+    tmp_path: Path, points: tuple[tuple[str, str, Any], ...], variant: str | None
+) -> None:
+    turned = [option for option in imitate(observed(tmp_path, *points)).options if "--variant" in option]
+    assert turned == ([f"--variant={variant}"] if variant else [])
+
+
+def objects(*paths: str) -> dict[str, Any]:
+    """A schema of objects within objects, in which the members of these dotted paths are always there."""
+    members: dict[str, list[str]] = {path.partition(".")[0]: [] for path in paths}
+    for path in paths:
+        name, _, rest = path.partition(".")
+        members[name] += [rest] if rest else []
+    properties = {name: objects(*below) for name, below in members.items()}
+    return {"type": "object", "properties": properties, "required": sorted(members)}
+
+
+def answered(clause: str, operation: str, status: str, *paths: str) -> dict[str, Any]:
+    """The shape of an operation's answers with one status."""
+    shape = {"types": [], "bodies": [], "schema": objects(*paths)}
+    return {"clause": clause, "realm": "abs-dev", "operation": operation, "answers": {status: shape}}
+
+
+@pytest.mark.parametrize(
+    ("clause", "operation", "status", "inside", "outside", "variant"),
+    [
+        ("draft-info-answer", "getDraftInfo", "200", ["schema"], ["_etag"], "reads-sent-on"),
+        (
+            "workflow-answer",
+            "createWorkflowRecord",
+            "201",
+            ["workflow._etag"],
+            ["workflow.state", "document._etag"],
+            "submissions-furnished",
+        ),
+    ],
+)
+def test_what_is_furnished_is_told_by_where_it_stands(
+    tmp_path: Path,
+    clause: str,
+    operation: str,
+    status: str,
+    inside: list[str],
+    outside: list[str],
+    variant: str,
+) -> None:
+    """The option that comes first stands further outside, so that its members are added to what comes after it."""
+    redirected = ("attachment-download-type", "getAttachment", {"redirects": "2"})
+    furnished = answered("token-success-status", "createToken", "200", "_etag")
+
+    def comes_after(paths: list[str]) -> bool:
+        shapes = [furnished, answered(clause, operation, status, *paths)]
+        options = imitate(observed(tmp_path, redirected, answers=shapes)).options
+        return options.index(f"--variant={variant}") > options.index("--variant=extra-members-everywhere")
+
+    assert [comes_after(inside), comes_after(outside)] == [True, False]
 
 
 def test_what_no_knob_is_read_from_is_named(tmp_path: Path) -> None:
