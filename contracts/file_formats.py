@@ -136,8 +136,8 @@ def _worded(pattern: str) -> str:
 
 #: How the name of a file ends that is packed by gzip.
 PACKED: Final = ".gz"
-#: Bytes that a packed file may unpack to; the traffic of a nightly run takes some hundred million.
-_LARGEST_UNPACKED: Final = 2_000_000_000
+#: Bytes that a file may hold, unpacked; the traffic of a nightly run takes some hundred million.
+_LARGEST: Final = 2_000_000_000
 
 
 def is_file(path: Path) -> bool:
@@ -149,26 +149,31 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, largest: int = _LARGEST) -> bytes:
     """Return the content of a file, whoever made it; one whose name ends with `.gz` is unpacked.
+
+    Args:
+        largest: Bytes that it may hold, unpacked.
 
     Raises:
         FileNotFoundError: there is none.
-        OSError: it cannot be read or unpacked, or is a pipe or a device, which would be read without end.
+        OSError: it cannot be read or unpacked, is too large, or is a pipe or a device, which would be read without end.
     """
     if path.exists() and not is_file(path):
         raise OSError(errno.EINVAL, "it is no regular file")
-    return _unpacked(path) if path.name.lower().endswith(PACKED) else path.read_bytes()
+    if path.stat().st_size > largest:
+        raise OSError(errno.EFBIG, f"it holds more than {largest:,} bytes")
+    return _unpacked(path, largest) if path.name.lower().endswith(PACKED) else path.read_bytes()
 
 
-def _unpacked(path: Path) -> bytes:
+def _unpacked(path: Path, largest: int) -> bytes:
     try:
         with gzip.open(path) as file:
-            content = file.read(_LARGEST_UNPACKED + 1)
+            content = file.read(largest + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise OSError(errno.EINVAL, f"its packed bytes are damaged ({error})") from None
-    if len(content) > _LARGEST_UNPACKED:
-        raise OSError(errno.EFBIG, f"it unpacks to more than {_LARGEST_UNPACKED:,} bytes")
+    if len(content) > largest:
+        raise OSError(errno.EFBIG, f"it unpacks to more than {largest:,} bytes")
     return content
 
 

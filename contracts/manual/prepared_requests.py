@@ -17,7 +17,7 @@ from contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
 from contracts.checks.outcomes import Untested
 from contracts.errors import UsageError, suggestion
 from contracts.exchanges.exchange import Exchange
-from contracts.file_formats import is_file
+from contracts.file_formats import is_file, read_bytes
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Operation, load_description, operations_with
 from contracts.interface.operations import ANY_REALM, UID_LONGEST, UID_SHORTEST
@@ -135,7 +135,7 @@ def read_body(text: str, *, as_json: bool) -> tuple[bytes, str | None]:
     if not is_file(path):
         raise UsageError(f"--body {text}: there is no file '{path}'")
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
     except OSError as error:
         raise UsageError(f"--body {text}: cannot be read: {error.strerror}") from None
     if as_json:

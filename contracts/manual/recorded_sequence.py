@@ -351,7 +351,7 @@ def find(asked: str, reports: Path, chosen: str | None, entries: Entries | None)
 
 
 def _of_file(path: Path, shown: str, entries: Entries | None) -> RecordedSequence:
-    content = _parsed(read_bytes(path), shown)
+    content = _parsed(_read(path), shown)
     if isinstance(content, dict) and "log" in content:
         return read_archive(path, shown, entries)
     return from_data(content, shown)
@@ -388,26 +388,37 @@ def _in_folder(folder: Path) -> Known:
         paths = sorted(filter(is_file, place.glob("*.json")))
         found = {path.stem: path for path in paths if place.name == FOLDER_NAME or _looks_like_one(path)}
         if found:
-            return {name: (read_bytes(path), str(path)) for name, path in found.items()}
+            return {name: (_read(path), str(path)) for name, path in found.items()}
     paths = sorted(filter(is_file, folder.glob(f"*/{FOLDER_NAME}/*.json")))
-    return {path.stem: (read_bytes(path), str(path)) for path in paths}
+    return {path.stem: (_read(path), str(path)) for path in paths}
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_bytes(path)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _looks_like_one(path: Path) -> bool:
     try:
-        content = json.loads(read_bytes(path))
-    except (OSError, ValueError):
+        content = json.loads(read_bytes(path, _LARGEST))
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(content, dict) and "sequence" in content
 
 
 def _in_zip(path: Path) -> Known:
     found: Known = {}
+    size = 0
     try:
         with zipfile.ZipFile(path) as archive:
             for member in archive.infolist():
                 name = PurePosixPath(member.filename)
-                if name.suffix == ".json" and name.parent.name == FOLDER_NAME and member.file_size < _LARGEST:
+                if name.suffix == ".json" and name.parent.name == FOLDER_NAME:
+                    size += member.file_size
+                    if size > _LARGEST:
+                        raise UsageError(f"{path}: its findings unpack to more than {_LARGEST:,} bytes")
                     if member.compress_type not in _PACKED:
                         raise UsageError(f"{path}: cannot be unpacked: {name} is not deflated; pack it again")
                     found[name.stem] = archive.read(member), f"{path}:{member.filename}"
@@ -432,7 +443,7 @@ def _says(content: bytes) -> str:
     try:
         finding = json.loads(content)
         return f"{finding['clause']} in {finding['realm']}"
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, RecursionError, KeyError, TypeError):
         return "unreadable"
 
 

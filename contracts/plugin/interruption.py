@@ -21,11 +21,11 @@ from typing import IO, Any, Final
 
 import pytest
 
-from contracts.errors import INTERRUPTING_SIGNALS, discard_unwritten
+from contracts.errors import INTERRUPTING_SIGNALS, breakdown, discard_unwritten
 from contracts.evidence.record import ExitCode
 from contracts.exchanges.redaction import Redactor
 from contracts.plugin.plan import Plan
-from contracts.safe_text import displayed, many
+from contracts.safe_text import displayed, many, plain_line
 from contracts.session.ledger import Entry, read_entries, removable, residue
 
 #: Two signals this close together, in seconds, count as one: a terminal and a job runner may both send one.
@@ -241,8 +241,11 @@ class LastingOutput:
 _LOGGERS: Final = ("urllib3.connection", "urllib3.connectionpool", "urllib3.response", "urllib3.util.retry")
 
 
-#: Whether pytest itself broke, here or in a worker, which xdist reports and then forgets.
-PYTEST_BROKE = pytest.StashKey[bool]()
+#: How pytest begins each line about what broke it.
+_INTERNAL: Final = "INTERNALERROR> "
+_LONGEST_BREAKDOWN: Final = 300
+#: What broke pytest itself, here or in a worker, which xdist reports and then forgets.
+PYTEST_BROKE = pytest.StashKey[str]()
 
 
 class SecretContainment(logging.Filter):
@@ -268,10 +271,13 @@ class SecretContainment(logging.Filter):
         return True
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_internalerror(self, excrepr: Any) -> None:
-        """Redact the traceback before it is shown, the controller's copy of a worker's included."""
-        self._config.stash[PYTEST_BROKE] = True
-        text = self._redactor.text(str(excrepr))
+    def pytest_internalerror(self, excrepr: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Show in a line what broke pytest, the controller's copy of a worker's line included; with -v all of it."""
+        told = [line.removeprefix(_INTERNAL) for line in str(excinfo.value).splitlines() if _INTERNAL in line]
+        why = self._redactor.text(told[0] if told else breakdown(excinfo.value))
+        self._config.stash[PYTEST_BROKE] = plain_line(why, _LONGEST_BREAKDOWN)
+        whole = self._config.get_verbosity() > 0
+        text = self._redactor.text(str(excrepr)) if whole else self._config.stash[PYTEST_BROKE]
         excrepr.toterminal = lambda writer: writer.line(text)
 
     @pytest.hookimpl(trylast=True)

@@ -344,7 +344,10 @@ def _note_troubles(config: pytest.Config, exitstatus: int) -> None:
             lines = [line for line in report.longreprtext.splitlines() if line.strip()]
             note_trouble(worker, report.nodeid, lines[-1] if lines else "failed")
     if exitstatus in _BROKEN or PYTEST_BROKE in config.stash:
-        note_trouble(worker, "pytest", "pytest itself broke; its traceback is in the terminal output")
+        broke = config.stash.get(PYTEST_BROKE, "")
+        note_trouble(
+            worker, "pytest", f"pytest itself broke{f': {broke}' if broke else ''}; -v shows the traceback"
+        )
 
 
 def note_trouble(worker: Worker, where: str, why: str) -> None:

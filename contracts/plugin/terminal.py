@@ -128,6 +128,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     _tell(terminalreporter, config, verdict.line)
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
+    """Say the verdict even where pytest itself broke; it leaves its own summary out then."""
+    result = yield
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if exitstatus == pytest.ExitCode.INTERNAL_ERROR and PLAN in session.config.stash and reporter is not None:
+        pytest_terminal_summary(reporter, session.config)
+    return result
+
+
 def _count(terminalreporter: Any, config: pytest.Config) -> None:
     """Say how many cases ended how, and why the run stopped early, before the verdict, which is the last line."""
     if COUNTS in config.stash:

@@ -70,6 +70,7 @@ class DraftCleanup:
         self._tried: set[tuple[str, str, str]] = set()
         self._kept = kept
         self._remove_elsewhere = remove_elsewhere
+        self._unwritten: OSError | None = None
 
     def after_case(self) -> None:
         """Delete what is not shared, and was not tried in vain before."""
@@ -82,6 +83,9 @@ class DraftCleanup:
             last: No process comes after this one: the shared ones go too, and a write that may still be on its
                 way is waited for.
             at_once: Deletions under way side by side; with more than one their order is no longer fixed.
+
+        Raises:
+            OSError: something could not be written about a deletion, all others of which were sent nevertheless.
         """
         if last:
             self._kept.clear()
@@ -89,6 +93,8 @@ class DraftCleanup:
         if last and any(map(_uncertain, self._ledger.removable())) and not self._stopped():
             time.sleep(_SETTLING_SECONDS)
             self._sweep(_uncertain, certain=True)
+        if self._unwritten is not None:
+            raise self._unwritten
 
     def _sweep(self, chosen: Callable[[Entry], bool], *, certain: bool, at_once: int = 1) -> None:
         """Delete what is chosen; the pace holds for deletions side by side as well."""
@@ -119,6 +125,10 @@ class DraftCleanup:
                 gone = answer.success or (answer.status in _GONE and sure)
         except EnvironmentFault:
             return  # stays in the ledger as not removed, and is reported as a leftover
+        except OSError as error:
+            # The journal takes no more; a disk that is full leaves no drafts with the service.
+            self._unwritten = error
+            return
         if gone:
             self._ledger.removed(*entry.place)
 

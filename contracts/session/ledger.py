@@ -147,6 +147,8 @@ class Ledger:
                 self._budget.reserve(write)
                 self._permanent[number] = write
             self._write(entry)
+            # Only what is on disk is sent.
+            self._file.flush()
         return entry
 
     def settle(self, entry: Entry, state: State, identifier: str | None = None) -> None:
@@ -182,11 +184,8 @@ class Ledger:
         """
         for left in read_entries(sorted(ledgers)):
             if left.what == REMOVABLE and left.state not in _GONE:
-                entry = self.intend(
-                    left.operation, left.realm, left.role, left.identifier, realm_sent=left.realm_sent
-                )
-                if entry is not None and left.state != "intended":
-                    self.settle(entry, left.state)
+                with self._lock:
+                    self._write(replace(left, number=len(self._entries) + 1, by=self._by))
 
     def close(self) -> None:
         """Close the file."""
@@ -198,9 +197,11 @@ class Ledger:
             self._drafts[entry.number] = entry
         else:
             self._drafts.pop(entry.number, None)
-        # In ASCII: an identifier may hold half a surrogate pair, which has no form in UTF-8.
-        self._file.write(json.dumps(plain(entry)) + "\n")
-        self._file.flush()
+        # A disk that is full costs no clean-up: without its line a write counts as one that may have created something.
+        with suppress(OSError):
+            # In ASCII: an identifier may hold half a surrogate pair, which has no form in UTF-8.
+            self._file.write(json.dumps(plain(entry)) + "\n")
+            self._file.flush()
 
 
 def removable(entries: Iterable[Entry]) -> list[Entry]:

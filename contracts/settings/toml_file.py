@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from contracts.errors import UsageError, suggestion
-from contracts.file_formats import is_file
+from contracts.file_formats import is_file, read_bytes
 
+#: Bytes that a file which people write may hold; a terabyte without content takes no room on a disk.
+_LARGEST: Final = 64 * 1024**2
 #: A statement of several lines, a list or a long text, ends in a line with one of these.
 _CLOSING = ("]", '"""', "'''")
 #: Where something stands: names of tables and keys, numbers of entries in a list of tables, outermost first.
@@ -169,7 +171,7 @@ def read_text(path: Path, shown: str) -> str:
     if not is_file(path):
         raise UsageError(f"{shown}: is no file that can be read; name the settings file itself")
     try:
-        raw = path.read_bytes()
+        raw = read_bytes(path, _LARGEST)
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
         raise UsageError(f"{shown}: cannot be read: {error.strerror}; check its permissions") from None

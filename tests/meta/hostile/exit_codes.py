@@ -28,6 +28,7 @@ from tests.meta.hostile.probe import (
     probe,
     run_folders,
 )
+from tests.meta.hostile.service import Service, accounts, altered
 
 GROUP = "exit codes"
 #: Sizes that let through next to nothing, the first file, most of the journal, all but the largest reports.
@@ -57,6 +58,32 @@ def _limited(folder: Path, size: int) -> None:
 
 for size in SIZES:
     probe(GROUP, f"run: no file may be larger than {size:,} bytes")(partial(_limited, size=size))
+
+
+def _left_behind(service: Service) -> set[str]:
+    """Paths of drafts that were saved and not deleted after that."""
+    left: set[str] = set()
+    for asked in service.asked:
+        path = asked.path.partition("?")[0]
+        if asked.method == "PUT" and path.endswith("/versions/draft"):
+            left.add(path)
+        elif asked.method == "DELETE":
+            left.discard(path)
+    return left
+
+
+def _cleaned_up(folder: Path, size: int) -> str:
+    with altered(lambda _, given: given) as service:
+        words = (*SHORT_RUN, "--target", str(service.settings(folder)))
+        honest(command(folder, *words, limit=file_limit(size), environment=accounts()), 3, lines=4)
+        expect(not _left_behind(service), f"leaves {sorted(_left_behind(service))[:2]}")
+    return f"{len(service.asked)} requests"
+
+
+for size in (60_000, 120_000, 250_000):
+    probe(GROUP, f"run: no file may be larger than {size:,} bytes; its drafts are removed")(
+        partial(_cleaned_up, size=size)
+    )
 
 
 @probe(GROUP, "run: the disk is full")

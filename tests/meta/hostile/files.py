@@ -22,6 +22,7 @@ from tests.meta.hostile.probe import (
     command,
     expect,
     honest,
+    memory_limit,
     probe,
     run_folders,
 )
@@ -258,7 +259,15 @@ def _named_file(folder: Path, words: tuple[str, ...]) -> None:
             raise Wrong(f"{kind}: {wrong}") from None
 
 
+def _terabyte(folder: Path, words: tuple[str, ...]) -> None:
+    with (folder / words[-1].removeprefix("@")).open("wb") as file:
+        file.truncate(1 << 40)
+    ended = honest(command(folder, *words, environment=_NOWHERE, limit=memory_limit(2 << 30)), 4)
+    expect("bytes" in ended.err or "File too large" in ended.err, f"says {ended.err!r}")
+
+
 for words in NAMED:
+    probe(GROUP, f"{' '.join(words)}: the file is a terabyte of nothing")(partial(_terabyte, words=words))
     probe(GROUP, f"{' '.join(words)}: the file is {', '.join(SPECIAL)}")(partial(_named_file, words=words))
 
 

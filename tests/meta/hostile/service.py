@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS, EmbeddedSandbox
+from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, SANDBOX_SETTINGS, EmbeddedSandbox
 from tests.meta.program import clean_environment
 
 _PATIENCE: Final = 60.0
@@ -71,6 +71,7 @@ class Service:
         )
         path = folder / "hostile.toml"
         kept = [line for line in lines.splitlines() if not line.startswith(("base_url", "kind"))]
+        kept += ["[attachments]", f"size_limit_bytes = {DEFAULT_SIZE_LIMIT}"]
         path.write_text(f'base_url = "{self.url}"\nkind = "development"\n' + "\n".join(kept) + "\n", "utf-8")
         return path
 
