@@ -38,6 +38,7 @@ def _member(path: str) -> str:
     return rf"2\d\d body{path}"
 
 
+_CREATE: Final = "createWorkflowRecord"
 _LIST: Final = ("list-fields", "listDrafts")
 _REFUSAL: Final = ("token-missing-answer", "getDraft|listDrafts|listAttachments|deleteDraft|saveDraft")
 _FAULTY: Final = ("errors-status", "createContact|updateContact")
@@ -108,6 +109,9 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     # A record that was refused for its content went before, under the same identifier.
     _Sign("refused-contacts-stay-taken", "contact-identifier-origin", "createContact", "seen", "refused"),
     _Sign("identifiers-uuid", "contact-create-answer", ".*", _member(r"\S*"), "string uuid"),
+    _Sign(
+        "identifiers-uuid", "workflow-answer", _CREATE, _member(r"\S*(identifier|documentUid)"), "string uuid"
+    ),
     _Sign("contact-post-updates", "contact-identifier-taken", ".*", "seen", _TAKEN),
     _Sign("contact-put-creates", "contact-update-unknown", ".*", "seen", rf"{_TAKEN}|\d+ errors"),
     _Sign("contacts-shared", "contact-update-by-another", ".*", "seen", rf"{_TAKEN}|\d+ errors"),
@@ -300,7 +304,6 @@ _HTTP_REFUSALS: Final[Mapping[str, tuple[str, str]]] = {
     "accept-strict": ("list-failure-status", "listDrafts"),
     "queries-known": ("errors-status", "createContact"),
 }
-_CREATE: Final = "createWorkflowRecord"
 _NAMED: Final = "createWorkflowRecordWithIdentifier"
 _WRAPPING: Final = "workingDocument"
 _FEWEST_PAGE: Final = "5"
@@ -427,9 +430,7 @@ class _Reading:
             hidden = seen == missing != forbidden
             yield "draft-of-another", "others-drafts-hidden" if hidden else "others-drafts-refused"
         yield from self._beside_facts()
-        empty = self._facts.get(("attachment-empty-file", "createAttachment"), {})
-        if empty.get("listed") == "0" and re.fullmatch(_TAKEN, empty.get("status", "")):
-            yield "attachment-empty-file", "lists-late"
+        yield from self._lists_late()
         asked = self._fact("realm-header-against-query", "createWorkflowRecord", "unknown in the query")
         if asked and asked != habits.get("validation_status"):
             yield "realm-header-against-query", "realm-query-first"
@@ -448,6 +449,19 @@ class _Reading:
             yield "realm-unknown-draft-read", "realm-unknown-read"
         if self._fact("realm-ort-on-draft", "getDraft", "seen") == missing:
             yield "realm-ort-on-draft", "reporting-drafts"
+
+    def _lists_late(self) -> Iterator[tuple[str, str]]:
+        """Clause and variant where what was just attached was not listed."""
+        empty = self._facts.get(("attachment-empty-file", "createAttachment"), {})
+        if empty.get("listed") == "0" and re.fullmatch(_TAKEN, empty.get("status", "")):
+            yield "attachment-empty-file", "lists-late"
+        made, listed = (
+            self._fact("attachment-document-unknown", operation, "seen")
+            for operation in ("createAttachment", "listAttachments")
+        )
+        lists = self._facts.get(("attachment-success-status", "listAttachments"), {})
+        if re.fullmatch(_TAKEN, made) and listed == lists.get("nothing left", "") != lists.get("seen", ""):
+            yield "attachment-document-unknown", "lists-late"
 
     def _by_sign_in(self, habits: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Clause and variant where the status of a sign-in tells whether the credentials were read."""
@@ -485,7 +499,8 @@ class _Reading:
     def _drafts_refused(self) -> Iterator[tuple[str, str]]:
         """Clause and variant where drafts are refused for their content, or for another schema than before."""
         body = self._facts.get(("draft-save-body", "saveDraft"), {})
-        if body.get("taken.draft-text-kept") and not body.get("taken.draft-values-kept"):
+        faults_told = "draft" in self._members_of("draft-save-answer")
+        if body.get("taken.draft-text-kept") and not body.get("taken.draft-values-kept") and not faults_told:
             # Values were saved in fields that no schema has.
             yield "draft-save-body", "draft-known-fields-only"
             return

@@ -113,7 +113,9 @@ def main() -> int:
             folder = Path(temporary) / str(number)
             made = imitated(names, folder, given.realm, given.seed)
             if given.keep:
-                shutil.copytree(folder, given.keep / str(number), symlinks=True, dirs_exist_ok=True)
+                kept = given.keep / str(number)
+                shutil.rmtree(kept, ignore_errors=True)
+                shutil.copytree(folder, kept, symlinks=True)
         drifting += made.drifts
         sys.stdout.write(
             f"{number:>3}  {len(names):>3} knobs  {made.options:>3} options  {len(made.changes):>3} changes  "
