@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from contracts.checks import timestamps as timestamps
     from contracts.checks import universal as universal
     from contracts.checks import workflow_errors as workflow_errors
+    from contracts.checks.attachments import image_kind as image_kind
+    from contracts.checks.attachments import is_image as is_image
     from contracts.checks.claims import Claim as Claim
     from contracts.checks.claims import Claims as Claims
     from contracts.checks.claims import Observer as Observer
@@ -92,6 +94,7 @@ _NAMES = {
     "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE claim_each_turned_down nothing_came_of submit",
     "contracts.cases.workflow_records": "RowRequests WorkflowRecords",
     "contracts.checks": "errors_array timestamps universal workflow_errors",
+    "contracts.checks.attachments": "image_kind is_image",
     "contracts.checks.claims": "Claim Claims Observer",
     "contracts.checks.outcomes": "Attempt done usable",
     "contracts.checks.workflow": "Row",

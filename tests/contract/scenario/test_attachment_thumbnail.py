@@ -8,7 +8,8 @@ from contracts.cases import (
     attachments,
     contract,
     done,
-    readers,
+    image_kind,
+    is_image,
     require,
     shared_document,
     usable,
@@ -44,7 +45,7 @@ def test_thumbnails_of_different_pictures_differ(author: Actor, arrange: Arrange
     red, blue = (
         attachments.preview(arrange, author, picture) for picture in shared_document(arrange, author).pictures
     )
-    both = all(readers.is_image(done(each)) for each in (red, blue))
+    both = all(is_image(done(each)) for each in (red, blue))
     require(both, "getAttachmentThumbnail", "gives no image for a picture")
     different = done(red).content != done(blue).content
     claim("attachment-thumbnail-own").holds(
@@ -59,7 +60,7 @@ def test_the_form_of_a_thumbnail_is_observed(author: Actor, arrange: Arrangement
     picture = attachments.preview(arrange, author, shared.pictures[0]).answer
     text = author.send("getAttachmentThumbnail", path=shared.texts[0].path).answer
     seen = {
-        "picture": readers.image_kind(picture.content),
+        "picture": image_kind(picture.content),
         "type": picture.media_type,
         "of a text": text.status,
     }
