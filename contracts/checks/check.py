@@ -18,7 +18,7 @@ from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.request_facts import RequestFacts
 from contracts.interface.catalogue import Clause
-from contracts.session.retry import page_words
+from contracts.session.environment import page_words
 
 Arguments = Mapping[str, Any]
 #: For a check that compares with nothing but the answer.

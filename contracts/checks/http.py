@@ -13,7 +13,7 @@ from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.request_facts import all_faults
 from contracts.interface.description import operations_with
-from contracts.session.retry import GATEWAY_STATUSES
+from contracts.session.environment import GATEWAY_STATUSES
 
 #: Shorter ones may stand in an answer by chance.
 _SHORTEST_SECRET: Final = 8

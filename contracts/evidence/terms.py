@@ -1,30 +1,21 @@
-"""The terms of a run: what a consumer uses and waives, which deviations are accepted, and their files.
-
-A consumer file can be made from recorded traffic: the operations that it used.
-"""
+"""The terms of a run: what a consumer uses and waives, which deviations are accepted, and their files."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import urlsplit
 
 from contracts.errors import UsageError, suggestion
-from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.har import Archive
 from contracts.file_formats import is_file
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.interface.description import Description, load_description
-from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS, Operation, segments
-from contracts.safe_text import cut, many
+from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
 from contracts.settings.settings_reader import TARGETS_FOLDER as TARGETS
 from contracts.settings.settings_reader import refuse_unknown_realm
-from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
 from contracts.settings.toml_file import Keys, TomlFile, called, read_toml_file
 
 
@@ -510,144 +501,3 @@ def _places(target: str | None, name: str, search: Path) -> Iterator[Path]:
 def _shown(path: Path, search: Path) -> str:
     """The path as a person in the current folder would write it."""
     return str(path.relative_to(search) if path.is_relative_to(search) else path)
-
-
-#: A browser asks before it calls; no SDK does, and the interface document lists no OPTIONS.
-_PREFLIGHT = "OPTIONS"
-_REALMS = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
-_SHOWN = 20
-_LONGEST = 160
-
-
-@dataclass(frozen=True)
-class Usage:
-    """What recorded traffic uses of the interface.
-
-    Args:
-        operations: Requests by operation, in the order of the description.
-        unknown: Requests below the interface's paths that are no operation, as "METHOD path", the most frequent first.
-        elsewhere: Requests to other paths, by host.
-        preflights: Requests with OPTIONS, which browsers send by themselves.
-        realms: Requests by the realm they named, where it is one.
-        unreadable: Entries of the file that are no request.
-    """
-
-    operations: dict[str, int]
-    unknown: dict[str, int]
-    elsewhere: dict[str, int]
-    preflights: int
-    realms: dict[str, int]
-    unreadable: int
-
-
-def usage_of(traffic: Archive, description: Description) -> Usage:
-    """Match requests with operations by method and path, whatever prefix the base URL puts before the path."""
-    operations: Counter[str] = Counter()
-    unknown: Counter[str] = Counter()
-    elsewhere: Counter[str] = Counter()
-    realms: Counter[str] = Counter()
-    preflights = read = 0
-    roots = {segments(operation.path)[:3] for operation in description.operations.values()}
-    for read, exchange in enumerate(traffic, 1):  # noqa: B007 - how many there are is wanted behind it
-        address = urlsplit(exchange.url)
-        below = _below_prefix(address.path, roots)
-        if below is None:
-            elsewhere[address.hostname or "no host"] += 1
-            continue
-        if exchange.method == _PREFLIGHT:
-            preflights += 1
-            continue
-        operation = _match(exchange.method, below, description)
-        if operation is None:
-            unknown[f"{exchange.method} {below}"] += 1
-            continue
-        operations[operation.id] += 1
-        realm = _realm(exchange, address.query)
-        realms.update([realm] if realm in _REALMS else [])
-    return Usage(
-        operations={name: operations[name] for name in description.operations if name in operations},
-        unknown=dict(unknown.most_common()),
-        elsewhere=dict(elsewhere.most_common()),
-        preflights=preflights,
-        realms=dict(realms.most_common()),
-        unreadable=len(traffic) - read,
-    )
-
-
-def _realm(exchange: Exchange, query: str) -> str | None:
-    named = exchange.request_headers.first("Realm")
-    return named if named is not None else next(iter(parse_qs(query).get("Realm", [])), None)
-
-
-def _below_prefix(raw: str, roots: set[tuple[str, ...]]) -> str | None:
-    """The path from `/api/v…` on; None where the interface has no such root."""
-    parts = segments(raw)
-    plain = [unquote(part, errors="replace") for part in parts]
-    for start in range(1, len(parts) - 1):
-        if ("", *plain[start : start + 2]) in roots:
-            return "/" + "/".join(parts[start:])
-    return None
-
-
-def _match(method: str, path: str, description: Description) -> Operation | None:
-    """The operation of a request; a closing slash, which many clients add, is no difference."""
-    match = description.match(method, path) or description.match(method, path.rstrip("/"))
-    return match[0] if match else None
-
-
-def as_toml(usage: Usage, source: str) -> str:
-    """Return the consumer file that says what traffic used.
-
-    Args:
-        usage: What was used; at least one operation.
-        source: Name of the file the traffic was recorded in.
-    """
-    width = max(len(name) for name in usage.operations)
-    lines = [f"# What {_comment(source)} uses of the interface.", "operations = ["]
-    for name, number in usage.operations.items():
-        quoted = f"{json.dumps(name)},"
-        lines.append(f"    {quoted:<{width + 3}}  # {number}")
-    lines.append("]")
-    if usage.realms:
-        seen = ", ".join(f"{realm} ({number})" for realm, number in usage.realms.items())
-        lines += [
-            "",
-            f"# Realms seen: {seen}. To gate some realms only, name development realms:",
-            '# realms = ["abs-dev"]',
-        ]
-    if usage.unknown:
-        lines += ["", "# No operation of the interface, so not gated:"]
-        lines += [f"#   {line}" for line in unknown_lines(usage)]
-    return "\n".join(lines) + "\n"
-
-
-def unknown_lines(usage: Usage) -> list[str]:
-    """Name the requests that are no operation, a line each, with their number."""
-    lines = [f"{_comment(name)} ({number})" for name, number in list(usage.unknown.items())[:_SHOWN]]
-    more = len(usage.unknown) - _SHOWN
-    return [*lines, f"and {more} more"] if more > 0 else lines
-
-
-def notes(usage: Usage) -> Iterator[str]:
-    """Say what the traffic held besides operations, a line each."""
-    if usage.unknown:
-        number = many(sum(usage.unknown.values()), "request")
-        yield f"no operation of the interface, so not gated: {number}"
-        yield from (f"  {line}" for line in unknown_lines(usage))
-    if usage.elsewhere:
-        hosts = ", ".join(
-            f"{_comment(host)} ({number})" for host, number in list(usage.elsewhere.items())[:3]
-        )
-        more = len(usage.elsewhere) - 3
-        hosts += f" and {more} more" if more > 0 else ""
-        yield f"to other paths than the interface's: {many(sum(usage.elsewhere.values()), 'request')}: {hosts}"
-    if usage.preflights:
-        yield f"left out: {many(usage.preflights, 'request')} with OPTIONS, which browsers send by themselves"
-    if usage.unreadable:
-        yield f"left out: {many(usage.unreadable, 'line')} of the archive without a web request"
-
-
-def _comment(text: str) -> str:
-    """The text as it may stand in a comment: on one line, without control characters, not too long."""
-    line = "".join(letter if letter.isprintable() else "?" for letter in text)
-    return cut(line, _LONGEST)

@@ -40,7 +40,7 @@ from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalog
 from contracts.interface.description import Operation, load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.traffic_findings import BY_HAND, Seen, Side, Standing, Tally, TrafficFinding
-from contracts.session.retry import environment_fault
+from contracts.session.environment import environment_fault
 from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
 
 #: What programs send in place of a token that they do not have.

@@ -21,7 +21,7 @@ from contracts.exchanges.readers import Ambiguous, records
 from contracts.plugin.case_record import Ending, write_case, write_findings
 from contracts.plugin.worker import Worker
 from contracts.session.actor import NO_TOKEN
-from contracts.session.retry import page_words
+from contracts.session.environment import page_words
 from contracts.session.session import Session
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, Token
 from contracts.session.wire_names import BEARER, WireNames, sent_as_line

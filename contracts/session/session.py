@@ -23,11 +23,12 @@ from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Exchange, Headers
 from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
 from contracts.interface.description import Description, load_description
+from contracts.session.environment import GATEWAY_STATUSES, Breaker
 from contracts.session.ledger import Entry, Ledger, named, outcome, realm_as_sent
 from contracts.session.limits import Pace, RequestBudget, ResidueBudget
 from contracts.session.namespace import Namespace, new_run_token
 from contracts.session.private_folder import PRIVATE_PREFIX, ProcessLock, SharedState
-from contracts.session.retry import GATEWAY_STATUSES, Breaker, RetryingSender
+from contracts.session.retry import RetryingSender
 from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
 from contracts.session.wire_names import WireNames

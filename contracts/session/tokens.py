@@ -12,8 +12,8 @@ from pathlib import Path
 from filelock import FileLock
 
 from contracts.exchanges.exchange import Response, read_timestamp
+from contracts.session.environment import GATEWAY_STATUSES
 from contracts.session.private_folder import write_whole
-from contracts.session.retry import GATEWAY_STATUSES
 
 #: A token this close to its end is renewed before it is used.
 _MARGIN = timedelta(seconds=20)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from contracts.cli.consumer import command
+from contracts.cli.consumer import as_toml, command, usage_of
 from contracts.errors import UsageError
-from contracts.evidence.terms import as_toml, read_consumer, usage_of
+from contracts.evidence.terms import read_consumer
 from contracts.exchanges.har import read_har
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
