@@ -22,7 +22,8 @@ _SOME: Final = r".+"
 class _Sign(NamedTuple):
     """What a variant shows: a fact of a clause and operation, and the value that gives it away; patterns throughout.
 
-    `lacking` is a fact whose absence gives it away where the clause was observed.
+    `lacking` is a fact whose absence gives it away where the clause was observed; `unless` is a variant whose own sign
+    stands before this one, and which explains it.
     """
 
     variant: str
@@ -31,6 +32,7 @@ class _Sign(NamedTuple):
     fact: str
     value: str = _SOME
     lacking: str = ""
+    unless: str = ""
 
 
 def _member(path: str) -> str:
@@ -58,7 +60,18 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     ),
     _Sign("file-names-unread", "attachment-name-disagrees", "getAttachment", "seen", _TAKEN),
     _Sign("file-names-plain", "attachment-name-unusual", "createAttachment", "script and length", _REFUSED),
-    _Sign("file-names-changed", "attachment-name-unusual", "createAttachment", ".*", "changed|renamed"),
+    # No attachment is found under any number: a plain name would not have been changed.
+    _Sign(
+        "attachment-id-not-listed", "attachment-sent-type", "createAttachment", "application/json", "renamed"
+    ),
+    _Sign(
+        "file-names-changed",
+        "attachment-name-unusual",
+        "createAttachment",
+        ".*",
+        "changed|renamed",
+        unless="attachment-id-not-listed",
+    ),
     _Sign("empty-file-refused", "attachment-empty-file", "createAttachment", "status", _REFUSED),
     _Sign("uploads-not-json", "attachment-sent-type", "createAttachment", "application/json", _REFUSED),
     _Sign("downloads-plain", "attachment-download-type", "getAttachment", "type", "application/octet-stream"),
@@ -386,7 +399,7 @@ class _Reading:
         """The variants that are seen, each by its first sign."""
         found: set[str] = set()
         for sign in _SIGNS:
-            shown = None if sign.variant in found else self._seen(sign)
+            shown = None if found & {sign.variant, sign.unless} else self._seen(sign)
             if shown is not None:
                 found.add(sign.variant)
                 yield sign, shown
@@ -503,6 +516,9 @@ class _Reading:
         if body.get("taken.draft-text-kept") and not body.get("taken.draft-values-kept") and not faults_told:
             # Values were saved in fields that no schema has.
             yield "draft-save-body", "draft-known-fields-only"
+            return
+        if body.get("taken.draft-get-content") == "false":
+            yield "draft-save-body", "draft-valid-only"
             return
         if not re.fullmatch(_REFUSED, self._fact(*_SCHEMA)):
             return

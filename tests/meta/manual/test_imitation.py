@@ -81,6 +81,7 @@ LOST = tuple(
     ("attachment-document-unknown", operation, status)
     for operation, status in (("createAttachment", 201), ("listAttachments", 204))
 )
+RENAMED = ("attachment-name-unusual", "createAttachment", {"spaces": "renamed"})
 UNLABELLED = ("content-type-missing", "createToken", 401)
 
 
@@ -102,6 +103,12 @@ UNLABELLED = ("content-type-missing", "createToken", 401)
             "draft-known-fields-only",
         ),
         ((("draft-save-schema-unknown", "saveDraft", {"another": 422}),), "draft-schema-stays"),
+        ((("draft-save-body", "saveDraft", {"taken": {"draft-get-content": False}}),), "draft-valid-only"),
+        ((RENAMED,), "file-names-changed"),
+        (
+            (RENAMED, ("attachment-sent-type", "createAttachment", {"application/json": "renamed"})),
+            "attachment-id-not-listed",
+        ),
         (
             (*LOST, ("attachment-success-status", "listAttachments", {"seen": 200, "nothing left": 204})),
             "lists-late",
