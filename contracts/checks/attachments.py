@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Final
 from xml.etree import ElementTree
 
-from contracts.checks.check import Arguments, Check, Subject
+from contracts.checks.definition import Arguments, Check, Subject
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from contracts.checks import errors_array
-from contracts.checks.check import Arguments, Check, Subject, on_accepted, quoted_unless
+from contracts.checks.definition import Arguments, Check, Subject, on_accepted, quoted_unless
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from contracts.checks.check import Arguments, Check, Subject, on_success, quoted_unless
+from contracts.checks.definition import Arguments, Check, Subject, on_success, quoted_unless
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from contracts.checks import errors_array
-from contracts.checks.check import Arguments, Check, Subject, quoted_unless
+from contracts.checks.definition import Arguments, Check, Subject, quoted_unless
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous

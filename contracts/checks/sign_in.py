@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from contracts.checks import timestamps
-from contracts.checks.check import Arguments, Check, Subject
+from contracts.checks.definition import Arguments, Check, Subject
 from contracts.checks.workflow import Row, carries_message
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response

@@ -11,8 +11,8 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from contracts.checks import attachments, contacts, drafts, errors_array, http, sign_in, workflow
-from contracts.checks.check import NONE, Arguments, Check, Subject
 from contracts.checks.contacts import ERROR_NAMED, ERRORS_ARRAY
+from contracts.checks.definition import NONE, Arguments, Check, Subject
 from contracts.checks.http import TURNED_DOWN
 from contracts.checks.outcomes import Blocked, CheckOutcome, Result, observed, usable
 from contracts.checks.sign_in import NO_TOKEN

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from contracts.checks.check import Arguments, Check, Subject, on_accepted, quoted_unless
+from contracts.checks.definition import Arguments, Check, Subject, on_accepted, quoted_unless
 from contracts.checks.outcomes import Result, contradicted
 from contracts.errors import SuiteError
 from contracts.exchanges import readers

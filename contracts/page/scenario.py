@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from contracts.cases.generated_faults import ABSENT
 from contracts.cases.requests import CONTENT
-from contracts.checks.check import Check, Subject
+from contracts.checks.definition import Check, Subject
 from contracts.checks.http import ACCEPTANCE, ACCEPTED, TAKEN, TURNED_DOWN
 from contracts.checks.table import UNIVERSAL, Judgement, check_of, lines_of, naming_check
 from contracts.errors import UsageError

@@ -7,7 +7,7 @@ PYTEST_DONT_REWRITE: the commands import this package before pytest does; it hol
 
 pytest_plugins = (
     "contracts.plugin.plan",
-    "contracts.plugin.options",
+    "contracts.plugin.selection",
     "contracts.plugin.controller",
     "contracts.plugin.collection",
     "contracts.plugin.protocol",

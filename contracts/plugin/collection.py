@@ -23,8 +23,8 @@ from contracts.interface.description import Description, load_description
 from contracts.interface.location import cases_directory
 from contracts.plugin.case_order import Turn, read_order, turns
 from contracts.plugin.forecast import Forecast, PlannedCase
-from contracts.plugin.options import SELECTION, TARGET, Selection
 from contracts.plugin.plan import SMALL_LIMIT
+from contracts.plugin.selection import SELECTION, TARGET, Selection
 from contracts.plugin.shards import ShardNumber, cases_of_shard, request_budget, weigh_case
 from contracts.plugin.worker import WORKER
 from contracts.settings.embedded_sandbox import sandbox_target

@@ -17,9 +17,9 @@ from contracts.evidence.run_folder import point_latest
 from contracts.interface.location import cases_directory, keep_hypothesis_out
 from contracts.plugin.collection import forecast, marks
 from contracts.plugin.interruption import SecretContainment, Stopping, WorkerCrashes, leave_to_controller
-from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.plan import Plan, Sandbox, make_plan
 from contracts.plugin.preflight import clock_in_words, look_at_names, preflight
+from contracts.plugin.selection import SELECTION, TARGET
 from contracts.plugin.session_finish import (
     NAMES,
     OBSTACLE,

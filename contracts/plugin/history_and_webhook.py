@@ -14,8 +14,8 @@ from contracts.errors import RegistryContractsError, UsageError
 from contracts.evidence.run_comparison import OFF, Comparison
 from contracts.evidence.run_folder import prune
 from contracts.history.drift import Mode
-from contracts.plugin.options import SELECTION, TARGET
 from contracts.plugin.run_options import KEEP, UNPACKED
+from contracts.plugin.selection import SELECTION, TARGET
 from contracts.plugin.session_finish import COMPLAINTS, PLAN, VERDICT
 from contracts.reports import verdict_json
 from contracts.reports.webhook import OPTION, REPORT_OPTION, Delivery, WebhookSettings, webhook_settings

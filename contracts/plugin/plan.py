@@ -14,7 +14,7 @@ from contracts.cases.marks import Profile
 from contracts.checks.outcomes import Confirmed
 from contracts.errors import SuiteError, UsageError, breakdown
 from contracts.evidence.run_folder import LATEST, new_folder
-from contracts.plugin.options import Selection
+from contracts.plugin.selection import Selection
 from contracts.session.namespace import new_run_token
 from contracts.session.private_folder import PRIVATE_PREFIX
 from contracts.settings.embedded_sandbox import sandbox_target

@@ -33,8 +33,8 @@ from contracts.interface.operations import PERMANENT_KINDS
 from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.collection import DEALT, ELSEWHERE, NARROWED, UNREACHED
 from contracts.plugin.interruption import CRASHED_WORKERS, PYTEST_BROKE, Stopping
-from contracts.plugin.options import SELECTION, Selection
 from contracts.plugin.plan import Plan, Sandbox
+from contracts.plugin.selection import SELECTION, Selection
 from contracts.plugin.shards import request_budget
 from contracts.plugin.worker import BREAKER_FILE, MAIN, STOP_FILE, WORKER, Worker, counts_path, put_together
 from contracts.reports.webhook import without_address

@@ -28,7 +28,7 @@ from contracts.history.runs import read_past
 from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.controller import is_worker
 from contracts.plugin.interruption import LastingOutput
-from contracts.plugin.options import SELECTION, TARGET
+from contracts.plugin.selection import SELECTION, TARGET
 from contracts.plugin.session_finish import COMPLAINTS, PLAN, TROUBLE, VERDICT
 from contracts.reports.annotations import annotate
 from contracts.reports.finding_files import lines_of

@@ -15,8 +15,8 @@ from contracts.checks.outcomes import Attempt
 from contracts.evidence.journal import Journal, journal_path
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.plugin.interruption import note_pid
-from contracts.plugin.options import Selection
 from contracts.plugin.plan import Plan
+from contracts.plugin.selection import Selection
 from contracts.plugin.shards import request_budget
 from contracts.session.actor import Actor
 from contracts.session.draft_cleanup import draft_cleanup, residue_of_dead_workers

@@ -14,7 +14,7 @@ from typing import Final
 
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level
-from contracts.sandbox.faults import answers, contacts, content, http, identifiers, lists, state, workflow
+from contracts.sandbox.faults import contacts, content, http, identifiers, lists, responses, state, workflow
 from contracts.sandbox.faults.fault import Fault
 
 #: What makes the faults of one kind, in the population's order: a draw depends on it.
@@ -28,8 +28,8 @@ _MAKERS: Final = (
     state.state_faults,
     contacts.validation_faults,
     workflow.workflow_faults,
-    answers.answer_faults,
-    answers.errors_array_faults,
+    responses.answer_faults,
+    responses.errors_array_faults,
     content.member_faults,
     http.frame_faults,
     http.body_form_faults,

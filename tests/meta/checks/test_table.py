@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from contracts.checks.attachments import digest_of
-from contracts.checks.check import Check
+from contracts.checks.definition import Check
 from contracts.checks.outcomes import CheckOutcome
 from contracts.checks.table import TABLE
 from contracts.exchanges.exchange import Response

@@ -1,4 +1,4 @@
-"""Faults of answers: their status, their members, and the errors array with its elements."""
+"""Faults of responses: their status, their members, and the errors array with its elements."""
 
 from __future__ import annotations
 
