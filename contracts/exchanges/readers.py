@@ -224,10 +224,21 @@ def includes(seen: Any, wanted: Any) -> bool:
     return bool(seen == wanted)
 
 
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*", re.ASCII)
+
+
 def common(first: Any, second: Any) -> Any:
-    """What two readings of one thing have in common: members of objects that differ are left out."""
+    """What two readings of one thing have in common: members of objects that differ are left out.
+
+    So are moments beside a document: one may tell when it was read, and both readings may lie in one tick of a clock.
+    """
     if isinstance(first, dict) and isinstance(second, dict):
-        both = {name: (first[name], second[name]) for name in first if name in second}
+        beside = "header" not in first
+        both = {
+            name: (first[name], second[name])
+            for name in first
+            if name in second and not (beside and _MOMENT.fullmatch(str(first[name])))
+        }
         return {
             name: common(*pair)
             for name, pair in both.items()

@@ -195,8 +195,13 @@ def test_hostile_nesting_costs_nothing(answer: Any) -> None:
         ({"draft": {"a": [1], "age": 3}}, {"draft": {"a": [1], "age": 4}}, {"draft": {"a": [1]}}),
         ({"a": [1, 2]}, {"a": [2, 1]}, {}),
         ({"a": 1}, {"b": 1}, {}),
+        (
+            {"readOn": "2026-01-01T10:00:00.5Z", "draft": {"header": {}, "at": "2026-01-01T10:00:00.5Z"}},
+            {"readOn": "2026-01-01T10:00:00.5Z", "draft": {"header": {}, "at": "2026-01-01T10:00:00.5Z"}},
+            {"draft": {"header": {}, "at": "2026-01-01T10:00:00.5Z"}},
+        ),
     ],
-    ids=["a time", "nested", "an array", "a name"],
+    ids=["a time", "nested", "an array", "a name", "a moment beside a document"],
 )
 def test_two_readings_have_in_common_what_did_not_change(first: Any, second: Any, kept: Any) -> None:
     assert readers.common(first, second) == kept
