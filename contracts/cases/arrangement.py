@@ -176,30 +176,32 @@ def kept_contact(actor: Actor, samples: Samples, namespace: Namespace, realm: st
 
     Raises:
         Blocked: it cannot be created, or not be updated under any name it was given.
-        Untested: a setting is missing.
+        Untested: a setting is missing, or no answer tells the name of a contact that was created.
     """
     identifier = f"{SUITE_PREFIX}keep-{actor.role}-contact-{realm}"
     record = samples.contact(identifier)
     if _updates(actor, samples, identifier, record):
         return identifier
     created = actor.send("createContact", query={"schema": samples.contact_schema}, json=record)
-    for candidate in _names(created, identifier):
+    told = _told_names(created)
+    for candidate in dict.fromkeys([identifier, *told]):
         namespace.claim_minted(candidate)
         if any(_updates(actor, samples, candidate, record) for record in _records(samples, candidate)):
             return candidate
     if not taken(created):
         raise Blocked("createContact", f"answered {created.answer.quote()}")
+    if not told:
+        raise Untested("no answer tells under which uid a contact that was created can be updated")
     raise Blocked(
         "updateContact", "a contact that was just created cannot be updated under any name it was given"
     )
 
 
-def _names(created: Exchange, identifier: str) -> list[str]:
-    """The identifier that was asked for, and those that the answer may have given instead."""
+def _told_names(created: Exchange) -> list[str]:
+    """What the answer to a created contact tells that may be its identifier."""
     answer = usable(created)
     place = unquote(urlsplit(answer.headers.get("location", "")).path).split("/")
-    minted = [value for value in (*readers.values(answer.json), *place) if is_valid_uid(value)]
-    return list(dict.fromkeys([identifier, *minted]))
+    return [value for value in (*readers.values(answer.json), *place) if is_valid_uid(value)]
 
 
 def _records(samples: Samples, identifier: str) -> list[dict[str, Any]]:
@@ -286,12 +288,16 @@ class Arrangement:
         and a record that was submitted does, such a record, which stays for good.
 
         Raises:
-            Blocked: it takes too many such records.
+            Untested: it takes more such records than the plan of the run leaves over.
         """
         if self._takes_files(actor):
             return self.draft(actor, uid).uid
-        if self.take("submitted for files", _MOST_SUBMITTED) is None:
-            raise Blocked("createAttachment", f"needs more than {_MOST_SUBMITTED} records that stay for good")
+        most = min(_MOST_SUBMITTED, self._session.permanent_records.unplanned(self._realm))
+        if self.take("submitted for files", most) is None:
+            raise Untested(
+                "attachments are taken by submitted records only, and no more than "
+                f"{most} that stay for good are left over for them (setting pace.permanent_records)"
+            )
         return self.new_submission(actor, uid)
 
     def _takes_files(self, actor: Actor) -> bool:

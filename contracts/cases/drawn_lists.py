@@ -15,7 +15,7 @@ from typing import Final
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from contracts.cases import lists
+from contracts.cases import list_fields, lists
 from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.attachments import shared_document_list
 from contracts.cases.hostile_input import Deal
@@ -186,7 +186,7 @@ class DrawnLists:
         clauses: str,
         arrange: Arrangement,
         lister: Callable[[str | None], Lister],
-        field: Callable[[], lists.Field],
+        field: Callable[[], list_fields.Field],
         claim: Claims,
     ) -> None:
         self._clauses = clauses
@@ -196,13 +196,13 @@ class DrawnLists:
             drafts = lister("mydrafts")
             self._field = field()
             self._claim_narrowed(drafts)
-            lists.relies_on_filter(drafts, self._field)
+            list_fields.relies_on_filter(drafts, self._field)
             narrowed = drafts.page(filter=equals(self._field.filter_path, *self._field.own))
             there = len(narrowed.order_of(self._field.own)) == len(self._field.own)
             require(there, "listDrafts", "does not show the suite's own drafts any more")
         except Blocked as obstacle:
             raise Untested(str(obstacle)) from None
-        self._orders = lists.orders(arrange, drafts, self._field)
+        self._orders = list_fields.orders(arrange, drafts, self._field)
         # Attachments know no collections; those of the drafts are looked into when they are asked for.
         self._of_collections: dict[str | None, bool] = (
             dict.fromkeys((None, "my", "mydrafts"), True) if clauses == _OF_FILES else {"mydrafts": True}
@@ -212,7 +212,11 @@ class DrawnLists:
     def of_drafts(cls, arrange: Arrangement, actor: Actor, claim: Claims) -> DrawnLists:
         """The list of drafts."""
         return cls(
-            _OF_DRAFTS, arrange, partial(drafts_of, actor), lambda: lists.draft_field(arrange, actor), claim
+            _OF_DRAFTS,
+            arrange,
+            partial(drafts_of, actor),
+            lambda: list_fields.draft_field(arrange, actor),
+            claim,
         )
 
     @classmethod
@@ -222,18 +226,21 @@ class DrawnLists:
         def attached(_: str | None) -> Lister:
             return shared_document_list(arrange, actor)
 
-        return cls(_OF_FILES, arrange, attached, lambda: lists.file_field(arrange, actor), claim)
+        return cls(_OF_FILES, arrange, attached, lambda: list_fields.file_field(arrange, actor), claim)
 
     def _claim_narrowed(self, lister: Lister) -> None:
-        """Claim that a filter by several values gives nothing else, where one by the first of them gives just that."""
+        """Claim that a filter by several values gives just those which filters by each of them give."""
         path, own = self._field.by_filter, self._field.own
         if path is None or self._field.filters:
             return
         single, several = (lister.page(filter=equals(path, *values)) for values in (own[:1], own))
-        if single.size == 1 and single.names(own[0]):
-            strangers = several.size - len(several.order_of(own))
-            wording = {"expected": f"items of {', '.join(own)} alone", "seen": several.seen}
-            self._judging(_FILTER).holds(strangers <= 0, several.exchange, **wording)
+        if not (single.size == 1 and single.names(own[0])):
+            return
+        strangers = several.size - len(several.order_of(own))
+        missing = [value for value in own if not several.names(value)] if several.size > 0 else []
+        lost = [value for value in missing if lister.page(filter=equals(path, value)).names(value)]
+        wording = {"expected": f"{', '.join(own)}, and no other item", "seen": several.seen}
+        self._judging(_FILTER).holds(strangers <= 0 and not lost, several.exchange, **wording)
 
     def are_answered(self, properties: Properties, deal: Deal, known: Sequence[Question]) -> None:
         """Claim that questions are answered: this realm's share of the known ones, and two that are drawn."""
@@ -277,7 +284,9 @@ class DrawnLists:
         condition = question.condition.text(field.filter_path, own)
         options: dict[str, str | int] = {"filter": f"({equals(field.filter_path, *own)}) and {condition}"}
         if question.falling is not None:
-            options["orderby"] = field.order_path + (" desc" if question.falling else "")
+            # A rising order may be asked for with a word or without.
+            rising = "" if question.top is None else " asc"
+            options["orderby"] = field.order_path + (" desc" if question.falling else rising)
         numbers = {"top": question.top, "skip": question.skip}
         options |= {name: number for name, number in numbers.items() if number is not None}
         return self._lister(question.collection).page(**options)

@@ -1,8 +1,7 @@
-"""Claims about what a list holds, and about its filters, orders and parts, while others add and remove items.
+"""Claims about what a list holds, and about its parts, while others add and remove items.
 
 What a part has to be is read from the list itself, before and after: only when both are the same was the list at
-rest, and only then is anything claimed. Which fields can be filtered and ordered by is not shown, so the first field
-that holds a known value and that the service takes is used; when it takes none, nothing can be claimed.
+rest, and only then is anything claimed.
 """
 
 from __future__ import annotations
@@ -14,17 +13,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from contracts.cases.arrangement import Arrangement, Draft, require
-from contracts.cases.attachments import shared_document
 from contracts.cases.list_pages import (
     Lister,
     Names,
     Option,
     Page,
     Record,
-    attachments_of,
     drafts_of,
     equals,
-    paths_to,
 )
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, done, usable
@@ -351,28 +347,6 @@ def drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
         )
 
 
-def not_listed_without_a_draft(claim: Claim, arrange: Arrangement, actor: Actor, uid: str) -> None:
-    """Claim that the collection mydrafts does not hold a published record that has no draft, or none any more.
-
-    Raises:
-        Untested: it keeps one, or there is no list to look at.
-    """
-    mydrafts, field = drafts_of(actor, "mydrafts"), proven_field(arrange, actor)
-    exchanges: list[Exchange] = []
-    if usable(_is_draft(actor, uid)).success:
-        actor.send("deleteDraft", path={"uid": uid})
-
-    def absent() -> bool:
-        pages = [mydrafts.page(), *([mydrafts.page(filter=equals(field, uid))] if field else [])]
-        exchanges[:] = [_is_draft(actor, uid), *(page.exchange for page in pages)]
-        if usable(exchanges[0]).success or pages[0].size < 0:
-            raise Untested("the published record of the settings has a draft, or there is no list of drafts")
-        return not any(page.names(uid) for page in pages)
-
-    gone = absent() or arrange.eventually(absent)
-    claim.holds(gone, *exchanges, expected=f"no item for {uid}, which has no draft", seen=f"{uid} is listed")
-
-
 def _is_draft(actor: Actor, uid: str) -> Exchange:
     return actor.send("draftExists", path={"uid": uid})
 
@@ -536,208 +510,6 @@ def _some(names: Sequence[str]) -> str:
     return shown or "nothing"
 
 
-#: What such fields are commonly called.
-_UIDS = ("identifier", "uid", "id")
-_FILES = ("filename", "fileName", "name")
-
-
-@dataclass(frozen=True)
-class Field:
-    """A field learnt from a list, and values of the suite's own items in it.
-
-    Attributes:
-        operation: The operation that lists it.
-        by_filter, by_order: Its OData path, as filters and orders take it; None where they take none.
-        own: The values that the suite's own kept items have, in the order of their making.
-        filters: Whether a filter by it picks exactly the suite's own items.
-    """
-
-    operation: str
-    by_filter: str | None
-    by_order: str | None
-    own: tuple[str, ...]
-    filters: bool
-
-    @property
-    def filter_path(self) -> str:
-        """The path by which the list is filtered.
-
-        Raises:
-            Blocked: filters take none of the fields that are known, and which they take is not shown.
-        """
-        return self._taken(self.by_filter, "filters")
-
-    @property
-    def order_path(self) -> str:
-        """The path by which the list is ordered.
-
-        Raises:
-            Blocked: orders take none of the fields that are known, and which they take is not shown.
-        """
-        return self._taken(self.by_order, "orders")
-
-    def _taken(self, path: str | None, what: str) -> str:
-        if path is None:
-            raise Blocked(self.operation, f"{what} take none of the fields that hold a value the suite knows")
-        return path
-
-    def narrowed(self, lister: Lister) -> Lister | None:
-        """A list narrowed to the suite's own items; None where the service does not filter rightly."""
-        return lister.with_fixed(filter=equals(self.filter_path, *self.own)) if self.filters else None
-
-    @property
-    def proven(self) -> str | None:
-        """The path, where filtering by it was seen to work."""
-        return self.by_filter if self.filters else None
-
-
-def learn(lister: Lister, own: Sequence[str], usual: Sequence[str] = ()) -> Field:
-    """Learn the field that holds these values, each of another record.
-
-    Args:
-        usual: Names tried besides, since a list may show a field under another name than filters take.
-
-    Raises:
-        Blocked: the records are not on the first page, or no field holds such a value.
-    """
-    records = [record for record in lister.needed() if paths_to(record, own[0])]
-    paths = paths_to(records[0], own[0]) if records else []
-    if not paths:
-        raise Blocked(lister.operation, "no listed item has a field that holds a value the suite knows")
-    names = list(dict.fromkeys([*paths, *usual]))
-    by_filter, picks_one = _filtered_by(lister, names, own[0])
-    by_order = next((name for name in names if lister.page(orderby=name).size >= 0), None)
-    exact = picks_one and _exact(lister.page(filter=equals(str(by_filter), *own)), own)
-    return Field(lister.operation, by_filter, by_order, tuple(own), exact)
-
-
-def _filtered_by(lister: Lister, names: Sequence[str], value: str) -> tuple[str | None, bool]:
-    """The name by which a filter picks the record with a value, or else one that is taken; and whether it picks.
-
-    A name that is no field may be passed over, so that a filter which is taken shows every record.
-    """
-    taken = []
-    for name in names:
-        page = lister.page(filter=equals(name, value))
-        if _exact(page, [value]):
-            return name, True
-        taken += [name] if _taken(page) else []
-    return (taken[0] if taken else None), False
-
-
-def _taken(page: Page) -> bool:
-    """Whether a filter that matches something was read; one by an unknown field may be answered "not found"."""
-    return page.size >= 0 and not page.not_found
-
-
-def _exact(page: Page, own: Sequence[str]) -> bool:
-    return page.size == len(own) and all(page.names(value) for value in own)
-
-
-def picks(claim: Claim, lister: Lister, expression: str, wanted: Sequence[str]) -> None:
-    """Claim that a filter gives exactly the items that carry these values."""
-    page = lister.page(filter=expression)
-    missing = [value for value in wanted if not page.names(value)]
-    strangers = page.size - len(page.order_of(wanted))
-    claim.holds(
-        page.size >= 0 and not missing and strangers == 0,
-        page.exchange,
-        expected=f"exactly {len(wanted)} items for {expression}",
-        seen=page.seen,
-    )
-
-
-def ordered(claim: Claim, lister: Lister, field: Field, *, falling: bool = False) -> None:
-    """Claim that the suite's own items come in the order asked for.
-
-    Raises:
-        Blocked: they are not all on the page, and the list cannot be narrowed to them.
-    """
-    order = f"{field.order_path} desc" if falling else field.order_path
-    page = lister.page(orderby=order)
-    narrowed = field.narrowed(lister)
-    if page.size >= 0 and len(page.order_of(field.own)) < len(field.own):
-        if narrowed is None:
-            raise Blocked(lister.operation, "the suite's own items are not all on the first page")
-        page = narrowed.page(orderby=order)
-    wanted = sorted(field.own, reverse=falling)
-    claim.holds(
-        page.order_of(field.own) == wanted,
-        page.exchange,
-        expected=f"in the order {', '.join(wanted)}",
-        seen=page.seen if page.size < 0 else ", ".join(page.order_of(field.own)),
-    )
-
-
-def relies_on_order(arrange: Arrangement, lister: Lister, field: Field) -> None:
-    """See once that a list comes in rising order when asked, for claims about what else orders do.
-
-    Raises:
-        Blocked: it does not, which is a finding of its own.
-    """
-    rises, _ = _orders(arrange, lister, field)
-    require(rises, lister.operation, f"{lister.sign}orderby alone does not order the list")
-
-
-def orders(arrange: Arrangement, lister: Lister, field: Field) -> bool:
-    """Whether a list comes in rising and in falling order when asked: its order is then known to be by this field."""
-    return field.by_order is not None and all(_orders(arrange, lister, field))
-
-
-def _orders(arrange: Arrangement, lister: Lister, field: Field) -> tuple[bool, bool]:
-    """Whether a list comes in rising order, and whether in falling order, looked up once."""
-
-    def look() -> tuple[bool, bool]:
-        rising, falling = (
-            lister.page(orderby=f"{field.order_path}{word}").order_of(field.own) for word in ("", " desc")
-        )
-        return rising == sorted(rising), len(falling) > 1 and falling == sorted(falling, reverse=True)
-
-    return arrange.once(f"orders of {lister.label}", look)
-
-
-def relies_on_filter(lister: Lister, field: Field) -> None:
-    """See that a filter picks the suite's own items, for claims about what else filters do.
-
-    Raises:
-        Blocked: it does not, which is a finding of its own.
-    """
-    if not field.filters:
-        raise Blocked(lister.operation, f"{lister.sign}filter alone does not pick the suite's own items")
-
-
-def draft_field(arrange: Arrangement, actor: Actor) -> Field:
-    """The field that holds the uid in the lists of drafts, learnt from the actor's own kept ones.
-
-    Raises:
-        Blocked: it cannot be learnt.
-    """
-    own = kept_drafts(arrange, actor)
-    return arrange.once(
-        f"field of drafts of {actor.role}", lambda: learn(drafts_of(actor, "mydrafts"), own, _UIDS)
-    )
-
-
-def queries_for(arrange: Arrangement, actor: Actor, uid: str) -> list[dict[str, str]]:
-    """Queries of the list that show a draft of the actor's own: of the collection, and by its uid.
-
-    Raises:
-        Untested: none does, which is a matter of the list's own clauses.
-    """
-    field, query = proven_field(arrange, actor), {"collection": "mydrafts"}
-    queries = [query, *([query | {"$filter": equals(field, uid)}] if field else [])]
-
-    def shown() -> list[dict[str, str]]:
-        asked = {index: actor.send("listDrafts", query=each) for index, each in enumerate(queries)}
-        return [
-            queries[index] for index, sent in asked.items() if readers.carries_identifier(usable(sent), uid)
-        ]
-
-    if not arrange.eventually(lambda: bool(shown())):
-        raise Untested("the list does not show a draft that was just saved")
-    return shown()
-
-
 def held_once(claim: Claim, arrange: Arrangement, actor: Actor, query: dict[str, str], uid: str) -> None:
     """Claim that a list which holds a draft holds it once; where it was a moment ago, it may not be any more."""
     page = Page(actor.send("listDrafts", query=query))
@@ -764,54 +536,4 @@ def not_listed_elsewhere(claim: Claim, draft: Draft, elsewhere: Exchange, where:
         elsewhere,
         expected=f"no such draft in the list of {where}",
         seen=f"the list names {draft.uid}",
-    )
-
-
-def narrowed_drafts(arrange: Arrangement, actor: Actor, collection: str | None = None) -> Lister | None:
-    """A list of drafts narrowed to the actor's own kept ones; None where that cannot be done."""
-    try:
-        return draft_field(arrange, actor).narrowed(drafts_of(actor, collection))
-    except Blocked:
-        return None
-
-
-def sifted_drafts(arrange: Arrangement, actor: Actor, collection: str) -> Lister:
-    """A collection of drafts with a filter and an order in every request, as far as they are seen to work."""
-    return _sifted(arrange, drafts_of(actor, collection), lambda: draft_field(arrange, actor))
-
-
-def sifted_files(arrange: Arrangement, actor: Actor, lister: Lister) -> Lister:
-    """The list of the shared document's attachments with a filter and an order, as far as they are seen to work."""
-    return _sifted(arrange, lister, lambda: file_field(arrange, actor))
-
-
-def _sifted(arrange: Arrangement, lister: Lister, look: Callable[[], Field]) -> Lister:
-    try:
-        field = look()
-    except Blocked:
-        return lister
-    narrowed = field.narrowed(lister) or lister
-    # An order that is passed over, or that holds for some answers only, is a matter of its own clauses.
-    ordered = orders(arrange, lister, field)
-    return narrowed.with_fixed(orderby=f"{field.by_order} desc") if ordered else narrowed
-
-
-def proven_field(arrange: Arrangement, actor: Actor) -> str | None:
-    """The field that holds the uid, where filtering by it was seen to work."""
-    try:
-        return draft_field(arrange, actor).proven
-    except Blocked:
-        return None
-
-
-def file_field(arrange: Arrangement, actor: Actor) -> Field:
-    """The field that holds the file's name in the list of attachments of the shared document.
-
-    Raises:
-        Blocked: it cannot be learnt.
-    """
-    shared = shared_document(arrange, actor)
-    names = [attachment.filename for attachment in shared.attachments]
-    return arrange.once(
-        "field of attachments", lambda: learn(attachments_of(actor, shared.uid), names, _FILES)
     )

@@ -10,7 +10,7 @@ import string
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from contracts.cases import lists
+from contracts.cases import list_fields, lists
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.drafts import save
 from contracts.cases.hostile_input import Deal
@@ -133,8 +133,8 @@ class LongList:
         self._known = False
         drafts = drafts_of(actor, collection)
         try:
-            field = lists.draft_field(arrange, actor)
-            lists.relies_on_filter(drafts, field)
+            field = list_fields.draft_field(arrange, actor)
+            list_fields.relies_on_filter(drafts, field)
             lists.relies_on_windows(arrange, drafts, field.narrowed(drafts))
         except Blocked:
             return
@@ -262,7 +262,7 @@ class LongList:
         Raises:
             Contradiction: a must was contradicted.
         """
-        if not self._known or not lists.orders(self._arrange, self._drafts, self._field):
+        if not self._known or not list_fields.orders(self._arrange, self._drafts, self._field):
             return
         for path, values in self._fields():
             rising, falling = (self._paired.page(orderby=f"{path}{word}") for word in ("", " desc"))

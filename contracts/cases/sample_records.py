@@ -342,8 +342,11 @@ def _in_languages(record: Record, texts: dict[str, str]) -> Record:
 
 
 def named_in_scripts(record: Record) -> Record:
-    """A record with names as they are written elsewhere: accents and an apostrophe, and two other scripts."""
-    return record | {"firstName": "Łucja-Ann O'Neill", "middleName": "小明", "lastName": "Жуков"}
+    """A record with names as they are written elsewhere: accents and an apostrophe, and two other scripts.
+
+    The first sign of the second name lies beyond the basic plane, as those of real names do.
+    """
+    return record | {"firstName": "Łucja-Ann O'Neill", "middleName": "𠮷明", "lastName": "Жуков"}
 
 
 def several_items(record: Record) -> Record:

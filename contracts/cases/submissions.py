@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from contracts.cases.arrangement import Arrangement, require
@@ -58,6 +59,7 @@ def submit(
     *,
     schema: str | None = None,
     body: bytes | None = None,
+    members: Mapping[str, str] = MappingProxyType({}),
     **parts: Any,
 ) -> Exchange:
     """Send a submission.
@@ -68,13 +70,14 @@ def submit(
         json: In place of a valid submission under the identifier.
         schema: In place of the realm's own.
         body: Bytes in place of a submission.
+        members: Further members of a valid submission: batchId, additionalInfo.
         parts: Further parts of the request that differ: `token`, `realm`, `query`, `headers`.
     """
     path = {"schema": schema or samples.workflow_schema}
     if operation != CREATE:
         path["identifier"] = identifier
     if json is DEFAULT and body is None:
-        json = samples.submission(identifier)
+        json = samples.submission(identifier, **members)
     return actor.send(operation, path=path, json=json, body=body, **parts)
 
 

@@ -13,6 +13,7 @@ which is not shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from contracts.cases.arrangement import Arrangement, require
@@ -396,7 +397,8 @@ class WorkflowRecords(RecordLookup):
     def parts_of(self, way: str, realm: str) -> Iterator[Mapping[str, Any]]:
         """Parts of a request that gives the realm in one way; none where the service does not read that way at all.
 
-        Whether it reads the query is a clause of its own, so that the rows are told by the header then.
+        That with the realm in the query is one of a batch, which changes no row. Whether the service reads the query
+        is a clause of its own, so that the rows are told by the header then.
 
         Args:
             way: One of `WAYS`.
@@ -404,7 +406,7 @@ class WorkflowRecords(RecordLookup):
         if way == BY_HEADER:
             yield {}
         elif self._arrange.once("realm from the query", lambda: self._query_read(realm)):
-            yield by_query(realm)
+            yield {**by_query(realm), "members": {"batchId": self._fresh.uid(LONGEST_BATCH)}}
 
     def _query_read(self, realm: str) -> bool:
         identifier = self._fresh.uid()
@@ -575,10 +577,17 @@ class RowRequests:
             return sent
         raise Untested(f"{missing}, and a made-up schema is answered {answer.quote()}")
 
-    def _bare(self, operation: str, actor: Actor, identifier: str, **parts: Any) -> Exchange:
+    def _bare(
+        self,
+        operation: str,
+        actor: Actor,
+        identifier: str,
+        members: Mapping[str, str] = MappingProxyType({}),
+        **parts: Any,
+    ) -> Exchange:
         header = self._samples.header(UNKNOWN_SCHEMA, identifier)
         document = {"header": header, "title": {"en": "A record of no schema"}}
         path = {"schema": UNKNOWN_SCHEMA} | ({"identifier": identifier} if operation != CREATE else {})
-        sent = actor.send(operation, path=path, json={"document": document}, **parts)
+        sent = actor.send(operation, path=path, json={"document": document, **members}, **parts)
         sent.notes["identifier"] = identifier
         return sent

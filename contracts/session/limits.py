@@ -353,6 +353,10 @@ class ResidueBudget:
         """How many permanent records the run has created in a realm, or may have created."""
         return len(self._read(realm)[0])
 
+    def unplanned(self, realm: str) -> int:
+        """How many records of a realm the plan of the run leaves over."""
+        return max(0, self._most - self._planned[realm])
+
     def _is_planned(self, write: PermanentWrite) -> bool:
         planned = write.case in self._planned_cases and not write.advisory
         planned = planned or write.record in self._foreseen

@@ -41,6 +41,8 @@ from contracts.sandbox.storage import (
     too_large,
 )
 
+#: What a defect gives of a file, in bytes.
+_BLOCK = 32_768
 #: The largest temporary file, in bytes, that a defect persists.
 _SMALL = 10
 _NO_OPTION = Page(None, None, None, 0)
@@ -522,6 +524,21 @@ async def _(service: Service, faithful: Handler, request: Request) -> Response:
         first = records.connection.execute(same.order_by(ATTACHMENTS.c.id)).first()
     key = attachment.file_key if first is None else first.file_key
     return Response(service.files.path(key).read_bytes(), media_type=attachment.content_type)
+
+
+@defect("download-cut-from-the-second-on")
+def _(service: Service) -> None:
+    given: set[int] = set()
+
+    async def get(faithful: Handler, request: Request) -> Response:
+        attachment = service.attachments.requested(request)
+        if attachment.id not in given:
+            given.add(attachment.id)
+            return await faithful(request)
+        content = service.files.path(attachment.file_key).read_bytes()[:_BLOCK]
+        return Response(content, media_type=attachment.content_type)
+
+    alter(service.attachments, "get", get)
 
 
 @answers("persisted-empty", "getAttachment")

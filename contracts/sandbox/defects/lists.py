@@ -265,6 +265,13 @@ def _rising_falls(ask: Ask, page: Page) -> Rows:
     return ask(replace(page, orderby=f"{page.orderby.strip().removesuffix(' asc')} desc"))
 
 
+def _asc_falls(ask: Ask, page: Page) -> Rows:
+    order = (page.orderby or "").strip()
+    return ask(
+        replace(page, orderby=f"{order.removesuffix(' asc')} desc") if order.endswith(" asc") else page
+    )
+
+
 def _order_after_page(ask: Ask, page: Page) -> Rows:
     if page.orderby is None or page.top is None:
         return ask(page)
@@ -448,9 +455,11 @@ _IN_BOTH_LISTS: dict[str, Choose] = {
     "order-ignored": _order_ignored,
     "rising-falls": _rising_falls,
     "falling-rises": _falling_rises,
+    "asc-falls": _asc_falls,
     "order-after-page": _order_after_page,
     "ge-leaves-out-equals": _filter_reads(r"\bge\b", "gt"),
     "not-ignored": _filter_reads(r"\bnot \(", "("),
+    "or-of-the-first-two": _filter_reads(r"^([^()]+? or [^()]+?) or .*$", r"\1"),
     "or-binds-like-and": _filter_reads(r"\(([^()]+ or [^()]+) and ([^()]+)\)", r"((\1) and \2)"),
     "startswith-within": _filter_reads(r"\bstartswith\(", "contains("),
     "filter-lost-with-order": _filter_lost_with_order,

@@ -280,11 +280,12 @@ def _accepted(meant: Meant) -> Change:
 
 
 @alteration
-def _without_rights(service: Service, *, creating: bool) -> None:
-    """Let accounts without rights create, or update."""
+def _without_rights(service: Service, *, creating: bool, in_batch: bool = False) -> None:
+    """Let accounts without rights create, or update; or only where the record is one of a batch."""
 
     def create_securities(faithful: Any, submission: Submission, identifier: str, records: Records) -> None:
-        if submission.creating != creating or submission.caller.may_write:
+        meant = submission.creating == creating and (not in_batch or "batchId" in submission.body)
+        if not meant or submission.caller.may_write:
             faithful(submission, identifier, records)
 
     alter(service.workflow, "create_securities", create_securities)
@@ -359,6 +360,8 @@ defects(
         "workflow-locked-accepted": _accepted(_locked),
         "workflow-update-rights-not-needed": _without_rights(creating=False),
         "workflow-create-rights-not-needed": _without_rights(creating=True),
+        "workflow-update-rights-not-needed-in-batch": _without_rights(creating=False, in_batch=True),
+        "workflow-create-rights-not-needed-in-batch": _without_rights(creating=True, in_batch=True),
         "workflow-validation-before-taken": _validated_first(_taken),
         "workflow-validation-before-unknown": _validated_first(_absent),
         "workflow-validation-before-locked": _validated_first(_locked),

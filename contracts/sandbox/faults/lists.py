@@ -263,11 +263,13 @@ def _clauses_of_options(operation: str, dollar: str) -> dict[str, tuple[str, ...
         ),
         "filter": (
             f"{prefix}filter",
+            f"{prefix}filter-heeded",
             f"{prefix}filter-meaning",
             *(("list-filter-with-top", "list-collection-with-filter") if dollar else ()),
         ),
         "orderby": (
             f"{prefix}orderby",
+            f"{prefix}orderby-heeded",
             f"{prefix}orderby-meaning",
             f"{prefix}orderby-with-page",
             *(("list-orderby-falling",) if dollar else ()),

@@ -12,6 +12,7 @@ from contracts.cases import (
     claim_each_refused,
     contract,
     equals,
+    list_fields,
     lists,
     quoted,
     status,
@@ -66,24 +67,34 @@ def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, 
     lists.empty(claim("attachment-list-top-zero"), attached.page(top=0))
 
 
+@contract("attachment-list-filter-heeded", "attachment-list-orderby-heeded")
+def test_not_every_filter_and_order_is_passed_over(
+    author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """A filter and an orderby are read: by some field that the attachments carry they have an effect."""
+    list_fields.claim_files_heed(claim, arrange, author)
+
+
 @contract("attachment-list-filter")
 def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a filter only the attachments that match are returned, and a match is not lost."""
     field, attached = (
-        lists.file_field(arrange, author),
+        list_fields.file_field(arrange, author),
         attachments.shared_document_list(arrange, author),
     )
     path, own = field.filter_path, field.own
-    lists.picks(claim("attachment-list-filter"), attached, equals(path, own[0]), own[:1])
-    lists.picks(claim("attachment-list-filter"), attached, equals(path, *own[2:4]), own[2:4])
-    lists.picks(claim("attachment-list-filter"), attached, f"{path} eq {quoted('no file of this name')}", ())
+    list_fields.picks(claim("attachment-list-filter"), attached, equals(path, own[0]), own[:1])
+    list_fields.picks(claim("attachment-list-filter"), attached, equals(path, *own[2:4]), own[2:4])
+    list_fields.picks(
+        claim("attachment-list-filter"), attached, f"{path} eq {quoted('no file of this name')}", ()
+    )
 
 
 @contract("attachment-list-top", "attachment-list-skip")
 def test_top_and_skip_count_beside_other_options(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Beside a filter and an order, where they are taken, top bounds the list and skip shifts it."""
     attached = attachments.shared_document_list(arrange, author)
-    sifted = lists.sifted_files(arrange, author, attached)
+    sifted = list_fields.sifted_files(arrange, author, attached)
     lists.claim_at_most(claim("attachment-list-top"), sifted.page(top=2), 2)
     lists.starts_later(claim("attachment-list-skip"), sifted, 2)
 
@@ -94,13 +105,13 @@ def test_a_filter_takes_quotes_and_reserved_characters(
 ) -> None:
     """A literal may hold quotes and characters that are reserved in addresses."""
     field, attached = (
-        lists.file_field(arrange, author),
+        list_fields.file_field(arrange, author),
         attachments.shared_document_list(arrange, author),
     )
-    lists.relies_on_filter(attached, field)
+    list_fields.relies_on_filter(attached, field)
     expression = f"{field.filter_path} eq {quoted(chr(39) + 'a&b=c#d+e%20')}"
-    lists.picks(claim("attachment-list-filter"), attached, expression, ())
-    lists.picks(
+    list_fields.picks(claim("attachment-list-filter"), attached, expression, ())
+    list_fields.picks(
         claim("attachment-list-filter"),
         attached,
         f"{expression} or {equals(field.filter_path, field.own[1])}",
@@ -115,20 +126,20 @@ def test_attachments_come_in_the_order_asked_for(
 ) -> None:
     """With orderby the attachments come in the order asked for, rising or falling."""
     field, attached = (
-        lists.file_field(arrange, author),
+        list_fields.file_field(arrange, author),
         attachments.shared_document_list(arrange, author),
     )
-    lists.ordered(claim("attachment-list-orderby"), attached, field, falling=falling)
+    list_fields.ordered(claim("attachment-list-orderby"), attached, field, falling=falling)
 
 
 @contract("attachment-list-orderby-with-page")
 def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Orderby applies before skip and top, so that pages taken together are in order."""
     field, attached = (
-        lists.file_field(arrange, author),
+        list_fields.file_field(arrange, author),
         attachments.shared_document_list(arrange, author),
     )
-    lists.relies_on_order(arrange, attached, field)
+    list_fields.relies_on_order(arrange, attached, field)
     lists.relies_on_windows(arrange, attached)
     by_name = attached.with_fixed(orderby=f"{field.order_path} desc")
     lists.pages_in_order(claim("attachment-list-orderby-with-page"), by_name, 2, items=ALL)

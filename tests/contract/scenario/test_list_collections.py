@@ -14,6 +14,7 @@ from contracts.cases import (
     done,
     drafts,
     drafts_of,
+    list_fields,
     lists,
 )
 
@@ -60,7 +61,7 @@ def test_other_lists_hold_a_draft_just_saved(
     clause: str, collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """A draft that the caller has just saved is in the collection my, and in the list without a collection."""
-    field = lists.proven_field(arrange, author)
+    field = list_fields.proven_field(arrange, author)
     draft = arrange.draft(author)  # the newest, which is what a list is most likely to lack
     lists.require_listed(arrange, drafts_of(author, "mydrafts"), draft.uid)
     lists.held(claim(clause), arrange, drafts_of(author, collection), draft.uid, field)
@@ -84,7 +85,7 @@ def test_a_personal_collection_does_not_hold_the_draft_of_another(
 ) -> None:
     """A personal collection does not hold a draft that another account saved."""
     theirs = arrange.shared_draft(other)
-    field = lists.proven_field(arrange, author)
+    field = list_fields.proven_field(arrange, author)
     lists.not_held(claim(clause), arrange, drafts_of(author, collection), theirs.uid, field)
 
 
@@ -94,7 +95,7 @@ def test_a_filter_adds_nothing_to_a_collection(
     collection: str, author: Actor, other: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """A filter by the uid of another account's draft gives nothing that the collection lacks."""
-    theirs, field = arrange.shared_draft(other), lists.proven_field(arrange, author)
+    theirs, field = arrange.shared_draft(other), list_fields.proven_field(arrange, author)
     lists.adds_nothing(claim("list-collection-with-filter"), drafts_of(author, collection), theirs.uid, field)
 
 
@@ -104,14 +105,14 @@ def test_a_personal_collection_is_personal_to_everybody(
 ) -> None:
     """The collection my of another account does not hold what the author saved: it is not the author's for all."""
     mine = arrange.shared_draft(author)
-    field = lists.proven_field(arrange, author)
+    field = list_fields.proven_field(arrange, author)
     lists.not_held(claim("list-my-without-others"), arrange, drafts_of(other, "my"), mine.uid, field)
 
 
 @contract("list-deleted-gone", operations=["listDrafts", "deleteDraft"])
 def test_a_deleted_draft_is_no_longer_listed(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A draft that was deleted is no longer in any list that held it."""
-    draft, field = arrange.draft(author), lists.proven_field(arrange, author)
+    draft, field = arrange.draft(author), list_fields.proven_field(arrange, author)
     mydrafts, plain = drafts_of(author, "mydrafts"), drafts_of(author)
     lists.require_listed(arrange, mydrafts, draft.uid, field)
     drafts.deleted(author, draft.uid)
@@ -134,7 +135,9 @@ def test_mydrafts_does_not_hold_a_published_record_without_a_draft(
 ) -> None:
     """The collection mydrafts holds drafts, and no record that is published only."""
     published = str(samples.setting("published_identifier"))
-    lists.not_listed_without_a_draft(claim("list-mydrafts-without-published"), arrange, author, published)
+    list_fields.not_listed_without_a_draft(
+        claim("list-mydrafts-without-published"), arrange, author, published
+    )
 
 
 @contract("list-saved-twice")
@@ -145,7 +148,7 @@ def test_a_draft_saved_several_times_is_listed_once(
     draft = arrange.draft(author)
     done(drafts.save(author, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel")))
     done(drafts.save(author, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel Louise")))
-    for query in lists.queries_for(arrange, author, draft.uid):
+    for query in list_fields.queries_for(arrange, author, draft.uid):
         lists.held_once(claim("list-saved-twice", "listDrafts"), arrange, author, query, draft.uid)
 
 

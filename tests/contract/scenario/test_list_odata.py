@@ -11,6 +11,7 @@ from contracts.cases import (
     contract,
     drafts_of,
     equals,
+    list_fields,
     lists,
     quoted,
     shape,
@@ -20,22 +21,30 @@ from contracts.cases import (
 DELICATE = {"quotes": "it's nobody's", "reserved": "a&b=c#d+e%20;f/g? никто 誰も"}
 
 
+@contract("list-filter-heeded", "list-orderby-heeded")
+def test_not_every_filter_and_order_is_passed_over(
+    author: Actor, arrange: Arrangement, claim: Claims
+) -> None:
+    """A $filter and an $orderby are read: by some field that the items carry they have an effect."""
+    list_fields.claim_drafts_heed(claim, arrange, author)
+
+
 @contract("list-filter")
 def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $filter only the items that match are returned, and a match is not lost."""
-    field, drafts = lists.draft_field(arrange, author), drafts_of(author, "mydrafts")
-    lists.picks(claim("list-filter"), drafts, equals(field.filter_path, field.own[0]), field.own[:1])
+    field, drafts = list_fields.draft_field(arrange, author), drafts_of(author, "mydrafts")
+    list_fields.picks(claim("list-filter"), drafts, equals(field.filter_path, field.own[0]), field.own[:1])
 
 
 @contract("list-filter")
 @pytest.mark.parametrize("kind", list(DELICATE))
 def test_a_filter_takes_any_text(kind: str, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A literal may hold quotes, characters reserved in addresses, and any script."""
-    field, drafts = lists.draft_field(arrange, author), drafts_of(author, "mydrafts")
-    lists.relies_on_filter(drafts, field)
+    field, drafts = list_fields.draft_field(arrange, author), drafts_of(author, "mydrafts")
+    list_fields.relies_on_filter(drafts, field)
     path, literal = field.filter_path, quoted(DELICATE[kind])
-    lists.picks(claim("list-filter"), drafts, f"{path} eq {literal}", ())
-    lists.picks(
+    list_fields.picks(claim("list-filter"), drafts, f"{path} eq {literal}", ())
+    list_fields.picks(
         claim("list-filter"), drafts, f"{path} eq {literal} or {equals(path, field.own[2])}", field.own[2:3]
     )
 
@@ -43,23 +52,23 @@ def test_a_filter_takes_any_text(kind: str, author: Actor, arrange: Arrangement,
 @contract("list-orderby")
 def test_items_come_in_rising_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $orderby on a field the items come in rising order of it."""
-    field = lists.draft_field(arrange, author)
-    lists.ordered(claim("list-orderby"), drafts_of(author, "mydrafts"), field)
+    field = list_fields.draft_field(arrange, author)
+    list_fields.ordered(claim("list-orderby"), drafts_of(author, "mydrafts"), field)
 
 
 @contract("list-orderby-falling")
 def test_items_come_in_falling_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $orderby on a field and the word desc, the items come in falling order of it."""
-    field, drafts = lists.draft_field(arrange, author), drafts_of(author, "mydrafts")
-    lists.relies_on_order(arrange, drafts, field)
-    lists.ordered(claim("list-orderby-falling"), drafts, field, falling=True)
+    field, drafts = list_fields.draft_field(arrange, author), drafts_of(author, "mydrafts")
+    list_fields.relies_on_order(arrange, drafts, field)
+    list_fields.ordered(claim("list-orderby-falling"), drafts, field, falling=True)
 
 
 @contract("list-orderby-with-page")
 def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """$orderby applies before $skip and $top, so that pages taken together are in order."""
-    field, drafts = lists.draft_field(arrange, author), drafts_of(author, "mydrafts")
-    lists.relies_on_order(arrange, drafts, field)
+    field, drafts = list_fields.draft_field(arrange, author), drafts_of(author, "mydrafts")
+    list_fields.relies_on_order(arrange, drafts, field)
     lists.relies_on_windows(arrange, drafts, field.narrowed(drafts))
     order = f"{field.order_path} desc"
     own = field.narrowed(drafts.with_fixed(orderby=order))

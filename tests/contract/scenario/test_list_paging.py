@@ -11,6 +11,7 @@ from contracts.cases import (
     claim_each_refused,
     contract,
     drafts_of,
+    list_fields,
     lists,
     long_lists,
 )
@@ -45,7 +46,7 @@ def test_top_bounds_a_collection(collection: str, author: Actor, arrange: Arrang
 def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $skip the list starts as many items later as it says."""
     lists.kept_drafts(arrange, author)
-    own = lists.narrowed_drafts(arrange, author)
+    own = list_fields.narrowed_drafts(arrange, author)
     lists.starts_later(claim("list-skip"), drafts_of(author), 1, 3, own=own)
 
 
@@ -56,8 +57,8 @@ def test_skip_shifts_a_collection(
 ) -> None:
     """$skip leaves out items from the start also together with a collection."""
     lists.kept_drafts(arrange, author)
-    lists.relies_on_skip(arrange, drafts_of(author), lists.narrowed_drafts(arrange, author))
-    own = lists.narrowed_drafts(arrange, author, collection)
+    lists.relies_on_skip(arrange, drafts_of(author), list_fields.narrowed_drafts(arrange, author))
+    own = list_fields.narrowed_drafts(arrange, author, collection)
     drafts = drafts_of(author, collection)
     lists.starts_later(claim("list-collection-with-skip"), drafts, 1, 3, own=own)
 
@@ -65,7 +66,7 @@ def test_skip_shifts_a_collection(
 @contract("list-top", "list-skip")
 def test_top_and_skip_count_beside_other_options(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Beside a $filter and an $orderby, where they are taken, $top bounds the list and $skip shifts it."""
-    sifted = lists.sifted_drafts(arrange, author, "mydrafts")
+    sifted = list_fields.sifted_drafts(arrange, author, "mydrafts")
     lists.claim_at_most(claim("list-top"), sifted.page(top=2), 2)
     lists.starts_later(claim("list-skip"), sifted, 2)
 
@@ -74,7 +75,7 @@ def test_top_and_skip_count_beside_other_options(author: Actor, arrange: Arrange
 def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $skip of zero the list starts where it starts without the option."""
     lists.kept_drafts(arrange, author)
-    own = lists.narrowed_drafts(arrange, author, "mydrafts")
+    own = list_fields.narrowed_drafts(arrange, author, "mydrafts")
     lists.starts_where_it_does(claim("list-skip-zero"), drafts_of(author, "mydrafts"), own)
 
 
@@ -83,7 +84,7 @@ def test_skip_beyond_the_end_gives_no_item(author: Actor, arrange: Arrangement, 
     """With a $skip larger than the number of drafts no item is returned."""
     lists.kept_drafts(arrange, author)
     drafts = drafts_of(author, "my")
-    lists.relies_on_skip(arrange, drafts, lists.narrowed_drafts(arrange, author, "my"))
+    lists.relies_on_skip(arrange, drafts, list_fields.narrowed_drafts(arrange, author, "my"))
     page = drafts.page(skip=BEYOND)
     lists.no_items(claim("list-skip-beyond"), page)
     lists.empty(claim("list-skip-beyond-empty"), page)
@@ -96,7 +97,7 @@ def test_skip_and_top_give_a_window(
 ) -> None:
     """$skip and $top together give the window that starts after the skipped items and is no longer than $top."""
     lists.kept_drafts(arrange, author)
-    drafts, own = drafts_of(author, collection), lists.narrowed_drafts(arrange, author, collection)
+    drafts, own = drafts_of(author, collection), list_fields.narrowed_drafts(arrange, author, collection)
     lists.relies_on_top(arrange, drafts)
     lists.relies_on_skip(arrange, drafts, own)
     lists.windows(claim("list-top-and-skip"), drafts, (1, 2), (3, 1), own=own)
@@ -114,7 +115,7 @@ def test_pages_neither_repeat_nor_lose(
 ) -> None:
     """Pages taken one after another from a list at rest neither repeat an item nor lose one, nor do those of twenty."""
     lists.kept_drafts(arrange, author)
-    drafts, own = drafts_of(author, collection), lists.narrowed_drafts(arrange, author, collection)
+    drafts, own = drafts_of(author, collection), list_fields.narrowed_drafts(arrange, author, collection)
     lists.relies_on_windows(arrange, drafts, own)
     lists.pages_cover(claim("list-pages-cover"), drafts, 3, own=own)
     long_lists.LongList(arrange, author, samples, fresh, collection).comes_in_pages(claim("list-pages-cover"))
