@@ -123,7 +123,7 @@ def _own_step(holder: Any, step: str) -> Any:
     return 0 if isinstance(holder, list) else next(iter(holder))
 
 
-#: Sightings that the weather may spoil before one is taken as it is.
+#: Sightings that a fault of the environment may spoil before one is taken as it is.
 _MOST_SPOILT = 3
 
 
@@ -204,7 +204,7 @@ class Probe:
             self._attempt.observations.append(observed(clause.id, self._operation, seen))
 
     def _contradiction(self, clause: Clause, fault: Fault) -> Result | None:
-        """Send the fault, on fresh data again while the weather has a hand in an answer that contradicts the clause.
+        """Send the fault, on fresh data again while the environment may be behind an answer against the clause.
 
         Returns:
             The contradiction, which is not noted yet; None when the fault was refused.

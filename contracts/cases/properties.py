@@ -180,7 +180,8 @@ class Properties:
     def _play_again(self, example: T, judge: Callable[[T], None], found: Contradiction) -> None:
         """See on fresh data that the smallest failing example fails again; its evidence goes to the end.
 
-        What is not seen again here is looked for in a replay of the whole case. So is what was seen in bad weather.
+        What is not seen again here is looked for in a replay of the whole case. So is what was seen while the
+        environment failed.
         """
         key, seen, tried = found.evidence.key, 1, 1
         while seen < 2 and tried <= _PLAYED_AGAIN and not self._attempt.clouded:

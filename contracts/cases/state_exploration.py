@@ -579,7 +579,7 @@ def _saved_first(context: Context, saved: Saved) -> Exploration:
 def _shortened(context: Context, saved: Saved, found: Contradiction, steps: tuple[Step, ...]) -> Result:
     """The evidence of the shortest sequence; a replay of the case only tells whether it came back.
 
-    What was seen in bad weather is not confirmed here: the case has to see it in fair weather.
+    What was seen while the environment failed is not confirmed here: the case has to see it again without a fault.
     """
     if context.attempt.number > 1 or context.attempt.clouded:
         return found.evidence

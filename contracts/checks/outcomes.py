@@ -188,7 +188,7 @@ class Attempt:
         return {key for key, (reproduced, _) in self.confirmed.items() if reproduced < 2}
 
     def forget_doubtful(self) -> None:
-        """Drop what was seen in bad weather, but for what the case itself saw again on fresh data."""
+        """Drop what was seen while the environment failed, but for what the case itself saw again on fresh data."""
         self.evidence = [evidence for evidence in self.evidence if evidence.key in self.confirmed]
         for key in self.contradicted.keys() - self.confirmed.keys():
             del self.contradicted[key]

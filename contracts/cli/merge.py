@@ -88,11 +88,11 @@ def command(
 
 def _print_verdict(verdict: RunVerdict, folder: Path, shards: int, command: str) -> None:
     click.echo(f"merged: {shards} shards")
-    for line in lines_of(verdict, command):
+    for line in lines_of(verdict, command, folder):
         click.secho(one_line(line.text), fg=line.colour or None, bold=line.bold)
     annotate(verdict)
-    if verdict.weather and verdict.word != "inconclusive":
-        click.echo(f"weather: {plain_line(verdict.weather, _LONGEST_LINE)}")
+    if verdict.environment_faults and verdict.word != "inconclusive":
+        click.echo(f"environment: {plain_line(verdict.environment_faults, _LONGEST_LINE)}")
     if verdict.drift.sentence:
         click.echo(f"drift: {plain_line(verdict.drift.sentence, _LONGEST_LINE)}")
     report = folder / "index.html"

@@ -53,6 +53,8 @@ _FIRM: Final[Mapping[Standing, tuple[Standing, ...]]] = {
     Standing.UNCONFIRMED: (Standing.FAIL,),
     Standing.OBSERVED: (),
 }
+#: How many items a list holds, in a case's words.
+_COUNTED: Final = re.compile(r"\d+ items")
 #: An answer behind a case's own words.
 _QUOTED: Final = re.compile(r": (?=[1-5]\d\d\b)")
 #: Identifiers and values, long enough not to stand anywhere by chance.
@@ -413,7 +415,7 @@ def _curl_of(finding: Finding, culprit: Exchange) -> str:
     """The curl line of an exchange among those of its finding, or the last of them."""
     method = "-I" if culprit.method == "HEAD" else f"-X {culprit.method}"
     start = f"curl -i {method} {shlex.quote(culprit.url)} "
-    mine = [line for line in finding.curl if f"{line} ".startswith(start)]
+    mine = [line for line in finding.curl if start in f"{line} "]
     return next(reversed(mine or finding.curl), "")
 
 
@@ -431,7 +433,7 @@ def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]
     if answer is None:
         # What a case quotes behind its own words is shown in full with the exchanges.
         words = finding.seen if _STEP in finding.seen else _QUOTED.split(finding.seen)[0]
-        seen = plain_line(_last_steps(words), _SEEN)
+        seen = plain_line(_last_steps(words), _SEEN) + _behind(finding, words, last)
         return _sentence(f"But {who} showed: {seen}; expected: {finding.expected}")
     status, body = answer["status"], answer["body"] or ""
     if last is not None and str(last.status) == status:
@@ -457,6 +459,27 @@ def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]
     if not _PLAIN.fullmatch(finding.expected):
         words += f"; expected: {finding.expected}"
     return _sentence(words)
+
+
+def _behind(finding: Finding, words: str, last: Exchange | None) -> str:
+    """What the answer says behind a case's own words: how it was refused, or which items a list holds."""
+    quoted = _STATUS.fullmatch(finding.seen.removeprefix(f"{words}: ").strip())
+    if quoted is not None and not quoted["status"].startswith("2"):
+        message = _MESSAGE.search(quoted["body"] or "")
+        return f", {quoted['status']}" + (f" ({plain_line(message['text'], _SEEN)})" if message else "")
+    if last is None or last.response is None or not _COUNTED.fullmatch(words):
+        return ""
+    try:
+        items = readers.records(last.response) or []
+    except readers.Ambiguous:
+        return ""
+    members = dict.fromkeys(name for item in items for name in item)
+    named = {name: [str(item.get(name)) for item in items] for name in members}
+    best = max(
+        named.values(), key=lambda values: sum(each in finding.expected for each in values), default=[]
+    )
+    told = any(each in finding.expected for each in best)
+    return f" ({plain_line(', '.join(best), _SEEN)})" if told else ""
 
 
 def _address(exchange: Exchange) -> str:

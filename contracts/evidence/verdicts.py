@@ -43,14 +43,14 @@ def faults_in_words(environment: Environment) -> str:
     return f"{many(sum(faults.values()), 'fault')}{shown}{again}"
 
 
-def weather(environment: Environment, cells: Iterable[Cell]) -> str:
+def environment_faults(environment: Environment, cells: Iterable[Cell]) -> str:
     """Return the faults of the environment and what was judged in spite of them; empty when there were none."""
     faults = faults_in_words(environment)
     if not faults:
         return ""
     counts = Counter(cell.verdict for cell in cells)
     judged = [f"{counts[verdict]} {verdict}" for verdict in _JUDGED if counts[verdict]]
-    return f"{faults}; judged in it: {', '.join(judged) or 'nothing'}"
+    return f"{faults}; judged all the same: {', '.join(judged) or 'nothing'}"
 
 
 _SHOWN = 3
@@ -176,8 +176,8 @@ class RunVerdict:
     grouped by what they come from. `blocked` maps a case to the finding that stood in its way. `problems` says why
     the evidence cannot be relied on as a whole. `deviations` and `waivers` say what became of each that the run
     was held to, `drift` how its observations differ from the accepted baseline. `unjudged` are the must cells that
-    could not be judged and are not waived. `weather` says which faults of the environment were met and what was
-    judged in them; empty when there were none. `crashes` says of workers that died without harm that they did.
+    could not be judged and are not waived. `environment_faults` says which faults of the environment were met, and
+    what was judged all the same; empty for none. `crashes` says of workers that died without harm that they did.
     `unwritten` names each report that could not be written, with the reason; none of it touches what was judged.
     `target` says what was judged, in words.
     """
@@ -193,7 +193,7 @@ class RunVerdict:
     waivers: tuple[WaiverOutcome, ...] = ()
     drift: DriftReport = NO_DRIFT
     unjudged: tuple[Cell, ...] = ()
-    weather: str = ""
+    environment_faults: str = ""
     crashes: tuple[str, ...] = ()
     unwritten: tuple[str, ...] = ()
     target: str = ""
@@ -290,17 +290,17 @@ def judge(
         waivers=tuple(deviations.follow_waivers(record, cells)),
         drift=drift,
         unjudged=tuple(deviations.blocking(record, cells)),
-        weather=weather(record.run.environment, cells),
+        environment_faults=environment_faults(record.run.environment, cells),
         crashes=record.crashes,
         unwritten=unwritten,
         target=record.run.target_in_words,
     )
     holding = dict(_applicable_exit_codes(record, verdict))
     code = deciding_exit_code(holding)
-    # What stopped a run that judged nothing is all there is to tell of the weather.
+    # What stopped a run that judged nothing is all there is to tell of the environment.
     told = bool(record.run.breaker) and not any(verdict.count(each) for each in _JUDGED)
-    in_weather = code is ExitCode.INCONCLUSIVE and verdict.weather and not told
-    reason = f"{holding[code]}; weather: {verdict.weather}" if in_weather else holding[code]
+    with_faults = code is ExitCode.INCONCLUSIVE and verdict.environment_faults and not told
+    reason = f"{holding[code]}; {verdict.environment_faults}" if with_faults else holding[code]
     shard = record.run.shard
     reason += f"; this is {shard.name}, the rest is in the others" if shard else ""
     return replace(verdict, exit_code=code, reason=reason)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shlex
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -112,6 +114,12 @@ def _short(line: str) -> str:
 
 #: Longer bodies stand in the traffic log only: a longer curl line could not be pasted.
 _LONGEST_BODY = 4000
+_PIPED = ["--data-binary", "@-"]
+#: How a curl line takes a body that it cannot hold.
+BODY_IN_FILE = "@file"
+_FROM_FILE = ["--data-binary", BODY_IN_FILE]
+#: What stands before a curl line whose body was not kept.
+BODY_MADE_UP = "/dev/urandom"
 _LEFT_OUT = frozenset({"host", "user-agent", "accept-encoding", "connection", "content-length"})
 
 
@@ -125,8 +133,8 @@ def curl(exchange: Exchange, redactor: Redactor) -> str:
             parts += ["-H", _authorization(value, redactor)]
         elif name.lower() not in _LEFT_OUT:
             parts += ["-H", shlex.quote(redactor.text(f"{name}: {value}"))]
-    parts += _body(exchange.request_body.content, redactor)
-    return " ".join(parts)
+    before, data = _data(exchange.request_body, body_size(exchange), redactor)
+    return before + " ".join([*parts, *data])
 
 
 def _authorization(value: str, redactor: Redactor) -> str:
@@ -144,16 +152,32 @@ def _between_quotes(text: str) -> str:
     return re.sub(r'[\\"$`]', lambda found: f"\\{found[0]}", text)
 
 
-def _body(body: bytes, redactor: Redactor) -> list[str]:
-    if not body:
-        return []
-    try:
-        text = body.decode("utf-8")
-    except UnicodeDecodeError:
-        return ["--data-binary", "@file"]
-    if len(text) > _LONGEST_BODY or "\0" in text:
-        return ["--data-binary", "@file"]
-    return ["--data-binary", shlex.quote(redactor.text(text))]
+def body_size(exchange: Exchange) -> int:
+    """Return the bytes of a request's body: as they were counted, or as the request says of a file."""
+    length = exchange.request_headers.get("content-length") or ""
+    return exchange.request_body.size or (int(length) if length.isdecimal() else 0)
+
+
+def _data(body: Body, size: int, redactor: Redactor) -> tuple[str, list[str]]:
+    """What gives a curl line its body: what stands before the line, and the options that take it."""
+    if not size and not body.content:
+        return "", []
+    if not body.whole:
+        made_up = not body.content or body.decoded is None
+        return (f"head -c {size} {BODY_MADE_UP} | ", _PIPED) if made_up else ("", _FROM_FILE)
+    text, content = body.decoded, body.content
+    if text is not None:
+        text = redactor.text(text)
+        if len(text) <= _LONGEST_BODY and "\0" not in text:
+            return "", ["--data-binary", shlex.quote(text)]
+        content = text.encode("utf-8", "surrogatepass")
+    plain = b64encode(content).decode()
+    packed = b64encode(gzip.compress(content, mtime=0)).decode()
+    if min(len(plain), len(packed)) > _LONGEST_BODY:
+        return "", _FROM_FILE
+    if len(plain) <= len(packed):
+        return f"echo {plain} | base64 -d | ", _PIPED
+    return f"echo {packed} | base64 -d | gunzip | ", _PIPED
 
 
 def command(

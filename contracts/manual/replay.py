@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
@@ -19,6 +19,7 @@ from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import UNKNOWN_BODY, Exchange, Response
 from contracts.exchanges.redaction import REDACTED, SWAPPED, TOKEN, UNKNOWN
+from contracts.exchanges.transcript import body_size
 from contracts.interface.description import operations_with
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.manual_session import ROLES, ManualSession
@@ -216,6 +217,8 @@ class Round:
         text, body = text_of(old.request_body), None
         if text is not None:
             body = content_of(old.request_body, self._body(operation.id, role, text))
+        elif not old.request_body.whole:
+            body = content_of(replace(old.request_body, size=body_size(old)), "")
         actor = self._session.actor(str(role), realm)
         headers = self._headers(old, str(role), realm)
         return actor.send(
@@ -240,7 +243,13 @@ class Round:
     def _segment(self, raw: str) -> str:
         text = unquote(raw)
         value = self.setting_map.values.get(text) or self.answer_values.segment(text)
-        return quote(value, safe="") if value != text else self._elsewhere(self.names(raw))
+        if value != text:
+            return quote(value, safe="")
+        # An identifier may be written as the codes of its characters.
+        coded = raw != text and self.names(raw) == raw and self.names(text) != text
+        if coded:
+            return "".join(f"%{code:02X}" for code in self._elsewhere(self.names(text)).encode())
+        return self._elsewhere(self.names(raw))
 
     def _parameter(self, raw: str) -> str:
         name, equals, value = raw.partition("=")
@@ -403,7 +412,7 @@ def together(rounds: list[Replayed]) -> tuple[Outcome, int, int]:
 
 
 def _obstacle(pair: Pair) -> str | None:
-    """What keeps a round from sequence anything: the weather, or a preparation that went another way."""
+    """What keeps a round from showing anything: a fault of the environment, or a preparation that went another way."""
     new = pair.new
     if new.fault is not None or new.response is None:
         return f"{new.label}: {new.fault or 'no answer'}"

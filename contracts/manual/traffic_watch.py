@@ -401,8 +401,8 @@ class Watch:
         realm = exchange.realm
         if exchange.operation == "createToken":
             self._sign_ins.learn(exchange)
-        weather = environment_fault(exchange.response, exchange.operation) if exchange.response else None
-        exchange.fault = exchange.fault or weather
+        fault = environment_fault(exchange.response, exchange.operation) if exchange.response else None
+        exchange.fault = exchange.fault or fault
         who = self._sign_ins.who(exchange)
         worked_before = (
             site_of(exchange.url),

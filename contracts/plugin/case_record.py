@@ -112,7 +112,7 @@ def write_case(
     Args:
         case: What tells it from others, as `identity_of` gives it, with the clauses that the ending is about.
         seconds: What all attempts took together.
-        set_aside: Further attempts, which the weather spoilt.
+        set_aside: Further attempts, which faults of the environment spoilt.
     """
     # The assertions of the attempt that the ending is about: a dismissed first attempt must not count.
     counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]

@@ -105,7 +105,7 @@ class Attempts:
     @property
     def judged(self) -> list[JudgedAttempt]:
         """Attempts that the case is judged by: the clear ones, or else the last, which says what went wrong."""
-        return self.clear or [_in_bad_weather(self.all[-1])]
+        return self.clear or [_in_failing_environment(self.all[-1])]
 
     @property
     def incomplete(self) -> bool:
@@ -185,14 +185,13 @@ def _needs_replay(attempts: Sequence[Attempt]) -> bool:
     return bool(open_keys - seen_again) and len(attempts) <= MOST_REPLAYS and spent < MOST_REQUESTS
 
 
-def _in_bad_weather(last: JudgedAttempt) -> JudgedAttempt:
+def _in_failing_environment(last: JudgedAttempt) -> JudgedAttempt:
     """The last of attempts that were all spoilt, without its contradictions."""
     ending = last.ending
     if last.attempt.keys - last.attempt.confirmed.keys():
         last.attempt.forget_doubtful()
-        words = (
-            f"contradicted in bad weather only, which proves nothing: {ending.reason or 'see the traffic'}"
-        )
+        why = ending.reason or "see the traffic"
+        words = f"contradicted only where the environment failed, which proves nothing: {why}"
         ending = Ending(Verdict.INCONCLUSIVE, words)
     return JudgedAttempt(last.attempt, last.reports, ending, spoilt=True)
 

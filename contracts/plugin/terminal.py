@@ -107,20 +107,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     verdict = config.stash[VERDICT]
     _count(terminalreporter, config)
     terminalreporter.section("contract")
-    for styled in lines_of(verdict, shlex.join(map(str, config.invocation_params.args))):
+    folder = Path(config.stash[PLAN].folder)
+    for styled in lines_of(verdict, shlex.join(map(str, config.invocation_params.args)), folder):
         markup = {styled.colour: True} if styled.colour else {}
         terminalreporter.write_line(one_line(styled.text), bold=styled.bold, **markup)
     for line in _asked_for(verdict, config.stash[SELECTION].clauses):
         terminalreporter.write_line(one_line(line))
     for line in _terms(verdict):
         terminalreporter.write_line(line)
-    if verdict.weather and verdict.exit_code is not ExitCode.INCONCLUSIVE:
-        terminalreporter.write_line(f"weather: {plain_line(verdict.weather, _LONGEST_LINE)}")
+    if verdict.environment_faults and verdict.exit_code is not ExitCode.INCONCLUSIVE:
+        terminalreporter.write_line(f"environment: {plain_line(verdict.environment_faults, _LONGEST_LINE)}")
     for trouble in config.stash.get(COMPLAINTS, []):
         terminalreporter.write_line(f"history: {plain_line(trouble, _LONGEST_LINE)}")
     if verdict.drift.sentence:
         terminalreporter.write_line(f"drift: {plain_line(verdict.drift.sentence, _LONGEST_LINE)}")
-    folder = Path(config.stash[PLAN].folder)
     report = folder / "index.html"
     # A page that could not be written is named in the verdict; what there is besides stands in the folder.
     terminalreporter.write_line(f"report: {report if report.exists() else folder}")

@@ -22,30 +22,19 @@ from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.record import RunRecord
 from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.exchange import Body, Exchange, ExchangeEntry, exchange_entry
-from contracts.exchanges.redaction import REDACTED, Redactor
-from contracts.exchanges.transcript import curl, heading, json_of, request_text, response_text
+from contracts.exchanges.transcript import heading, json_of, request_text, response_text
 from contracts.file_formats import Level, Moment, Name, Seed, write_file
 from contracts.interface.catalogue import Clause
 from contracts.interface.description import load_description, operations_with
+from contracts.reports.shell_commands import BY_HAND, NextCommand, next_commands, script
 from contracts.reports.verdict_json import FindingEntry, TargetEntry, describe, target_of
 from contracts.safe_text import cut, fenced, inline, many, plain_line
-from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, EMBEDDED_IN_WORDS, SANDBOX
+from contracts.session.namespace import SUITE_PREFIX
 
 #: Findings that are told one by one; the report holds them all.
 _FINDINGS_AT_MOST: Final = 40
 _FOLLOWING_AT_MOST: Final = 3
 _LONGEST: Final = 400
-#: Options of a run that say where it was sent, which a replay of its findings takes, too.
-_WHERE: Final = ("--target", "--sandbox-arguments", "--reports")
-_BASE: Final = re.compile(r"https?://[^/\s':]+(?::(?P<port>\d+))?[^\s']*?(?=/api/v20)")
-#: Signs in and keeps the token in the shell.
-_SIGN_IN: Final = (
-    "$(curl -s {base}/api/v2013/authentication/token -H 'Accept: application/json'"
-    " -H 'Content-Type: application/json' --data-binary {account}"
-    """ | sed 's/.*"authenticationToken" *: *"\\([^"]*\\)".*/\\1/')"""
-)
-_ANY_ACCOUNT: Final = """'{"email":"'"$EMAIL"'","password":"'"$PASSWORD"'"}'"""
-_SANDBOX_ACCOUNT: Final = """'{{"email":"{role}@sandbox.test","password":"sandbox-{role}"}}'"""
 #: A longer line cannot be pasted from a terminal.
 _LONGEST_CURL: Final = 600
 _IN_TERMINAL: Final = ("explain", "replay", "serve", "token", "curl")
@@ -67,117 +56,16 @@ class Line:
     bold: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class NextCommand:
-    """A command line to paste; `does` says what it does, and what it needs."""
-
-    name: str
-    does: str
-    line: str
-
-
-def next_commands(
-    run_command: str, target: str, cause: Cause, before: Sequence[Exchange] = ()
-) -> tuple[NextCommand, ...]:
-    """Return what to do next about a finding, as lines that work where the run was started.
+def lines_of(verdict: RunVerdict, run_command: str, folder: Path) -> Iterator[Line]:
+    """Tell the findings of a run by cause, numbered, the worst first; at most about a dozen lines for each.
 
     Args:
         run_command: the command of the run, as `run.json` holds it.
-        target: what was judged, in words.
-        cause: the finding; its own requests come last.
-        before: what was written earlier, on which they rely.
+        folder: the run's folder.
     """
-    finding = cause.lead
-    embedded = target == EMBEDDED_IN_WORDS
-    where = ({"--target": SANDBOX} if embedded else {}) | _given(run_command)
-    given = (f"{name}={value}" for name, value in where.items())
-    commands = [
-        NextCommand(
-            "explain",
-            "What the clause says, and how it fared",
-            shlex.join(["registry-contracts", "explain", finding.clause]),
-        ),
-        NextCommand(
-            "replay",
-            "Send it again on fresh data",
-            shlex.join(["registry-contracts", "replay", finding.id, *given]),
-        ),
-        NextCommand("cases", "Run its cases again", finding.command),
-    ]
-    if cause.curl:
-        commands += _by_hand(cause, before, where.get("--sandbox-arguments", "") if embedded else None)
-    return tuple(commands)
-
-
-def _by_hand(cause: Cause, before: Sequence[Exchange], sandbox: str | None) -> Iterator[NextCommand]:
-    """The lines that send it without this program; `sandbox` holds the arguments of one to serve first."""
-    role = _signing_in(cause.lead.role)
-    needed = [
-        curl(exchange, Redactor()).replace("$TOKEN", f"${_token_of(_signing_in(exchange.role), role)}")
-        for exchange in before
-        if exchange.request_body.whole
-    ]
-    own = [_with_password(line, role, sandbox) for line in (cause.curl, *cause.lead.curl)]
-    lines = "\n".join([*needed, *own])
-    base = _BASE.search(cause.curl)
-    if sandbox is not None and base:
-        line = f"registry-contracts sandbox --port {base['port'] or 8080} {sandbox}".rstrip()
-        yield NextCommand("serve", "By hand: serve the sandbox again, in a terminal of its own", line)
-    for name in dict.fromkeys([role, *(_signing_in(exchange.role) for exchange in before)]):
-        if base is None:
-            break
-        if f"${_token_of(name, role)}" in lines or f"${{{_token_of(name, role)}" in lines:
-            account = _SANDBOX_ACCOUNT.format(role=name) if sandbox is not None else _ANY_ACCOUNT
-            needs = "" if sandbox is not None else f", with EMAIL and PASSWORD of the account {name}"
-            line = f"{_token_of(name, role)}={_SIGN_IN.format(base=base[0], account=account)}"
-            yield NextCommand("token", f"By hand: sign in as {name}{needs}", line)
-    if needed:
-        does = "By hand: what it relies on; the numbers of attachments are those of the answers"
-        told = does if "/attachments/" in lines else does.partition(";")[0]
-        yield NextCommand("before", told, "\n".join(needed))
-    needs = "; file is the body that was sent, which traffic.har holds" if "@file" in lines else ""
-    needs += f"; PASSWORD is that of the account {role}" if "$PASSWORD" in own[0] else ""
-    yield NextCommand("curl", f"By hand: the request that shows it{needs}", own[0])
-    if others := [line for line in own[1:] if line != own[0]]:
-        yield NextCommand("curls", "By hand: the requests beside it", "\n".join(others))
-
-
-def _signing_in(role: str | None) -> str:
-    """The account whose token a request of a role may need."""
-    return role if role in ACCOUNT_ROLES else AUTHOR
-
-
-def _token_of(role: str, usual: str) -> str:
-    """The variable that holds the token of a role, beside the one of the finding's own."""
-    return "TOKEN" if role == usual else f"TOKEN_{role.upper()}"
-
-
-def _with_password(line: str, role: str, sandbox: str | None) -> str:
-    """A line with the account's password where a body held it: that of the sandbox is known to all."""
-    given = f"sandbox-{role}" if sandbox is not None else """'"$PASSWORD"'"""
-    head, data, body = line.partition(" --data-binary ")
-    return f"{head}{data}{body.replace(REDACTED, given)}"
-
-
-def _given(command: str) -> dict[str, str]:
-    """The options of a run that a replay takes, by name."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return {}
-    given = {}
-    for word, after in zip(words, [*words[1:], ""], strict=True):
-        name, sign, value = word.partition("=")
-        if name in _WHERE:
-            given[name] = value if sign else after
-    return given
-
-
-def lines_of(verdict: RunVerdict, run_command: str) -> Iterator[Line]:
-    """Tell the findings of a run by cause, numbered, the worst first; at most about a dozen lines for each."""
     for number, cause in enumerate(verdict.causes[:_FINDINGS_AT_MOST], start=1):
         yield from _finding(number, cause)
-        yield from _next(next_commands(run_command, verdict.target, cause), cause)
+        yield from _next(next_commands(run_command, verdict.target, cause), cause, folder)
         yield Line("")
     more = verdict.causes[_FINDINGS_AT_MOST:]
     if more:
@@ -194,19 +82,24 @@ def _finding(number: int, cause: Cause) -> Iterator[Line]:
         yield Line(f"   from it follows: {following(cause.follows)}")
 
 
-def _next(commands: Iterable[NextCommand], cause: Cause) -> Iterator[Line]:
-    finding, operation = cause.id, load_description().operations.get(cause.lead.operation or "")
+def _next(commands: Sequence[NextCommand], cause: Cause, folder: Path) -> Iterator[Line]:
+    shown = [command for command in commands if command.name in _IN_TERMINAL]
+    if not _fits(shown, cause):
+        path = folder / FOLDER_NAME / f"{cause.id}{SCRIPT}"
+        needs = "EMAIL=… PASSWORD=… " if any("$EMAIL" in command.line for command in shown) else ""
+        line = f"{needs}bash {shlex.quote(str(path))}"
+        shown = [command for command in shown if command.name not in BY_HAND]
+        shown += [NextCommand("by hand", "", line)] if cause.curl else []
+    for command in shown:
+        yield Line(f"   {command.name:<9}{command.line}", "cyan")
+
+
+def _fits(commands: Iterable[NextCommand], cause: Cause) -> bool:
+    """Whether one line that can be pasted from a terminal shows it."""
+    operation = load_description().operations.get(cause.lead.operation or "")
     relies = operation is not None and bool(operation.needs)
-    for command in commands:
-        if command.name not in _IN_TERMINAL:
-            continue
-        if len(command.line) <= _LONGEST_CURL and "\n" not in command.line:
-            yield Line(f"   {command.name:<9}{command.line}", "cyan")
-        else:
-            place = f"findings/{finding}.md beside the report"
-            yield Line(f"   {command.name:<9}{len(command.line):,} characters, in {place}")
-        if command.name == "curl" and relies:
-            yield Line(f"            what it relies on is in findings/{finding}.md", "cyan")
+    short = all(len(command.line) <= _LONGEST_CURL and "\n" not in command.line for command in commands)
+    return short and not relies and len(cause.lead.curl) == 1
 
 
 def following(causes: Sequence[Cause]) -> str:
@@ -255,17 +148,23 @@ def earlier_writes(record: RunRecord, shown: Sequence[Exchange]) -> tuple[Exchan
     if not shown:
         return ()
     taken = {exchange.id for exchange in shown}
-    wanted = {name for exchange in shown for name in _named(exchange)}
+    wanted = {name for exchange in shown for name in _named(exchange) | _listed_documents(exchange)}
     lists = {str(exchange.operation) for exchange in shown} & {*operations_with(answers="list")}
     writes, replaced = list[Exchange](), set[tuple[str, str]]()
     for exchange in reversed(_before(record, shown)):
         if exchange.id in taken or not _was_done(exchange) or len(writes) == _MOST:
             continue
         # Of what cases wrote in place of each other, the last stands: others would hide what made the record.
-        place = (exchange.method, urlsplit(exchange.url).path)
-        if place in replaced and not _of_the_attempt(exchange, shown):
+        place, own = (exchange.method, urlsplit(exchange.url).path), _of_the_attempt(exchange, shown)
+        if place in replaced and not own:
             continue
-        fills = len(writes) < _IN_A_LIST and any(_fills(exchange, name, wanted, shown) for name in lists)
+        if exchange.method == "DELETE" and not own:
+            # What another case saved and deleted is as if it had never been; a record of the settings may lack it.
+            replaced |= {("PUT", place[1])}
+            if any(name.startswith(SUITE_PREFIX) for name in _named(exchange)):
+                continue
+        room = len(writes) < (_IN_A_LIST if "listDrafts" in lists else _MOST)
+        fills = room and any(_fills(exchange, name, wanted, shown) for name in lists)
         if fills or _is_needed(exchange, wanted, shown):
             wanted |= _named(exchange)
             writes.append(exchange)
@@ -311,7 +210,7 @@ def _is_needed(exchange: Exchange, wanted: set[str], shown: Sequence[Exchange]) 
     """Whether a write made, or changed in the same attempt, something that is wanted."""
     if exchange.operation in operations_with(stores="attachment"):
         return bool(wanted & {name for name in _answered(exchange) if name.startswith(_ATTACHMENT)})
-    makes = exchange.method == "PUT" or exchange.operation == "createContact"
+    makes = exchange.method in ("PUT", "DELETE") or exchange.operation == "createContact"
     return (makes or _of_the_attempt(exchange, shown)) and bool(
         wanted & (_named(exchange) | _answered(exchange))
     )
@@ -356,6 +255,13 @@ def _answered(exchange: Exchange) -> set[str]:
     }
 
 
+def _listed_documents(exchange: Exchange) -> set[str]:
+    """Documents whose attachments an answer lists; one that lists another document's relies on that, too."""
+    listing = exchange.operation == "listAttachments" and exchange.response is not None
+    values = _scalars(json_of(exchange.response.body)) if listing and exchange.response else ()
+    return {each for each in values if isinstance(each, str) and _IDENTIFIER.fullmatch(each)}
+
+
 def _header(body: Body) -> str | None:
     value = json_of(body)
     record = value.get("document", value) if isinstance(value, dict) else None
@@ -379,6 +285,9 @@ def _texts(value: Any) -> list[str]:
 
 
 FOLDER_NAME = "findings"
+#: Ending of the file that sends the requests of a finding.
+SCRIPT = ".sh"
+_KINDS = (".json", ".md", SCRIPT)
 
 STANDING_SENTENCES = {
     Standing.FAIL: "a statement of the interface document is contradicted; this fails the run",
@@ -414,14 +323,14 @@ class FindingFile(FindingEntry, frozen=True, kw_only=True):
 
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
-    """Write a JSON file per finding and a page per cause, and remove those of an earlier rendering.
+    """Write a JSON file per finding, a page and a script per cause, and remove those of an earlier rendering.
 
     Returns:
         The folder `findings`, which is there even when nothing was found.
     """
     target = folder / FOLDER_NAME
     target.mkdir(exist_ok=True)
-    for stale in (*target.glob("*.json"), *target.glob("*.md")):
+    for stale in (path for kind in _KINDS for path in target.glob(f"*{kind}")):
         stale.unlink()
     clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
     for finding in verdict.findings:
@@ -431,7 +340,16 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     for cause in verdict.causes:
         page = markdown(record, cause, clauses.get(cause.lead.clause))
         (target / f"{cause.id}.md").write_text(page, "utf-8")
+        if lines := script(commands_of(record, cause)):
+            (target / f"{cause.id}{SCRIPT}").write_text(lines, "utf-8", newline="\n")
     return target
+
+
+def commands_of(record: RunRecord, cause: Cause) -> tuple[NextCommand, ...]:
+    """Return what to do next about a finding, as lines to paste where the run was started."""
+    shown = shown_exchanges(record, cause.lead)
+    before = earlier_writes(record, shown)
+    return next_commands(record.run.command, record.run.target_in_words, cause, before, shown)
 
 
 def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[Exchange, ...]:
@@ -480,7 +398,7 @@ def markdown(record: RunRecord, cause: Cause, clause: Clause | None) -> str:
     ]
     shown = shown_exchanges(record, finding)
     before = earlier_writes(record, shown)
-    for command in next_commands(record.run.command, record.run.target_in_words, cause, before):
+    for command in commands_of(record, cause):
         lines += [f"{command.does}:", "", fenced(command.line, "sh"), ""]
     numbered = [(each, "Earlier exchange", _EARLIER_BODY) for each in before]
     numbered += [(each, "Exchange", _BODY) for each in shown]

@@ -21,12 +21,12 @@ from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM
 from contracts.reports.finding_files import (
     STANDING_SENTENCES,
-    NextCommand,
+    commands_of,
     earlier_writes,
-    next_commands,
     shown_exchanges,
 )
 from contracts.reports.html_page import Limits
+from contracts.reports.shell_commands import NextCommand
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,11 +350,12 @@ def finding_cards(
         kept = shown_exchanges(record, finding)[-_EXCHANGES_AT_MOST:]
         culprit = record.exchanges.get(cause.culprit)
         shown = tuple(_shown(exchange, cause.marks, exchange is culprit) for exchange in kept)
-        relied_on = earlier_writes(record, shown_exchanges(record, finding))
+        sent = shown_exchanges(record, finding)
+        relied_on = earlier_writes(record, sent)
         before = tuple(_shown(exchange, cause.marks, False) for exchange in relied_on)
         size = sum(exchange.size for exchange in (*before, *shown))
         before, shown, left = (before, shown, left - size) if size <= left else ((), (), left)
-        commands = next_commands(record.run.command, record.run.target_in_words, cause, relied_on)
+        commands = commands_of(record, cause)
         known = [past.since(each.clause, each.realm) for each in cause.findings]
         since = {each.realm: past.describe(each.clause, each.realm) for each in cause.findings}
         cases = dict.fromkeys(case for each in cause.findings for case in each.cases)

@@ -197,20 +197,20 @@ class Breaker:
             self._row += 1
             self._row_seconds += seconds
             self._lost += seconds
-            reason = self._enough(fault)
+            reason = self._reason_to_open(fault)
             opens = reason is not None and self.open is None
             self.open = self.open or reason
         if opens and reason is not None:
             self._on_break(reason)
 
-    def _enough(self, fault: str) -> str | None:
+    def _reason_to_open(self, fault: str) -> str | None:
         long = self._row >= BREAKER_THRESHOLD and self._row_seconds >= LONGEST_OUTAGE_SECONDS
         silent = len(self._row_silent) > 1 and self._row_seconds >= LONGEST_SILENCE_SECONDS
         if long or silent:
             took = f"{self._row} requests in a row without an answer in {self._row_seconds:.0f} s"
             return f"{took}, last: {fault}"
         if self._lost > LOST_SECONDS + LOST_SECONDS_PER_ANSWER * self._answered:
-            return f"{self._lost:.0f} s were lost waiting for better weather, last: {fault}"
+            return f"{self._lost:.0f} s were lost waiting after faults, last: {fault}"
         return None
 
     def _give_up(self, operation: str, reason: str) -> None:

@@ -110,7 +110,7 @@ def test_what_was_only_seen_in_bad_weather_is_no_finding() -> None:
     made = Attempts([JudgedAttempt(seen, [], Ending(Verdict.FAIL, "draft-get-content: that"), spoilt=True)])
     (judged,) = made.judged
     assert judged.ending.verdict is Verdict.INCONCLUSIVE
-    assert "in bad weather only" in (judged.ending.reason or "")
+    assert "only where the environment failed" in (judged.ending.reason or "")
     assert (seen.keys, dict(seen.contradicted), made.set_aside) == (set(), {}, [])
 
 

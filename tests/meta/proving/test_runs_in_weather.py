@@ -65,8 +65,8 @@ def test_a_run_gets_through_resets_and_says_what_it_met(run_in: Run) -> None:
     done = run_in("resets:share=0.15", clauses=CLAUSES[:1])
     assert (done.verdict, done.findings) == ("pass", ())
     assert done.faults
-    assert "weather: " in done.said
-    assert "judged in it: " in done.said
+    assert "environment: " in done.said
+    assert "judged all the same: " in done.said
 
 
 def test_a_defect_is_found_beneath_the_weather(run_in: Run) -> None:

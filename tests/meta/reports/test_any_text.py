@@ -100,7 +100,7 @@ def answering(values: list[Any], token: str) -> Callable[[Journal], None]:
         found: dict[str, Any] = {"operation": "saveDraft", "expected": seen, "seen": seen, "rate": [1, 1]}
         write_finding(journal, **place, **found, exchanges=keys, curl=[f"curl -d {seen}"])
         ended: dict[str, Any] = {"operations": ["saveDraft"], "outcome": "observed", "requests": len(texts)}
-        write_ending(journal, **place, **ended, name=seen, doc=seen, reason=seen)
+        write_ending(journal, **place, **ended, name=seen or "a case", doc=seen, reason=seen)
 
     return work
 

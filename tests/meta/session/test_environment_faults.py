@@ -202,7 +202,7 @@ def test_weather_that_costs_too_much_ends_the_run(tmp_path: Path) -> None:
     assert not opened
     watched.waited(environment.LOST_SECONDS)
     watched.missed("getDraft", "status 503", 0.1)
-    assert "were lost waiting for better weather, last: status 503" in opened[0]
+    assert "were lost waiting after faults, last: status 503" in opened[0]
 
 
 def test_a_hurry_ends_what_would_go_on(open_session: Any, silent: Any) -> None:

@@ -1,0 +1,100 @@
+"""What a finding gives to paste: its requests in their order, with what answers make up."""
+
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+from contracts.evidence.causes import Cause
+from contracts.evidence.findings import Finding, Standing
+from contracts.exchanges.exchange import Body, Exchange
+from contracts.exchanges.redaction import REDACTED, Redactor
+from contracts.exchanges.transcript import curl
+from contracts.reports.shell_commands import next_commands, script
+from contracts.settings.target import EMBEDDED_IN_WORDS
+from tests.meta.messages import exchange, response
+
+BASE = "http://127.0.0.1:9/api/v2013/documents/rc-0000document"
+TOKEN = "t" * 20
+#: In place of curl: notes the method, the address, the token and what it is given, and answers as the service does now.
+CURL = """#!/bin/bash
+[[ "$*" == *@-* ]] && given=$(base64) || given=
+[[ "$*" =~ (Bearer [^ ]*) ]] && token=${BASH_REMATCH[1]}
+for word; do [[ $word == http* ]] && url=$word; done
+echo "${url##*2013/} $token $given" >> "$NOTED"
+case $url in
+*/token) echo '{"authenticationToken": "now"}';;
+*/attachments/a.bin) echo '{"size": 3, "id": 7}';;
+esac
+"""
+
+
+def sent(key: str, operation: str, method: str, url: str, role: str, body: bytes, answer: bytes) -> Exchange:
+    headers = {"Authorization": f"Bearer {REDACTED if role == 'other' else TOKEN}"}
+    shown = exchange(
+        response(200, answer), headers, body, id=key, operation=operation, method=method, url=url, role=role
+    )
+    return replace(shown, request_body=Body.of(body))
+
+
+SAVED = sent("1", "saveDraft", "PUT", f"{BASE}/versions/draft", "other", b"{}", b"{}")
+ATTACHED = sent(
+    "2",
+    "createAttachment",
+    "POST",
+    f"{BASE}/attachments/a.bin",
+    "author",
+    b"\xff\xfe\xfd",
+    b'{"size":3,"id":41}',
+)
+READ = sent("3", "getAttachment", "GET", f"{BASE}/attachments/41/a.bin?x='y", "author", b"", b"")
+LISTED = sent("4", "listAttachments", "GET", f"{BASE}/attachments", "author", b"", b"[]")
+
+
+def finding(*shown: Exchange) -> Finding:
+    return Finding(
+        id="0123456789",
+        clause="attachment-download-same",
+        realm="abs-dev",
+        operation="getAttachment",
+        standing=Standing.FAIL,
+        role="author",
+        expected="",
+        seen="",
+        confirmed=True,
+        reproduced=2,
+        attempts=2,
+        cases=(),
+        exchanges=tuple(each.id for each in shown),
+        curl=tuple(curl(each, Redactor([TOKEN])) for each in shown),
+        command="run",
+    )
+
+
+def test_a_script_sends_everything_in_its_order_with_what_answers_made_up(tmp_path: Path) -> None:
+    shown = (ATTACHED, READ, LISTED)
+    lead = finding(*shown)
+    cause = Cause((lead,), "", "", culprit="3", curl=lead.curl[1])
+    commands = next_commands("run", EMBEDDED_IN_WORDS, cause, (SAVED,), shown)
+    assert [command.name for command in commands[3:]] == [
+        "serve", "token", "token", "before", "first", "curl", "after",
+    ]  # fmt: skip
+    (tmp_path / "curl").write_text(CURL, "utf-8")
+    (tmp_path / "curl").chmod(0o755)
+    (tmp_path / "sent.sh").write_text(script(commands), "utf-8")
+    path, noted = f"{tmp_path}{os.pathsep}{os.environ['PATH']}", tmp_path / "noted"
+    subprocess.run(
+        ["bash", "sent.sh"],  # noqa: S607 - the script of a finding is for a shell
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path, "NOTED": str(noted)},
+        check=True,
+        capture_output=True,
+    )
+    assert noted.read_text("utf-8").splitlines() == [
+        "authentication/token  ",
+        "authentication/token  ",
+        "documents/rc-0000document/versions/draft Bearer now ",
+        "documents/rc-0000document/attachments/a.bin Bearer now //79",
+        "documents/rc-0000document/attachments/7/a.bin?x='y Bearer now ",
+        "documents/rc-0000document/attachments Bearer now ",
+    ]
