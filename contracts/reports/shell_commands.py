@@ -33,6 +33,12 @@ _KEPT: Final = (
 )
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{11,128}")
 _PIECES: Final = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|[^'"]+""")
+#: The account of a target whose settings come from variables, or what is given to the script itself.
+_FROM_VARIABLES: Final = (
+    ': "${EMAIL:=${REGISTRY_EMAIL:?or EMAIL: that of an account}}"'
+    ' "${PASSWORD:=${REGISTRY_PASSWORD:?or PASSWORD: that of the account}}"'
+)
+_CURL: Final = re.compile(r"(?m)(^|\| |=\$\()curl -i ")
 #: The names of commands that send requests, in the order they are pasted.
 BY_HAND: Final = ("token", "before", "first", "curl", "after")
 
@@ -102,7 +108,7 @@ def script(commands: Sequence[NextCommand]) -> str:
     lines = ["#!/usr/bin/env bash", "# Sends the requests of a finding, and shows the answers."]
     lines += [f"# {command.does}:\n#   {command.line}" for command in commands if command.name == "serve"]
     if any("$EMAIL" in command.line or "$PASSWORD" in command.line for command in by_hand):
-        lines += [': "${EMAIL:?of an account}" "${PASSWORD:?of this account}"']
+        lines += [_FROM_VARIABLES]
     for command in by_hand:
         lines += [
             "",
@@ -113,8 +119,8 @@ def script(commands: Sequence[NextCommand]) -> str:
 
 
 def _each_shown(lines: str) -> str:
-    """Requests with an empty line behind the answer of each."""
-    return f"{lines}\necho"
+    """Requests without curl's own meter, and an empty line behind the answers."""
+    return _CURL.sub(r"\1curl -sS -i ", lines) + "\necho"
 
 
 def _steps(cause: Cause, before: Sequence[Exchange], shown: Sequence[Exchange]) -> list[_Step]:
