@@ -90,6 +90,7 @@ class Recordings:
                     "realm": case.realm,
                     "outcome": str(case.outcome),
                     "clauses": list(case.clauses),
+                    "operations": list(case.operations),
                     "exchanges": sent[case.id],
                 }
                 for case in record.cases

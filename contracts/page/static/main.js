@@ -137,12 +137,18 @@ function openRecording() {
   });
 }
 
+/** The first few of some names, and how many more there are. */
+function few(names) {
+  const more = names.length - 3;
+  return names.slice(0, 3).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
 function openRun(run) {
   doing(null, async () => {
     const held = await post("/api/open-run", { run });
     const options = [
       ...held.findings.map((each) => ({ key: { finding: each.id }, head: "Findings", text: `${each.id} ${each.clause} ${each.says} ${each.place}`, draw: () => [el("span", {}, each.says), el("span", { class: `chip v-${each.standing}` }, each.standing), el("span", { class: "soft" }, each.place)] })),
-      ...held.cases.map((each) => ({ key: { case: each.id }, head: "Cases", text: `${each.id} ${each.outcome} ${each.clauses.join(" ")}`, draw: () => [el("span", {}, each.name.replaceAll("_", " ")), el("span", { class: `chip v-${each.outcome}` }, each.outcome), el("span", { class: "soft" }, `${each.realm} · ${each.exchanges} exchanges · ${each.clauses.join(", ")}`)] })),
+      ...held.cases.map((each) => ({ key: { case: each.id }, head: "Cases", text: `${each.id} ${each.outcome} ${each.operations.join(" ")} ${each.clauses.join(" ")}`, draw: () => [el("span", {}, each.name.replaceAll("_", " ")), el("span", { class: `chip v-${each.outcome}` }, each.outcome), el("span", { class: "soft" }, [each.realm, few(each.operations), `${each.exchanges} exchange${each.exchanges === 1 ? "" : "s"}`, few(each.clauses)].filter(Boolean).join(" · "))] })),
     ];
     choose(`${held.verdict} (${run})`, options, (chosen) => doing(null, async () => opened(await post("/api/open-exchanges", { run, ...chosen.key }))));
   });
