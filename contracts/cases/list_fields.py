@@ -7,6 +7,7 @@ when it takes none, nothing can be claimed by it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from contracts.cases.arrangement import Arrangement, require
@@ -308,16 +309,39 @@ def proven_field(arrange: Arrangement, actor: Actor) -> str | None:
 def claim_drafts_heed(claims: Claims, arrange: Arrangement, actor: Actor) -> None:
     """Claim that filters and orders of the list of drafts are not passed over, each and every one."""
     kept_drafts(arrange, actor)
-    drafts = drafts_of(actor, "mydrafts")
-    heeds_filters(claims("list-filter-heeded"), drafts, _UIDS)
-    heeds_orders(claims("list-orderby-heeded"), drafts, _UIDS)
+    _claim_heed(
+        "list", claims, arrange, drafts_of(actor, "mydrafts"), lambda: draft_field(arrange, actor), _UIDS
+    )
 
 
 def claim_files_heed(claims: Claims, arrange: Arrangement, actor: Actor) -> None:
     """Claim that filters and orders of the list of attachments are not passed over, each and every one."""
     files = attachments_of(actor, shared_document(arrange, actor).uid)
-    heeds_filters(claims("attachment-list-filter-heeded"), files, _FILES)
-    heeds_orders(claims("attachment-list-orderby-heeded"), files, _FILES)
+    _claim_heed("attachment-list", claims, arrange, files, lambda: file_field(arrange, actor), _FILES)
+
+
+def _claim_heed(
+    list_clauses: str,
+    claims: Claims,
+    arrange: Arrangement,
+    lister: Lister,
+    look: Callable[[], Field],
+    usual: Sequence[str],
+) -> None:
+    """Claim both; what is known to work by the field that was learnt is not asked for again."""
+    filtered, ordered = (claims(f"{list_clauses}-{option}-heeded") for option in ("filter", "orderby"))
+    known = {"expected": "an effect", "seen": "the one that was asked for"}
+    field = None
+    with suppress(Blocked):
+        field = look()
+    if field is not None and field.filters:
+        filtered.holds(True, **known)
+    else:
+        heeds_filters(filtered, lister, usual)
+    if field is not None and orders(arrange, lister, field):
+        ordered.holds(True, **known)
+    else:
+        heeds_orders(ordered, lister, usual)
 
 
 def file_field(arrange: Arrangement, actor: Actor) -> Field:

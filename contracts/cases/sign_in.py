@@ -36,6 +36,10 @@ class Credentials:
         """The right body for a role, with members replaced or added."""
         return {"email": self.email(role), "password": self.password(role), **changes}
 
+    def of_each(self) -> list[dict[str, Any]]:
+        """The right body for each account of the settings."""
+        return [self.of(role) for role in self._target.accounts]
+
     def without(self, role: str, member: str) -> dict[str, Any]:
         """The right body for a role, with one member left out."""
         return {name: value for name, value in self.of(role).items() if name != member}

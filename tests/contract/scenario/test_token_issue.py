@@ -43,9 +43,9 @@ def test_signing_in_needs_neither_realm_nor_token(
 def test_the_expiration_is_a_timestamp_with_fraction(
     author: Actor, credentials: Credentials, claim: Claims
 ) -> None:
-    """The expiration is ISO 8601 in UTC with fractional seconds, in any of the forms of ISO 8601, each time."""
-    for _ in range(3):
-        signed_in = author.send("createToken", json=credentials.of("author"))
+    """The expiration is ISO 8601 in UTC with fractional seconds, in any of its forms, each time, for each account."""
+    for body in (credentials.of("author"), *credentials.of_each()):
+        signed_in = author.send("createToken", json=body)
         expiration = sign_in.expiration_of(signed_in)
         claim("token-expiration-format").holds(
             timestamps.is_utc_with_fraction(expiration),
