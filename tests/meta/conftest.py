@@ -16,6 +16,7 @@ from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Attempt
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import Catalogue, load_catalogue
+from tests.meta import browser as chromium
 from tests.meta import messages, samples
 from tests.meta.evidence.sample_records import BY_NAME, Story
 from tests.meta.program import CHECKOUT, Launcher, Program, RunCommand, in_process
@@ -179,6 +180,16 @@ def answer() -> Any:
 def exchange() -> Any:
     """Makes an exchange: `exchange(answer, operation)`."""
     return make_exchange
+
+
+@pytest.fixture(scope="module")
+def running_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Browser]:
+    """A headless Chromium; where none is installed, tests that need one are skipped."""
+    program = chromium.installed()
+    if program is None:
+        pytest.skip("no Chromium is installed to open pages with")
+    with chromium.browser(program, tmp_path_factory.mktemp("profile")) as running:
+        yield running
 
 
 @pytest.fixture

@@ -10,20 +10,12 @@ from contracts.checks.table import Judge, Judgement
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
-from tests.meta import messages
+from tests.meta import messages, samples
 
 BASE = "http://127.0.0.1:1"
 DRAFT = "/api/v2013/documents/rc-test-0001/versions/draft"
 TOKEN = "a-token-of-the-service"
-CONTACT = {
-    "firstName": "Ada",
-    "lastName": "Njoroge",
-    "organization": {"en": "Office"},
-    "country": {"identifier": "ke"},
-    "emails": ["ada@office.example"],
-    "type": "person",
-    "contactOrganization": {"identifier": "organization-abs-dev"},
-}
+CONTACT = samples.contact()
 
 
 def answer(status: int, body: Any = None, kind: str = "application/json") -> Response:

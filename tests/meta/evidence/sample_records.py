@@ -1,5 +1,6 @@
 """Sample records of runs: what a run saw, and the terms it was held to."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
@@ -37,6 +38,76 @@ CATALOGUE = [
     clause("workflow-locked-record", "must", "createWorkflowRecord"),
 ]
 BY_NAME = {each.id: each for each in CATALOGUE}
+
+
+def case(name: str, outcome: Verdict, **changes: Any) -> Case:
+    """A case of one clause in one realm, with what is given otherwise."""
+    plain = Case(
+        id=f"t.py::{name}[abs-dev]",
+        name=name,
+        doc="",
+        realm="abs-dev",
+        clauses=("c",),
+        operations=("getDraft",),
+        profile="gate",
+        outcome=outcome,
+        reason=None,
+        blocked_by=None,
+        attempts=1,
+        started="2026-05-10T08:00:01+00:00",
+        seconds=0.1,
+        requests=1,
+        assertions=(),
+        worker="main",
+    )
+    return replace(plain, **changes)
+
+
+def seen_finding(by: Case, **changes: Any) -> SeenFinding:
+    """A contradiction of a case's clause that three replays confirmed, with what is given otherwise."""
+    plain = SeenFinding(
+        clause=by.clauses[0],
+        realm=by.realm,
+        operation=by.operations[0],
+        case=by.id,
+        role="author",
+        expected="what was saved",
+        seen="something else",
+        confirmed=True,
+        reproduced=3,
+        attempts=3,
+        exchanges=(),
+        curl=("curl http://127.0.0.1",),
+        command="registry-contracts run --clause x",
+    )
+    return replace(plain, **changes)
+
+
+def run_facts(**changes: Any) -> RunFacts:
+    """What is known of a gate run in one realm, with what is given otherwise."""
+    plain = RunFacts(
+        target="sandbox",
+        target_kind="development",
+        base_url="http://127.0.0.1",
+        profile="gate",
+        seed=1,
+        realms=("abs-dev",),
+        clauses=("c",),
+        started=f"{TODAY}T08:00:00+00:00",
+        finished=f"{TODAY}T08:01:00+00:00",
+        workers=1,
+        command="registry-contracts gate",
+        versions={"suite": "1"},
+        environment=Environment(),
+        interrupted=False,
+        expected_workers=("main",),
+    )
+    return replace(plain, **changes)
+
+
+def run_record(run: RunFacts, cases: Iterable[Case] = (), **changes: Any) -> RunRecord:
+    """What a run amounts to that found nothing, with what is given otherwise."""
+    return replace(RunRecord(run, tuple(cases), (), (), {}, (), (), (), (), ()), **changes)
 
 
 def deviation(name: str = "draft-get-content", **other: Any) -> Deviation:
@@ -89,23 +160,16 @@ class Story:
         key = f"test_draft.py::test_{name}[{realm}-{operation}-{len(self.cases)}]"
         count = AssertionCount(name, operation, held, contradicted)
         self.cases.append(
-            Case(
+            case(
+                f"{name} on {operation}",
+                Verdict(outcome),
                 id=key,
-                name=f"{name} on {operation}",
-                doc="",
                 realm=realm,
                 clauses=(name,),
                 operations=BY_NAME[name].operations,
-                profile="gate",
-                outcome=Verdict(outcome),
                 reason=reason,
                 blocked_by=Block(blocked, realm, f"{blocked}: answered 404") if blocked else None,
-                attempts=1,
-                started="2026-05-10T08:00:01+00:00",
-                seconds=0.1,
-                requests=1,
                 assertions=(count,) if held or contradicted else (),
-                worker="main",
             )
         )
         return key
@@ -124,60 +188,26 @@ class Story:
         operation = operation or BY_NAME[name].operations[0]
         worst = "fail" if BY_NAME[name].level is Level.MUST else "advisory"
         outcome = worst if confirmed else "inconclusive"
-        key = self.case(name, realm, outcome, held=0, contradicted=1, operation=operation)
+        self.case(name, realm, outcome, held=0, contradicted=1, operation=operation)
+        times = 3 if confirmed else 0
         self.findings.append(
-            SeenFinding(
-                clause=name,
-                realm=realm,
-                operation=operation,
-                case=key,
-                role="author",
-                expected="what was saved",
-                seen="something else",
-                confirmed=confirmed,
-                reproduced=3 if confirmed else 0,
-                attempts=3,
-                exchanges=(),
-                curl=("curl http://127.0.0.1",),
-                command="registry-contracts run --clause x",
-            )
+            seen_finding(self.cases[-1], operation=operation, confirmed=confirmed, reproduced=times)
         )
 
     def record(self, terms: Terms | None = None) -> RunRecord:
         """What the run amounts to, held to terms."""
         terms = terms or Terms()
-        facts = {
-            "target": "dev",
-            "target_kind": "development",
-            "base_url": "http://127.0.0.1",
-            "profile": "gate",
-            "seed": 1,
-            "realms": REALMS,
-            "clauses": tuple(BY_NAME),
-            "started": f"{TODAY}T08:00:00+00:00",
-            "finished": f"{TODAY}T08:01:00+00:00",
-            "workers": 1,
-            "command": "registry-contracts gate",
-            "versions": {"suite": "1"},
-            "environment": Environment(requests=1),
-            "interrupted": False,
-            "expected_workers": ("main",),
-            "strict": True,
-            "waived": terms.waived,
-            "terms": terms,
-        }
-        return RunRecord(
-            run=RunFacts(**{**facts, **self.facts}),
-            cases=tuple(self.cases),
-            findings=tuple(self.findings),
-            observations=(),
-            exchanges={},
-            faults=(),
-            residue=(),
-            leftovers=(),
-            untested=(),
-            problems=(),
-            narrowed=self.narrowed,
+        run = run_facts(
+            target="dev",
+            realms=REALMS,
+            clauses=tuple(BY_NAME),
+            environment=Environment(requests=1),
+            strict=True,
+            waived=terms.waived,
+            terms=terms,
+        )
+        return run_record(
+            replace(run, **self.facts), self.cases, findings=tuple(self.findings), narrowed=self.narrowed
         )
 
     def verdict(self, terms: Terms | None = None) -> RunVerdict:

@@ -24,6 +24,8 @@ from contracts.evidence.record import (
 )
 from contracts.evidence.verdicts import RunVerdict, judge
 from contracts.interface.catalogue import Clause, Level
+from tests.meta.evidence import sample_records
+from tests.meta.evidence.sample_records import run_facts, run_record, seen_finding
 
 REALM = "abs-dev"
 SETTING = "setting realm.abs-dev.locked_identifier is missing"
@@ -35,78 +37,18 @@ def clause(name: str = "c", level: str = "must") -> Clause:
 
 def case(name: str, outcome: str, held: int = 0, contradicted: int = 0, **changes: object) -> Case:
     counts = (AssertionCount("c", "getDraft", held, contradicted),) if held or contradicted else ()
-    plain = Case(
-        id=f"t.py::{name}[{REALM}]",
-        name=name,
-        doc="",
-        realm=REALM,
-        clauses=("c",),
-        operations=("getDraft",),
-        profile="gate",
-        outcome=Verdict(outcome),
-        reason=None,
-        blocked_by=None,
-        attempts=1,
-        started="2026-01-01T00:00:00+00:00",
-        seconds=0.1,
-        requests=1,
-        assertions=counts,
-        worker="main",
-    )
-    return replace(plain, **changes)  # type: ignore[arg-type]
+    return sample_records.case(name, Verdict(outcome), **{"assertions": counts, **changes})
 
 
 def finding(by: Case, *, confirmed: bool = True, reproduced: int = 3, **changes: object) -> SeenFinding:
-    plain = SeenFinding(
-        clause="c",
-        realm=REALM,
-        operation="getDraft",
-        case=by.id,
-        role="author",
-        expected="the content",
-        seen="404",
-        confirmed=confirmed,
-        reproduced=reproduced,
-        attempts=3,
-        exchanges=(),
-        curl=(),
-        command="replay",
-    )
-    return replace(plain, **changes)  # type: ignore[arg-type]
+    plain = {"clause": "c", "realm": REALM, "operation": "getDraft", "expected": "the content", "seen": "404"}
+    return seen_finding(by, **{**plain, "confirmed": confirmed, "reproduced": reproduced, **changes})
 
 
 def record(*cases: Case, findings: tuple[SeenFinding, ...] = (), **changes: object) -> RunRecord:
     run_names = RunFacts.__dataclass_fields__.keys() & changes.keys()
-    run = RunFacts(
-        target="sandbox",
-        target_kind="development",
-        base_url="http://127.0.0.1",
-        profile="gate",
-        seed=1,
-        realms=(REALM,),
-        clauses=("c",),
-        started="2026-01-01T00:00:00+00:00",
-        finished="2026-01-01T00:01:00+00:00",
-        workers=1,
-        command="run",
-        versions={"suite": "0"},
-        environment=Environment(),
-        interrupted=False,
-        expected_workers=("main",),
-    )
-    whole = RunRecord(
-        run=replace(run, **{name: changes.pop(name) for name in run_names}),  # type: ignore[arg-type]
-        cases=cases,
-        findings=findings,
-        observations=(),
-        exchanges={},
-        faults=(),
-        residue=(),
-        leftovers=(),
-        untested=(),
-        problems=(),
-    )
-    return replace(whole, **changes)  # type: ignore[arg-type]
+    run = run_facts(**{name: changes.pop(name) for name in run_names})
+    return run_record(run, cases, findings=findings, **changes)
 
 
 def judged(run: RunRecord, level: str = "must") -> RunVerdict:

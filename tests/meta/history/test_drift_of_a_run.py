@@ -8,10 +8,7 @@ import pytest
 from contracts.errors import UsageError
 from contracts.evidence.record import (
     AssertionCount,
-    Case,
-    Environment,
     ExitCode,
-    RunFacts,
     RunRecord,
     Verdict,
 )
@@ -29,6 +26,7 @@ from contracts.history.drift import NO_DRIFT, DriftReport, Mode, change_lines, c
 from contracts.history.observed_facts import Change
 from contracts.interface.catalogue import Clause, Level
 from contracts.interface.description import load_description
+from tests.meta.evidence.sample_records import case, run_facts, run_record
 
 REALMS_OF = realms_of_operations()
 CLAUSE = Clause("draft-get-content", Level.MUST, ("getDraft",), "Drafts", "Content.", realms=("abs-dev",))
@@ -36,42 +34,12 @@ CLAUSE = Clause("draft-get-content", Level.MUST, ("getDraft",), "Drafts", "Conte
 
 def record() -> RunRecord:
     """A run that passes."""
-    run = RunFacts(
-        target="sandbox",
-        target_kind="development",
-        base_url="http://127.0.0.1",
-        profile="gate",
-        seed=1,
-        realms=("abs-dev",),
-        clauses=(CLAUSE.id,),
-        started="2026-11-21T12:00:00+00:00",
-        finished="2026-11-21T12:00:09+00:00",
-        workers=1,
-        command="run",
-        versions={},
-        environment=Environment(),
-        interrupted=False,
-        expected_workers=("main",),
+    run = run_facts(clauses=(CLAUSE.id,))
+    held = AssertionCount(CLAUSE.id, "getDraft", 1, 0)
+    passing = case(
+        "y", Verdict.PASS, id="scenario/test_x.py::test_y", clauses=(CLAUSE.id,), assertions=(held,)
     )
-    case = Case(
-        id="scenario/test_x.py::test_y",
-        name="y",
-        doc="",
-        realm="abs-dev",
-        clauses=(CLAUSE.id,),
-        operations=("getDraft",),
-        profile="gate",
-        outcome=Verdict.PASS,
-        reason=None,
-        blocked_by=None,
-        attempts=1,
-        started=None,
-        seconds=1.0,
-        requests=2,
-        assertions=(AssertionCount(CLAUSE.id, "getDraft", 1, 0),),
-        worker="main",
-    )
-    return RunRecord(run, (case,), (), (), {}, (), (), (), (), ())
+    return run_record(run, [passing])
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from contracts.errors import SuiteError
-from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
+from contracts.interface.catalogue import Catalogue, Clause, Level
 from contracts.interface.clause_table import cases_by_clause, check, render
-from contracts.interface.description import Description, load_description
+from contracts.interface.description import Description
 from contracts.interface.operations import DOCUMENT_REALMS, follow
 from contracts.settings.target import ACCOUNT_ROLES, AttachmentSettings, RealmSettings
 
@@ -23,16 +23,6 @@ CHECKOUT = Path(__file__).parents[3]
 CASES = CHECKOUT / "tests" / "contract"
 PAGE = CHECKOUT / "docs" / "clauses.md"
 Cases = Mapping[str, tuple[str, ...]]
-
-
-@pytest.fixture(scope="module")
-def catalogue() -> Catalogue:
-    return load_catalogue()
-
-
-@pytest.fixture(scope="module")
-def description() -> Description:
-    return load_description()
 
 
 @pytest.fixture(scope="module")

@@ -6,18 +6,8 @@ import pytest
 
 from contracts.errors import SuiteError, UsageError
 from contracts.interface.catalogue import Catalogue, load_catalogue, matches, read_clauses
-from contracts.interface.description import Description, load_description
+from contracts.interface.description import Description
 from contracts.interface.operations import DOCUMENT_REALMS
-
-
-@pytest.fixture(scope="module")
-def catalogue() -> Catalogue:
-    return load_catalogue()
-
-
-@pytest.fixture(scope="module")
-def description() -> Description:
-    return load_description()
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,11 @@ from typing import Any
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
 from contracts.manual.traffic_findings import Seen, TrafficFinding
 from contracts.manual.traffic_watch import Watch
+from tests.meta.samples import contact
 
 SITE = "http://registry.test"
 TOKEN = "a-token-of-forty-characters-0123456789ab"
-CONTACT = {
-    "firstName": "Ada",
-    "lastName": "Byron",
-    "organization": {"en": "Engines"},
-    "country": {"identifier": "ca"},
-    "emails": ["ada@registry.test"],
-    "type": "person",
-    "contactOrganization": {"identifier": "organization-abs-dev"},
-}
+CONTACT = contact()
 _BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 

@@ -169,6 +169,7 @@ def test_what_is_furnished_is_told_by_where_it_stands(
     def comes_after(paths: list[str]) -> bool:
         shapes = [furnished, answered(clause, operation, status, *paths)]
         options = imitate(observed(tmp_path, redirected, answers=shapes)).options
+        assert options.index("--variant=downloads-redirected") > options.index("--variant=reads-sent-on")
         return options.index(f"--variant={variant}") > options.index("--variant=extra-members-everywhere")
 
     assert [comes_after(inside), comes_after(outside)] == [True, False]

@@ -64,31 +64,26 @@ def test_headers_of_the_connection_stay_on_it() -> None:
     assert [name for name, _ in received[0].headers] == ["Host", "X-Yours"]
 
 
-def test_the_answer_to_head_keeps_its_length_and_has_no_body() -> None:
-    head = b"HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n"
-    script, _ = answering(head, OK, bodiless=True)
+@pytest.mark.parametrize(
+    ("method", "status", "header"),
+    [
+        ("HEAD", "200 OK", ("Content-Length", "1234")),
+        ("GET", "204 No Content", ("ETag", '"e"')),
+        ("GET", "304 Not Modified", ("ETag", '"e"')),
+    ],
+)
+def test_an_answer_without_a_body_stays_without(method: str, status: str, header: tuple[str, str]) -> None:
+    """Its headers stay, the length that HEAD tells among them, and the connection is in step."""
+    head = f"HTTP/1.1 {status}\r\n{': '.join(header)}\r\n\r\n".encode()
+    script, _ = answering(head, OK, bodiless=method == "HEAD")
     with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
-        wire.send(b"HEAD /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        first = wire.message(bodiless=True)
-        wire.send(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        second = wire.message()
-    assert first is not None
-    assert first.value("Content-Length") == "1234"
-    assert second is not None
-    assert second.body == b"{}", "the connection is in step"
-
-
-@pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified"])
-def test_an_answer_without_a_body_stays_without(status: str) -> None:
-    script, _ = answering(f'HTTP/1.1 {status}\r\nETag: "e"\r\n\r\n'.encode(), OK)
-    with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
-        wire.send(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        wire.send(f"{method} /x HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         first = wire.message(bodiless=True)
         wire.send(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
         second = wire.message()
     assert first is not None
     assert first.first == f"HTTP/1.1 {status}"
-    assert first.headers == [("ETag", '"e"')]
+    assert first.headers == [header]
     assert second is not None
     assert second.body == b"{}"
 

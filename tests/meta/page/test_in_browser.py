@@ -19,8 +19,6 @@ from tests.meta.page.conftest import Listening, Page, page_of
 from tests.meta.reports.sample_runs import build_run, first_worker, second_worker
 from tests.meta.reports.test_html_in_browser import CONTRASTS, STICKING_OUT
 
-PROGRAM = chromium.installed()
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed to look at the page with")
 Passes = Callable[..., Seen]
 Open = Callable[..., "Shown"]
 _CODES = {"Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "Enter": 13, "Tab": 9}
@@ -88,20 +86,20 @@ class Shown:
         self.until("document.getElementById('verdict') !== null")
         self.calm()
 
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Browser]:
-    assert PROGRAM is not None
-    with chromium.browser(PROGRAM, tmp_path_factory.mktemp("profile")) as started:
-        yield started
+    def show_a_fault(self) -> None:
+        """Save a draft under a uid that is too short, and unfold all there is to see of it."""
+        self.choose("o", "saveDraft")
+        self.choose("f", "path.uid:too-short")
+        self.send()
+        self.run("for (const each of document.querySelectorAll('details')) each.open = true")
 
 
 @pytest.fixture
-def opened(running: chromium.Browser) -> Iterator[Open]:
+def opened(running_browser: chromium.Browser) -> Iterator[Open]:
     tabs = []
 
     def open_page(page: Page, *, width: int = 1280, dark: bool = False) -> Shown:
-        tabs.append(running.open(f"{page.url}/", width, 900, dark=dark))
+        tabs.append(running_browser.open(f"{page.url}/", width, 900, dark=dark))
         return Shown(tabs[-1])
 
     yield open_page
@@ -358,10 +356,7 @@ def test_nothing_is_asked_of_anybody_else_and_no_secret_kept(
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_sticks_out_of_the_window(opened: Open, broken_page: Page, width: int) -> None:
     shown = opened(broken_page, width=width)
-    shown.choose("o", "saveDraft")
-    shown.choose("f", "path.uid:too-short")
-    shown.send()
-    shown.run("for (const each of document.querySelectorAll('details')) each.open = true")
+    shown.show_a_fault()
     assert shown.run("document.documentElement.scrollWidth") == width
     assert shown.run(STICKING_OUT.replace("WIDTH", str(width))) == []
 
@@ -369,10 +364,7 @@ def test_nothing_sticks_out_of_the_window(opened: Open, broken_page: Page, width
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_every_text_stands_out_from_what_is_behind_it(opened: Open, broken_page: Page, dark: bool) -> None:
     shown = opened(broken_page, dark=dark)
-    shown.choose("o", "saveDraft")
-    shown.choose("f", "path.uid:too-short")
-    shown.send()
-    shown.run("for (const each of document.querySelectorAll('details')) each.open = true")
+    shown.show_a_fault()
     texts = "p, b, small, h2, h3, label, button, summary, .soft, .chip, .status, .said, pre, code"
     contrasts = shown.run(CONTRASTS.replace('"p, b, .chip', f'"{texts}, .chip'))
     assert isinstance(contrasts, list)

@@ -8,8 +8,6 @@ import pytest
 
 from tests.meta import browser as chromium
 
-PROGRAM = chromium.installed()
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed to look at the page with")
 Open = Callable[..., chromium.Tab]
 
 # Text against what is behind it, by the formula of WCAG 2.2 (relative luminance).
@@ -43,19 +41,12 @@ STICKING_OUT = """
 """
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Browser]:
-    assert PROGRAM is not None
-    with chromium.browser(PROGRAM, tmp_path_factory.mktemp("profile")) as started:
-        yield started
-
-
 @pytest.fixture
-def opened(running: chromium.Browser, rendered: Path) -> Iterator[Open]:
+def opened(running_browser: chromium.Browser, rendered: Path) -> Iterator[Open]:
     tabs = []
 
     def open_page(page: Path | None = None, *, width: int = 1280, dark: bool = False) -> chromium.Tab:
-        tabs.append(running.open(page or rendered / "index.html", width, 900, dark=dark))
+        tabs.append(running_browser.open(page or rendered / "index.html", width, 900, dark=dark))
         return tabs[-1]
 
     yield open_page

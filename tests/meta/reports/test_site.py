@@ -22,7 +22,6 @@ from tests.meta.schemas import mistakes
 NIGHTS, PLANTED = planted_nights()
 _VOID = {"meta", "link", "br", "img", "use", "path", "circle", "rect"}
 _ATOM = "{http://www.w3.org/2005/Atom}"
-CHROMIUM = chromium.installed()
 
 
 @pytest.fixture
@@ -205,22 +204,21 @@ def test_hostile_words_of_a_service_do_nothing(build: RunCommand, tmp_path: Path
     assert "<script>alert(1)</script>" in text_of(Path("site/clause-draft-get-content.html"))
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed to look at the pages with")
-def test_pages_fit_a_phone_and_can_be_read_by_keyboard_alone(site: Path, tmp_path: Path) -> None:
-    assert CHROMIUM is not None
+def test_pages_fit_a_phone_and_can_be_read_by_keyboard_alone(
+    site: Path, running_browser: chromium.Browser
+) -> None:
     names = ("index", "target-dev-nightly", "clause-uid-too-short", "compare-1", "realms-dev-nightly")
-    with chromium.browser(CHROMIUM, tmp_path) as running:
-        for name in names:
-            tab = running.open(site / f"{name}.html", 390, 800)
-            assert tab.run("document.documentElement.scrollWidth") == 390, name
-            assert tab.complaints() == []
-            assert all(urlsplit(address).scheme == "file" for address in tab.requested())
-            assert tab.run("getComputedStyle(document.querySelector('.wrap')).maxWidth") == "1180px"
-            tab.press("Tab")
-            assert tab.run("document.activeElement.textContent") == "Skip to the content"
-            tab.press("Enter")
-            tab.press("Tab")
-            assert tab.run("!!document.activeElement.closest('main')"), name
-            reachable = "[...document.querySelectorAll('a, summary')].every((e) => e.tabIndex >= 0)"
-            assert tab.run(reachable) is True
-            tab.close()
+    for name in names:
+        tab = running_browser.open(site / f"{name}.html", 390, 800)
+        assert tab.run("document.documentElement.scrollWidth") == 390, name
+        assert tab.complaints() == []
+        assert all(urlsplit(address).scheme == "file" for address in tab.requested())
+        assert tab.run("getComputedStyle(document.querySelector('.wrap')).maxWidth") == "1180px"
+        tab.press("Tab")
+        assert tab.run("document.activeElement.textContent") == "Skip to the content"
+        tab.press("Enter")
+        tab.press("Tab")
+        assert tab.run("!!document.activeElement.closest('main')"), name
+        reachable = "[...document.querySelectorAll('a, summary')].every((e) => e.tabIndex >= 0)"
+        assert tab.run(reachable) is True
+        tab.close()

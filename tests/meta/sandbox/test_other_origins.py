@@ -17,8 +17,6 @@ from tests.meta.program import Launcher, running_proxy
 from tests.meta.samples import record, submission_path
 from tests.meta.sandbox_client import RunningSandbox
 
-PROGRAM = chromium.installed()
-needs_browser = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed to open pages with")
 PATIENCE = 120
 ASKED = {"origin": "http://app.test", "access-control-request-method": "PUT"}
 #: Signs in, saves a draft, reads it back, is refused, and submits with an empty identifier; what a page sees of it.
@@ -138,13 +136,10 @@ def page() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], chromium.Tab]]:
-    assert PROGRAM is not None
-    with chromium.browser(PROGRAM, tmp_path_factory.mktemp("profile")) as running:
-        yield lambda address: running.open(address, 1280, 900)
+def opened(running_browser: chromium.Browser) -> Callable[[str], chromium.Tab]:
+    return lambda address: running_browser.open(address, 1280, 900)
 
 
-@needs_browser
 def test_an_application_of_another_origin_works_with_the_sandbox(
     page: str, opened: Callable[[str], chromium.Tab], start_sandbox: Callable[..., RunningSandbox]
 ) -> None:
@@ -156,7 +151,6 @@ def test_an_application_of_another_origin_works_with_the_sandbox(
     assert opened(page).run(f"{asked}.then(() => 'seen', error => error.name)") == "TypeError"
 
 
-@needs_browser
 @pytest.mark.parametrize(
     ("options", "submitted"), [((), NO_ADDRESS), (("--variant=identifier-empty",), SUBMITTED)]
 )
@@ -181,7 +175,6 @@ def test_an_application_of_another_origin_works_through_the_proxy(
     assert "authorization" in named
 
 
-@needs_browser
 def test_the_page_of_the_sandbox_shows_each_operation_and_is_signed_in(
     opened: Callable[[str], chromium.Tab], sandbox_url: str
 ) -> None:
