@@ -309,6 +309,7 @@ _CREATING: Final = {
 }
 #: Members that stand in every object of a service that furnishes them, but for reads that are sent on.
 _FURNISHING: Final = frozenset({"_etag", "apiVersion"})
+_SIGNED: Final = "downloads-redirected"
 _TERMS: Final = "contact-terms-own"
 _TERMS_200: Final = "contact-terms-own-200"
 #: Refuse a request before the service reads it, each with where its refusals are seen.
@@ -385,7 +386,14 @@ class _Reading:
             options = [option for option in options if option != f"--variant={_TERMS}"]
             lines = [line for line in lines if f": {_TERMS} (" not in line]
         inside = {f"--variant={name}" for name in self._furnished()}
-        options.sort(key=lambda option: 2 * (option in inside) or "extra-members" in option)
+        # A file that is sent on twice is sent to where it is read first, and from there to its signed address.
+        twice = self._fact("attachment-download-type", "getAttachment", "redirects") == "2"
+        innermost = f"--variant={_SIGNED}" if twice else ""
+        options.sort(
+            key=lambda option: (
+                3 if option == innermost else 2 * (option in inside) or "extra-members" in option
+            )
+        )
         for clause, name, value in habits:
             options.append(f"--habit={name}={value}")
             lines.append(f"{clause}: {name} = {value}")
