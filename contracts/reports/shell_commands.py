@@ -20,7 +20,7 @@ _WHERE: Final = ("--target", "--sandbox-arguments", "--reports")
 _BASE: Final = re.compile(r"https?://[^/\s':]+(?::(?P<port>\d+))?[^\s']*?(?=/api/v20)")
 #: Signs in and keeps the token in the shell.
 _SIGN_IN: Final = (
-    "$(curl -s {base}/api/v2013/authentication/token -H 'Accept: application/json'"
+    "$(curl -s {address} -H 'Accept: application/json'"
     " -H 'Content-Type: application/json' --data-binary {account}"
     """ | sed 's/.*"authenticationToken" *: *"\\([^"]*\\)".*/\\1/')"""
 )
@@ -210,7 +210,8 @@ def _by_hand(cause: Cause, steps: Sequence[_Step], sandbox: str | None) -> Itera
         if base is not None and re.search(rf"\$\{{?{variable}\b", everything):
             account = _SANDBOX_ACCOUNT.format(role=role) if sandbox is not None else _ANY_ACCOUNT
             needs = "" if sandbox is not None else f", with EMAIL and PASSWORD of the account {role}"
-            line = f"{variable}={_SIGN_IN.format(base=base[0], account=account)}"
+            address = shlex.quote(f"{base[0]}/api/v2013/authentication/token")
+            line = f"{variable}={_SIGN_IN.format(address=address, account=account)}"
             yield NextCommand("token", f"By hand: sign in as {role}{needs}", line)
     for name, does in _DOES.items():
         mine = [
