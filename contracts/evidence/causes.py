@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from contracts.evidence.findings import Cell, Finding, Standing
 from contracts.evidence.record import Case, RunRecord, Verdict
@@ -35,6 +35,7 @@ _ERRORS_TOLD: Final = 3
 _LONGEST: Final = 300
 _SEEN: Final = 120
 _ADDRESS: Final = 160
+_OPTION: Final = 40
 _STATUS: Final = re.compile(r"(?P<status>[1-5]\d\d)(?:\s+(?P<body>.*))?", re.DOTALL)
 _MESSAGE: Final = re.compile(r'"message"\s*:\s*"(?P<text>(?:[^"\\]|\\.)*)"')
 #: An expected answer with the text of its message.
@@ -434,7 +435,7 @@ def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]
         # What a case quotes behind its own words is shown in full with the exchanges.
         words = finding.seen if _STEP in finding.seen else _QUOTED.split(finding.seen)[0]
         seen = plain_line(_last_steps(words), _SEEN) + _behind(finding, words, last)
-        return _sentence(f"But {who} showed: {seen}; expected: {finding.expected}")
+        return _sentence(f"But {who}{_queried(finding, last)} showed: {seen}; expected: {finding.expected}")
     status, body = answer["status"], answer["body"] or ""
     if last is not None and str(last.status) == status:
         who = last.operation or who
@@ -443,8 +444,11 @@ def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]
     said = "" if taken else plain_line(message["text"] if message else body, _SEEN)
     if not (taken or said) and _MESSAGE_DUE.search(finding.expected):
         said = "without a message"
-    words = f"But {who} was answered {status}{f' ({said})' if said else ''}"
-    words += _errors_in_words(last, status)
+    errors = _errors_in_words(last, status)
+    # Errors that are told in words need not be quoted, too.
+    words = (
+        f"But {who} was answered {status}{f' ({said})' if said and (message or not errors) else ''}{errors}"
+    )
     if taken and _IN_WORDS.fullmatch(body):
         told = plain_line(body, _SEEN)
         words += f" {told}" if told.startswith("with") else f" ({told})"
@@ -459,6 +463,17 @@ def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]
     if not _PLAIN.fullmatch(finding.expected):
         words += f"; expected: {finding.expected}"
     return _sentence(words)
+
+
+def _queried(finding: Finding, last: Exchange | None) -> str:
+    """The query of a list that shows it, as it is meant; empty where there is none."""
+    operation = _operation(finding.operation)
+    listing = operation is not None and operation.answers == "list"
+    if not listing or last is None or last.operation != finding.operation:
+        return ""
+    # Each option has its place: a long filter must not hide what stands behind it.
+    options = [plain_line(unquote(part), _OPTION) for part in urlsplit(last.url).query.split("&") if part]
+    return f" with {' '.join(options)}" if options else ""
 
 
 def _behind(finding: Finding, words: str, last: Exchange | None) -> str:
