@@ -42,9 +42,9 @@ from contracts.evidence.record import (
     distinct_records,
 )
 from contracts.exchanges.exchange import Exchange
-from contracts.file_formats import Shape, convert, parse, plain, read_bytes
+from contracts.file_formats import PACKED, Shape, convert, parse, plain, read_bytes
 from contracts.safe_text import encodable, many
-from contracts.session.ledger import RUN_FILE, read_ledger
+from contracts.session.ledger import LEDGER_FILE, RUN_FILE, read_ledger
 
 #: So many that begin in one second and are called the same are none of a person's making.
 _MOST: Final = 99
@@ -568,7 +568,6 @@ def _not_adding_up(pieces: Sequence[ShardRun]) -> Iterator[str]:
 
 
 Number = TypeVar("Number", int, float)
-_LEDGER: Final = "ledger.jsonl"
 #: Events about what other shards do, which is known once they are all there.
 _PARTED: Final = ("untested", "narrowed")
 #: What one process knows of itself, which no folder that was put together has.
@@ -589,7 +588,7 @@ def merge(pieces: Sequence[ShardRun], folder: Path, command: str) -> None:
             source = journal_path(piece.folder, worker)
             if source.exists():
                 _write_lines(journal_path(folder, _named(piece, worker)), _shard_journal(source, piece))
-    _write_lines(folder / _LEDGER, (line for piece in pieces for line in _ledger(piece)))
+    _write_lines(folder / LEDGER_FILE, (line for piece in pieces for line in _ledger(piece)))
     whole = _whole(pieces, facts) | {"command": command}
     (folder / RUN_FILE).write_text(json.dumps(whole, indent=2), encoding="utf-8")
 
@@ -620,7 +619,8 @@ def _shard_journal(path: Path, piece: ShardRun) -> Iterator[Event]:
 
 
 def _ledger(piece: ShardRun) -> Iterator[dict[str, Any]]:
-    path = piece.folder / _LEDGER
+    plain_file = piece.folder / LEDGER_FILE
+    path = plain_file if plain_file.exists() else plain_file.with_name(LEDGER_FILE + PACKED)
     if not path.exists():
         return
     try:

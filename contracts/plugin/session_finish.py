@@ -39,7 +39,7 @@ from contracts.plugin.shards import request_budget
 from contracts.plugin.worker import BREAKER_FILE, MAIN, STOP_FILE, WORKER, Worker, counts_path, put_together
 from contracts.reports.webhook import without_address
 from contracts.reports.writers import ALL, unwritten, write_all
-from contracts.session.ledger import RUN_FILE, read_entries, residue
+from contracts.session.ledger import LEDGER_FILE, RUN_FILE, read_entries, residue
 from contracts.session.namespace import SUITE_PREFIX
 from contracts.settings.target import ANY_REALM, Target
 
@@ -375,6 +375,6 @@ def note_trouble(worker: Worker, where: str, why: str) -> None:
 
 def _join_ledgers(folder: Path) -> None:
     parts = sorted(folder.glob("ledger-*.jsonl"))
-    (folder / "ledger.jsonl").write_text("".join(part.read_text(encoding="utf-8") for part in parts), "utf-8")
+    (folder / LEDGER_FILE).write_text("".join(part.read_text(encoding="utf-8") for part in parts), "utf-8")
     for part in parts:
         part.unlink()

@@ -30,6 +30,7 @@ from contracts.reports import (
     verdict_json,
 )
 from contracts.safe_text import plain_line
+from contracts.session.ledger import LEDGER_FILE, read_entries, removable
 
 Writer = Callable[[RunRecord, RunVerdict, Path], Path]
 
@@ -162,18 +163,29 @@ LARGEST_FOLDER: Final = 10_000_000
 def pack(run_folder: Path) -> bool:
     """Pack journals, traffic and Allure's results where a run's folder takes more than `LARGEST_FOLDER`.
 
-    Nothing is lost: whatever reads a run's folder reads them packed as well.
+    Nothing is lost: whatever reads a run's folder reads them packed as well. Where that is not enough, as after a
+    nightly in all realms, so is the ledger of a run that left no draft, and the traffic is left out: journals hold
+    it, and `--format har` writes it again.
 
     Returns:
         Whether they were packed.
     """
-    if sum(map(_bytes_on_disk, run_folder.rglob("*"))) <= LARGEST_FOLDER:
+    if not _is_too_large(run_folder):
         return False
     for path in [*journals_in(run_folder), run_folder / har.FILE_NAME]:
         if path.exists() and path.suffix != PACKED:
             pack_file(path)
     allure.pack(run_folder)
+    ledger = run_folder / LEDGER_FILE
+    if _is_too_large(run_folder) and ledger.exists() and not removable(read_entries([ledger])):
+        pack_file(ledger)
+    if _is_too_large(run_folder):
+        (run_folder / f"{har.FILE_NAME}{PACKED}").unlink(missing_ok=True)
     return True
+
+
+def _is_too_large(run_folder: Path) -> bool:
+    return sum(map(_bytes_on_disk, run_folder.rglob("*"))) > LARGEST_FOLDER
 
 
 def _bytes_on_disk(path: Path) -> int:

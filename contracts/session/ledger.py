@@ -26,6 +26,8 @@ State = Literal["intended", "created", "refused", "unknown", "removed"]
 
 #: Facts of a run, in its folder beside the ledgers.
 RUN_FILE = "run.json"
+#: The writes of all workers of a run that is over.
+LEDGER_FILE = "ledger.jsonl"
 #: The only thing that the interface gives a means to remove.
 REMOVABLE = "draft"
 #: States of a draft that say that a write of it left nothing.

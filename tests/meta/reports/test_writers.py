@@ -20,6 +20,7 @@ from contracts.reports import writers
 from contracts.reports.__main__ import main
 from contracts.reports.writers import write_all
 from contracts.safe_text import fenced, inline, printable
+from contracts.session.ledger import LEDGER_FILE
 
 
 def texts(folder: Path) -> Iterator[tuple[str, str]]:
@@ -82,7 +83,8 @@ def test_a_folder_that_is_too_large_is_packed_and_read_as_before(
     assert not writers.pack(folder)
     before, names = collect(folder), {path.name for path in (folder / "allure").iterdir()}
     traffic = read_har(folder / "traffic.har", "plain").exchanges
-    monkeypatch.setattr(writers, "LARGEST_FOLDER", 0)
+    size = sum(writers._bytes_on_disk(path) for path in folder.rglob("*"))
+    monkeypatch.setattr(writers, "LARGEST_FOLDER", size - 1)
     assert writers.pack(folder)
     plain = {"traffic.har", "allure", "journal-gw0.jsonl", "journal-gw1.jsonl"}
     assert not plain & {path.name for path in folder.iterdir()}
@@ -91,7 +93,14 @@ def test_a_folder_that_is_too_large_is_packed_and_read_as_before(
     assert set(zipfile.ZipFile(folder / "allure.zip").namelist()) == names
     assert write_all(folder, catalogue=made_up.catalogue) == verdict
     assert not {"traffic.har.gz", "allure.zip"} & {path.name for path in folder.iterdir()}
+    # What is too large even so goes without its traffic, which the journals hold.
+    monkeypatch.setattr(writers, "LARGEST_FOLDER", 0)
+    (folder / LEDGER_FILE).write_text("", "utf-8")
     assert writers.pack(folder)
+    assert {path.name for path in folder.glob("*.gz")} == {
+        "journal-gw0.jsonl.gz", "journal-gw1.jsonl.gz", "ledger.jsonl.gz",
+    }  # fmt: skip
+    assert collect(folder) == before
     path = folder / "journal-gw0.jsonl.gz"
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(
