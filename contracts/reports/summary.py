@@ -82,7 +82,7 @@ def lamps(record: RunRecord, verdict: RunVerdict) -> tuple[Lamp, ...]:
     lit = (
         ("contract", _contract(verdict)),
         ("blocked by findings", _blocked(verdict, counts["blocked by findings"])),
-        ("environment", _environment(record, counts["environment"])),
+        ("environment", _environment(record, verdict, counts["environment"])),
         ("suite", _suite(record, verdict, counts["suite"])),
     )
     return tuple(Lamp(name, light, says, counts[name]) for name, (light, says) in lit)
@@ -181,7 +181,9 @@ def _blocked(verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
     return Light.AMBER, f"{many(verdicts, 'verdict')} {named}"
 
 
-def _environment(record: RunRecord, verdicts: int) -> tuple[Light, str]:
+def _environment(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
+    if record.run.breaker and record.run.breaker in verdict.reason:
+        return Light.RED, "it stopped the run early"
     if record.run.breaker:
         return Light.RED, f"stopped early: {record.run.breaker}"
     if faults := faults_in_words(record.run.environment):
