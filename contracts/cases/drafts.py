@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from contracts.cases.arrangement import Arrangement, Attachment, Draft, lists
+from contracts.cases.arrangement import Arrangement, Attachment, Draft, lists, require
 from contracts.cases.contents import reworded
 from contracts.cases.list_pages import Lister
 from contracts.cases.lists import look_for
@@ -316,6 +316,25 @@ def _fate(actor: Actor, samples: Samples, uid: str, document: dict[str, Any]) ->
     return "kept" if readers.holds_document(read, document) else "changed"
 
 
+def published(arrange: Arrangement, actor: Actor, samples: Samples) -> str:
+    """The published record of the settings, which is there.
+
+    Raises:
+        Untested: the settings name none.
+        Blocked: its identifier is not told to be in use, before anything is saved under it.
+    """
+    identifier = str(samples.setting("published_identifier"))
+
+    def look() -> bool:
+        told = identifier_in_use(actor, samples, identifier)
+        named = f"setting realm.{actor.realm}.published_identifier may name a record that is gone"
+        why = f"does not say that the identifier is in use: {named}"
+        return require(refused_as_in_use(told), told.operation or "", why)
+
+    arrange.once("published record", look)
+    return identifier
+
+
 def replaced_beside_published(claim: Claim, actor: Actor, samples: Samples, identifier: str) -> None:
     """Save a draft of a published document, with other texts where that is taken, and claim that it comes back.
 
@@ -328,7 +347,9 @@ def replaced_beside_published(claim: Claim, actor: Actor, samples: Samples, iden
         claim.shows(actor.send("getDraft", path={"uid": identifier}), changed)
         return
     query, document = {"schema": samples.workflow_schema}, samples.document(identifier)
-    done(actor.send("saveDraft", path={"uid": identifier}, query=query, json=document))
+    saved = actor.send("saveDraft", path={"uid": identifier}, query=query, json=document)
+    named = f"the record that setting realm.{actor.realm}.published_identifier names"
+    require(taken(saved), "saveDraft", f"takes no draft of {named}: {usable(saved).quote()}")
 
 
 def save_reworded(actor: Actor, samples: Samples, identifier: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ which is not shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -331,14 +332,42 @@ class WorkflowRecords(RecordLookup):
 
     def _locked(self) -> str:
         try:
-            return str(self._samples.setting("locked_identifier"))
+            named = str(self._samples.setting("locked_identifier"))
         except Untested as missing:
             submitted = self._arrange.submission(self._author)
-            if self._arrange.eventually(
-                lambda: workflow_errors.ended_in(self.try_faulty(submitted), Row.LOCKED)
-            ):
+            if self._arrange.eventually(lambda: self._shows_lock(submitted)):
                 return submitted
             raise Untested(f"{missing}, and a record just submitted shows no lock") from None
+        if not self._shows_lock(named):
+            self._not_out_of_date(named)
+        return named
+
+    def _shows_lock(self, identifier: str) -> bool:
+        return workflow_errors.ended_in(self.try_faulty(identifier), Row.LOCKED)
+
+    def _not_out_of_date(self, named: str) -> None:
+        """See whether the record of the settings shows no lock because of the record, and not of the service.
+
+        Of the record, where a submission shows its lock, or where creating under its identifier finds it free.
+
+        Raises:
+            Untested: the settings name a record that is not locked.
+        """
+        about_the_record = False
+        with suppress(Untested, Blocked):
+            submitted = self._arrange.submission(self._author)
+            about_the_record = self._arrange.eventually(lambda: self._shows_lock(submitted))
+        tried = self.try_faulty(named)
+        gone = workflow_errors.ended_in(tried, Row.UNKNOWN)
+        if gone and not about_the_record:
+            created = self.try_creating(named)
+            in_use = workflow_errors.ended_in(created, Row.TAKEN, Row.LOCKED)
+            about_the_record = errors_array.turned_down(usable(created)) and not in_use
+        if about_the_record and not workflow_errors.ended_in(tried, Row.LOCKED):
+            raise Untested(
+                f"setting realm.{self._author.realm}.locked_identifier names a record that "
+                f"{'is gone' if gone else 'is not locked'}: {tried.answer.quote()}"
+            )
 
     def created(self) -> Exchange:
         """A valid document sent to a free identifier, which its note `identifier` names.

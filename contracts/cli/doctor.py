@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from contracts.cli import manual_options
-from contracts.cli.options import as_json, print_lines, reports, sandbox_arguments, target
+from contracts.cli.options import as_json, print_lines, reports, sandbox_arguments, target, wait
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
 from contracts.manual.readiness import Diagnosis, Readiness, State, examine
 from contracts.safe_text import json_text, many, printable
@@ -33,6 +33,7 @@ _WIDEST_SUBJECT: Final = 34
 @click.option(
     "--permanent", is_flag=True, help="Also create a contact and a submission per realm, which stay."
 )
+@wait
 @sandbox_arguments
 @reports
 @as_json
@@ -41,6 +42,7 @@ def command(
     target: str | None,
     write: bool,
     permanent: bool,
+    wait: int,
     sandbox_arguments: str,
     reports: Path,
     as_json: bool,
@@ -63,7 +65,7 @@ def command(
     with manual_options.reporting_left(left), open_manual_session(options, left) as session:
         if permanent:
             _announce(session.target.in_words, session.target.realms)
-        readiness = examine(session, write=write, permanent=permanent)
+        readiness = examine(session, write=write, permanent=permanent, wait_seconds=wait)
         target_name, base_url = session.target.name, session.target.base_url
         in_words = session.target.in_words
     if as_json:

@@ -27,12 +27,14 @@ from contracts.manual.settings_writer import (
     settings_path,
     write_settings,
 )
-from contracts.safe_text import json_text, many, plain_line
+from contracts.safe_text import json_text, many, plain_line, printable
 from contracts.settings.guard import checked_base_url, refuse_production_realm
-from contracts.settings.settings_reader import load_target
+from contracts.settings.settings_reader import BASE_URL, load_target
 from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 _FOLDER: Final = Path("targets")
+#: How long a target is waited for that is just starting, as in a run.
+_LONGEST_START_SECONDS: Final = 30
 
 
 @click.command()
@@ -69,11 +71,12 @@ def command(
 ) -> int:
     """Write targets/NAME.toml: the address, accounts by their variables, realms, and what a recording shows.
 
-    Asks for the address when no option, variable or recording gives it, and only at a terminal. Accounts are named by
-    variables; a password is never asked for and never written. Where the author's variables are set, the target is
-    looked at, by reading only, as `doctor` does.
+    At a terminal it asks for what no option, variable or recording gives: the address, a recording to learn from, the
+    realms. Elsewhere it asks nothing. Accounts are named by variables; a password is never asked for and never
+    written. Where the author's variables are set, the target is looked at, by reading only, as `doctor` does.
 
-    Exit codes: 0 written, 2 interrupted (nothing was written), 4 usage, 6 written, but the target cannot be judged.
+    Exit codes: 0 written, 2 interrupted (it says whether anything was written), 4 usage, or written, but an
+    account or a record does not fit, 6 written, but the target cannot be judged.
 
     \b
     Examples:
@@ -82,8 +85,12 @@ def command(
       registry-contracts init dev.local --from-har session.har --dry-run
     """  # noqa: D301 - click's mark for lines to be left as they are
     path = settings_path(name, _FOLDER)
-    if path.exists() and not (force or dry_run):
+    replace_it = force or (not dry_run and _may_replace(path))
+    if path.exists() and not (replace_it or dry_run):
         raise UsageError(f"{path} is there already; --force replaces it, another name keeps it")
+    asking = _at_a_terminal() and not (base_url or from_har or os.environ.get(BASE_URL))
+    if asking:
+        from_har = _asked_recording()
     variables = _variables(accounts)
     for realm in realms:
         refuse_production_realm(realm)
@@ -92,7 +99,7 @@ def command(
     settings = TargetSettings(
         name=path.stem,
         base_url="" if learned.production else _address(base_url, learned),
-        realms=_realms(realms, learned),
+        realms=_realms(realms or (_asked_realms(learned) if asking else ()), learned),
         variables=variables,
         realm=learned.realms,
         remarks=tuple(learned.notes),
@@ -101,7 +108,7 @@ def command(
     if dry_run:
         click.echo(f"{path} is not written: a dry run", err=True)
         return manual_options.NO_FINDING
-    for written in write_settings(settings, path, replace=force):
+    for written in write_settings(settings, path, replace=replace_it):
         click.echo(f"written: {written}")
     if learned.production:
         click.echo(
@@ -160,16 +167,65 @@ def _learned_lines(learned: RecordedSettings) -> Iterator[str]:
     yield from (f"  {note}" for note in learned.notes)
 
 
+def _at_a_terminal() -> bool:
+    """Whether there is a person to ask: what is asked is read from there, and seen there."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _may_replace(path: Path) -> bool:
+    """Ask whether a settings file that is there may be replaced."""
+    return (
+        path.exists()
+        and _at_a_terminal()
+        and click.confirm(f"{path} is there already; replace it?", err=True)
+    )
+
+
+def _asked_recording() -> Path | None:
+    """Ask for a recording until one is named that is there, or none."""
+    while given := _asked("A recording (HAR) to learn from; nothing for none", default=""):
+        if Path(given).expanduser().is_file():
+            return Path(given).expanduser()
+        click.echo(f"there is no file '{printable(given)}'", err=True)
+    return None
+
+
+def _asked_realms(learned: RecordedSettings) -> tuple[str, ...]:
+    """Ask for the realms until all that are named are development realms."""
+    offered = " ".join(_realms((), learned))
+    while True:
+        given = tuple(_asked("Realms to judge", default=offered).replace(",", " ").split())
+        try:
+            for realm in given:
+                refuse_production_realm(realm)
+            return _realms(given, learned)
+        except UsageError as error:
+            click.echo(str(error), err=True)
+
+
+def _asked(question: str, default: str | None = None) -> str:
+    answer: str = click.prompt(question, default=default, show_default=bool(default), err=True)
+    return answer.strip()
+
+
 def _address(base_url: str | None, learned: RecordedSettings) -> str:
-    given = base_url or learned.base_url or os.environ.get("REGISTRY_BASE_URL")
-    if not given and sys.stdin.isatty():
-        given = str(click.prompt("Address of the target, before /api/v2013"))
-    if not given:
+    given = base_url or learned.base_url or os.environ.get(BASE_URL)
+    if given:
+        return _checked_address(given)
+    if not _at_a_terminal():
         raise UsageError(
             "no address: give --base-url, or --from-har with a recording, or set REGISTRY_BASE_URL"
         )
+    while True:
+        try:
+            return _checked_address(_asked("Address of the target, before /api/v2013"))
+        except UsageError as error:
+            click.echo(str(error), err=True)
+
+
+def _checked_address(text: str) -> str:
     try:
-        return checked_base_url(given.strip())
+        return checked_base_url(text.strip())
     except ValueError as error:
         raise UsageError(f"the address {error}") from None
 
@@ -178,7 +234,7 @@ def _examined(path: Path) -> Readiness:
     left = Leftovers()
     ready = load_target(str(path), os.environ, Path.cwd())
     with open_manual_session(SessionOptions(ready=ready), left) as session:
-        readiness: Readiness = examine(session)
+        readiness: Readiness = examine(session, wait_seconds=_LONGEST_START_SECONDS)
     return readiness
 
 
@@ -198,6 +254,14 @@ def _look(path: Path, settings: TargetSettings) -> int:
 
     Realms that the target knows in another spelling alone go into the settings, and it is looked at once more.
     """
+    try:
+        return _looked(path, settings)
+    except KeyboardInterrupt:
+        click.echo(f"{path} is written; the target was not looked at to the end", err=True)
+        raise
+
+
+def _looked(path: Path, settings: TargetSettings) -> int:
     readiness = _examined(path)
     if readiness.spellings:
         for realm, spelling in sorted(readiness.spellings.items()):
@@ -214,6 +278,8 @@ def _look(path: Path, settings: TargetSettings) -> int:
     print_lines(diagnosis_lines(readiness))
     if readiness.state is State.ENVIRONMENT:
         raise EnvironmentFault(f"the settings are written, but {path.stem} cannot be judged as it is")
+    if readiness.state is State.SETTINGS:
+        raise UsageError("the settings are written, but do not fit the target: what to mend stands above")
     click.echo(
         f"next: registry-contracts doctor --target {path.stem}; registry-contracts run --target {path.stem}"
     )

@@ -20,6 +20,7 @@ from contracts.plugin.run_options import (
     SELECTION,
     TARGET,
     UNPACKED,
+    WAIT,
     WEBHOOK,
     RunOption,
 )
@@ -66,6 +67,7 @@ def together(*options: _Option) -> Callable[[_Command], _Command]:
 
 
 target: Final = run_option(TARGET)
+wait: Final = run_option(WAIT, default=30, type=click.IntRange(0))
 sandbox_arguments: Final = run_option(SANDBOX_ARGUMENTS, default="")
 reports: Final = click.option(
     "--reports",

@@ -26,6 +26,7 @@ from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import RequestOptions
 from contracts.plugin.forecast import Coverage, Unlock
 from contracts.safe_text import many, plain_line
+from contracts.session.session import wait_for_start
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, seconds_ahead
 from contracts.session.wire_names import sent_as_line
 from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, RealmSettings
@@ -118,18 +119,22 @@ class Readiness:
         return next((state for state in (State.ENVIRONMENT, State.SETTINGS) if state in states), State.OK)
 
 
-def examine(session: ManualSession, *, write: bool = False, permanent: bool = False) -> Readiness:
+def examine(
+    session: ManualSession, *, write: bool = False, permanent: bool = False, wait_seconds: float = 0.0
+) -> Readiness:
     """Look at a target.
 
     Args:
         session: A session with it, in which nothing was sent.
         write: Also live one draft's and one attachment's life in each realm that has drafts.
         permanent: Also create a contact and a submission in each realm, which stay.
+        wait_seconds: How long to wait for a target whose gateway answers in its place.
 
     Raises:
         GuardViolation: a request must not be sent.
     """
     readiness = Readiness(Coverage(load_catalogue().must, session.target))
+    waited = _wait(session, wait_seconds)
     started = time.monotonic()
     examination = _Examination(session)
     try:
@@ -141,10 +146,28 @@ def examine(session: ManualSession, *, write: bool = False, permanent: bool = Fa
             readiness.diagnoses += examination.calls(_PERMANENT)
     except EnvironmentFault as fault:
         readiness.diagnoses.append(Diagnosis("address", State.ENVIRONMENT, str(fault)))
+    if waited:
+        readiness.diagnoses.append(Diagnosis("start", State.NOTE, f"was waited for, {waited:.0f} s"))
     readiness.spellings = examination.spellings
     readiness.requests = len(session.notes)
     readiness.seconds = time.monotonic() - started
     return readiness
+
+
+def _wait(session: ManualSession, seconds: float) -> float:
+    """Wait for a target whose gateway answers for it; how long that took, in seconds."""
+    if seconds <= 0:
+        return 0.0
+    started = time.monotonic()
+    try:
+        with session.time_limit(_LONGEST_SIGN_IN_SECONDS):
+            starting = session.tokens.token(AUTHOR).gateway
+    except EnvironmentFault:
+        return 0.0  # the examination says so
+    if not starting:
+        return 0.0
+    wait_for_start(session.target, seconds)
+    return time.monotonic() - started
 
 
 class _Examination:

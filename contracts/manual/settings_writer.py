@@ -95,6 +95,7 @@ class _Learner:
         self._schemes: Counter[str] = Counter()
         self._schemes_taken: set[str] = set()
         self._taken_as_documented: set[str] = set()
+        self._with_bodies = False
 
     def learn(self, exchanges: Iterable[Exchange]) -> RecordedSettings:
         addresses: Counter[str] = Counter()
@@ -112,12 +113,19 @@ class _Learner:
             self._learned.notes.append(
                 f"the recording holds several addresses ({others}); the most used one is taken"
             )
+        if addresses and not self._with_bodies:
+            self._learned.notes.append(
+                "no request and no response of the recording has a body, so no document and no message could be "
+                "learned; export it with content"
+            )
         self._note_schemes()
         for realm in self._taken_as_documented & self._learned.realms.keys():
             self._learned.realms[realm].pop("sent_as", None)
         return self._learned
 
     def _read(self, exchange: Exchange, facts: RequestFacts) -> None:
+        answered = exchange.response is not None and bool(exchange.response.text)
+        self._with_bodies = self._with_bodies or answered or exchange.request_body.json is not None
         scheme = exchange.request_headers.get("authorization", "").strip().partition(" ")[0]
         if scheme:
             self._schemes[scheme] += 1
@@ -322,21 +330,23 @@ def write_settings(settings: TargetSettings, path: Path, *, replace: bool) -> li
         raise UsageError(f"{path} is there already; --force replaces it, another name keeps it")
     samples = dict(_samples(settings))
     written = [path.parent / SAMPLES / name for name in samples]
+    texts = {**dict(zip(written, samples.values(), strict=True)), path: tomlkit.dumps(_document(settings))}
+    fresh: dict[Path, Path] = {}
     try:
-        for place, content in zip(written, samples.values(), strict=True):
-            _write_whole(place, content)
-        _write_whole(path, tomlkit.dumps(_document(settings)))
+        for place, text in texts.items():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(dir=place.parent, suffix=".new")
+            fresh[place] = Path(name)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+        for place, new in fresh.items():
+            new.replace(place)
     except OSError as error:
         raise UsageError(f"cannot write to '{path.parent}': {error.strerror}") from None
+    finally:
+        for new in fresh.values():
+            new.unlink(missing_ok=True)
     return [*written, path]
-
-
-def _write_whole(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, fresh = tempfile.mkstemp(dir=path.parent, suffix=".new")
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    Path(fresh).replace(path)
 
 
 def _sample_name(settings: TargetSettings, realm: str, setting: str) -> str:

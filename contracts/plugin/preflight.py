@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from contracts.cases.comparison import refused_as
 from contracts.cases.requests import UNKNOWN_REALM
+from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import UNKNOWN_SCHEMA
 from contracts.checks.outcomes import Attempt, confirm, contradicted
 from contracts.checks.workflow import Row, carries_message
@@ -22,23 +22,21 @@ from contracts.plugin.case_record import Ending, write_case, write_findings
 from contracts.plugin.worker import Worker
 from contracts.session.actor import NO_TOKEN
 from contracts.session.environment import page_words
-from contracts.session.session import Session
+from contracts.session.session import Session, wait_for_start
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, Token
 from contracts.session.wire_names import BEARER, WireNames, sent_as_line
-from contracts.settings.target import AUTHOR, DOCUMENT_REALMS, Target
+from contracts.settings.target import AUTHOR, DOCUMENT_REALMS
 
 #: How long the look at the target may take, in seconds.
 LONGEST_LOOK_SECONDS: Final = 8.0
-#: Name of the sessions that look whether a target has started.
-_WAITING: Final = "waiting"
-#: Between two tries at a target that is just starting.
-_PAUSE_SECONDS: Final = 1.0
 #: The clause that says which realms there are, and the operation that shows it by reading alone.
 _REALMS_CLAUSE: Final = "realm-document-realms"
 _READING: Final = "listDrafts"
 #: The clause that says how a token is sent.
 _TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
 _UNAUTHENTICATED: Final = 401
+#: What an account is told that may not do something.
+_FORBIDDEN: Final = (401, 403)
 _SUBMITTING: Final = "createWorkflowRecord"
 #: The documented collections, and the clauses that say they are known.
 _COLLECTIONS: Final = {"my": "list-my-answers", "mydrafts": "list-mydrafts-has-mine"}
@@ -58,7 +56,7 @@ def preflight(worker: Worker, wait_seconds: float = 0.0) -> str | None:
         otherwise. An answer that breaks the contract of signing in is no obstacle: its own cases find it.
     """
     author = _sign_in(worker)
-    if author.gateway and not worker.target.is_sandbox and _wait_for(worker.target, wait_seconds):
+    if author.gateway and not worker.target.is_sandbox and wait_for_start(worker.target, wait_seconds):
         author = _sign_in(worker)
     # An embedded sandbox that answers may be one with a defect, which its cases are there to find.
     if author.environment and (author.status is None or not worker.target.is_sandbox):
@@ -84,21 +82,6 @@ def _sign_in(session: Session) -> Token:
         return session.tokens.token(AUTHOR)
 
 
-def _wait_for(target: Target, seconds: float) -> bool:
-    """Wait until a target answers for itself; each try is a session of its own, so that none of them counts as a fault.
-
-    Returns:
-        Whether it does.
-    """
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        time.sleep(_PAUSE_SECONDS)
-        with Session(target, _WAITING) as session:
-            if not _sign_in(session).gateway:
-                return True
-    return False
-
-
 def _refused(author: Token, worker: Worker) -> str | None:
     if author.status is not None and 400 <= author.status < 500:
         return (
@@ -115,9 +98,47 @@ def _wall(author: Token, worker: Worker) -> str | None:
         return None
     try:
         with worker.time_limit(LONGEST_LOOK_SECONDS):
-            return _RealmLook(worker, realms).obstacle()
+            return (
+                _RealmLook(worker, realms).obstacle()
+                or _without_rights(worker, realms)
+                or _unknown_schema(worker)
+            )
     except EnvironmentFault:
         return None  # a fault that passes; the run has its own ways with it
+
+
+def _without_rights(worker: Worker, realms: Iterable[str]) -> str | None:
+    """Why no case can get anywhere, where the author may save no draft in any realm; else the first that it may."""
+    seen = ""
+    for realm in realms:
+        samples = Samples(worker.target.realm_settings(realm), realm)
+        if samples.lacking:
+            return None  # what is refused may be the stand-in
+        actor = worker.actor(AUTHOR, realm, f"[preflight in {realm}: rights]", Attempt(1))
+        uid = worker.namespace.uid()
+        query = {"schema": samples.draft_schema}
+        saved = actor.send("saveDraft", path={"uid": uid}, query=query, json=samples.draft(uid))
+        if saved.fault or saved.status not in _FORBIDDEN:
+            return None
+        seen = saved.answer.quote()
+    return (
+        f"{worker.target.base_url} lets the author save no draft in any realm: {seen}; "
+        "the account of the author must be one that may create and update"
+    )
+
+
+def _unknown_schema(worker: Worker) -> str | None:
+    """Why no submission can get anywhere, where the settings name a schema that a realm says is not configured."""
+    for realm in worker.selection.realms or worker.target.realms:
+        schema = worker.target.realm_settings(realm).workflow_schema
+        if schema is None:
+            continue
+        actor = worker.actor(AUTHOR, realm, f"[preflight in {realm}: schema]", Attempt(1))
+        # What is no document is refused wherever the schema is known.
+        sent = actor.send(_SUBMITTING, path={"schema": schema}, json={})
+        if not sent.fault and carries_message(sent.answer, Row.SCHEMA_UNKNOWN, realm):
+            return f"setting realm.{realm}.workflow_schema names a schema that is not configured: {sent.answer.quote()}"
+    return None
 
 
 class _Look:

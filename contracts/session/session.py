@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, ExitStack
@@ -33,7 +34,7 @@ from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
 from contracts.session.wire_names import WireNames
 from contracts.settings.guard import GuardViolation, refuse_request
-from contracts.settings.target import ANY_REALM, Target
+from contracts.settings.target import ANY_REALM, AUTHOR, Target
 
 
 class Events(Protocol):
@@ -505,6 +506,30 @@ def _named(target: Target, names: tuple[str, ...]) -> set[str]:
             value = getattr(settings, name)
             identifiers |= {value} if isinstance(value, str) else set(value or ())
     return identifiers
+
+
+#: Name of the sessions that look whether a target has started.
+_WAITING = "waiting"
+#: Between two tries at a target that is just starting, and at most for one of them.
+_PAUSE_SECONDS = 1.0
+_LONGEST_TRY_SECONDS = 8.0
+
+
+def wait_for_start(target: Target, seconds: float) -> bool:
+    """Wait until a target answers for itself, and not its gateway; each try is a session of its own.
+
+    So none of them counts as a fault of the session that goes on.
+
+    Returns:
+        Whether it does.
+    """
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(_PAUSE_SECONDS)
+        with Session(target, _WAITING) as session, session.time_limit(_LONGEST_TRY_SECONDS):
+            if not session.tokens.token(AUTHOR).gateway:
+                return True
+    return False
 
 
 def secrets_of(target: Target) -> set[str]:

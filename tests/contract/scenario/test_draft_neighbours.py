@@ -22,10 +22,10 @@ def test_deleting_a_draft_spares_those_of_other_accounts(
     operations=["deleteDraft", "draftExists", "getDraft"],
 )
 def test_deleting_the_draft_leaves_the_published_version(
-    author: Actor, samples: Samples, claim: Claims
+    author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
 ) -> None:
     """A published document has a draft of its own; deleted, it exists no more, and the identifier stays in use."""
-    identifier = str(samples.setting("published_identifier"))
+    identifier = drafts.published(arrange, author, samples)
     drafts.replaced_beside_published(claim("draft-get-content"), author, samples, identifier)
     before = drafts.identifier_in_use(author, samples, identifier)
     require(

@@ -96,3 +96,47 @@ def test_an_unknown_identifier_is_judged_where_it_comes_first(table: Any) -> Non
     assert table(lambda *_: UNKNOWN).unknown_identifier().answer.status == 400
     with pytest.raises(Untested):
         table(lambda *_: SCHEMA).unknown_identifier()
+
+
+LOCKED = (400, {"message": "The record is locked for workflow, cannot proceed."})
+FAULTY = (400, {"errors": [{"code": "Error.InvalidType", "property": "title"}]})
+NOT_MINE = (403, {"message": "Insufficient rights to update the draft record."})
+TAKEN = (400, {"message": "A document with the identifier exists, please use a different 'identifier'."})
+NAMED, SUBMITTED = "a-record-named-locked", "rc-test-submitted"
+
+
+def answering(updates: dict[str, Any], created: Any) -> Any:
+    """A service that answers updates by their identifier, and tries to create in one way."""
+    return lambda operation, parts: updates[parts["path"]["identifier"]] if operation == UPDATE else created
+
+
+@pytest.mark.parametrize(
+    ("named", "submitted", "created", "says"),
+    [
+        (LOCKED, FAULTY, TAKEN, None),
+        (UNKNOWN, LOCKED, FAULTY, "names a record that is gone"),
+        (UNKNOWN, FAULTY, FAULTY, "names a record that is gone"),
+        (NOT_MINE, LOCKED, TAKEN, "names a record that is not locked"),
+        (FAULTY, LOCKED, TAKEN, "names a record that is not locked"),
+        # Of the service, as far as can be told: the case judges it.
+        (UNKNOWN, UNKNOWN, TAKEN, None),
+        (FAULTY, FAULTY, TAKEN, None),
+        (NOT_MINE, NOT_MINE, TAKEN, None),
+    ],
+)
+def test_a_setting_that_names_no_locked_record_is_no_finding(
+    scripted: Any, run: Any, named: Any, submitted: Any, created: Any, says: str | None
+) -> None:
+    settings = RealmSettings(
+        workflow_schema="permit", workflow_document={"title": {"en": "A permit"}}, locked_identifier=NAMED
+    )
+    author = scripted(answering({NAMED: named, SUBMITTED: submitted}, created))
+    arrange: Any = SimpleNamespace(
+        once=run.once, eventually=lambda look: look(), submission=lambda _: SUBMITTED
+    )
+    records = WorkflowRecords(author, arrange, Samples(settings, "abs-dev"), run.namespace)
+    if says is None:
+        assert records.locked() == NAMED
+    else:
+        with pytest.raises(Untested, match=f"realm.abs-dev.locked_identifier {says}"):
+            records.locked()

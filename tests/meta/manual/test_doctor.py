@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from contracts.sandbox.habits import Settings
+from contracts.sandbox.service import create_app
 from tests.meta.manual.conftest import served
 from tests.meta.program import Launcher, RunCommand
 
@@ -155,6 +157,35 @@ def test_three_variables_alone_are_told_which_settings_would_unlock_most(
     assert "A run would judge" in ended.out
     assert "realm.<realm>.contact_schema" in ended.out
     assert ended.last == "ready: a run can judge this target"
+
+
+@pytest.mark.parametrize(("wait", "code"), [("0", 6), ("20", 0)])
+def test_a_target_that_is_just_starting_is_waited_for(
+    said: RunCommand,
+    serve_app: Callable[[Any], str],
+    monkeypatch: pytest.MonkeyPatch,
+    wait: str,
+    code: int,
+) -> None:
+    aim(monkeypatch, serve_app(Starting(create_app(Settings()), 6)))
+    content = looked(said, "--wait", wait, code=code)
+    assert ("was waited for" in texts(content, "start")) is (code == 0)
+
+
+class Starting:
+    """A service whose gateway answers the first requests in its place (ASGI)."""
+
+    def __init__(self, app: Any, refused: int) -> None:
+        self._app = app
+        self._left = refused
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http" or self._left == 0:
+            await self._app(scope, receive, send)
+            return
+        self._left -= 1
+        await send({"type": "http.response.start", "status": 503, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
 
 
 def test_a_closed_port_is_the_environment(said: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:

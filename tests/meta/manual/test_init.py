@@ -192,11 +192,173 @@ def test_what_cannot_be_used_is_one_line(said: RunCommand, words: tuple[str, ...
     assert ended.err.count("\n") == 1
 
 
-def test_a_recording_of_another_service_is_refused(said: RunCommand, here: Path, archive: Archive) -> None:
-    ended = said("init", "dev", "--from-har", archive([entry("GET", "/elsewhere")]))
-    assert ended.code == 4
-    assert "holds no request of the interface" in ended.err
+@pytest.mark.parametrize(
+    ("shorten", "says"),
+    [
+        (
+            lambda _: json.dumps({"log": {"entries": [entry("GET", "/elsewhere")]}}),
+            "no request of the interface",
+        ),
+        (lambda text: text[: len(text) // 2], "was cut short"),
+        (lambda _: "", "is empty"),
+        (lambda _: "{}", "is JSON, but no HAR"),
+    ],
+    ids=["of another service", "cut short", "empty", "something else"],
+)
+def test_a_recording_that_cannot_be_used_is_refused_in_one_line(
+    said: RunCommand, here: Path, archive: Archive, shorten: Callable[[str], str], says: str
+) -> None:
+    path = archive(recording())
+    path.write_text(shorten(path.read_text("utf-8")), "utf-8")
+    ended = said("init", "dev", "--from-har", path)
+    assert (ended.code, ended.err.count("\n")) == (4, 1)
+    assert says in ended.err
     assert not (here / "targets").exists()
+
+
+def test_a_recording_without_bodies_says_what_it_could_not_show(
+    said: RunCommand, here: Path, archive: Archive
+) -> None:
+    entries = recording()
+    for each in entries:
+        each["request"].pop("postData", None)
+        each["response"]["content"] = {"size": 0, "mimeType": "application/json"}
+    ended = said("init", "dev", "--from-har", archive(entries))
+    assert ended.code == 0
+    assert "no response of the recording has a body" in ended.out
+    assert "workflow_document" not in written(here)["realm"]["abs-dev"]
+
+
+class Person:
+    """Answers what `init` asks at a terminal; `^C` is the key."""
+
+    def __init__(self, answers: tuple[str, ...]) -> None:
+        self.asked: list[str] = []
+        self._answers = iter(answers)
+
+    def __call__(self, question: str) -> str:
+        self.asked.append(question)
+        answer = next(self._answers)
+        if answer == "^C":
+            raise KeyboardInterrupt
+        return answer
+
+
+@pytest.fixture
+def asks(said: RunCommand, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Any, list[str]]]:
+    """Runs `init` at a terminal, and returns how it ended and what it asked."""
+
+    def run(answers: tuple[str, ...], *words: str) -> tuple[Any, list[str]]:
+        person = Person(answers)
+        monkeypatch.setattr("contracts.cli.init._at_a_terminal", lambda: True)
+        monkeypatch.setattr("click.termui.visible_prompt_func", person)
+        return said("init", *words), person.asked
+
+    return run
+
+
+ADDRESS = "https://one.example"
+
+
+@pytest.mark.parametrize(
+    ("answers", "says", "realms"),
+    [
+        (("", ADDRESS, "abs-dev"), "", ["abs-dev"]),
+        (("nowhere.har", "", ADDRESS, ""), "there is no file 'nowhere.har'", 4),
+        (("", f"{ADDRESS}/api/v2013", "one", ADDRESS, ""), "take that out", 4),
+        (("", ADDRESS, "abs", "bch-dev, chm-dev"), "'abs' is a production realm", ["bch-dev", "chm-dev"]),
+        (("", ADDRESS, "zz", "ort-dev"), "unknown realm 'zz'", ["ort-dev"]),
+    ],
+    ids=["plain", "no such recording", "addresses", "production", "unknown realm"],
+)
+def test_a_person_is_asked_until_the_answer_can_be_used(
+    asks: Any, here: Path, answers: tuple[str, ...], says: str, realms: list[str] | int
+) -> None:
+    ended, asked = asks(answers, "dev", "--no-look")
+    assert ended.code == 0, ended
+    assert len(asked) == len(answers)
+    assert says in ended.err
+    settings = written(here)
+    assert settings["base_url"] == ADDRESS
+    assert settings["realms"] == realms or len(settings["realms"]) == realms
+
+
+@pytest.mark.parametrize("answers", [("^C",), ("", "^C"), ("", ADDRESS, "^C")], ids=len)
+def test_ctrl_c_at_a_question_writes_nothing(asks: Any, here: Path, answers: tuple[str, ...]) -> None:
+    ended, _ = asks(answers, "dev")
+    assert (ended.code, ended.err.splitlines()[-1]) == (2, "registry-contracts: interrupted")
+    assert list(here.iterdir()) == []
+
+
+def test_ctrl_c_while_it_looks_says_that_the_settings_are_written(
+    said: RunCommand, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("contracts.cli.init.examine", interrupted)
+    monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
+    monkeypatch.setenv("REGISTRY_PASSWORD", "sandbox-author")
+    ended = said("init", "dev", "--base-url", ADDRESS)
+    assert ended.code == 2
+    assert "targets/dev.toml is written; the target was not looked at" in ended.err
+    assert written(here)["base_url"] == ADDRESS
+
+
+def test_a_file_that_is_there_is_replaced_when_the_person_says_so(asks: Any, here: Path) -> None:
+    assert asks((), "dev", "--base-url", "https://two.example", "--no-look")[0].code == 0
+    assert asks(("n",), "dev", "--base-url", ADDRESS, "--no-look")[0].code == 4
+    assert written(here)["base_url"] == "https://two.example"
+    assert asks(("y",), "dev", "--base-url", ADDRESS, "--no-look")[0].code == 0
+    assert written(here)["base_url"] == ADDRESS
+
+
+def test_a_folder_that_takes_no_file_is_one_line_and_leaves_nothing(
+    said: RunCommand, here: Path, archive: Archive
+) -> None:
+    (here / "targets").mkdir()
+    (here / "targets" / "samples").write_text("no folder", "utf-8")
+    ended = said("init", "dev", "--from-har", archive(recording()))
+    assert (ended.code, ended.err.count("\n")) == (4, 1)
+    assert "cannot write to 'targets'" in ended.err
+    assert [path.name for path in (here / "targets").iterdir()] == ["samples"]
+
+
+@pytest.mark.parametrize(
+    ("password", "address", "code", "says"),
+    [
+        ("wrong", None, 4, "do not fit the target"),
+        ("sandbox-author", "page", 6, "an HTML page with status 200"),
+    ],
+    ids=["wrong account", "a page"],
+)
+def test_a_target_that_cannot_be_used_is_told_at_once(
+    said: RunCommand,
+    here: Path,
+    faithful: Path,
+    serve_app: Callable[[Any], str],
+    monkeypatch: pytest.MonkeyPatch,
+    password: str,
+    address: str | None,
+    code: int,
+    says: str,
+) -> None:
+    base_url = serve_app(_page) if address else tomllib.loads(faithful.read_text("utf-8"))["base_url"]
+    monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
+    monkeypatch.setenv("REGISTRY_PASSWORD", password)
+    ended = said("init", "dev", "--base-url", base_url)
+    assert ended.code == code, ended
+    assert says in ended.out + ended.err
+    assert written(here)["base_url"] == base_url
+
+
+async def _page(scope: Any, _receive: Any, send: Any) -> None:
+    """A proxy that asks to sign in, whatever is requested (ASGI)."""
+    if scope["type"] != "http":
+        return
+    headers = [(b"content-type", b"text/html")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"<!doctype html><title>Sign in</title>"})
 
 
 def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(said: RunCommand, here: Path) -> None:

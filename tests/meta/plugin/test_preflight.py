@@ -103,6 +103,28 @@ def test_a_token_that_is_known_under_another_scheme_is_one_finding(
     assert ended.verdict["environment"]["requests"] <= 12
 
 
+def test_an_account_without_rights_is_told_at_once(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty()
+    run.environment["SANDBOX_AUTHOR_EMAIL"] = "restricted@sandbox.test"
+    run.environment["SANDBOX_AUTHOR_PASSWORD"] = "sandbox-restricted"
+    ended = run(f"--target={service.target}")
+    assert ended.code == 6, ended.said
+    assert "lets the author save no draft in any realm: 403" in ended.verdict["environment"]["breaker"]
+    assert ended.verdict["findings"] == []
+    assert ended.verdict["environment"]["requests"] <= 12
+
+
+def test_a_schema_that_the_settings_invent_is_told_at_once(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty()
+    text = service.target.read_text("utf-8").replace('"bchDecision"', '"bchInvented"')
+    service.target.write_text(text, "utf-8")
+    ended = run(f"--target={service.target}")
+    assert ended.code == 6, ended.said
+    said = ended.verdict["environment"]["breaker"]
+    assert "setting realm.bch-dev.workflow_schema names a schema that is not configured" in said
+    assert ended.verdict["environment"]["requests"] <= 12
+
+
 @pytest.mark.parametrize(
     ("ahead", "words"),
     [(0.0, None), (7200.0, "7,200 s ahead of ours"), (-90.0, "90 s behind ours")],
