@@ -12,6 +12,7 @@ from contracts.evidence.verdicts import RunVerdict
 from contracts.history.drift import DriftReport, Mode
 from contracts.history.observed_facts import Severity
 from contracts.safe_text import printable
+from contracts.settings.target import target_in_words
 
 FILE_NAME = "junit.xml"
 
@@ -25,7 +26,8 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     and so is breaking drift where it fails the run; other drift passes there.
     Format: the Ant JUnit schema as Jenkins reads it.
     """
-    xml = JUnitXml(f"registry-contracts: {printable(record.run.target)}")
+    judged = target_in_words(record.run.target, record.run.base_url)
+    xml = JUnitXml(f"registry-contracts: {printable(judged)}")
     for realm in dict.fromkeys([*record.run.realms, *(case.realm for case in record.cases)]):
         suite = TestSuite(printable(realm))
         suite.timestamp = record.run.started

@@ -32,6 +32,7 @@ from contracts.reports.verdict_json import (
     VerdictFile,
 )
 from contracts.safe_text import cut
+from contracts.settings.target import target_in_words
 
 #: Findings and changes that are listed one by one; the report holds them all.
 MOST_LISTED: Final = 10
@@ -170,9 +171,8 @@ def notification_of(verdict: VerdictFile, report: str | None) -> Notification:
 
 
 def _line(verdict: VerdictFile, report: str | None) -> str:
-    line = (
-        f"Registry contracts, {verdict.target.name}, {verdict.profile}: {verdict.verdict}: {verdict.reason}"
-    )
+    judged = target_in_words(verdict.target.name, verdict.target.base_url)
+    line = f"Registry contracts, {judged}, {verdict.profile}: {verdict.verdict}: {verdict.reason}"
     return _short(line) + (f" {report}" if report else "")
 
 

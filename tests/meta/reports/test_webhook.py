@@ -58,7 +58,9 @@ def test_what_is_posted_fits_its_schema_and_says_what_counts(
     assert content["findings"]["first"][0]["realms"] == ["bch-dev"]
     assert content["drift"]["breaking"] == 1
     assert content["deviations"][0]["course"] == "happens"
-    assert content["text"].startswith("Registry contracts, dev, gate: fail: 1 finding in bch-dev")
+    assert content["text"].startswith(
+        f"Registry contracts, dev at {verdict.target.base_url}, gate: fail: 1 finding in bch-dev"
+    )
     assert content["text"].endswith("https://ci.example.test/7")
 
 

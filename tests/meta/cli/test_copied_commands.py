@@ -1,0 +1,72 @@
+"""Every command that a run prints to be copied works as it is pasted: in the terminal, and beside the report."""
+
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+import pytest
+from junitparser import JUnitXml
+
+from tests.meta.program import Program
+from tests.meta.sandbox_client import running
+
+DEFECT = "--sandbox-arguments=--defect uid-accepts-ten"
+#: How a command that is pasted ends: a finding came back, or something was shown.
+CODES = {"explain": 0, "replay": 1, "run": 1}
+
+
+@dataclass
+class Printed:
+    """What a run printed to be copied.
+
+    Attributes:
+        terminal: Label → command, of a finding in the terminal.
+        beside: Commands in the finding's own file.
+    """
+
+    terminal: dict[str, str]
+    beside: list[str]
+
+    def commands(self, word: str) -> list[str]:
+        """Every command of the program that begins so, each once."""
+        both = [*self.terminal.values(), *self.beside]
+        return list(dict.fromkeys(each for each in both if each.startswith(f"registry-contracts {word} ")))
+
+
+@pytest.fixture
+def printed(program: Program) -> Printed:
+    ended = program("run", "--clause", "uid-too-short", "--realm", "abs-dev", DEFECT)
+    assert ended.code == 1, ended
+    terminal = dict(re.findall(r"^   (explain|replay|serve|token|curl)  +(.*)$", ended.out, re.MULTILINE))
+    (page,) = (program.folder / "reports" / "latest" / "findings").glob("*.md")
+    return Printed(
+        terminal, re.findall(r"^```sh\n(.*?)\n```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    )
+
+
+def test_what_is_pasted_runs(program: Program, printed: Printed) -> None:
+    assert {"explain", "replay", "serve", "token", "curl"} == printed.terminal.keys()
+    for word, code in CODES.items():
+        commands = printed.commands(word)
+        assert commands, word
+        for command in commands:
+            ended = program(*shlex.split(command)[1:])
+            assert ended.code == code, (command, ended)
+    suite = JUnitXml.fromfile(str(program.folder / "reports" / "latest" / "junit.xml"))
+    assert suite.name == "registry-contracts: the embedded sandbox"
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="this machine has no curl")
+def test_a_sandbox_served_by_hand_takes_the_pasted_request(program: Program, printed: Printed) -> None:
+    (serve,) = printed.commands("sandbox")
+    _, _, port_option, port, *options = shlex.split(serve)
+    assert port_option == "--port"
+    (request,) = (each for each in printed.beside if each.startswith("curl -i"))
+    with running(program.launcher, program.folder, *options) as sandbox:
+        lines = "\n".join([printed.terminal["token"], request])
+        # Another process may have the port of the run by now.
+        pasted = lines.replace(f"http://127.0.0.1:{port}", sandbox.url)
+        answered = subprocess.run(["/bin/bash", "-c", pasted], capture_output=True, text=True, check=False)
+    assert re.match(r"HTTP/1\.1 201 ", answered.stdout), answered
