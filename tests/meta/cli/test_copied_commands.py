@@ -39,7 +39,7 @@ class Printed:
 def printed(program: Program) -> Printed:
     ended = program("run", "--clause", "uid-too-short", "--realm", "abs-dev", DEFECT)
     assert ended.code == 1, ended
-    terminal = dict(re.findall(r"^   (explain|replay|serve|token|curl)  +(.*)$", ended.out, re.MULTILINE))
+    terminal = dict(re.findall(r"^   (explain|replay|serve|by hand) +(.*)$", ended.out, re.MULTILINE))
     (page,) = (program.folder / "reports" / "latest" / "findings").glob("*.md")
     return Printed(
         terminal, re.findall(r"^```sh\n(.*?)\n```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
@@ -47,7 +47,7 @@ def printed(program: Program) -> Printed:
 
 
 def test_what_is_pasted_runs(program: Program, printed: Printed) -> None:
-    assert {"explain", "replay", "serve", "token", "curl"} == printed.terminal.keys()
+    assert printed.terminal.keys() == {"explain", "replay", "serve", "by hand"}
     for word, code in CODES.items():
         commands = printed.commands(word)
         assert commands, word
@@ -63,10 +63,14 @@ def test_a_sandbox_served_by_hand_takes_the_pasted_request(program: Program, pri
     (serve,) = printed.commands("sandbox")
     _, _, port_option, port, *options = shlex.split(serve)
     assert port_option == "--port"
-    (request,) = (each for each in printed.beside if each.startswith("curl -i"))
+    interpreter, script = shlex.split(printed.terminal["by hand"])
+    requests = [each for each in printed.beside if each.startswith(("TOKEN=", "curl "))]
+    by_hand = ["\n".join(requests), (program.folder / script).read_text("utf-8")]
     with running(program.launcher, program.folder, *options) as sandbox:
-        lines = "\n".join([printed.terminal["token"], request])
         # Another process may have the port of the run by now.
-        pasted = lines.replace(f"http://127.0.0.1:{port}", sandbox.url)
-        answered = subprocess.run(["/bin/bash", "-c", pasted], capture_output=True, text=True, check=False)
-    assert re.match(r"HTTP/1\.1 201 ", answered.stdout), answered
+        pasted = [lines.replace(f"http://127.0.0.1:{port}", sandbox.url) for lines in by_hand]
+        answered = [
+            subprocess.run([interpreter, "-c", lines], capture_output=True, text=True, check=False)
+            for lines in pasted
+        ]
+    assert all(re.match(r"HTTP/1\.1 20[01] ", each.stdout) for each in answered), answered
