@@ -134,10 +134,17 @@ _NAMES: Final = ("uid", "identifier")
 
 @dataclass(frozen=True)
 class Sent:
-    """What the run sent: names of members of its documents, and identifiers it wrote to."""
+    """What the run sent.
+
+    Attributes:
+        members: Names of members of its documents.
+        identifiers: Identifiers that it wrote to.
+        documents: Of these, the ones under which it wrote documents with a header and nothing else.
+    """
 
     members: frozenset[str]
     identifiers: frozenset[str]
+    documents: frozenset[str]
 
 
 def what_was_sent(exchanges: Iterable[tuple[Exchange, Mapping[str, str]]]) -> Sent:
@@ -148,16 +155,23 @@ def what_was_sent(exchanges: Iterable[tuple[Exchange, Mapping[str, str]]]) -> Se
     """
     members: set[str] = set()
     identifiers: set[str] = set()
+    others: set[str] = set()
+    files = {name for name, each in load_description().operations.items() if each.family == "attachment"}
     for exchange, path in exchanges:
         if exchange.method not in ("POST", "PUT") or exchange.operation == "createToken":
             continue
         body = json_of(exchange.request_body)
+        document = body.get("document", body) if isinstance(body, dict) else None
         if isinstance(body, dict):
-            document = body.get("document")
             members |= body.keys() | (document.keys() if isinstance(document, dict) else set())
         if _status(exchange) < 400:
-            identifiers |= {path[name] for name in _NAMES if path.get(name)}
-    return Sent(frozenset(members), frozenset(identifiers))
+            named = {path[name] for name in _NAMES if path.get(name)}
+            identifiers |= named
+            if exchange.operation not in files and not (
+                isinstance(document, dict) and _is_document(document)
+            ):
+                others |= named
+    return Sent(frozenset(members), frozenset(identifiers), frozenset(identifiers - others))
 
 
 def telling(exchange: Exchange, path: Mapping[str, str], sent: Sent) -> bool:
@@ -179,11 +193,12 @@ def normal(operation: str, value: Any, sent: Sent) -> Any:
     """Return the body of an accepted answer without what the run sent; None when nothing of it is left to tell.
 
     A document that comes back loses the members that were sent; what the service added stays. A list of drafts
-    keeps the run's own: those of others may be of any age.
+    keeps the run's own documents: drafts of others may be of any age, and which of the run's odd ones it shows hangs
+    on when it is asked.
     """
     if operation == "getDraft" and not any(map(_is_document, _objects(value))):
         return None
-    kept = _own_items(value, sent.identifiers) if operation == "listDrafts" else value
+    kept = _own_items(value, sent.documents) if operation == "listDrafts" else value
     return _without_sent(kept, sent, 0)
 
 

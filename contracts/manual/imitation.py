@@ -327,7 +327,7 @@ _READ_BESIDE: Final = frozenset(
     | {"token-lifetime", "draft-of-another", "list-by-restricted", "token-email-letter-case"}
     | {"uid-on-contact-create", "draft-save-schema-unknown", "realm-header-against-query"}
 )
-_STATUS: Final = re.compile(r"([1-5]\d\d)( errors.*)?")
+_STATUS: Final = re.compile(r"(?:refused with )?([1-5]\d\d)( errors.*)?")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ import pytest
 from contracts.evidence.observations import Sent, form_of, infer, normal, signature
 from contracts.history.observed_facts import facts_of
 
-SENT = Sent(frozenset({"header", "firstName"}), frozenset({"rc-own-000001"}))
+OWN = frozenset({"rc-own-000001"})
+SENT = Sent(frozenset({"header", "firstName"}), OWN, OWN)
 SAMPLES = [
     {"id": 1, "on": "2026-11-21T12:00:00.5Z", "tags": []},
     {"id": 2.5, "on": None, "tags": [{"name": "a"}], "note": "x"},

@@ -145,6 +145,15 @@ def test_cases_that_failed_and_clauses_not_selected_are_left_out() -> None:
     assert told(SAVED, clauses=["list-fields"]) == {}
 
 
+@pytest.mark.parametrize(("sent", "shown"), [(b'{"header": {}}', True), (b"[1]", False), (b"null", False)])
+def test_a_list_is_told_by_drafts_that_are_documents(sent: bytes, shown: bool) -> None:
+    """Which of the others a list shows hangs on when it is asked."""
+    saved = replace(exchange("saveDraft", 201, {}), request_body=Body(sent, len(sent)))
+    listed = exchange("listDrafts", 200, [{"identifier": UID, "document": json.loads(sent)}])
+    schema = told(saved, listed)["list-fields listDrafts"]["200"]["schema"]
+    assert ("items" in schema) is shown
+
+
 def test_what_was_sent_and_what_is_somebody_elses_leave_no_shape() -> None:
     read = exchange("getDraft", 200, {"header": {"identifier": UID}, "firstName": "Ana", "etag": "x"})
     foreign = exchange("getDraft", 200, {"header": {}, "theirs": 1}, uid="somebody-elses-1")

@@ -123,6 +123,19 @@ def test_what_one_observation_leaves_open_is_told_by_those_beside_it(
     assert turned - {"--variant=attachments-of-anything"} == ({f"--variant={variant}"} if variant else set())
 
 
+@pytest.mark.parametrize(
+    "point",
+    [
+        ("attachment-sent-type", "createAttachment", {"application/json": "refused with 422"}),
+        ("accept-other", "listDrafts", 422),
+    ],
+)
+def test_the_status_of_a_refusal_is_read_where_a_variant_refuses(
+    tmp_path: Path, point: tuple[str, str, Any]
+) -> None:
+    assert "--habit=media_type_status=422" in imitate(observed(tmp_path, point)).options
+
+
 def objects(*paths: str) -> dict[str, Any]:
     """A schema of objects within objects, in which the members of these dotted paths are always there."""
     members: dict[str, list[str]] = {path.partition(".")[0]: [] for path in paths}
