@@ -237,7 +237,9 @@ class DrawnLists:
         if not (single.size == 1 and single.names(own[0])):
             return
         strangers = several.size - len(several.order_of(own))
-        missing = [value for value in own if not several.names(value)] if several.size > 0 else []
+        # As many items as the list gives anyway may be all that fit on a page.
+        whole = 0 < several.size < lister.page().size
+        missing = [value for value in own if not several.names(value)] if whole else []
         lost = [value for value in missing if lister.page(filter=equals(path, value)).names(value)]
         wording = {"expected": f"{', '.join(own)}, and no other item", "seen": several.seen}
         self._judging(_FILTER).holds(strangers <= 0 and not lost, several.exchange, **wording)

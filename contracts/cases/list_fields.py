@@ -33,7 +33,7 @@ from contracts.session.namespace import SUITE_PREFIX
 #: What such fields are commonly called.
 _UIDS = ("identifier", "uid", "id")
 _FILES = ("filename", "fileName", "name")
-#: Fields that are tried before a list counts as one that heeds none, and items that show it.
+#: Fields of a kind that are tried before a list counts as one that heeds none, and items that show it.
 _MOST_FIELDS = 6
 _FEW = 2
 _NO_VALUE = f"{SUITE_PREFIX}no-item-has-this"
@@ -179,13 +179,15 @@ def heeds_orders(claim: Claim, lister: Lister, usual: Sequence[str]) -> None:
         names = Names([record for each in both for record in each.records or ()])
         rising, falling = (names.of(each.records) for each in both)
         common = set(rising) & set(falling)
-        same = [name for name in rising if name in common] == [name for name in falling if name in common]
+        shared = [[name for name in part if name in common] for part in (rising, falling)]
+        # Pages that have hardly an item in common are the two ends of an ordered list.
+        same = len(common) >= _FEW and shared[0] == shared[1]
         if min(each.size for each in both) < 0:
             continue
         if not same:
             claim.holds(True, both[-1].exchange, expected="an order", seen=both[-1].seen)
             return
-        passed += [each.exchange for each in both] if len(common) >= _FEW else []
+        passed += [each.exchange for each in both]
     if not passed:
         raise Untested(
             "which fields orders take is not shown, and none was seen that differs between the items"
@@ -200,13 +202,14 @@ def heeds_orders(claim: Claim, lister: Lister, usual: Sequence[str]) -> None:
 
 
 def _text_fields(records: Sequence[Record], usual: Sequence[str]) -> list[str]:
-    """Paths of fields that hold texts, those usual for identifiers and files first; no more than a few."""
+    """Paths of fields that hold texts: those that tell the items apart, the usual ones, then others; not many."""
     first = records[0]
     texts = [
         path for value in readers.values(first) if isinstance(value, str) for path in paths_to(first, value)
     ]
-    shown = list(dict.fromkeys(texts))
-    return list(dict.fromkeys([*(name for name in usual if name in shown), *usual, *shown]))[:_MOST_FIELDS]
+    shown = sorted(dict.fromkeys(texts), key=lambda path: (not _differs(records, path), path not in usual))
+    telling = [path for path in shown if _differs(records, path)]
+    return list(dict.fromkeys([*telling[:_MOST_FIELDS], *usual, *shown[:_MOST_FIELDS]]))
 
 
 def _differs(records: Sequence[Record], path: str) -> bool:
