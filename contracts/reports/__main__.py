@@ -1,13 +1,16 @@
 """Renders the reports of a run folder again: `python -m contracts.reports RUN_FOLDER`."""
 
+import sys
 from pathlib import Path
 
 import click
 
-from contracts.errors import SuiteError, UsageError
+from contracts.errors import RegistryContractsError, UsageError, breakdown
 from contracts.evidence.record import ExitCode
 from contracts.reports.writers import ALL, pack, write_all
-from contracts.safe_text import printable
+from contracts.safe_text import plain_line, printable
+
+_LONGEST_LINE = 1_000
 
 
 @click.command()
@@ -23,15 +26,24 @@ def main(context: click.Context, run_folder: Path, formats: tuple[str, ...]) -> 
         verdict = write_all(run_folder, formats or ALL)
         if not formats:
             pack(run_folder)
-    except UsageError as error:
-        click.echo(f"error: {error}", err=True)
-        context.exit(ExitCode.USAGE)
-    except SuiteError as error:
-        click.echo(f"error: {error}", err=True)
+    except RegistryContractsError as error:
+        click.echo(f"error: {plain_line(str(error), _LONGEST_LINE)}", err=True)
+        context.exit(ExitCode.USAGE if isinstance(error, UsageError) else ExitCode.ERROR)
+    except Exception as error:  # noqa: BLE001 - whatever breaks must not end as 1, which is a verdict
+        click.echo(f"error: {plain_line(breakdown(error), _LONGEST_LINE)}", err=True)
         context.exit(ExitCode.ERROR)
     click.echo(printable(verdict.sentence))
     context.exit(verdict.exit_code)
 
 
+def run() -> int:
+    """Return the exit code of the command; a mistake in its words is one of usage, not an interruption."""
+    try:
+        return int(main(prog_name="python -m contracts.reports", standalone_mode=False) or 0)
+    except click.ClickException as error:
+        click.echo(f"error: {plain_line(error.format_message(), _LONGEST_LINE)}", err=True)
+        return ExitCode.USAGE
+
+
 if __name__ == "__main__":
-    main(prog_name="python -m contracts.reports")
+    sys.exit(run())

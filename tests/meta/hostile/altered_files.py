@@ -10,14 +10,18 @@ import os
 import socket
 import sys
 import time
+import tomllib
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from contracts.cli import program
+from contracts.reports import __main__ as reports_again
 from tests.meta.hostile.probe import NASTY, Ended, Wrong, shown_safely
 
 #: One value of each kind that JSON has, and texts that lead elsewhere or cannot be shown.
@@ -47,16 +51,37 @@ def texts(path: Path, line: int | None) -> Iterator[str]:
             yield "\n".join([*lines[:line], json.dumps(other), *lines[line + 1 :]])
     elif path.suffix == ".yaml":
         yield from (yaml.safe_dump(other) for other in replaced(yaml.safe_load(text)))
+    elif path.suffix == ".toml":
+        yield from map(_toml, replaced(tomllib.loads(text)))
     else:
         yield from map(json.dumps, replaced(json.loads(text)))
 
 
+def _toml(content: Any) -> str:
+    """Write a file's content as TOML, tables in a line each; what TOML cannot hold makes a file that is none."""
+    if not isinstance(content, dict):
+        return _toml_value(content)
+    return "".join(f"{json.dumps(name)} = {_toml_value(value)}\n" for name, value in content.items())
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, dict):
+        members = (f"{json.dumps(name)} = {_toml_value(member)}" for name, member in value.items())
+        return "{" + ", ".join(members) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    return value.isoformat() if hasattr(value, "isoformat") else json.dumps(value)
+
+
 def tried(words: list[str]) -> Ended:
-    """Run a command in this process."""
+    """Run a command in this process: of `registry-contracts`, or `contracts.reports` by that name."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape") for _ in range(2))
     sys.argv = ["registry-contracts", *words]
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
+            if words[0] == "contracts.reports":
+                sys.argv = words
+                sys.exit(reports_again.run())
             program.main()
         except SystemExit as ended:
             code = int(str(ended.code or 0))
@@ -67,6 +92,15 @@ def tried(words: list[str]) -> Ended:
 
 def _refuse(*_: Any) -> None:
     raise ConnectionRefusedError(111, "Connection refused")
+
+
+def _end(*_: Any, **__: Any) -> None:
+    raise SystemExit(0)
+
+
+def _pack(path: Path, archive: str, member: str) -> None:
+    with zipfile.ZipFile(path.with_name(archive), "w") as file:
+        file.write(path, member)
 
 
 def _listing(folder: Path) -> set[Path]:
@@ -89,17 +123,30 @@ def _complaint(ended: Ended, order: dict[str, Any], around: set[Path], folder: P
 
 
 def main(order: dict[str, Any]) -> dict[str, Any]:
-    """Carry out an order: file, line, words, codes, how many values to replace and lines of trouble to tell at most."""
+    """Carry out an order: file, line, words, codes, how many values to replace and lines of trouble to tell at most.
+
+    It may name an archive and a member that the file is packed into, and what a command would begin once it has read
+    its files, where it is to end instead.
+    """
     socket.socket.connect = _refuse  # type: ignore[method-assign]
     time.sleep = lambda _: None
+    if beginning := order.get("beginning"):
+        setattr(import_module(beginning[0]), beginning[1], _end)
     path, folder = Path(order["file"]), Path.cwd()
     usual, around = path.read_bytes(), _listing(folder.parent)
+    if order.get("packed"):
+        _pack(path, *order["packed"])
+    before = tried(order["words"])
+    if order.get("line") is None and before.code not in set(order["codes"]) - {4}:
+        raise SystemExit(f"as it is, it ends with {before.code}: {before.all.strip()[-300:]}")
     every = list(texts(path, order.get("line")))
     chosen = every[:: max(1, -(-len(every) // order["most"]))]
     codes: Counter[int] = Counter()
     wrong: Counter[str] = Counter()
     for text in chosen:
         path.write_text(text, "utf-8", "surrogatepass")
+        if packed := order.get("packed"):
+            _pack(path, *packed)
         ended = tried(order["words"])
         codes[ended.code] += 1
         if said := _complaint(ended, order, around, folder):

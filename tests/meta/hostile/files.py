@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -36,6 +37,7 @@ _NOWHERE = {
     "REGISTRY_EMAIL": "a@b.test",
     "REGISTRY_PASSWORD": "not-a-password",
 }
+_BROKEN = ("--sandbox-arguments=--defect draft-content-empty",)
 _MADE: dict[str, Path] = {}
 _MAKING = threading.Lock()
 
@@ -48,11 +50,12 @@ def _sample(kind: str) -> Path:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             more = {
-                "finding": (*TINY_RUN, "--sandbox-arguments=--defect draft-content-empty"),
+                "finding": (*TINY_RUN, *_BROKEN),
                 "shard": (*TINY_RUN, "--shard", "1/1"),
+                "shard with findings": (*TINY_RUN, "--shard", "1/1", *_BROKEN),
                 "whole": WHOLE_RUN,
             }
-            honest(command(folder, *more[kind]), 1 if kind == "finding" else 0, lines=3)
+            honest(command(folder, *more[kind]), int("finding" in kind), lines=3)
             _MADE[kind] = folder
         return _MADE[kind]
 
@@ -115,6 +118,113 @@ def _har(place: Path) -> Path:
 def _baseline(place: Path) -> Path:
     honest(command(place, "drift", "accept"), 0)
     return next((place / "baselines").glob("*.yaml"))
+
+
+def _judged_drift(place: Path) -> Path:
+    """The run folder, with a baseline and how drift from it is to be judged."""
+    run = _run(place)
+    shutil.copy(_baseline(place), run / "baseline.yaml")
+    settings = {"mode": "fail", "baseline": "baselines/sandbox.yaml", "known": True}
+    (run / "drift.json").write_text(json.dumps(settings))
+    return run
+
+
+def _past(place: Path) -> Path:
+    """What came before a run, as the next one would keep it."""
+    moment = "2026-01-01T00:00:00+00:00"
+    run = {"run": "a", "started": moment, "profile": "gate", "verdict": "pass", "requests": 9, "seconds": 1.5}
+    past = {
+        "runs": [run | {"counts": {"pass": 3}}],
+        "cells": {"draft-get-content": {"abs-dev": [moment, None, 0, 1]}},
+    }
+    path = _run(place) / "past.json"
+    path.write_text(json.dumps(past | {"format": 1}))
+    return path
+
+
+def _abandoned(place: Path) -> Path:
+    """The folder of a run on the target where nothing listens, as one that was killed leaves it."""
+    run = _run(place)
+    facts = json.loads((run / "run.json").read_text())
+    facts |= {"base_url": _NOWHERE["REGISTRY_BASE_URL"], "finished": None, "process": None}
+    facts["started"] = "2020-01-01T00:00:00+00:00"
+    (run / "run.json").write_text(json.dumps(facts))
+    entry = {"number": 1, "operation": "saveDraft", "what": "draft", "realm": "abs-dev", "role": "author"}
+    entry |= {"identifier": f"rc-{facts['token']}0001-draft", "state": "created", "by": "main"}
+    (run / "ledger.jsonl").write_text(json.dumps(entry | {"at": facts["started"]}) + "\n")
+    return run
+
+
+def _swept(place: Path) -> Path:
+    path = _abandoned(place) / "swept.json"
+    draft = {"realm": "abs-dev", "identifier": "rc-abcd0001-draft", "role": "author", "why": "403"}
+    swept = {"at": "2026-01-01T00:00:00Z", "removed": [], "left": [draft], "residue": []}
+    path.write_text(json.dumps(swept))
+    return path
+
+
+def _saved_call(place: Path) -> Path:
+    honest(command(place, "call", "listDrafts", "--save", "kept"), 0, 1, 6)
+    return next((place / "reports").glob("saved/**/kept.json"))
+
+
+def _night(place: Path) -> Path:
+    """A run as the archive of a site keeps it."""
+    honest(command(place, "site", "reports", "-o", "site"), 0, lines=3)
+    with zipfile.ZipFile(place / "site" / "runs.zip") as archive:
+        path = place / "night.json"
+        path.write_bytes(archive.read(archive.namelist()[0]))
+    shutil.rmtree(place / "site")
+    (place / "runs").mkdir()
+    return path.rename(place / "runs" / "night.json")
+
+
+def _written(name: str, content: str) -> Callable[[Path], Path]:
+    def write(place: Path) -> Path:
+        (place / name).write_text(content)
+        return place / name
+
+    return write
+
+
+_DEVIATIONS = """[[deviation]]
+clause = "draft-get-content"
+realms = ["abs-dev"]
+reason = "known"
+owner = "someone"
+issue = "https://tracker.test/1"
+expires = 2999-01-01
+"""
+_CONSUMER = """operations = ["getDraft"]
+realms = ["abs-dev"]
+clauses = ["draft-get-content"]
+"""
+_SETTINGS = """base_url = "http://127.0.0.1:9"
+kind = "development"
+realms = ["abs-dev"]
+[pace]
+requests_per_second = 20
+concurrency = 8
+timeout_seconds = 30
+[accounts.author]
+email_env = "REGISTRY_EMAIL"
+password_env = "REGISTRY_PASSWORD"
+[realm.abs-dev]
+contact_schema = "contact"
+contact_document = "document.json"
+country_terms = ["ca"]
+existing_identifier = "rc-existing-record"
+[attachments]
+size_limit_bytes = 1000000
+"""
+_DOCUMENT = (
+    """{"firstName": "A", "country": {"identifier": "ca"}, "emails": ["a@b.test"], "x": [{"y": null}]}"""
+)
+
+
+def _sample_document(place: Path) -> Path:
+    _written("x.toml", _SETTINGS)(place)
+    return _written("document.json", _DOCUMENT)(place)
 
 
 EVERYTHING: dict[str, dict[str, Any]] = {
@@ -204,6 +314,111 @@ EVERYTHING: dict[str, dict[str, Any]] = {
             "most": 40,
         }
         for event in ("start", "begin", "case", "observation", "exchange", "end")
+    },
+    **{
+        f"merge: {event} in a journal": {
+            "kind": "shard with findings",
+            "file": lambda place: _run(place) / "journal-main.jsonl",
+            "words": lambda _: ["merge", "reports", "--reports", "merged"],
+            "event": event,
+            "codes": [0, 1, 3, 4, 5, 6],
+            "most": 40,
+        }
+        for event in ("finding", "untested", "narrowed")
+    },
+    "can-release: verdict.json": {
+        "kind": "whole",
+        "file": lambda place: _run(place) / "verdict.json",
+        "words": lambda _: ["can-release", "--target", "sandbox"],
+        "codes": [0, 1, 4, 6],
+    },
+    "can-release --consumer: a consumer file": {
+        "kind": "whole",
+        "file": _written("x.toml", _CONSUMER),
+        "words": lambda _: ["can-release", "--target", "sandbox", "--consumer", "x.toml"],
+        "codes": [0, 1, 4, 6],
+    },
+    "can-release --deviations: accepted deviations": {
+        "kind": "whole",
+        "file": _written("x.toml", _DEVIATIONS),
+        "words": lambda _: ["can-release", "--target", "sandbox", "--deviations", "x.toml"],
+        "codes": [0, 1, 4, 6],
+    },
+    "doctor: settings of a target": {
+        "file": _written("x.toml", _SETTINGS.replace("document.json", "x.toml")),
+        "words": lambda _: ["doctor", "--target", "x.toml"],
+        "codes": [4, 6],
+    },
+    "doctor: a sample document": {
+        "file": _sample_document,
+        "words": lambda _: ["doctor", "--target", "x.toml"],
+        "codes": [4, 6],
+    },
+    "site: verdict.json of a kept run": {
+        "file": lambda place: _run(place) / "verdict.json",
+        "words": lambda _: ["site", "reports", "-o", "site"],
+        "codes": [0, 4],
+        "most": 30,
+    },
+    "site: a night in the archive of a site": {
+        "file": _night,
+        "packed": ["runs.zip", "00000-a.json"],
+        "words": lambda _: ["site", "runs/runs.zip", "-o", "site"],
+        "codes": [0, 4],
+        "most": 60,
+    },
+    "history merge: history.jsonl": {
+        "kind": "whole",
+        "file": lambda place: place / "reports" / "history.jsonl",
+        "words": lambda _: ["history", "merge", "reports/history.jsonl", "-o", "together.jsonl"],
+        "line": 0,
+        "codes": [0, 4],
+    },
+    "replay: a saved call": {
+        "file": _saved_call,
+        "words": lambda place: ["replay", str(_saved_call(place)), "--times", "1"],
+        "codes": [4, 6],
+    },
+    "replay: a finding in a zip": {
+        "file": _finding,
+        "packed": ["x.zip", "findings/x.json"],
+        "words": lambda place: ["replay", str(_finding(place).with_name("x.zip")), "--times", "1"],
+        "codes": [4, 6],
+        "most": 60,
+    },
+    "sweep: the ledger of a run that was killed": {
+        "file": lambda place: _abandoned(place) / "ledger.jsonl",
+        "words": lambda _: ["sweep", "--dry-run"],
+        "line": 0,
+        "codes": [6],
+    },
+    "sweep: swept.json": {"file": _swept, "words": lambda _: ["sweep", "--dry-run"], "codes": [6]},
+    "sandbox --like: observations.json": {
+        "file": lambda place: _run(place) / "observations.json",
+        "words": lambda place: ["sandbox", "--like", str(_run(place) / "observations.json")],
+        "beginning": ["contracts.sandbox.serve", "main"],
+        "codes": [0, 4],
+    },
+    "prove --floor: a kill rate": {
+        "file": _written("floor.json", '{"failed": 1, "drawn": 60, "seed": 1, "command": "prove"}'),
+        "words": lambda _: ["prove", "--part", "drawn", "--floor", "floor.json"],
+        "beginning": ["contracts.proving.proof", "preload"],
+        "codes": [0, 4],
+    },
+    **{
+        f"contracts.reports: {what}": {
+            "kind": "whole",
+            "file": file,
+            "words": lambda place: ["contracts.reports", str(_run(place)), "--format", "verdict"],
+            "codes": [0, 1, 4, 6],
+            "most": 40,
+        }
+        for what, file in {
+            "past.json": _past,
+            "drift.json": lambda place: _judged_drift(place) / "drift.json",
+            "baseline.yaml of the run": lambda place: _judged_drift(place) / "baseline.yaml",
+            "run.json": lambda place: _run(place) / "run.json",
+        }.items()
     },
 }
 for name, order in EVERYTHING.items():
