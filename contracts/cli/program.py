@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -87,6 +88,7 @@ def program() -> None:
 
 def main() -> None:
     """Run a command and exit with its code; every error is one line on stderr."""
+    _open_closed_streams()
     keep_hypothesis_out()
     for number in INTERRUPTING_SIGNALS:
         # A signal that is ignored, as under nohup, stays ignored.
@@ -95,6 +97,20 @@ def main() -> None:
     with _safe_output():
         code = _guarded()
     sys.exit(code)
+
+
+def _open_closed_streams() -> None:
+    """Let nothing stand where an input or output was closed from the beginning.
+
+    The next file that is opened, a journal or a connection, would have its number otherwise, and take what is printed.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nothing = os.open(os.devnull, os.O_RDWR)
+            if nothing != number:
+                os.dup2(nothing, number)
+                os.close(nothing)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 """Any answer is only an answer: a finding or the environment's fault, and text that is shown safely."""
 
+import gzip
 import json
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,25 @@ def _nasty(value: Any) -> Any:
         more = {f"x{number}": text for number, text in enumerate(NASTY)} | dict.fromkeys(NASTY, "x")
         return {name: _nasty(member) for name, member in value.items()} | more
     return [_nasty(item) for item in value] if isinstance(value, list) else value
+
+
+def _immense(value: Any) -> Any:
+    """A JSON value whose numbers are immense, with more of them."""
+    if isinstance(value, dict):
+        more = {"count": 10**4000, "size": 1e308, "version": -(10**30)}
+        return {name: _immense(member) for name, member in value.items()} | more
+    if isinstance(value, list):
+        return [_immense(item) for item in value]
+    return 10**4000 if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _leading_elsewhere(value: Any) -> Any:
+    """A JSON value whose identifiers would lead out of their folder, or to another record, where they were believed."""
+    if isinstance(value, dict):
+        changed = {name: _leading_elsewhere(member) for name, member in value.items()}
+        ways = dict.fromkeys(("id", "identifier", "attachmentId", "uid"), "../../other/versions/draft?x=#")
+        return changed | {name: way for name, way in ways.items() if name in changed}
+    return [_leading_elsewhere(item) for item in value] if isinstance(value, list) else value
 
 
 def _nasty_answer(asked: Asked, given: Given) -> Given:
@@ -90,6 +110,30 @@ ALTERATIONS: dict[str, tuple[Callable[[Asked, Given], Given | bytes], tuple[int,
             + b"1\r\n[\r\nZZ\r\n]\r\n"
         ),
         (6,),
+    ),
+    "a token of a megabyte": (
+        lambda asked, given: (
+            _in_json(given, lambda value: value | {"authenticationToken": "t" * 1_000_000})
+            if asked.sign_in and given.status == 200
+            else given
+        ),
+        (0, 1, 6),
+    ),
+    "an expiration beyond all calendars": (
+        lambda asked, given: (
+            _in_json(given, lambda value: value | {"expiration": "99999-13-45T99:99:99.9Z"})
+            if asked.sign_in and given.status == 200
+            else given
+        ),
+        (1,),
+    ),
+    "numbers beyond all measure in every JSON": (
+        lambda asked, given: given if asked.sign_in else _in_json(given, _immense),
+        (0, 1, 6),
+    ),
+    "identifiers that lead elsewhere": (
+        lambda asked, given: given if asked.sign_in else _in_json(given, _leading_elsewhere),
+        (0, 1, 6),
     ),
     "a header of control characters": (
         lambda _, given: given.with_headers(("X-Odd", "\x01\x02\x1b[2J")),
@@ -151,6 +195,13 @@ for value in ("9" * 400, "1e308", "-1", "nan", "Fri, 31 Dec 9999 23:59:59 -2359"
     probe(GROUP, f"run: Retry-After {value[:40]!r}")(partial(_waits, value=value))
 
 
+_TOKEN = Given(
+    200,
+    [("Content-Type", "application/json")],
+    b'{"authenticationToken": "token-of-the-author-0001", "expiration": "2999-01-01T00:00:00.0Z"}',
+).raw("POST")
+
+
 def _flood(status: int) -> Callable[[Asked], Iterator[bytes]]:
     def script(_: Asked) -> Iterator[bytes]:
         for _number in range(200_000):
@@ -164,6 +215,24 @@ def _drip(_: Asked) -> Iterator[bytes]:
     while True:
         time.sleep(1)
         yield b" "
+
+
+def _json(body: bytes) -> bytes:
+    return _OK.removesuffix(b"[]").replace(b"Length: 2", b"Length: %d" % len(body)) + body
+
+
+@cache
+def _packed(how: bytes, body: bytes) -> bytes:
+    return _json(body).replace(b"OK\r\n", b"OK\r\nContent-Encoding: " + how + b"\r\n")
+
+
+def _away(to: str) -> bytes:
+    return f"HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+
+
+def _half() -> Iterator[bytes]:
+    yield _OK.replace(b"Length: 2", b"Length: 20")
+    time.sleep(20)
 
 
 SCRIPTS: dict[str, Callable[[Asked], bytes | Iterator[bytes]]] = {
@@ -182,17 +251,44 @@ SCRIPTS: dict[str, Callable[[Asked], bytes | Iterator[bytes]]] = {
         _OK.replace(b"Content-Length: 2", b"Transfer-Encoding: chunked").removesuffix(b"[]")
         + b"1\r\n[\r\nZZ\r\n]\r\n"
     ),
+    "a length larger than the body": lambda _: _OK.replace(b"Length: 2", b"Length: 2000"),
+    "a length below zero": lambda _: _OK.replace(b"Length: 2", b"Length: -2"),
+    "two lengths": lambda _: _OK.replace(b"Length: 2", b"Length: 2\r\nContent-Length: 900"),
+    "a length that is none": lambda _: _OK.replace(b"Length: 2", b"Length: two"),
+    "a packed bomb": lambda _: _packed(b"gzip", gzip.compress(b" " * (1 << 28), 1)),
+    "packed bytes that are none": lambda _: _packed(b"gzip", b"no gzip at all"),
+    "packed in a way that is none": lambda _: _packed(b"\xff, rot13, gzip", b"[]"),
+    "a charset that is none": lambda _: _OK.replace(b"json\r", b"json; charset=\xff::error::forged\r"),
+    "UTF-7": lambda _: _OK.replace(b"json\r", b"json; charset=utf-7\r"),
+    "90 cookies": lambda _: _OK.replace(b"OK\r\n", b"OK\r\n" + b"Set-Cookie: a=b\r\n" * 90),
+    "a redirect in a circle": lambda asked: _away(asked.path),
+    "a redirect to a file": lambda _: _away("file:///etc/passwd"),
+    "a redirect to no address": lambda _: _away("http://[::1"),
+    "a redirect to production": lambda _: _away("/api/v2013/document-drafts?Realm=abs"),
+    "a redirect with credentials": lambda _: _away("http://someone:secret@127.0.0.1:9/"),
+    "a redirect that forges": lambda _: _away("/\x1b[2J%0d%0a::error::forged"),
+    "status 999": lambda _: _OK.replace(b"200 OK", b"999 Odd"),
+    "status 0": lambda _: _OK.replace(b"200 OK", b"000 Odd"),
+    "half a body, and then silence": lambda _: _half(),
+    "a body after 204": lambda _: _OK.replace(b"200 OK", b"204 None"),
+    "HTTP/0.9": lambda _: b"[]",
+    "a megabyte of a number": lambda _: _json(b"[" + b"9" * 1_000_000 + b"]"),
+    "a member that stands twice": lambda _: _json(b'{"a":1,"a":' + b"[" * 290 + b"]" * 290 + b"}"),
     "a reason that forges": lambda _: _OK.replace(b"200 OK", b"200 \x1b[2J::error::forged"),
 }
 
 
 def _scripted_command(folder: Path, script: Any, words: tuple[str, ...]) -> str:
+    def after_sign_in(asked: Asked) -> Any:
+        """What `call` is about comes after it has signed in; `doctor` finds it at once."""
+        return _TOKEN if asked.sign_in and words[0] == "call" else script(asked)
+
     began = time.monotonic()
-    with scripted(script) as service:
+    with scripted(after_sign_in) as service:
         settings = service.settings(folder)
         settings.write_text(settings.read_text().replace("timeout_seconds = 30", "timeout_seconds = 4"))
         ended = honest(
-            command(folder, *words, "--target", str(settings), environment=accounts()), 1, 4, 6, lines=3
+            command(folder, *words, "--target", str(settings), environment=accounts()), 0, 1, 4, 6, lines=3
         )
     expect(time.monotonic() - began < 150, "takes longer than its time limits")
     return f"exit {ended.code}"
@@ -201,3 +297,20 @@ def _scripted_command(folder: Path, script: Any, words: tuple[str, ...]) -> str:
 for name, script in SCRIPTS.items():
     for started in (("call", "listDrafts"), ("doctor",)):
         probe(GROUP, f"{started[0]}: {name}")(partial(_scripted_command, script=script, words=started))
+
+
+@probe(GROUP, "call: a redirect to another host gets no credentials, and no write follows one")
+def _redirected(folder: Path) -> str:
+    with scripted(lambda asked: Given(200, [], b"[]").raw(asked.method)) as elsewhere:
+
+        def script(asked: Asked) -> bytes:
+            return _TOKEN if asked.sign_in else _away(f"{elsewhere.url}/there")
+
+        with scripted(script) as service:
+            words = ("--target", str(service.settings(folder)))
+            for operation in ("listDrafts", "saveDraft"):
+                honest(command(folder, "call", operation, *words, environment=accounts()), 0, 1, 6, lines=3)
+    sent = {name.lower() for asked in elsewhere.asked for name, _ in asked.headers}
+    expect([asked.method for asked in elsewhere.asked] == ["GET"], f"asks {elsewhere.asked}")
+    expect(not sent & {"authorization", "realm", "cookie"}, f"sends {sorted(sent)}")
+    return f"{len(elsewhere.asked)} read"

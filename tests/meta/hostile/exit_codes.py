@@ -2,11 +2,13 @@
 
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -18,6 +20,7 @@ from tests.meta.hostile.probe import (
     SHORT_RUN,
     START,
     TINY_RUN,
+    WHOLE_RUN,
     Ended,
     Skipped,
     command,
@@ -25,6 +28,7 @@ from tests.meta.hostile.probe import (
     expect,
     file_limit,
     honest,
+    memory_limit,
     probe,
     run_folders,
 )
@@ -72,9 +76,9 @@ def _left_behind(service: Service) -> set[str]:
     return left
 
 
-def _cleaned_up(folder: Path, size: int) -> str:
+def _cleaned_up(folder: Path, size: int, more: tuple[str, ...] = ()) -> str:
     with altered(lambda _, given: given) as service:
-        words = (*SHORT_RUN, "--target", str(service.settings(folder)))
+        words = (*SHORT_RUN, *more, "--target", str(service.settings(folder)))
         honest(command(folder, *words, limit=file_limit(size), environment=accounts()), 3, lines=4)
         expect(not _left_behind(service), f"leaves {sorted(_left_behind(service))[:2]}")
     return f"{len(service.asked)} requests"
@@ -84,6 +88,11 @@ for size in (60_000, 120_000, 250_000):
     probe(GROUP, f"run: no file may be larger than {size:,} bytes; its drafts are removed")(
         partial(_cleaned_up, size=size)
     )
+
+
+probe(GROUP, "run with two workers: no file may be larger than 60,000 bytes; its drafts are removed")(
+    partial(_cleaned_up, size=60_000, more=("--workers", "2"))
+)
 
 
 @probe(GROUP, "run: the disk is full")
@@ -242,3 +251,146 @@ for misused in MISUSED:
     probe(GROUP, f"{' '.join(misused) or 'no command'}: nasty texts among its words")(
         partial(_misused, words=misused)
     )
+
+
+def _open_files(number: int) -> Callable[[], None]:
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (number, number))
+
+
+#: What a process may not have, and how the run may end; None is the usual end.
+POOR: dict[str, Callable[[], None]] = {
+    "12 open files": _open_files(12),
+    "20 open files": _open_files(20),
+    "40 open files": _open_files(40),
+    "200 MB of memory": memory_limit(200 << 20),
+    "400 MB of memory": memory_limit(400 << 20),
+}
+
+
+def _poor(folder: Path, limit: Callable[[], None]) -> str:
+    return f"exit {honest(command(folder, *TINY_RUN, limit=limit), 0, 3, 4, 6, lines=4).code}"
+
+
+for name, poverty in POOR.items():
+    probe(GROUP, f"run: {name}")(partial(_poor, limit=poverty))
+
+
+def _closed(folder: Path, descriptors: tuple[int, ...]) -> None:
+    def close() -> None:
+        for each in descriptors:
+            os.close(each)
+
+    ended = command(folder, *TINY_RUN, limit=close)
+    expect(ended.code == 0, f"exit {ended.code}: {ended.all[-200:]}")
+
+
+for descriptors in ((0,), (1,), (2,), (0, 1, 2)):
+    probe(GROUP, f"run: descriptors {', '.join(map(str, descriptors))} are closed")(
+        partial(_closed, descriptors=descriptors)
+    )
+
+
+def _folder_of_runs(folder: Path, place: Callable[[Path], None], codes: tuple[int, ...]) -> str:
+    reports = folder / "reports"
+    place(reports)
+    ended = honest(command(folder, *WHOLE_RUN), *codes, lines=4)
+    latest = reports / "latest"
+    expect(not latest.is_symlink() or latest.resolve().is_dir(), "latest leads nowhere")
+    return f"exit {ended.code}"
+
+
+def _with(name: str, make: Callable[[Path], None]) -> Callable[[Path], None]:
+    def place(reports: Path) -> None:
+        reports.mkdir()
+        make(reports / name)
+
+    return place
+
+
+#: What lies where a run wants to write, and how it may end.
+IN_THE_WAY: dict[str, tuple[Callable[[Path], None], tuple[int, ...]]] = {
+    "the reports folder is a file": (Path.touch, (3, 4)),
+    "the reports folder is a link to itself": (lambda path: path.symlink_to(path.name), (3, 4)),
+    "the reports folder is a link to nothing": (lambda path: path.symlink_to("nowhere"), (0, 3, 4)),
+    "the reports folder is a pipe": (os.mkfifo, (3, 4)),
+    "latest is a folder": (_with("latest", Path.mkdir), (0,)),
+    "latest is a link to itself": (_with("latest", lambda path: path.symlink_to(path.name)), (0,)),
+    "the history is a folder": (_with("history.jsonl", Path.mkdir), (0, 3, 4)),
+    "the history is a pipe": (_with("history.jsonl", os.mkfifo), (0, 3, 4)),
+    "the history is a device": (_with("history.jsonl", lambda path: path.symlink_to("/dev/zero")), (0, 3, 4)),
+    "the history's lock is a pipe": (_with(".history.jsonl.lock", os.mkfifo), (0, 3, 4)),
+    "the history's lock is a folder": (_with(".history.jsonl.lock", Path.mkdir), (0, 3, 4)),
+}
+for name, (place, codes) in IN_THE_WAY.items():
+    probe(GROUP, f"run: {name}")(partial(_folder_of_runs, place=place, codes=codes))
+
+
+@probe(GROUP, "run: the temporary folder is not there")
+def _no_temporary_folder(folder: Path) -> str:
+    ended = honest(command(folder, *TINY_RUN, environment={"TMPDIR": str(folder / "nowhere")}), 0, 3, 4)
+    return f"exit {ended.code}"
+
+
+@probe(GROUP, "run: the output is ASCII alone")
+def _ascii(folder: Path) -> str:
+    more = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
+    return f"exit {honest(command(folder, *TINY_RUN, environment=more), 0).code}"
+
+
+@probe(GROUP, "run: a name of a folder that a terminal would obey")
+def _nasty_folder(folder: Path) -> str:
+    place = folder / "\x1b[2J\u202ex\n::error::forged"
+    place.mkdir()
+    return f"exit {honest(command(folder, *TINY_RUN, cwd=place), 0).code}"
+
+
+def _while_it_runs(
+    folder: Path, meddle: Callable[[Path, subprocess.Popen[bytes]], None], codes: tuple[int, ...]
+) -> str:
+    def wait(process: subprocess.Popen[bytes]) -> None:
+        while process.poll() is None and not list(folder.glob("reports/*/journal-main.jsonl")):
+            time.sleep(0.02)
+        time.sleep(1.0)
+        if process.poll() is None:
+            meddle(folder, process)
+
+    return f"exit {honest(command(folder, *SHORT_RUN, meanwhile=wait), *codes, lines=4).code}"
+
+
+def _empty_the_journal(folder: Path, _: subprocess.Popen[bytes]) -> None:
+    for path in folder.glob("reports/*/journal-main.jsonl"):
+        os.truncate(path, 0)
+
+
+def _remove_the_ledger(folder: Path, _: subprocess.Popen[bytes]) -> None:
+    for path in folder.glob("reports/*/ledger*.jsonl"):
+        path.unlink()
+
+
+def _remove_private_folders(folder: Path, _: subprocess.Popen[bytes]) -> None:
+    for path in (folder / "tmp").iterdir():
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _end_children(_: Path, process: subprocess.Popen[bytes]) -> None:
+    for path in Path(f"/proc/{process.pid}/task").glob("*/children"):
+        for child in path.read_text().split():
+            os.kill(int(child), signal.SIGKILL)
+
+
+def _rest(_: Path, process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(3.0)
+    process.send_signal(signal.SIGCONT)
+
+
+#: What a neighbour does meanwhile, and how the run may end.
+NEIGHBOURS: dict[str, tuple[Callable[[Path, subprocess.Popen[bytes]], None], tuple[int, ...]]] = {
+    "empties the journal": (_empty_the_journal, (3, 4)),
+    "removes the ledger": (_remove_the_ledger, (0, 3)),
+    "clears the temporary folder": (_remove_private_folders, (0, 3, 6)),
+    "kills the embedded sandbox": (_end_children, (6,)),
+    "stops the run for three seconds": (_rest, (0,)),
+}
+for name, (meddle, codes) in NEIGHBOURS.items():
+    probe(GROUP, f"run: a neighbour {name}")(partial(_while_it_runs, meddle=meddle, codes=codes))
