@@ -290,6 +290,7 @@ def _scripted_command(folder: Path, script: Any, words: tuple[str, ...]) -> str:
         ended = honest(
             command(folder, *words, "--target", str(settings), environment=accounts()), 0, 1, 4, 6, lines=3
         )
+    expect("someone:secret" not in ended.all, "shows credentials of a redirect")
     expect(time.monotonic() - began < 150, "takes longer than its time limits")
     return f"exit {ended.code}"
 

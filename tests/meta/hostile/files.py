@@ -345,7 +345,7 @@ EVERYTHING: dict[str, dict[str, Any]] = {
         "codes": [0, 1, 4, 6],
     },
     "doctor: settings of a target": {
-        "file": _written("x.toml", _SETTINGS.replace("document.json", "x.toml")),
+        "file": lambda place: _sample_document(place).with_name("x.toml"),
         "words": lambda _: ["doctor", "--target", "x.toml"],
         "codes": [4, 6],
     },
@@ -355,12 +355,14 @@ EVERYTHING: dict[str, dict[str, Any]] = {
         "codes": [4, 6],
     },
     "site: verdict.json of a kept run": {
+        "kind": "whole",
         "file": lambda place: _run(place) / "verdict.json",
         "words": lambda _: ["site", "reports", "-o", "site"],
         "codes": [0, 4],
         "most": 30,
     },
     "site: a night in the archive of a site": {
+        "kind": "whole",
         "file": _night,
         "packed": ["runs.zip", "00000-a.json"],
         "words": lambda _: ["site", "runs/runs.zip", "-o", "site"],
