@@ -480,7 +480,10 @@ def _terabyte(folder: Path, words: tuple[str, ...]) -> None:
     with (folder / words[-1].removeprefix("@")).open("wb") as file:
         file.truncate(1 << 40)
     ended = honest(command(folder, *words, environment=_NOWHERE, limit=memory_limit(2 << 30)), 4)
-    expect("bytes" in ended.err or "File too large" in ended.err, f"says {ended.err!r}")
+    # `drift` has no run to show here, and reads no baseline.
+    expect(
+        words[0] == "drift" or "bytes" in ended.err or "File too large" in ended.err, f"says {ended.err!r}"
+    )
 
 
 for words in NAMED:
