@@ -203,11 +203,11 @@ def attribute(
         if cell.verdict is Verdict.INCONCLUSIVE:
             for number in {owners[blocked[case]] for case in cell.cases if case in blocked}:
                 touched[number][cell.clause.id] = None
-    told = (
+    attributed = (
         replace(cause, cases=tuple(stuck[number]), clauses=tuple(touched[number]))
         for number, cause in enumerate(causes)
     )
-    return tuple(told), blocked
+    return tuple(attributed), blocked
 
 
 def _blocking(operation: str, findings: Sequence[Finding]) -> Finding | None:
@@ -260,11 +260,11 @@ class _Shown:
         if judged and self.last is not None:
             # What was judged is the answer to another operation, which shows the effect.
             return self._keys[id(self.last)], self.last
-        told = [mark for mark in marks if not mark.strip().isdigit()]
+        texts = [mark for mark in marks if not mark.strip().isdigit()]
 
         def named(exchange: Exchange) -> int:
             text = (exchange.response.body.decoded if exchange.response else None) or ""
-            return sum(mark in text for mark in told)
+            return sum(mark in text for mark in texts)
 
         best = max(reversed(self.exchanges), key=named)
         return self._keys[id(best)], best
@@ -423,8 +423,8 @@ def _curl_of(finding: Finding, culprit: Exchange) -> str:
 def _faults_of_clause(faults: Sequence[RequestFault], clause: Clause | None) -> tuple[RequestFault, ...]:
     """The faults of a request that its clause speaks of; all of them where it speaks of none."""
     patterns = clause.faults if clause else ()
-    spoken = [fault for fault in faults if any(matches(pattern, fault.key) for pattern in patterns)]
-    return tuple(spoken or faults)[:_FAULTS_TOLD]
+    of_clause = [fault for fault in faults if any(matches(pattern, fault.key) for pattern in patterns)]
+    return tuple(of_clause or faults)[:_FAULTS_TOLD]
 
 
 def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]) -> str:
@@ -441,13 +441,13 @@ def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]
         who = last.operation or who
     taken = status.startswith("2")
     message = _MESSAGE.search(body)
-    said = "" if taken else plain_line(message["text"] if message else body, _SEEN)
-    if not (taken or said) and _MESSAGE_DUE.search(finding.expected):
-        said = "without a message"
+    quote = "" if taken else plain_line(message["text"] if message else body, _SEEN)
+    if not (taken or quote) and _MESSAGE_DUE.search(finding.expected):
+        quote = "without a message"
     errors = _errors_in_words(last, status)
     # Errors that are told in words need not be quoted, too.
     words = (
-        f"But {who} was answered {status}{f' ({said})' if said and (message or not errors) else ''}{errors}"
+        f"But {who} was answered {status}{f' ({quote})' if quote and (message or not errors) else ''}{errors}"
     )
     if taken and _IN_WORDS.fullmatch(body):
         told = plain_line(body, _SEEN)
@@ -493,8 +493,8 @@ def _behind(finding: Finding, words: str, last: Exchange | None) -> str:
     best = max(
         named.values(), key=lambda values: sum(each in finding.expected for each in values), default=[]
     )
-    told = any(each in finding.expected for each in best)
-    return f" ({plain_line(', '.join(best), _SEEN)})" if told else ""
+    named_in_expected = any(each in finding.expected for each in best)
+    return f" ({plain_line(', '.join(best), _SEEN)})" if named_in_expected else ""
 
 
 def _address(exchange: Exchange) -> str:
@@ -511,10 +511,10 @@ def _errors_in_words(last: Exchange | None, status: str) -> str:
         found = readers.errors(last.response) or []
     except readers.Ambiguous:
         return ""
-    told = [f"{each.get('code')} for {each.get('property')}" for each in found if isinstance(each, dict)]
-    more = len(told) - _ERRORS_TOLD
-    words = plain_line(", ".join(told[:_ERRORS_TOLD]), _SEEN)
-    return f" with {words}{f' and {more} more' if more > 0 else ''}" if told else ""
+    codes = [f"{each.get('code')} for {each.get('property')}" for each in found if isinstance(each, dict)]
+    more = len(codes) - _ERRORS_TOLD
+    words = plain_line(", ".join(codes[:_ERRORS_TOLD]), _SEEN)
+    return f" with {words}{f' and {more} more' if more > 0 else ''}" if codes else ""
 
 
 def _last_steps(seen: str) -> str:
@@ -546,8 +546,10 @@ def _marks(finding: Finding, faults: Sequence[RequestFault], last: Exchange | No
         yield f"{answer['status']} "
     if _SECRET in finding.seen and last is not None and last.response is not None:
         # What must not be told is not told here either; where it stood is.
-        held = (f"{name}: {value}" for name, value in last.response.headers.pairs if REDACTED in value)
-        yield from list(held) or [REDACTED]
+        secret_headers = (
+            f"{name}: {value}" for name, value in last.response.headers.pairs if REDACTED in value
+        )
+        yield from list(secret_headers) or [REDACTED]
     yield from (f'"{found["name"]}"' for found in _MEMBER.finditer(finding.seen))
     told = finding.expected if answer else f"{_QUOTED.split(finding.seen)[0]} {finding.expected}"
     yield from dict.fromkeys(word for word in _WORD.findall(told) if _IDENTIFYING.search(word))

@@ -298,8 +298,8 @@ def judge(
     holding = dict(_applicable_exit_codes(record, verdict))
     code = deciding_exit_code(holding)
     # What stopped a run that judged nothing is all there is to tell of the environment.
-    told = bool(record.run.breaker) and not any(verdict.count(each) for each in _JUDGED)
-    with_faults = code is ExitCode.INCONCLUSIVE and verdict.environment_faults and not told
+    nothing_judged = bool(record.run.breaker) and not any(verdict.count(each) for each in _JUDGED)
+    with_faults = code is ExitCode.INCONCLUSIVE and verdict.environment_faults and not nothing_judged
     reason = f"{holding[code]}; {verdict.environment_faults}" if with_faults else holding[code]
     shard = record.run.shard
     reason += f"; this is {shard.name}, the rest is in the others" if shard else ""

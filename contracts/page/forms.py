@@ -199,8 +199,8 @@ def _as_body(value: Any, content: bytes | None) -> Body:
 
 
 def _without_password(session: ManualSession, body: Any) -> Any:
-    known = {account.password.reveal() for account in session.target.accounts.values()}
-    if isinstance(body, dict) and isinstance(body.get("password"), str) and body["password"] in known:
+    passwords = {account.password.reveal() for account in session.target.accounts.values()}
+    if isinstance(body, dict) and isinstance(body.get("password"), str) and body["password"] in passwords:
         return {**body, "password": PASSWORD}
     return body
 

@@ -148,14 +148,14 @@ def feed_entry(feed: Feed, number: object) -> Seen:
 
 def _finding(finding: TrafficFinding) -> dict[str, Any]:
     catalogue = load_catalogue()
-    known = finding.clause in catalogue if finding.clause else False
+    in_catalogue = finding.clause in catalogue if finding.clause else False
     return {
         "side": str(finding.side),
         "standing": str(finding.standing),
         "name": finding.fault if finding.side is Side.REQUEST and finding.fault else finding.what,
         "clause": finding.clause,
         "level": finding.level,
-        "wording": catalogue.clause(finding.clause).wording if known and finding.clause else "",
+        "wording": catalogue.clause(finding.clause).wording if in_catalogue and finding.clause else "",
         "expected": finding.expected,
         "seen": finding.seen,
         "because_of": finding.because_of,
@@ -217,8 +217,8 @@ def _open(
     operation, path = _match(session, exchange)
     role = _role_of(exchange)
     named = exchange.request_headers.first("Realm") or dict(_query(exchange)).get("Realm")
-    known = named if named in operation.realms and named in session.target.realms else None
-    realm = realm_for(operation, known, session.target.realms)
+    asked_realm = named if named in operation.realms and named in session.target.realms else None
+    realm = realm_for(operation, asked_realm, session.target.realms)
     if live and operation.id != "createToken":
         page_session.sign_in(session, role)
     base = RequestPreparer(session, operation, role, realm, live=live).prepare(RequestOptions())

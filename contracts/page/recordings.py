@@ -109,8 +109,8 @@ class Recordings:
         """
         name, record, verdict = self._read(query)
         findings = [finding for cause in verdict.causes for finding in cause.all_findings]
-        asked = str(query.get("finding") or "")
-        chosen = next((finding for finding in findings if finding.id == asked), None)
+        finding_id = str(query.get("finding") or "")
+        chosen = next((finding for finding in findings if finding.id == finding_id), None)
         if chosen is not None:
             # What the case did before belongs to it: a finding that takes several requests starts there.
             shown = [record.exchanges[key] for key in chosen.exchanges if key in record.exchanges]
@@ -182,12 +182,12 @@ def _seen(exchanges: Iterable[Exchange], findings: Sequence[Finding]) -> list[Se
 
 def _found(finding: Finding, number: int) -> TrafficFinding:
     catalogue = load_catalogue()
-    known = finding.clause in catalogue
+    in_catalogue = finding.clause in catalogue
     return TrafficFinding(
         side=Side.ANSWER,
         standing=_STANDING.get(finding.standing, traffic_findings.Standing.REMARK),
         clause=finding.clause,
-        level=str(catalogue.clause(finding.clause).level) if known else None,
+        level=str(catalogue.clause(finding.clause).level) if in_catalogue else None,
         fault=None,
         operation=finding.operation or "",
         realm=finding.realm,

@@ -476,8 +476,8 @@ def _wanted(judged: Judgement, ruled_out: list[str]) -> list[str]:
     found = [each.clause for each in judged.findings]
     if found:
         return found
-    told = [*ruled_out, *judged.held, *(each.clause for each in judged.observations)]
-    plain = sorted((name for name in told if name not in UNIVERSAL), key=_GENERAL.__contains__)
+    clause_ids = [*ruled_out, *judged.held, *(each.clause for each in judged.observations)]
+    plain = sorted((name for name in clause_ids if name not in UNIVERSAL), key=_GENERAL.__contains__)
     return plain or [name for name in judged.held if name in UNIVERSAL] or ["no-server-error"]
 
 
@@ -585,8 +585,8 @@ def _file(session: ManualSession, steps: Sequence[_Step], notes: list[str]) -> d
 def _title(steps: Sequence[_Step]) -> str:
     if len(steps) == 1:
         return f"Made on the workbench page: {steps[0].told}."
-    told = "; ".join(step.told for step in steps)
-    short = f"Made on the workbench page: {told}."
+    words = "; ".join(step.told for step in steps)
+    short = f"Made on the workbench page: {words}."
     if len(short) <= _CODE_WIDTH - 6:
         return short
     listed = "".join(f"{place}. {step.told}\n" for place, step in enumerate(steps, 1))

@@ -161,10 +161,10 @@ def _details(case: Case, verdict: RunVerdict) -> StatusDetails | None:
         for finding in mine
     )
     flaky = any(finding.intermittent for finding in mine)
-    known = any(finding.accepted for finding in mine)
+    accepted = any(finding.accepted for finding in mine)
     if _toned_down(case, verdict):
         message = f"{verdict.scope_of(case)}: {message}"
-    return StatusDetails(message=printable(message), trace=printable(trace), flaky=flaky, known=known)
+    return StatusDetails(message=printable(message), trace=printable(trace), flaky=flaky, known=accepted)
 
 
 def _labels(case: Case, clauses: dict[str, Clause], verdict: RunVerdict) -> Iterator[Label]:

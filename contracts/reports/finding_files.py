@@ -77,7 +77,7 @@ def _finding(number: int, cause: Cause) -> Iterator[Line]:
     yield Line(f"{number}. {lead.standing}: {plain_line(cause.should, _LONGEST)}", colour, bold=True)
     yield Line(f"   {plain_line(cause.was, _LONGEST)}", colour)
     yield Line(f"   {cause.place} · {lead.clause} · {lead.rate}")
-    yield from (Line(f"   {told}") for told in [*_state(lead), *filter(None, [cause.stood_in_the_way])])
+    yield from (Line(f"   {detail}") for detail in [*_state(lead), *filter(None, [cause.stood_in_the_way])])
     if cause.follows:
         yield Line(f"   from it follows: {following(cause.follows)}")
 
@@ -414,11 +414,11 @@ def markdown(record: RunRecord, cause: Cause, clause: Clause | None) -> str:
 def _following(cause: Cause) -> list[str]:
     if not cause.follows:
         return []
-    told = [
+    items = [
         f"- {inline(each.headline, 600)} (`{each.lead.clause}`, {inline(each.place)})"
         for each in cause.follows
     ]
-    return ["## What only follows from it", "", *told, ""]
+    return ["## What only follows from it", "", *items, ""]
 
 
 def _facts(record: RunRecord, cause: Cause, clause: Clause | None) -> list[str]:

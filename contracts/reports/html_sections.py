@@ -356,7 +356,7 @@ def finding_cards(
         size = sum(exchange.size for exchange in (*before, *shown))
         before, shown, left = (before, shown, left - size) if size <= left else ((), (), left)
         commands = commands_of(record, cause)
-        known = [past.since(each.clause, each.realm) for each in cause.findings]
+        histories = [past.since(each.clause, each.realm) for each in cause.findings]
         since = {each.realm: past.describe(each.clause, each.realm) for each in cause.findings}
         cases = dict.fromkeys(case for each in cause.findings for case in each.cases)
         yield FindingCard(
@@ -368,8 +368,8 @@ def finding_cards(
             exchanges=shown,
             hidden=len(finding.exchanges) - len(shown),
             next=tuple(each for each in commands if len(each.line) <= limits.curl),
-            since=group_realms({realm: said for realm, said in since.items() if said}, record.run.realms),
-            new=all(each.runs and each.red_since is None for each in known),
+            since=group_realms({realm: words for realm, words in since.items() if words}, record.run.realms),
+            new=all(each.runs and each.red_since is None for each in histories),
         )
 
 

@@ -314,8 +314,8 @@ class _Answer:
                 self._accepted[f"{finding.clause} ({finding.operation}): {accepted}"] = None
 
     def _matters(self, clause: str, realm: str, finding: FindingEntry) -> bool:
-        asked = realm in (*self.question.realms, ANY_REALM)
-        return asked and self.question.terms.counts(clause, realm, finding.operation)
+        in_question = realm in (*self.question.realms, ANY_REALM)
+        return in_question and self.question.terms.counts(clause, realm, finding.operation)
 
     def _acceptance(self, run: KeptRun, finding: FindingEntry) -> str | None:
         """How a finding is accepted today, in words; None when it is not."""
@@ -336,10 +336,10 @@ class _Answer:
         for run in self._used:
             for entry in run.verdict.deviations:
                 stored[entry.clause, entry.operation].append((entry, run))
-        known = self.question.terms.deviations
+        deviations = self.question.terms.deviations
         for (clause, operation), group in stored.items():
             mine = next(
-                (each for each in known if (each.clause, each.operation) == (clause, operation)), None
+                (each for each in deviations if (each.clause, each.operation) == (clause, operation)), None
             )
             if self.question.terms.deviations_file is not None and mine is None:
                 continue

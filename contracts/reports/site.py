@@ -430,13 +430,13 @@ class _Site:
 
     def _row(self, board: Board, clause: str, realms: Sequence[str]) -> dict[str, Any]:
         spans = [board.spans[clause, realm] for realm in realms]
-        known = self._clauses.get(clause)
+        described = self._clauses.get(clause)
         last = {realm: board.spans[clause, realm][-1] for realm in realms}
         return {
             "clause": clause,
-            "family": known.family if known else "no longer in the catalogue",
-            "level": str(known.level) if known else "",
-            "wording": known.wording if known else "",
+            "family": described.family if described else "no longer in the catalogue",
+            "level": str(described.level) if described else "",
+            "wording": described.wording if described else "",
             "strip": _strip(_merged(spans), board),
             "now": _grouped({r: s.verdict for r, s in last.items() if s.last == board.latest.number}),
             "since": next(filter(None, (self._since(board, clause, realm) for realm in realms)), ""),

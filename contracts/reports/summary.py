@@ -163,8 +163,8 @@ def _judged(verdict: RunVerdict) -> tuple[Light, str]:
     judged = len({cell.clause.id for cell in verdict.cells if cell.assertions})
     if not judged:
         return Light.DARK, "nothing was judged"
-    if known := standings[Standing.DEVIATION] + standings[Standing.FAIL]:
-        return Light.AMBER, f"{many(known, 'finding')} accepted or outside the consumer"
+    if accepted := standings[Standing.DEVIATION] + standings[Standing.FAIL]:
+        return Light.AMBER, f"{many(accepted, 'finding')} accepted or outside the consumer"
     softer = standings[Standing.ADVISORY] + standings[Standing.UNCONFIRMED]
     if softer:
         return Light.AMBER, f"{many(softer, 'finding')}, none against a confirmed must"

@@ -190,8 +190,8 @@ def _is_too_large(run_folder: Path) -> bool:
 
 def _bytes_on_disk(path: Path) -> int:
     """What a file takes: a disk has blocks, and a thousand small files take a thousand of them."""
-    known = path.lstat()
-    return int(getattr(known, "st_blocks", 0)) * 512 or known.st_size
+    status = path.lstat()
+    return int(getattr(status, "st_blocks", 0)) * 512 or status.st_size
 
 
 def unwritten(what: str, error: Exception) -> str:
