@@ -207,7 +207,9 @@ class _Examination:
         faults = [exchange.fault for exchange in self._session.notes if exchange.fault]
         if not any(exchange.response for exchange in self._session.notes):
             why = faults[0] if faults else "no answer"
-            yield Diagnosis("address", State.ENVIRONMENT, f"{url} cannot be reached: {why}")
+            yield Diagnosis(
+                "address", State.ENVIRONMENT, f"{url} cannot be reached: {why}{_other_scheme(url, why)}"
+            )
             return
         safe = url.startswith("https:")
         secured = "certificate checked" if safe else "no TLS, so passwords and tokens travel in the clear"
@@ -402,6 +404,13 @@ class _Examination:
             if load_catalogue().clause(finding.clause).level is Level.MUST:
                 text = f"contradicts {finding.clause}: expected {finding.expected}; seen: {finding.seen}"
                 yield Diagnosis(subject, State.NOTE, text)
+
+
+def _other_scheme(url: str, why: str) -> str:
+    """What may be wrong with the scheme of an address, by what became of the connection."""
+    if url.startswith("https:") and "TLS" in why:
+        return "; does it want http, or its authority as ca_bundle in [tls]?"
+    return "; does it want https?" if url.startswith("http:") and ("reset" in why or "closed" in why) else ""
 
 
 def _succeeded(exchange: Exchange) -> bool:

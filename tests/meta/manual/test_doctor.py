@@ -1,6 +1,7 @@
 """`doctor`: says in one look whether a target can be judged, and sends reads only unless it is told otherwise."""
 
 import json
+import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -186,6 +187,28 @@ class Starting:
         self._left -= 1
         await send({"type": "http.response.start", "status": 503, "headers": []})
         await send({"type": "http.response.body", "body": b""})
+
+
+class _HangsUp(socketserver.BaseRequestHandler):
+    """What speaks another protocol: it ends the connection without an answer."""
+
+    def handle(self) -> None:
+        """Read what is sent, so that it is closed and not reset, and say nothing."""
+        self.request.recv(65536)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "hint"), [("http", "does it want https?"), ("https", "does it want http,")]
+)
+def test_an_address_of_the_other_scheme_is_asked_about(
+    said: RunCommand, monkeypatch: pytest.MonkeyPatch, scheme: str, hint: str
+) -> None:
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _HangsUp) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        aim(monkeypatch, f"{scheme}://127.0.0.1:{server.server_address[1]}")
+        content = looked(said, code=6)
+        server.shutdown()
+    assert hint in texts(content, "address")
 
 
 def test_a_closed_port_is_the_environment(said: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
