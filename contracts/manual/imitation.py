@@ -436,12 +436,18 @@ class _Reading:
                     continue  # it was read, and refused for something else
                 if place == _SCHEMA and self._fact(*_TAKEN_NAME) == "409" != self._fact(*place):
                     continue  # refused as a request that makes no sense: a conflict is told otherwise
-                match = _STATUS.fullmatch(self._fact(*place))
+                match = _STATUS.fullmatch(self._without_faults(*place))
                 if match and (habit in _EITHER or _fits(habit, match[1])):
                     yield place[0], habit, match[1]
                     break
         yield from self._members()
         yield from self._defaults()
+
+    def _without_faults(self, clause: str, operation: str, name: str) -> str:
+        """A status, without that of faulty content where several were seen."""
+        faulty = self._fact("errors-status", _CREATE, "seen").partition(" ")[0]
+        seen = self._fact(clause, operation, name).split(OR)
+        return OR.join(status for status in seen if len(seen) == 1 or status != faulty)
 
     def _by_comparison(self, habits: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Clause and variant where a status tells something only beside those of other refusals."""

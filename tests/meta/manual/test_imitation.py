@@ -136,6 +136,15 @@ def test_the_status_of_a_refusal_is_read_where_a_variant_refuses(
     assert "--habit=media_type_status=422" in imitate(observed(tmp_path, point)).options
 
 
+def test_a_status_of_faults_is_not_that_of_a_success(tmp_path: Path) -> None:
+    faults = ("errors-status", "createWorkflowRecord", ["200 errors"])
+    updated = [
+        ("workflow-success-status", "updateWorkflowRecord", {"status": status}) for status in (200, 201)
+    ]
+    options = imitate(observed(tmp_path, faults, *updated)).options
+    assert {"--habit=workflow_updated_status=201", "--habit=validation_status=200"} <= set(options)
+
+
 def objects(*paths: str) -> dict[str, Any]:
     """A schema of objects within objects, in which the members of these dotted paths are always there."""
     members: dict[str, list[str]] = {path.partition(".")[0]: [] for path in paths}
