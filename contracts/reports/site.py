@@ -26,7 +26,7 @@ from markupsafe import Markup, escape
 from contracts.errors import UsageError
 from contracts.evidence.deviations import DeviationState
 from contracts.evidence.record import Verdict
-from contracts.file_formats import convert, parse
+from contracts.file_formats import convert, mismatch, parse
 from contracts.history.drift import between_realms
 from contracts.history.observed_facts import SEEN
 from contracts.history.runs import GREEN, RED
@@ -117,7 +117,13 @@ class _Runs:
     def add(self, run: NightRun) -> None:
         """Take a run in; one that is there already is taken once."""
         series = (run.target.name, run.profile, run.realms)
-        content = zlib.compress(msgspec.json.encode(run), 3)
+        try:
+            written = msgspec.json.encode(run)
+            msgspec.json.decode(written, type=NightRun)
+        except (UnicodeEncodeError, msgspec.ValidationError) as error:
+            self.notes.append(f"passed over: {printable(run.run)}: {printable(mismatch(error))}")
+            return
+        content = zlib.compress(written, 3)
         packed = _Packed(run.run, moment(run.started), series, run.left_out, content)
         self.packed[run.started, run.target.name, run.realms] = packed
 
