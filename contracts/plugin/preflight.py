@@ -36,8 +36,9 @@ _READING: Final = "listDrafts"
 _TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
 _UNAUTHENTICATED: Final = 401
 #: What an account is told that may not do something.
-_FORBIDDEN: Final = (401, 403)
+_FORBIDDEN: Final = 403
 _SUBMITTING: Final = "createWorkflowRecord"
+_SUBMITTING_NAMED: Final = "createWorkflowRecordWithIdentifier"
 #: The documented collections, and the clauses that say they are known.
 _COLLECTIONS: Final = {"my": "list-my-answers", "mydrafts": "list-mydrafts-has-mine"}
 
@@ -108,7 +109,12 @@ def _wall(author: Token, worker: Worker) -> str | None:
 
 
 def _without_rights(worker: Worker, realms: Iterable[str]) -> str | None:
-    """Why no case can get anywhere, where the author may save no draft in any realm; else the first that it may."""
+    """Why no case can get anywhere, where the author may save no draft in any realm and may submit none either.
+
+    A refusal to save alone may be a fault of the service; the workflow has a message of its own for missing rights.
+    """
+    if worker.selection.terms.consumer is not None:
+        return None  # which may use neither
     seen = ""
     for realm in realms:
         samples = Samples(worker.target.realm_settings(realm), realm)
@@ -118,17 +124,38 @@ def _without_rights(worker: Worker, realms: Iterable[str]) -> str | None:
         uid = worker.namespace.uid()
         query = {"schema": samples.draft_schema}
         saved = actor.send("saveDraft", path={"uid": uid}, query=query, json=samples.draft(uid))
-        if saved.fault or saved.status not in _FORBIDDEN:
+        if saved.fault or saved.status != _FORBIDDEN:
             return None
         seen = saved.answer.quote()
+    if not _may_not_submit(worker, realms):
+        return None
     return (
         f"{worker.target.base_url} lets the author save no draft in any realm: {seen}; "
         "the account of the author must be one that may create and update"
     )
 
 
+def _may_not_submit(worker: Worker, realms: Iterable[str]) -> bool:
+    """Whether a faulty submission of the author's, of which nothing comes, is refused for want of rights."""
+    for realm in realms:
+        samples = Samples(worker.target.realm_settings(realm), realm)
+        if samples.tells_workflow:
+            actor = worker.actor(AUTHOR, realm, f"[preflight in {realm}: rights]", Attempt(1))
+            uid = worker.namespace.uid()
+            path = {"schema": samples.workflow_schema, "identifier": uid}
+            sent = actor.send(_SUBMITTING_NAMED, path=path, json=samples.faulty_submission(uid))
+            return not sent.fault and carries_message(sent.answer, Row.MAY_NOT_CREATE, realm)
+    return False
+
+
 def _unknown_schema(worker: Worker) -> str | None:
-    """Why no submission can get anywhere, where the settings name a schema that a realm says is not configured."""
+    """Why no submission can get anywhere, where no realm knows the schema that the settings name for it.
+
+    One realm alone that does not may be a fault of the service, which its cases show.
+    """
+    if worker.selection.terms.consumer is not None:
+        return None
+    why = None
     for realm in worker.selection.realms or worker.target.realms:
         schema = worker.target.realm_settings(realm).workflow_schema
         if schema is None:
@@ -136,9 +163,12 @@ def _unknown_schema(worker: Worker) -> str | None:
         actor = worker.actor(AUTHOR, realm, f"[preflight in {realm}: schema]", Attempt(1))
         # What is no document is refused wherever the schema is known.
         sent = actor.send(_SUBMITTING, path={"schema": schema}, json={})
-        if not sent.fault and carries_message(sent.answer, Row.SCHEMA_UNKNOWN, realm):
-            return f"setting realm.{realm}.workflow_schema names a schema that is not configured: {sent.answer.quote()}"
-    return None
+        if sent.fault or not carries_message(sent.answer, Row.SCHEMA_UNKNOWN, realm):
+            return None
+        why = why or (
+            f"setting realm.{realm}.workflow_schema names a schema that is not configured: {sent.answer.quote()}"
+        )
+    return why
 
 
 class _Look:

@@ -1,5 +1,6 @@
 """The look at a target before the first case: where no case could get anywhere, one cause is told at once."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -116,13 +117,21 @@ def test_an_account_without_rights_is_told_at_once(run: Any, faulty: Callable[..
 
 def test_a_schema_that_the_settings_invent_is_told_at_once(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty()
-    text = service.target.read_text("utf-8").replace('"bchDecision"', '"bchInvented"')
+    text = re.sub('(workflow_schema = )".*"', r'\1"invented"', service.target.read_text("utf-8"))
     service.target.write_text(text, "utf-8")
     ended = run(f"--target={service.target}")
     assert ended.code == 6, ended.said
     said = ended.verdict["environment"]["breaker"]
-    assert "setting realm.bch-dev.workflow_schema names a schema that is not configured" in said
+    assert "setting realm.abs-dev.workflow_schema names a schema that is not configured" in said
     assert ended.verdict["environment"]["requests"] <= 12
+
+
+def test_a_schema_that_one_realm_does_not_know_stops_no_run(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty()
+    text = service.target.read_text("utf-8").replace('"bchDecision"', '"bchInvented"')
+    service.target.write_text(text, "utf-8")
+    ended = run(f"--target={service.target}", "--realm=abs-dev", "--realm=bch-dev", "-k", "test_save")
+    assert ended.code == 0, ended.said
 
 
 @pytest.mark.parametrize(
