@@ -424,7 +424,7 @@ def pytest_collection(session: pytest.Session) -> None:
 def _tell_once(config: pytest.Config, reporter: Any) -> None:
     """Keep back what pytest says of findings and of a clean stop, which stand in this section already."""
     failures, stopped = reporter.summary_failures, reporter._report_keyboardinterrupt
-    counts = reporter.summary_stats
+    counts, cases_in_short = reporter.summary_stats, reporter.short_test_summary
 
     def only_unexplained() -> None:
         everything = reporter.stats.get("failed", [])
@@ -444,13 +444,17 @@ def _tell_once(config: pytest.Config, reporter: Any) -> None:
         if VERDICT not in config.stash:
             stopped()
 
-    def unless_judged() -> None:
-        if VERDICT not in config.stash:
-            counts()
+    def unless_judged(summary: Callable[[], None]) -> Callable[[], None]:
+        return lambda: None if VERDICT in config.stash else summary()
+
+    def before_the_verdict() -> None:
+        cases_in_short()
+        counts()
 
     reporter._report_keyboardinterrupt = unless_told
-    reporter.summary_stats = unless_judged
-    config.stash[COUNTS] = counts
+    reporter.summary_stats = unless_judged(counts)
+    reporter.short_test_summary = unless_judged(cases_in_short)
+    config.stash[COUNTS] = before_the_verdict
     if config.get_verbosity() > 0:
         return
     if config.getoption("tbstyle") == "auto":

@@ -46,8 +46,10 @@ def test_a_finding_can_be_seen_again_by_its_command(run: Any, faulty: Callable[.
     (finding,) = ended.verdict["findings"]
     words = finding["reproduce"]["command"].split()
     assert words[:2] == ["registry-contracts", "run"]
-    again = run(*words[2:], program=True, reports=run.scratch / "again")
+    again = run(*words[2:], "-v", program=True, reports=run.scratch / "again")
     assert again.code == 1, again.said
+    assert " FAILURES " in again.out
+    assert again.out.splitlines()[-1].startswith("verdict: fail")
     assert again.verdict["findings"][0]["id"] == finding["id"]
 
 
