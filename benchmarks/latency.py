@@ -83,7 +83,7 @@ class Slow:
         parts = {
             "sending": self.phases.get("sending", 0.0),
             "waiting for the pace": self.phases.get("pace", 0.0),
-            "waiting for better weather": self.phases.get("weather", 0.0),
+            "waiting after faults": self.phases.get("weather", 0.0),
             "arranging and judging": judging,
         }
         told = ", ".join(f"{name} {seconds / self.workers:.1f} s" for name, seconds in parts.items())
