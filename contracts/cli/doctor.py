@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 import click
 
+from contracts.cases.marks import Profile
 from contracts.cli import manual_options
 from contracts.cli.options import as_json, print_lines, reports, sandbox_arguments, target, wait
+from contracts.cli.run import forecasts
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
 from contracts.manual.readiness import Diagnosis, Readiness, State, examine
+from contracts.plugin.forecast import Forecast
 from contracts.safe_text import json_text, many, printable
 
 _USAGE: Final = 4
@@ -68,10 +71,12 @@ def command(
         readiness = examine(session, write=write, permanent=permanent, wait_seconds=wait)
         target_name, base_url = session.target.name, session.target.base_url
         in_words = session.target.in_words
+    # A target that no run can judge yet costs nothing.
+    costs = forecasts(target) if readiness.state is State.OK else {}
     if as_json:
-        click.echo(json_text(_as_data(readiness, target_name, base_url, left), indent=2))
+        click.echo(json_text(_as_data(readiness, costs, target_name, base_url, left), indent=2))
     else:
-        print_lines(_lines(readiness, in_words))
+        print_lines(_lines(readiness, costs, in_words))
         manual_options.print_left(left)
     return _EXIT_CODES[readiness.state]
 
@@ -82,13 +87,14 @@ def _announce(name: str, realms: tuple[str, ...]) -> None:
     )
 
 
-def _lines(readiness: Readiness, in_words: str) -> Iterator[str]:
+def _lines(readiness: Readiness, costs: Mapping[Profile, Forecast], in_words: str) -> Iterator[str]:
     yield f"target: {in_words}, {many(readiness.requests, 'request')} in {readiness.seconds:.1f} s"
     yield ""
     yield from diagnosis_lines(readiness)
     yield ""
     yield from _coverage_lines(readiness)
     yield ""
+    yield from _cost_lines(costs)
     yield click.style(_VERDICTS[readiness.state], bold=True)
 
 
@@ -128,7 +134,21 @@ def _coverage_lines(readiness: Readiness) -> Iterator[str]:
         yield f"  {gain:>11}  {unlock.setting:<{width}}  {unlock.meaning}{where}"
 
 
-def _as_data(readiness: Readiness, name: str, base_url: str, left: Leftovers) -> dict[str, object]:
+def _cost_lines(costs: Mapping[Profile, Forecast]) -> Iterator[str]:
+    """A table: what a run of each profile would cost; nothing where none can go."""
+    if not costs:
+        return
+    yield "A run would send and leave about:"
+    yield f"  {'profile':<9}{'requests':>10}{'minutes':>9}{'permanent records':>19}"
+    for profile, cost in costs.items():
+        minutes = "no limit" if cost.minutes is None else f"{cost.minutes:.1f}"
+        yield f"  {profile:<9}{cost.requests:>10,}{minutes:>9}{cost.permanent_records:>19}"
+    yield ""
+
+
+def _as_data(
+    readiness: Readiness, costs: Mapping[Profile, Forecast], name: str, base_url: str, left: Leftovers
+) -> dict[str, object]:
     must = readiness.must
     return {
         "target": name,
@@ -158,6 +178,14 @@ def _as_data(readiness: Readiness, name: str, base_url: str, left: Leftovers) ->
             }
             for unlock in readiness.unlocks
         ],
+        "costs": {
+            profile: {
+                "requests": cost.requests,
+                "minutes": cost.minutes,
+                "permanent_records": cost.permanent_records,
+            }
+            for profile, cost in costs.items()
+        },
         "left": [
             {"what": entry.what, "identifier": entry.identifier, "realm": entry.realm}
             for entry in (*left.drafts, *left.residue)

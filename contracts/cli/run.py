@@ -9,10 +9,12 @@ from typing import Final
 import click
 import pytest
 
+from contracts.cases.marks import Profile
 from contracts.cli.check import base_url_of
 from contracts.cli.options import evidence_options, judging_options, selection_options
-from contracts.errors import UsageError
+from contracts.errors import SuiteError, UsageError
 from contracts.interface.location import cases_directory
+from contracts.plugin.forecast import Forecast
 
 #: pytest's settings of every run.
 PYTEST_SETTINGS: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
@@ -40,6 +42,35 @@ def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...]
       registry-contracts run --shard 2/5
     """  # noqa: D301 - click's mark for lines to be left as they are
     return int(pytest.main([*pytest_words(options, workers, strict=strict), *pytest_arguments]))
+
+
+class _Forecasts:
+    """A plugin of pytest that keeps what a plan says."""
+
+    def __init__(self) -> None:
+        self.by_profile: Mapping[Profile, Forecast] = {}
+
+    def pytest_contract_forecasts(self, forecasts: Mapping[Profile, Forecast]) -> None:
+        self.by_profile = forecasts
+
+
+def forecasts(target: str | None) -> Mapping[Profile, Forecast]:
+    """What a run of each profile would send to a target and leave on it; nothing is sent.
+
+    Args:
+        target: Settings file or name; None for the variables or else the sandbox.
+
+    Raises:
+        SuiteError: the cases could not be collected.
+    """
+    kept = _Forecasts()
+    words = pytest_words({"target": target, "plan": True}, None, strict=False)
+    # What this command has imported already cannot be rewritten, and need not be: no case runs.
+    quiet = ("-p", "no:terminal", "-W", "ignore::pytest.PytestAssertRewriteWarning")
+    code = pytest.main([*words, *quiet], plugins=[kept])
+    if not kept.by_profile:
+        raise SuiteError(f"the cases of a run could not be collected (pytest's exit code {int(code)})")
+    return kept.by_profile
 
 
 def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: bool) -> list[str]:

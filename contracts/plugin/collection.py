@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -249,13 +250,34 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         worker.permanent_records.plan(_planned_records(items))
 
 
-def forecast(config: pytest.Config, items: Iterable[pytest.Item]) -> Forecast:
-    """What a run of these items will send and leave, and what it leaves untested."""
+def forecasts(config: pytest.Config) -> dict[Profile, Forecast]:
+    """What a run of each profile would send and leave, whatever profile was asked for."""
+    catalogue, selection = load_catalogue(), config.stash[SELECTION]
+    return {
+        profile: forecast(
+            config,
+            [
+                item
+                for item in config.stash[_OFFERED]
+                if not _reason_to_drop(item, replace(selection, profile=profile), catalogue)
+            ],
+            profile,
+        )
+        for profile in Profile
+    }
+
+
+def forecast(config: pytest.Config, items: Iterable[pytest.Item], profile: Profile | None = None) -> Forecast:
+    """What a run of these items will send and leave, and what it leaves untested.
+
+    Args:
+        profile: How far the run goes; None for the profile of this one.
+    """
     selection = config.stash[SELECTION]
+    profile = profile or selection.profile
     target = config.stash[TARGET] or sandbox_target("", SMALL_LIMIT)
-    cases = [
-        PlannedCase(case_of(item), realm_of(item), clauses_of(item)) for item in items if any(marks(item))
-    ]
+    items = [item for item in items if any(marks(item))]
+    cases = [PlannedCase(case_of(item), realm_of(item), clauses_of(item)) for item in items]
     records: Counter[str] = Counter()
     for realm, number in _planned_records(items).values():
         records[realm] += number if any(case.realm == realm for case in cases) else 0
@@ -266,7 +288,8 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item]) -> Forecast:
         records=records,
         # A run that was stopped while it collected has not selected anything.
         unreached=config.stash.get(UNREACHED, {}),
-        budget=request_budget(target, selection.profile),
+        budget=request_budget(target, profile),
+        profile=profile,
     )
 
 

@@ -15,7 +15,7 @@ from contracts.errors import SuiteError, UsageError
 from contracts.evidence.record import ExitCode
 from contracts.evidence.run_folder import point_latest
 from contracts.interface.location import cases_directory, keep_hypothesis_out
-from contracts.plugin.collection import forecast, marks
+from contracts.plugin.collection import forecast, forecasts, marks
 from contracts.plugin.interruption import SecretContainment, Stopping, WorkerCrashes, leave_to_controller
 from contracts.plugin.plan import Plan, Sandbox, make_plan
 from contracts.plugin.preflight import clock_in_words, look_at_names, preflight
@@ -192,6 +192,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     elif config.getoption("--plan") and not is_worker(config) and any(map(any, map(marks, session.items))):
         config.stash[_PLANNED] = True
         _write_lines(config, ["", *forecast(config, session.items).lines()])
+        config.hook.pytest_contract_forecasts(forecasts=forecasts(config))
         session.items.clear()
 
 

@@ -1,6 +1,7 @@
 """What a run will send and judge, before it sends anything, and which further setting would let it judge more.
 
-The requests of each case were measured on the faithful sandbox; `tests.meta.case_requests` writes them down.
+The requests of each case were measured on the faithful sandbox, in the profiles `gate` and `full`;
+`tests.meta.case_requests` writes them down.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from contracts.cases.marks import Profile
 from contracts.interface.catalogue import Catalogue, Clause
 from contracts.interface.description import operations_with
 from contracts.interface.operations import ANY_REALM
@@ -131,7 +133,7 @@ def _unlock(need: str, realms: tuple[str, ...], clauses: tuple[str, ...], cells:
     return Unlock(f"realm.<realm>.{key}", realms, str(meaning), clauses, cells, helps)
 
 
-#: Requests by case, where `*` stands for the realm.
+#: Requests by case, where `*` stands for the realm: in a gate, and those of the later profiles that differ.
 MEASURED: Final = Path(__file__).with_name("case_requests.json")
 #: Files above this are counted, in bytes.
 LARGE_FILE_BYTES: Final = 1024**2
@@ -151,10 +153,15 @@ def without_realm(case: str) -> str:
 
 
 @cache
-def measured() -> Mapping[str, Mapping[str, float]]:
-    """Requests of each case in one realm, by operation, and `large_files`: bodies above `LARGE_FILE_BYTES`."""
-    content: dict[str, dict[str, float]] = json.loads(MEASURED.read_text(encoding="utf-8"))
-    return content
+def measured(profile: Profile = Profile.GATE) -> Mapping[str, Mapping[str, float]]:
+    """Requests of each case in one realm, by operation, and `large_files`: bodies above `LARGE_FILE_BYTES`.
+
+    Args:
+        profile: Drawn cases send more in the profiles after `gate`.
+    """
+    content: dict[str, dict[str, dict[str, float]]] = json.loads(MEASURED.read_text(encoding="utf-8"))
+    later = {} if Profile.GATE.includes(profile) else content["later"]
+    return content["gate"] | later
 
 
 @dataclass(frozen=True)
@@ -185,6 +192,7 @@ class Forecast:
         records: Permanent records by realm.
         unreached: Cells that no case of the run reaches, by reason.
         budget: Requests that the run may send in all.
+        profile: How far the run goes.
     """
 
     def __init__(
@@ -196,7 +204,9 @@ class Forecast:
         records: Mapping[str, int],
         unreached: Mapping[tuple[str, str], str],
         budget: int,
+        profile: Profile = Profile.GATE,
     ) -> None:
+        self._measured = measured(profile)
         self._target = target
         self._catalogue = catalogue
         self._budget = budget
@@ -216,7 +226,7 @@ class Forecast:
         )
 
     def _count(self, case: PlannedCase) -> None:
-        known = measured().get(without_realm(case.case), {_UNMEASURED: _USUAL_REQUESTS})
+        known = self._measured.get(without_realm(case.case), {_UNMEASURED: _USUAL_REQUESTS})
         for name, number in known.items():
             if name == "large_files":
                 self._large += number
@@ -235,10 +245,15 @@ class Forecast:
         return None if rate is None or math.isinf(rate) else self.requests / rate / _MINUTE
 
     @property
+    def permanent_records(self) -> int:
+        """How many contacts and submissions stay."""
+        return sum(self._records.values())
+
+    @property
     def summary(self) -> str:
         """One line, for the beginning of a run."""
         parts = [f"about {many(self.requests, 'request')}{self._pace()}"]
-        parts += [f"{many(sum(self._records.values()), 'permanent record')}"]
+        parts += [f"{many(self.permanent_records, 'permanent record')}"]
         parts += [f"{many(round(self._large), 'file')} over 1 MB"] if self._large else []
         untested = {clause for _, clauses in self._untested() for clause in clauses}
         parts += [f"{many(len(untested), 'must clause')} untested (--plan names them)"] if untested else []
@@ -275,7 +290,7 @@ class Forecast:
     def _stays(self) -> str:
         if not self._records:
             return "nothing for good"
-        total = many(sum(self._records.values()), "permanent record")
+        total = many(self.permanent_records, "permanent record")
         places = ", ".join(f"{number} in {realm}" for realm, number in sorted(self._records.items()))
         return f"{total} ({places}), at most {self._target.pace.permanent_records} a realm; and attachments"
 

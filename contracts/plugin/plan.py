@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -14,6 +14,7 @@ from contracts.cases.marks import Profile
 from contracts.checks.outcomes import Confirmed
 from contracts.errors import SuiteError, UsageError, breakdown
 from contracts.evidence.run_folder import LATEST, new_folder
+from contracts.plugin.forecast import Forecast
 from contracts.plugin.selection import Selection
 from contracts.session.namespace import new_run_token
 from contracts.session.private_folder import PRIVATE_PREFIX
@@ -62,6 +63,10 @@ class ContractHooks:
     @pytest.hookspec(firstresult=True)
     def pytest_contract_formats(self) -> Sequence[str] | None:
         """Name the report formats this run writes (`contracts.reports.writers.WRITERS`); None for all of them."""
+
+    @pytest.hookspec
+    def pytest_contract_forecasts(self, forecasts: Mapping[Profile, Forecast]) -> None:
+        """A plan was made and nothing is sent; called with what a run of each profile would cost."""
 
     @pytest.hookspec
     def pytest_contract_finding(self, item: pytest.Item, finding: Confirmed) -> None:

@@ -1,7 +1,8 @@
 """Measures what each case sends, and writes it down for the forecast of a run.
 
-registry-contracts run --seed 1 --reports /tmp/measured
-python -m tests.meta.case_requests /tmp/measured/latest
+registry-contracts run --seed 1 --reports /tmp/gate
+registry-contracts run --seed 1 --profile full --reports /tmp/full
+python -m tests.meta.case_requests /tmp/gate/latest /tmp/full/latest
 """
 
 from __future__ import annotations
@@ -48,12 +49,21 @@ def _size(request: Mapping[str, Any]) -> int:
     return LARGE_FILE_BYTES + 1 if in_pieces else int(headers.get("content-length") or 0)
 
 
+def _of_run(folder: str) -> dict[str, dict[str, float]]:
+    return measure(map(json.loads, read_bytes(journal_path(Path(folder), "main")).decode().splitlines()))
+
+
 def main() -> None:
-    """Write the figures of the run in the folder that the command names."""
-    journal = journal_path(Path(sys.argv[1]), "main")
-    events = map(json.loads, read_bytes(journal).decode().splitlines())
-    lines = (f"{json.dumps(case)}: {json.dumps(known)}" for case, known in measure(events).items())
-    MEASURED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    """Write the figures of a gate and, where they differ, of a full run in the folders that the command names."""
+    gate, full = map(_of_run, sys.argv[1:])
+    later = {case: known for case, known in full.items() if known != gate.get(case)}
+    parts = (f"{json.dumps(name)}: {_table(part)}" for name, part in (("gate", gate), ("later", later)))
+    MEASURED.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
+
+
+def _table(part: Mapping[str, Mapping[str, float]]) -> str:
+    lines = (f"{json.dumps(case)}: {json.dumps(known)}" for case, known in part.items())
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 if __name__ == "__main__":

@@ -84,6 +84,8 @@ def test_a_faithful_target_is_ready_within_eighty_requests(said: RunCommand, fai
     counts = content["must_clauses"]
     assert counts["judged"] + len(unlock["clauses"]) == counts["all"] > 100
     assert content["left"] == []
+    costs = [content["costs"][profile]["requests"] for profile in ("smoke", "gate", "nightly", "full")]
+    assert costs[0] <= 300 < costs[1] <= 6000 < costs[2] <= costs[3] <= 30_000
 
 
 def test_writing_leaves_no_draft_and_permanent_records_are_announced(
