@@ -57,11 +57,11 @@ if TYPE_CHECKING:
     from contracts.checks import timestamps as timestamps
     from contracts.checks import universal as universal
     from contracts.checks import workflow_errors as workflow_errors
-    from contracts.checks.attachments import image_kind as image_kind
-    from contracts.checks.attachments import is_image as is_image
     from contracts.checks.claims import Claim as Claim
     from contracts.checks.claims import Claims as Claims
     from contracts.checks.claims import Observer as Observer
+    from contracts.checks.documents import image_kind as image_kind
+    from contracts.checks.documents import is_image as is_image
     from contracts.checks.outcomes import Attempt as Attempt
     from contracts.checks.outcomes import done as done
     from contracts.checks.outcomes import usable as usable
@@ -94,8 +94,8 @@ _NAMES = {
     "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE claim_each_turned_down nothing_came_of submit",
     "contracts.cases.workflow_records": "RowRequests WorkflowRecords",
     "contracts.checks": "errors_array timestamps universal workflow_errors",
-    "contracts.checks.attachments": "image_kind is_image",
     "contracts.checks.claims": "Claim Claims Observer",
+    "contracts.checks.documents": "image_kind is_image",
     "contracts.checks.outcomes": "Attempt done usable",
     "contracts.checks.workflow": "Row",
     "contracts.exchanges": "readers",

@@ -13,15 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from contracts.cases.arrangement import Arrangement, Draft, require
-from contracts.cases.list_pages import (
-    Lister,
-    Names,
-    Option,
-    Page,
-    Record,
-    drafts_of,
-    equals,
-)
+from contracts.cases.list_pages import Lister, Names, Option, Page, Record, drafts_of, equals
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.exchanges import readers

@@ -10,7 +10,7 @@ from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.sample_records import Samples
 from contracts.checks import workflow_errors
 from contracts.checks.claims import Claim
-from contracts.checks.contacts import NO_ERRORS
+from contracts.checks.documents import NO_ERRORS
 from contracts.checks.outcomes import Blocked, Untested, taken, usable
 from contracts.checks.workflow import Row
 from contracts.checks.workflow_errors import accepted_for, claim_free, claim_identifier_free, claim_not_locked

@@ -9,9 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from contracts.checks.contacts import ERROR_NAMED, ERRORS_ARRAY
 from contracts.checks.definition import Check, no_page
-from contracts.checks.drafts import AT_MOST, DOCUMENT
+from contracts.checks.documents import AT_MOST, DOCUMENT, ERROR_NAMED, ERRORS_ARRAY
 from contracts.checks.http import ACCEPTANCE, REFUSED, STATUS, TAKEN, TURNED_DOWN
 from contracts.checks.outcomes import (
     Attempt,

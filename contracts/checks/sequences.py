@@ -14,9 +14,16 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Generic, TypeVar
 
 from contracts.checks import errors_array
-from contracts.checks.attachments import LISTED, SAME_BYTES, digest_of
 from contracts.checks.definition import NONE, Arguments, Check
-from contracts.checks.drafts import CONTENT_GONE, DOCUMENT, GONE, LIST_WITHOUT
+from contracts.checks.documents import (
+    CONTENT_GONE,
+    DOCUMENT,
+    GONE,
+    LIST_WITHOUT,
+    LISTED,
+    SAME_BYTES,
+    digest_of,
+)
 from contracts.checks.http import ACCEPTANCE, TURNED_DOWN
 from contracts.checks.outcomes import Blocked, CheckOutcome, Result
 from contracts.checks.sign_in import TOKEN_TAKEN, token_in

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, NamedTuple
 
-from contracts.checks import attachments, contacts, drafts, errors_array, http, sign_in, workflow
-from contracts.checks.contacts import ERROR_NAMED, ERRORS_ARRAY
+from contracts.checks import documents, errors_array, http, sign_in, workflow
 from contracts.checks.definition import NONE, Arguments, Check, Subject
+from contracts.checks.documents import ERROR_NAMED, ERRORS_ARRAY
 from contracts.checks.http import TURNED_DOWN
 from contracts.checks.outcomes import Blocked, CheckOutcome, Result, observed, usable
 from contracts.checks.sign_in import NO_TOKEN
@@ -32,10 +32,10 @@ TABLE: Final[Mapping[str, Check]] = {
         *http.UNIVERSAL,
         http.EMPTY_OR_JSON,
         http.NO_CONTENT,
-        *contacts.CHECKS,
+        *documents.VALIDATION_CHECKS,
         *sign_in.CHECKS,
-        *drafts.CHECKS,
-        *attachments.CHECKS,
+        *documents.DRAFT_CHECKS,
+        *documents.ATTACHMENT_CHECKS,
         *workflow.CHECKS,
         http.TAKEN,
         http.ACCEPTANCE,

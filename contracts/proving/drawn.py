@@ -39,11 +39,10 @@ from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, ru
 from contracts.proving.trials import AND, SLOW, Watch, contact_taken
 from contracts.reports import verdict_json
 from contracts.sandbox.faults import population
-from contracts.sandbox.faults.fault import Fault
-from contracts.sandbox.faults.injection import COUNT_PATH
+from contracts.sandbox.faults.fault import COUNT_PATH, Fault
 from contracts.sandbox.faults.observer import ERRORS, REFUSAL, SHOWN_PATH, SUCCESS
 from contracts.sandbox.variants import ALL, chosen
-from contracts.sandbox.variants.knobs import CLAUSES, CONTRADICTORY, FURTHER
+from contracts.sandbox.variants.model import CONTRADICTORY, SILENT_CLAUSES, SILENT_POINTS
 from contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: Stands for a knob at which the service behaves as the faithful sandbox.
@@ -59,7 +58,7 @@ def knobs() -> Mapping[str, tuple[str, ...]]:
     """
     placed: set[str] = {SLOW}
     found: dict[str, tuple[str, ...]] = {}
-    for point, names in {**CLAUSES, **FURTHER}.items():
+    for point, names in {**SILENT_CLAUSES, **SILENT_POINTS}.items():
         own = tuple(name for name in names if name not in placed)
         placed.update(own)
         if own:

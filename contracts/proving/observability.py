@@ -18,10 +18,8 @@ from urllib.parse import quote
 from starlette.types import ASGIApp
 
 from contracts.interface.description import load_description
-from contracts.sandbox.faults.contacts import CONTACT_FIELDS_SAMPLES
-from contracts.sandbox.faults.fault import Fault
-from contracts.sandbox.faults.identifiers import INVALID_CLASSES, VALID_CLASSES
-from contracts.sandbox.faults.injection import Answer, ask
+from contracts.sandbox.faults.fault import Answer, Fault, ask
+from contracts.sandbox.faults.validation import CONTACT_FIELDS_SAMPLES, INVALID_CLASSES, VALID_CLASSES
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.service import create_app
 

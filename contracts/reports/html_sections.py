@@ -19,12 +19,7 @@ from contracts.history.observed_facts import SEEN, Change, read_facts
 from contracts.history.runs import Past, PastRun
 from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM
-from contracts.reports.finding_files import (
-    STANDING_SENTENCES,
-    commands_of,
-    earlier_writes,
-    shown_exchanges,
-)
+from contracts.reports.finding_files import STANDING_SENTENCES, commands_of, earlier_writes, shown_exchanges
 from contracts.reports.html_page import Limits
 from contracts.reports.shell_commands import NextCommand
 

@@ -12,7 +12,7 @@ from typing import Any
 from contracts.interface.catalogue import Level
 from contracts.proving.proof_report import put_between
 from contracts.sandbox.faults.population import population
-from contracts.sandbox.variants.knobs import CLAUSES, FURTHER, SENTENCES, WITHOUT_KNOB
+from contracts.sandbox.variants.model import SENTENCES, SILENT_CLAUSES, SILENT_POINTS, WITHOUT_KNOB
 from contracts.settings.settings_reader import AccountVariables
 from contracts.settings.target import AttachmentSettings, Pace, RealmSettings, ServiceNames, TlsSettings
 
@@ -74,12 +74,12 @@ def silences_table() -> str:
 def _silences_lines() -> Iterator[str]:
     yield "| silent clause | knobs beside the faithful sandbox |"
     yield "|---|---|"
-    yield from (f"| `{clause}` | {_names(names)} |" for clause, names in CLAUSES.items())
+    yield from (f"| `{clause}` | {_names(names)} |" for clause, names in SILENT_CLAUSES.items())
     yield from (f"| `{clause}` | none: {why} |" for clause, why in WITHOUT_KNOB.items())
     yield ""
     yield "| silent without a clause | knobs |"
     yield "|---|---|"
-    yield from (f"| {point} | {_names(names)} |" for point, names in FURTHER.items())
+    yield from (f"| {point} | {_names(names)} |" for point, names in SILENT_POINTS.items())
     yield ""
     yield 'What the interface document says is "not shown", and the silent clauses that it leaves:'
     yield ""

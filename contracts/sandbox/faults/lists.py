@@ -9,8 +9,19 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from contracts.interface.catalogue import load_catalogue
-from contracts.sandbox.faults.fault import SINGLE, Fault, claimable_clauses, kebab, under
-from contracts.sandbox.faults.injection import Answer, Below, Memory, Request, items_of, with_items
+from contracts.sandbox.faults.fault import (
+    SINGLE,
+    Answer,
+    Below,
+    Fault,
+    Memory,
+    Request,
+    claimable_clauses,
+    items_of,
+    kebab,
+    under,
+    with_items,
+)
 
 #: What may happen to the items of a list on their way out.
 LIST_OPERATORS: Final[Mapping[str, Callable[[list[Any]], list[Any]]]] = MappingProxyType(

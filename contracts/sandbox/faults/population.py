@@ -14,28 +14,28 @@ from typing import Final
 
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level
-from contracts.sandbox.faults import contacts, content, http, identifiers, lists, responses, state, workflow
+from contracts.sandbox.faults import http, lists, storage, validation, workflow
 from contracts.sandbox.faults.fault import Fault
 
 #: What makes the faults of one kind, in the population's order: a draw depends on it.
 _MAKERS: Final = (
-    content.document_faults,
-    content.file_faults,
+    storage.document_faults,
+    storage.file_faults,
     lists.list_faults,
     lists.option_faults,
-    identifiers.identifier_faults,
+    validation.identifier_faults,
     http.token_faults,
-    state.state_faults,
-    contacts.validation_faults,
+    storage.state_faults,
+    validation.validation_faults,
     workflow.workflow_faults,
-    responses.answer_faults,
-    responses.errors_array_faults,
-    content.member_faults,
+    http.answer_faults,
+    http.errors_array_faults,
+    storage.member_faults,
     http.frame_faults,
     http.body_form_faults,
     workflow.order_faults,
     workflow.byte_limit_faults,
-    contacts.language_faults,
+    validation.language_faults,
 )
 
 

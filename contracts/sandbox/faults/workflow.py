@@ -10,9 +10,21 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from contracts.interface.catalogue import Clause, load_catalogue
-from contracts.sandbox.faults.fault import SINGLE, SUBMISSIONS, Fault, kebab, under
-from contracts.sandbox.faults.injection import Answer, Below, Inject, Memory, Request, answer_json, as_role
-from contracts.sandbox.faults.state import refused_but_done
+from contracts.sandbox.faults.fault import (
+    SINGLE,
+    SUBMISSIONS,
+    Answer,
+    Below,
+    Fault,
+    Inject,
+    Memory,
+    Request,
+    answer_json,
+    as_role,
+    kebab,
+    under,
+)
+from contracts.sandbox.faults.storage import refused_but_done
 from contracts.sandbox.record_types import REALMS, Field, Kind, RecordType
 
 

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterable
 
 from contracts.errors import UsageError
-from contracts.sandbox.variants import demands, drafts, http, lists, names, readings, records, tokens
+from contracts.sandbox.variants import demands, drafts, http, lists, names, readings, records
 from contracts.sandbox.variants.model import Alteration, Variant, Variants
 
 #: Variants that are other habits alone: statuses, names of members, defaults.
@@ -413,13 +413,19 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
 """Groups of variants under one name; each group obeys every clause too."""
 
 
-_MODULES = (names, lists, drafts, records, readings, tokens, demands, http)
+_GROUPS = (
+    _OTHER_HABITS,
+    names.VARIANTS,
+    lists.VARIANTS,
+    drafts.VARIANTS,
+    records.VARIANTS,
+    readings.VARIANTS,
+    http.SIGN_IN_VARIANTS,
+    demands.VARIANTS,
+    http.WIRE_VARIANTS,
+)
 
-ALL: dict[str, Variant] = {
-    variant.name: variant
-    for group in (_OTHER_HABITS, *(module.VARIANTS for module in _MODULES))
-    for variant in group
-}
+ALL: dict[str, Variant] = {variant.name: variant for group in _GROUPS for variant in group}
 """Every variant by its name."""
 
 

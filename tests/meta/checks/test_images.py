@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from contracts.cases.contents import RED
-from contracts.checks.attachments import image_kind, is_image
+from contracts.checks.documents import image_kind, is_image
 
 FORMATS = ("png", "jpeg", "gif", "webp", "bmp", "avif")
 

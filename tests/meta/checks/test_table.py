@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from contracts.checks.attachments import digest_of
 from contracts.checks.definition import Check
+from contracts.checks.documents import digest_of
 from contracts.checks.outcomes import CheckOutcome
 from contracts.checks.table import TABLE
 from contracts.exchanges.exchange import Response

@@ -6,12 +6,7 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.record import (
-    AssertionCount,
-    ExitCode,
-    RunRecord,
-    Verdict,
-)
+from contracts.evidence.record import AssertionCount, ExitCode, RunRecord, Verdict
 from contracts.evidence.run_comparison import realms_of_operations
 from contracts.evidence.verdicts import judge
 from contracts.history.baseline import (

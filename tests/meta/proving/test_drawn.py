@@ -46,7 +46,13 @@ from contracts.proving.drawn_proof import (
     write_landed,
 )
 from contracts.sandbox.variants import ALL
-from contracts.sandbox.variants.knobs import CLAUSES, CONTRADICTORY, FURTHER, SENTENCES, WITHOUT_KNOB
+from contracts.sandbox.variants.model import (
+    CONTRADICTORY,
+    SENTENCES,
+    SILENT_CLAUSES,
+    SILENT_POINTS,
+    WITHOUT_KNOB,
+)
 
 CHECKOUT = Path(__file__).parents[3]
 NAME = "state/saveDraft/not-done/always"
@@ -116,13 +122,13 @@ def test_the_report_names_survivors_first_and_advisories_apart() -> None:
 
 def test_every_silent_clause_has_a_knob_or_a_reason() -> None:
     silent = {clause.id for clause in load_catalogue() if clause.level is Level.SILENT}
-    assert CLAUSES.keys() | WITHOUT_KNOB.keys() == silent
-    assert not CLAUSES.keys() & WITHOUT_KNOB.keys()
+    assert SILENT_CLAUSES.keys() | WITHOUT_KNOB.keys() == silent
+    assert not SILENT_CLAUSES.keys() & WITHOUT_KNOB.keys()
     assert {clause for clauses in SENTENCES.values() for clause in clauses} <= silent
 
 
 def test_every_variant_turns_a_knob() -> None:
-    named = {name for table in (CLAUSES, FURTHER) for names in table.values() for name in names}
+    named = {name for table in (SILENT_CLAUSES, SILENT_POINTS) for names in table.values() for name in names}
     assert named == ALL.keys()
     turned = [name for names in knobs().values() for name in names]
     assert sorted([*turned, "slow"]) == sorted(ALL)
