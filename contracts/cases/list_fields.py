@@ -176,7 +176,7 @@ def heeds_orders(claim: Claim, lister: Lister, usual: Sequence[str]) -> None:
     fields = [name for name in _text_fields(records, usual) if name in usual or _differs(records, name)]
     for field in fields:
         both = [lister.page(orderby=f"{field}{word}") for word in ("", " desc")]
-        names = Names([record for each in both for record in each.records or ()])
+        names = Names(*(each.records or () for each in both))
         rising, falling = (names.of(each.records) for each in both)
         common = set(rising) & set(falling)
         shared = [[name for name in part if name in common] for part in (rising, falling)]

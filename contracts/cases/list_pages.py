@@ -6,8 +6,8 @@ Records are told apart by the identifiers in them, and fields are learnt from a 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -28,6 +28,8 @@ _MOST_PAGES = 20
 _NOTHING_THERE = (404, 410)
 #: Rank of numbers that no member's name calls an id.
 _NO_ID = 2
+#: Answers that show which members are others each time.
+_TWO = 2
 
 
 @dataclass(frozen=True)
@@ -178,22 +180,71 @@ def attachments_of(actor: Actor, uid: str) -> Lister:
 class Names:
     """Tells records of one list apart: by the identifiers in them where these differ, else by all they hold.
 
-    A record may carry what changes from answer to answer (a score, an age), so identifiers come first.
+    A record may carry what is another in each answer (a score, a moment, a receipt), so identifiers come first, and
+    members without a value in common between the answers come last.
+
+    Args:
+        answers: The records of the list, as one answer or several of them give them.
     """
 
-    def __init__(self, records: Sequence[Record]) -> None:
-        by_identifiers = Counter(_identifiers(record) for record in records)
-        self._by_identifiers = all(by_identifiers) and max(by_identifiers.values(), default=1) == 1
+    def __init__(self, *answers: Sequence[Record]) -> None:
+        self._volatile: Set[str] = _volatile(answers)
+        for by_identifiers in (True, False):
+            for volatile in (self._volatile, frozenset()):
+                self._by_identifiers, self._volatile = by_identifiers, volatile
+                if all(self._tells_apart(records) for records in answers):
+                    return
 
     def of(self, records: Sequence[Record] | None) -> list[str]:
         """The records' names, in order."""
-        return [_identifiers(record) if self._by_identifiers else _whole(record) for record in records or ()]
+        return [self._name(record) for record in records or ()]
+
+    def _tells_apart(self, records: Sequence[Record]) -> bool:
+        names = self.of(records)
+        return all(names) and len(set(names)) == len(names)
+
+    def _name(self, record: Record) -> str:
+        lasting = _without(record, self._volatile) if self._volatile else record
+        return " ".join(sorted(identifiers_in(lasting))) if self._by_identifiers else _whole(lasting)
 
 
-def _identifiers(record: Record) -> str:
+def _volatile(answers: Sequence[Sequence[Record]]) -> Set[str]:
+    """Paths of the members that no two records have alike in two answers which both have them."""
+    if len(answers) < _TWO:
+        return frozenset()
+    first, *_, last = [_values_by_path(records) for records in answers]
+    return {path for path in first.keys() & last.keys() if first[path].isdisjoint(last[path])}
+
+
+def _values_by_path(records: Sequence[Record]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for record in records:
+        for path, value in _leaves(record):
+            found[path].add(json.dumps(value, sort_keys=True))
+    return found
+
+
+def _leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in record.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{prefix}{name}/")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _without(record: Record, paths: Set[str], prefix: str = "") -> Record:
+    return {
+        name: _without(value, paths, f"{prefix}{name}/") if isinstance(value, dict) else value
+        for name, value in record.items()
+        if f"{prefix}{name}" not in paths
+    }
+
+
+def identifiers_in(record: Record) -> set[str]:
+    """What may identify a record: its texts that keep the uid rule, and its numbers that are called an id."""
     texts = (value for value in readers.values(record) if is_valid_uid(value))
     numbers = (str(number) for rank, number in readers.ranked_integers(record) if rank < _NO_ID)
-    return " ".join(sorted({*texts, *numbers}))
+    return {*texts, *numbers}
 
 
 def _whole(record: Record) -> str:

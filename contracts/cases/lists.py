@@ -248,7 +248,7 @@ def at_rest(
     for _ in range(_LOOKS):
         pages = [lister.page(**part) for part in parts]
         after = lister.needed(at_least, **base)
-        names = Names(before)
+        names = Names(before, after)
         if names.of(before)[:_HEAD] == names.of(after)[:_HEAD]:
             found = [None if page.records is None else names.of(page.records) for page in pages]
             return AtRest(names.of(before)[:_HEAD], found, pages)

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import uuid
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import MetaData, Select, Table, exists, func, null, true, type_coerce
@@ -363,6 +365,15 @@ class _Hashed(Listing):
         connection = records.connection.connection.driver_connection
         connection.create_function("scrambled", 1, _scrambled, deterministic=True)
         return super().page(records, *rest)
+
+
+@VARIANTS.layer("listing", "list-items-volatile")
+class _Volatile(Listing):
+    """Further members of a listed item are not shown: when it was read, and a receipt, another each time."""
+
+    def page(self, records: Records, rows: Select[Any], page: Page) -> list[dict[str, Any]]:
+        found = super().page(records, rows, page)
+        return [{**row, "readOn": datetime.now(UTC), "receipt": str(uuid.uuid4())} for row in found]
 
 
 def _scrambled(number: int) -> int:

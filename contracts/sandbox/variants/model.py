@@ -305,6 +305,7 @@ SILENT_POINTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "errors-always",
         ),
         "Further members of answers": ("extra-members", "extra-members-everywhere"),
+        "Further members of a listed item": ("list-items-volatile",),
         "Headers of answers": (
             "charset",
             "header-capitals",

@@ -395,6 +395,7 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
     ),
     "easy-going": (
         "list-beside-links",
+        "list-items-volatile",
         "list-empty-204",
         "attachment-number-alone",
         "reporting-drafts",

@@ -4,7 +4,8 @@ from typing import Any
 
 from contracts.cases.list_pages import Names
 
-FIRST, SECOND = {"identifier": "rc-first-draft", "score": 1}, {"identifier": "rc-second-draft", "score": 1}
+FIRST: dict[str, Any] = {"identifier": "rc-first-draft", "score": 1}
+SECOND: dict[str, Any] = {"identifier": "rc-second-draft", "score": 1}
 
 
 def test_what_changes_from_answer_to_answer_does_not_matter() -> None:
@@ -20,3 +21,23 @@ def test_records_that_share_their_identifiers_are_told_apart_by_all_they_hold() 
 def test_a_record_without_an_identifier_has_a_name_too() -> None:
     records: list[dict[str, Any]] = [FIRST, {"title": "a"}]
     assert "" not in Names(records).of(records)
+
+
+def test_a_receipt_that_is_another_in_each_answer_does_not_matter() -> None:
+    answers = [
+        [record | {"read": {"receipt": f"receipt-{look}-{at}"}} for at, record in enumerate((FIRST, SECOND))]
+        for look in "ab"
+    ]
+    names = Names(*answers)
+    assert names.of(answers[0]) == names.of(answers[1])
+    assert len(set(names.of(answers[0]))) == 2
+
+
+def test_pages_without_a_record_in_common_have_no_name_in_common() -> None:
+    answers = [[FIRST | {"owner": "author-account"}], [SECOND | {"owner": "author-account"}]]
+    more = [
+        [*page, {"identifier": f"rc-more-of-{at}", "owner": "author-account"}]
+        for at, page in enumerate(answers)
+    ]
+    names = Names(*more)
+    assert not set(names.of(more[0])) & set(names.of(more[1]))

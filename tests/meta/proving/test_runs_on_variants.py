@@ -50,3 +50,16 @@ def test_a_variant_raises_no_alarm_and_every_report_is_written(
     assert done.requests > 10
     assert {path.name for path in folder.iterdir()} >= REPORTS
     assert seen in (folder / "observations.json").read_text("utf-8")
+
+
+def test_an_order_that_is_passed_over_shows_among_items_that_are_others_in_each_answer(
+    program: Program,
+) -> None:
+    altered = "--variant list-items-volatile --defect list-order-ignored"
+    words = ["--seed=1", "--realm=abs-dev", "--clause=list-orderby-heeded", f"--sandbox-arguments={altered}"]
+    ended = program("run", *words)
+    done = read_outcome(program.folder / "reports" / "latest" / "verdict.json", ended.code, 0.0)
+    assert (done.exit_code, [finding["clause"] for finding in done.findings]) == (
+        1,
+        ["list-orderby-heeded"],
+    ), ended.out

@@ -70,6 +70,11 @@ def listed_of_twelve(client: SandboxClient) -> int:
     return len(client.drafts(role="nau", collection="my").json())
 
 
+def receipts(client: SandboxClient) -> int:
+    """How many different receipts the first item of a list has in two answers."""
+    return len({client.drafts(top=1).json()[0].get("receipt") for _ in range(2)})
+
+
 def fraction(client: SandboxClient) -> int:
     return len(client.sign_in().json()["expiration"].rpartition(".")[2]) - 1
 
@@ -508,6 +513,7 @@ DIFFERENCES: dict[str, tuple[Probe, Any]] = {
     "connections-closed": (lambda client: info(client).headers.get("Connection"), "close"),
     "validators": (lambda client: info(client).headers.get("ETag", "").startswith("W/"), True),
     "slow": (lambda client: info(client).elapsed.total_seconds() > SLOW_SECONDS, True),
+    "list-items-volatile": (receipts, 2),
     "extra-members": (lambda client: info(client).json().get("apiVersion"), "2.14"),
     "head-204": (lambda client: client.request("HEAD", draft_path(client.saved())).status_code, 204),
     "downloads-redirected": (downloaded, (1, b"a note")),
