@@ -84,17 +84,17 @@ def broken_reason(
     problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell], unwritten: Sequence[str]
 ) -> str:
     """Why the suite itself is to blame, with the reports that are missing."""
-    parts = [_broken(problems, cases, cells)] if problems or cases or cells else []
-    return "; ".join([*parts, *unwritten])
+    return "; ".join([*_broken(problems, cases, cells), *unwritten])
 
 
-def _broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell]) -> str:
+def _broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell]) -> Iterator[str]:
     if problems:
-        return f"the evidence is not whole: {listed(list(problems), '; ')}"
+        yield f"the evidence is not whole: {listed(list(problems), '; ')}"
     if cases:
         first = f"{cases[0].name}: {cases[0].reason or 'no reason given'}"
-        return f"the suite broke in {many(len(cases), 'case')}: {first}"
-    return f"the suite contradicts itself on {cells[0].clause.id} in {cells[0].realm}: {cells[0].reason}"
+        yield f"the suite broke in {many(len(cases), 'case')}: {first}"
+    if cells and not (problems or cases):
+        yield f"the suite contradicts itself on {cells[0].clause.id} in {cells[0].realm}: {cells[0].reason}"
 
 
 def inconclusive(record: RunRecord, blocking: Sequence[Cell]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,13 @@ from contracts.evidence.record import ExitCode
 from contracts.evidence.run_folder import point_latest
 from contracts.interface.location import cases_directory, keep_hypothesis_out
 from contracts.plugin.collection import forecast, forecasts, marks
-from contracts.plugin.interruption import SecretContainment, Stopping, WorkerCrashes, leave_to_controller
+from contracts.plugin.interruption import (
+    SecretContainment,
+    Stopping,
+    WorkerCrashes,
+    leave_to_controller,
+    signals_held,
+)
 from contracts.plugin.plan import Plan, Sandbox, make_plan
 from contracts.plugin.preflight import clock_in_words, look_at_names, preflight
 from contracts.plugin.selection import SELECTION, TARGET
@@ -63,9 +69,9 @@ def _is_contract_run(config: pytest.Config) -> bool:
     return any(path.is_relative_to(cases) or cases.is_relative_to(path) for path in paths)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Prepare the run in the controller, and this process's share of it in the workers."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> Iterator[None]:
+    """Prepare the run in the controller, which then starts the workers, and this process's share of it in these."""
     config = session.config
     if not is_worker(config):
         if _is_contract_run(config):
@@ -73,6 +79,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     elif "contract_plan" in _input(config):
         leave_to_controller()
         _begin_work(config, Plan(**_input(config)["contract_plan"]), _input(config)["workerid"])
+    with signals_held() if STOPPING in config.stash else nullcontext():
+        return (yield)
 
 
 def _input(config: pytest.Config) -> dict[str, Any]:
@@ -236,8 +244,12 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[N
         elif config.stash.get(_PLANNED, False):
             session.exitstatus = pytest.ExitCode.OK
     elif WORKER in config.stash:
-        write_unreached(config)
-        config.stash[WORKER].finish()
+        worker = config.stash[WORKER]
+        try:
+            write_unreached(config)
+            worker.finish()
+        except Exception as error:  # noqa: BLE001 - xdist would take it for a crash and show a traceback
+            worker.give_up(error)
     return (yield)
 
 

@@ -14,7 +14,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, Final
@@ -39,12 +39,34 @@ def note_pid(private: Path, name: str) -> None:
     (private / f"pid-{name}").write_text(str(os.getpid()), encoding="ascii")
 
 
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Hold signals back from this process and from those that it starts meanwhile, until each says that it is ready.
+
+    A terminal tells all processes of a run. A worker that is only starting would die of that, and take pytest's
+    start along.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def leave_to_controller() -> None:
     """Let a worker pass over signals that reach all processes of a run: the controller says when it stops."""
-    if threading.current_thread() is threading.main_thread():
-        for number in INTERRUPTING_SIGNALS:
-            if number != signal.SIGINT:  # xdist's own worker takes it
-                signal.signal(number, signal.SIG_IGN)
+    if threading.current_thread() is not threading.main_thread():
+        return
+    ctrl_c = signal.getsignal(signal.SIGINT)
+    for number in INTERRUPTING_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        # What came while this worker started goes unheard: it is ignored by now.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
+    signal.signal(signal.SIGINT, ctrl_c)  # xdist's own worker takes it from now on
 
 
 class Stopping:

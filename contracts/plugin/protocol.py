@@ -53,7 +53,7 @@ from contracts.plugin.case_record import (
 )
 from contracts.plugin.collection import clauses_of, marks, realm_of, records_of
 from contracts.plugin.fixtures import ATTEMPT
-from contracts.plugin.worker import WORKER, Worker
+from contracts.plugin.worker import MAIN, WORKER, Worker
 from contracts.session.actor import NoTokenError
 from contracts.session.draft_cleanup import CLEANING as CLEANUP
 from contracts.session.ledger import header_as_sent, realm_as_sent
@@ -299,6 +299,19 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if halted:
         item.session.shouldstop = halted
         return True
+    try:
+        _take_turn(item, nextitem, worker)
+    except (pytest.exit.Exception, pytest.Session.Failed):
+        raise
+    except Exception as error:  # xdist would take it for a crash, show a traceback and run the case again
+        if worker.name == MAIN:
+            raise
+        item.session.shouldstop = worker.give_up(error)
+    return True
+
+
+def _take_turn(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> None:
+    """Run a case and report it as pytest does."""
     began = time.perf_counter()
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     announce(item, worker)
@@ -309,7 +322,6 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     worker.spent["cases"] = worker.spent.get("cases", 0.0) + time.perf_counter() - began
-    return True
 
 
 def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> list[pytest.TestReport]:

@@ -36,7 +36,16 @@ from contracts.plugin.interruption import CRASHED_WORKERS, PYTEST_BROKE, Stoppin
 from contracts.plugin.plan import Plan, Sandbox
 from contracts.plugin.selection import SELECTION, Selection
 from contracts.plugin.shards import request_budget
-from contracts.plugin.worker import BREAKER_FILE, MAIN, STOP_FILE, WORKER, Worker, counts_path, put_together
+from contracts.plugin.worker import (
+    BREAKER_FILE,
+    BROKEN_FILE,
+    MAIN,
+    STOP_FILE,
+    WORKER,
+    Worker,
+    counts_path,
+    put_together,
+)
 from contracts.reports.webhook import without_address
 from contracts.reports.writers import ALL, unwritten, write_all
 from contracts.session.ledger import LEDGER_FILE, RUN_FILE, read_entries, residue
@@ -299,8 +308,16 @@ def await_workers(config: pytest.Config) -> None:
 
 
 def _at_work(node: Any, private: Path) -> bool:
-    closed = counts_path(private, node.workerinput["workerid"]).exists()
-    return not closed and not node.channel.isclosed()
+    if counts_path(private, node.workerinput["workerid"]).exists():
+        return False
+    channel = node.channel
+    try:
+        channel.waitclose(0)  # `isclosed` stays false when the process dies
+    except channel.TimeoutError:
+        return True
+    except (channel.RemoteError, EOFError):
+        pass
+    return False
 
 
 def release(config: pytest.Config) -> None:
@@ -344,6 +361,9 @@ def _note_troubles(config: pytest.Config, exitstatus: int) -> None:
         if not any(name == VERDICT_PROPERTY for name, _ in getattr(report, "user_properties", ())):
             lines = [line for line in report.longreprtext.splitlines() if line.strip()]
             note_trouble(worker, report.nodeid, lines[-1] if lines else "failed")
+    broken = Path(worker.plan.private) / BROKEN_FILE
+    if broken.exists():
+        note_trouble(worker, "worker", broken.read_text(encoding="utf-8"))
     if exitstatus in _BROKEN or PYTEST_BROKE in config.stash:
         broke = config.stash.get(PYTEST_BROKE, "")
         note_trouble(

@@ -6,12 +6,14 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from contracts.checks.outcomes import Attempt
+from contracts.errors import breakdown
 from contracts.evidence.journal import Journal, journal_path
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.plugin.interruption import note_pid
@@ -64,6 +66,7 @@ def put_together(workers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 #: Files in the private folder that stop every worker before its next case.
 BREAKER_FILE = "breaker"
 STOP_FILE = "stop"
+BROKEN_FILE = "broken"
 
 
 #: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
@@ -109,13 +112,25 @@ class Worker(Session):
 
     def halted(self) -> str | None:
         """Why no further case is to be started, by any worker: the breaker is open somewhere, or a person said so."""
-        for name in (STOP_FILE, BREAKER_FILE):
+        for name in (STOP_FILE, BROKEN_FILE, BREAKER_FILE):
             path = self.private / name
             if path.exists():
                 return path.read_text(encoding="utf-8") or name
         if self.name != MAIN and os.getppid() != self._parent:
             return "the run this worker belongs to is gone"
         return None
+
+    def give_up(self, error: Exception) -> str:
+        """Stop every worker before its next case, since this one cannot go on; the controller reports why.
+
+        Returns:
+            What broke, in a line.
+        """
+        why = f"worker {self.name} broke: {self.redactor.text(breakdown(error))}"
+        # Where not even that can be written, the journal lacks its closing line.
+        with suppress(OSError):
+            (self.private / BROKEN_FILE).write_text(why, encoding="utf-8")
+        return why
 
     def actor(self, role: str, realm: str, case: str, attempt: Attempt) -> Actor:
         """An actor of this role in this realm, for one attempt at a case."""

@@ -154,6 +154,7 @@ def _end(ended: SystemExit) -> NoReturn:
 
 def _become(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
     os.setsid()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # tests in the background of a script ignore it
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["env"])

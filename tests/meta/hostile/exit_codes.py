@@ -181,6 +181,7 @@ probe(GROUP, "run: PYTHONOPTIMIZE")(partial(_optimised, how={"PYTHONOPTIMIZE": "
 MOMENTS = {
     "as its folder is made": ("reports/*/", 0.0),
     "as its journal begins": ("reports/*/journal-main.jsonl", 0.0),
+    "a moment later": ("reports/*/journal-main.jsonl", 0.2),
     "in its first cases": ("reports/*/journal-main.jsonl", 2.0),
 }
 
@@ -196,7 +197,13 @@ def _signalled(
         # A terminal that is closed tells all processes of the run.
         os.killpg(process.pid, number) if number == signal.SIGHUP else process.send_signal(number)
 
-    ended = honest(command(folder, *SHORT_RUN, *words, limit=os.setsid, meanwhile=send), 2, lines=4)
+    def alone() -> None:
+        os.setsid()
+        signal.signal(
+            signal.SIGHUP, signal.SIG_DFL
+        )  # ignored where the probes run in the background of a script
+
+    ended = honest(command(folder, *SHORT_RUN, *words, limit=alone, meanwhile=send), 2, lines=4)
     runs = run_folders(folder / "reports")
     # The embedded sandbox may go with the others while it starts: then there is no run.
     expect(runs or "cannot begin" in ended.all, "there is no run")

@@ -159,8 +159,9 @@ def plant(root: Path) -> Path:
     shutil.copy2(
         CHECKOUT / "tests" / "contract" / "property" / "test_generated_faults.py", root / "tests" / "contract"
     )
-    for name in ("door_watch.py", "dying.py", "breaking.py", "crashing.py", "impatient.py", "unwriting.py"):
-        shutil.copy2(PLANTED / name, root)
+    for path in PLANTED.glob("*.py"):
+        if path.name != "cases.py":
+            shutil.copy2(path, root)
     return root
 
 

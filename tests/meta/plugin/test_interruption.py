@@ -52,6 +52,22 @@ def test_a_stopped_run_cleans_up_and_reports(
     assert 1 <= len(ended.cases()) < 36
 
 
+def test_a_terminal_that_is_closed_while_workers_start_stops_the_run(
+    run: Any, faulty: Callable[..., Any]
+) -> None:
+    process = run.start_fresh("-k", "test_many", "-n", "2", f"--target={faulty().target}")
+    stop(process, signal.SIGHUP, group=True, ready=lambda: has_workers(run))
+    ended = run.end(process)
+    assert ended.code == 2, ended.said
+    assert ended.verdict["verdict"] == "interrupted"
+    assert "Traceback" not in ended.said
+
+
+def has_workers(run: Any) -> bool:
+    """Whether the run has started a worker; the second one is started after that."""
+    return any('"gw0"' in path.read_text("utf-8") for path in run.reports.glob("*/run.json"))
+
+
 def test_the_embedded_sandbox_ends_with_an_interrupted_run(run: Any) -> None:
     process = run.start("-k", "test_waiting", "--realm=abs-dev")
     stop(process, signal.SIGINT, group=True, ready=lambda: written(run, "ledger-main.jsonl"))
