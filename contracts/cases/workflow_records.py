@@ -195,6 +195,13 @@ class WorkflowRecords(RecordLookup):
                 return identifier
         raise self._none()
 
+    def published(self) -> str:
+        """The published record of the settings, which updates know: one with a faulty document is refused for it."""
+        identifier = str(self._samples.setting("published_identifier"))
+        if not self._open(identifier):
+            raise Untested("updates refuse the published record of the settings for more than its content")
+        return identifier
+
     def _open(self, identifier: str) -> bool:
         tried = self.try_faulty(identifier)
         return errors_array.turned_down(usable(tried)) and not workflow_errors.ended_in(tried, *_CLOSED)

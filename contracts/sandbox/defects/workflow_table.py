@@ -263,6 +263,15 @@ def _locked(submission: Submission, identifier: str | None, records: Records) ->
     return operation_of(submission) == UPDATE and locked(submission, identifier, records)
 
 
+def _published_not_in_use(service: Service, faithful: Run, submission: Submission, records: Records) -> str:
+    """Create under the identifier of a record that was published at the start as under one that is free."""
+    identifier = submission.path_identifier or ""
+    if not submission.creating or not identifier.startswith("sandbox-published-"):
+        return faithful(submission, records)
+    service.workflow.validate(submission, records)
+    return _unless_refused_later(service, faithful, submission, identifier, records)
+
+
 def _locked_in_batch(submission: Submission, identifier: str | None, records: Records) -> bool:
     return "batchId" in submission.body and _locked(submission, identifier, records)
 
@@ -356,6 +365,7 @@ defects(
         "workflow-realm-of-any-name": realm_given(_first_for_unknown),
         "workflow-realm-of-its-beginning": realm_given(_of_the_application),
         "workflow-taken-accepted": _accepted(_taken_at_start),
+        "workflow-published-not-in-use": running(_published_not_in_use),
         "workflow-update-creates": _accepted(_absent),
         "workflow-locked-accepted": _accepted(_locked),
         "workflow-update-rights-not-needed": _without_rights(creating=False),

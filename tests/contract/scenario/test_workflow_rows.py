@@ -74,6 +74,12 @@ def test_creating_under_an_identifier_in_use_is_told_so(
         observe("workflow-message-place", CREATE_NAMED, shape(sent))
 
 
+@contract("workflow-identifier-taken")
+def test_the_identifier_of_a_published_record_is_in_use(records: WorkflowRecords, claim: Claims) -> None:
+    """A published record that updates know: creating under its identifier is told that it is in use."""
+    claim("workflow-identifier-taken").has_message(records.try_creating(records.published()))
+
+
 @contract("workflow-identifier-unknown")
 @in_both_ways
 def test_updating_under_an_unknown_identifier_is_told_so(
