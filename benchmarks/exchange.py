@@ -16,8 +16,7 @@ from contracts.checks import universal
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import Attempt
 from contracts.interface.catalogue import load_catalogue
-from contracts.plugin.plan import Plan
-from contracts.plugin.selection import Selection
+from contracts.plugin.plan import Plan, Selection
 from contracts.plugin.worker import Worker
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
 

@@ -9,14 +9,13 @@ from typing import Any
 
 import click
 
-from contracts.cli import completion, manual_options
+from contracts.cli import completion, manual_commands
 from contracts.cli.options import as_json, print_lines
 from contracts.errors import UsageError, suggestion
 from contracts.exchanges.request_facts import body_schema
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Operation, load_description
-from contracts.manual import display
 from contracts.manual.call import CallResults, SilentPoints, call, save, silent_points
 from contracts.manual.manual_session import (
     Leftovers,
@@ -57,7 +56,7 @@ _LIST = "list"
 @click.option("--baseline", metavar="FILE", type=click.Path(path_type=Path), help="Accepted observations.")
 @click.option("--dry-run", is_flag=True, help="Show the request, and send nothing.")
 @as_json
-@manual_options.options
+@manual_commands.options
 def command(
     *,
     operation: str,
@@ -91,9 +90,9 @@ def command(
     options, repeat, baseline = _options(called, further), further.pop("repeat"), further.pop("baseline")
     if baseline is not None and not baseline.exists():
         raise UsageError(f"there is no baseline {baseline}")
-    session_options, left = manual_options.session_options(**further), Leftovers()
+    session_options, left = manual_commands.session_options(**further), Leftovers()
     with (
-        manual_options.reporting_left(left),
+        manual_commands.reporting_left(left),
         open_dry_run(session_options) if dry_run else open_manual_session(session_options, left) as session,
     ):
         place = realm_for(called, realm, session.target.realms)
@@ -142,12 +141,12 @@ def _list_faults(operation: Operation, realm: str | None, *, as_json: bool) -> i
     if as_json:
         listed = [{"fault": key, "clause": clause.id if clause else None} for key, clause in rows]
         click.echo(json.dumps(listed, indent=2))
-        return manual_options.NO_FINDING
+        return manual_commands.NO_FINDING
     width = max((len(key) for key, _ in rows), default=0)
     for key, clause in rows:
         about = f"{clause.id} ({clause.level})" if clause else "no clause speaks about it"
         click.echo(f"{key:<{width}}  {about}")
-    return manual_options.NO_FINDING
+    return manual_commands.NO_FINDING
 
 
 def _silent_points(session: ManualSession, calls: CallResults, baseline: Path | None) -> SilentPoints:
@@ -169,30 +168,30 @@ def _print(calls: CallResults, points: SilentPoints, left: Leftovers, *, as_json
         click.echo(json_text(_as_data(calls, points, left), indent=2))
         return
     print_lines(_lines(calls, points, catalogue))
-    manual_options.print_left(left)
+    manual_commands.print_left(left)
 
 
 def _lines(calls: CallResults, points: SilentPoints, catalogue: Catalogue) -> Iterator[str]:
     for note in calls.notes:
         yield f"note: {note}"
     first = calls.results[0]
-    yield from display.exchange_lines(first.recorded)
+    yield from manual_commands.exchange_lines(first.recorded)
     yield ""
     for other in calls.results[1:]:
-        yield display.one_line(other.recorded)
+        yield manual_commands.one_line(other.recorded)
     if first.sent:
-        yield from display.judgement_lines(first.judged, catalogue)
-        yield from display.observation_lines(points)
+        yield from manual_commands.judgement_lines(first.judged, catalogue)
+        yield from manual_commands.observation_lines(points)
     else:
-        yield from display.request_lines(first.judged)
+        yield from manual_commands.request_lines(first.judged)
     if len(calls.results) > 1:
-        yield from display.rate_lines(calls.clauses, len(calls.results))
-    yield display.unwrapped("curl", first.curl)
+        yield from manual_commands.rate_lines(calls.clauses, len(calls.results))
+    yield manual_commands.unwrapped("curl", first.curl)
 
 
 def _as_data(calls: CallResults, points: SilentPoints, left: Leftovers) -> dict[str, Any]:
     return {
-        "calls": [display.as_data(result) for result in calls.results],
+        "calls": [manual_commands.as_data(result) for result in calls.results],
         "notes": calls.notes,
         "observed": [
             {"clause": point.clause, "operation": point.operation, "realm": point.realm}
@@ -210,5 +209,5 @@ def _as_data(calls: CallResults, points: SilentPoints, left: Leftovers) -> dict[
 
 def _code(calls: CallResults) -> int:
     if calls.clauses:
-        return manual_options.FINDING
-    return manual_options.INCONCLUSIVE if calls.spoilt else manual_options.NO_FINDING
+        return manual_commands.FINDING
+    return manual_commands.INCONCLUSIVE if calls.spoilt else manual_commands.NO_FINDING

@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from contracts.cases.marks import Profile
-from contracts.cli import manual_options
+from contracts.cli import manual_commands
 from contracts.cli.options import as_json, print_lines, reports, sandbox_arguments, target, wait
 from contracts.cli.run import forecasts
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
@@ -20,9 +20,9 @@ from contracts.safe_text import json_text, many, printable
 
 _USAGE: Final = 4
 _EXIT_CODES: Final = {
-    State.OK: manual_options.NO_FINDING,
+    State.OK: manual_commands.NO_FINDING,
     State.SETTINGS: _USAGE,
-    State.ENVIRONMENT: manual_options.INCONCLUSIVE,
+    State.ENVIRONMENT: manual_commands.INCONCLUSIVE,
 }
 _COLOURS: Final = {State.OK: "green", State.NOTE: "yellow", State.SETTINGS: "red", State.ENVIRONMENT: "red"}
 _WIDEST_SUBJECT: Final = 34
@@ -65,7 +65,7 @@ def command(
     """  # noqa: D301 - click's mark for lines to be left as they are
     left = Leftovers()
     options = SessionOptions(target, tuple(shlex.split(sandbox_arguments)), reports=reports)
-    with manual_options.reporting_left(left), open_manual_session(options, left) as session:
+    with manual_commands.reporting_left(left), open_manual_session(options, left) as session:
         if permanent:
             _announce(session.target.in_words, session.target.realms)
         readiness = examine(session, write=write, permanent=permanent, wait_seconds=wait)
@@ -77,7 +77,7 @@ def command(
         click.echo(json_text(_as_data(readiness, costs, target_name, base_url, left), indent=2))
     else:
         print_lines(_lines(readiness, costs, in_words))
-        manual_options.print_left(left)
+        manual_commands.print_left(left)
     return _EXIT_CODES[readiness.state]
 
 

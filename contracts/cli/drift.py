@@ -34,8 +34,8 @@ from contracts.history.drift import (
 )
 from contracts.history.observed_facts import Change, Facts, Severity, read_facts
 from contracts.interface.catalogue import load_catalogue
-from contracts.manual.clause_status import run_folder
 from contracts.plugin.run_options import BASELINE, CLAUSE, REALM
+from contracts.reports.kept_runs import run_folder
 from contracts.safe_text import json_text, many, plain_line
 
 #: Exit codes: 0 nothing that breaks clients, 1 breaking drift, 4 usage.

@@ -13,15 +13,15 @@ import click
 
 from contracts.checks.table import UNIVERSAL
 from contracts.cli import completion
+from contracts.cli.manual_commands import labelled
 from contracts.cli.options import as_json, print_lines, reports
 from contracts.errors import UsageError
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.clause_table import known_cases
 from contracts.interface.description import Operation, load_description
-from contracts.manual.clause_status import LastRun, deviations, history_of, last_run
-from contracts.manual.display import labelled
-from contracts.manual.sandbox_choices import defects
+from contracts.manual.sandbox_setup import defects
+from contracts.reports.kept_runs import LastRun, deviations, history_of, last_run
 from contracts.safe_text import many
 
 _LETTERS: Final = {

@@ -116,7 +116,7 @@ class _Gate:
     def pytest_configure(self, config: pytest.Config) -> None:
         """Keep the verdict line and the webhook's outcome for the end."""
         # pytest has to import the plugin's modules first, to rewrite their assertions.
-        from contracts.plugin.history_and_webhook import REPORTED_BY_COMMAND  # noqa: PLC0415
+        from contracts.plugin.session_finish import REPORTED_BY_COMMAND  # noqa: PLC0415
         from contracts.plugin.terminal import LAST_LINE  # noqa: PLC0415
 
         config.stash[LAST_LINE] = self._keep_verdict_line
@@ -125,7 +125,7 @@ class _Gate:
 
     def report_delivery(self) -> None:
         """Print whether the webhook took the notice."""
-        from contracts.plugin.history_and_webhook import report_outcome  # noqa: PLC0415
+        from contracts.plugin.session_finish import report_outcome  # noqa: PLC0415
 
         if self._config is not None:
             report_outcome(self._config)

@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 
-from contracts.cli import manual_options
+from contracts.cli import manual_commands
 from contracts.cli.doctor import diagnosis_lines
 from contracts.cli.options import print_lines
 from contracts.errors import EnvironmentFault, UsageError
@@ -107,19 +107,19 @@ def command(
     )
     if dry_run:
         click.echo(f"{path} is not written: a dry run", err=True)
-        return manual_options.NO_FINDING
+        return manual_commands.NO_FINDING
     for written in write_settings(settings, path, replace=replace_it):
         click.echo(f"written: {written}")
     if learned.production:
         click.echo(
             "fill in base_url: the recording is one of production, so its address was not taken", err=True
         )
-        return manual_options.NO_FINDING
+        return manual_commands.NO_FINDING
     if no_look or not all(os.environ.get(variable) for variable in _author(variables)):
         click.echo(
             f"next: set {' and '.join(_author(variables))}, then registry-contracts doctor --target {path.stem}"
         )
-        return manual_options.NO_FINDING
+        return manual_commands.NO_FINDING
     return _look(path, settings)
 
 
@@ -283,4 +283,4 @@ def _looked(path: Path, settings: TargetSettings) -> int:
     click.echo(
         f"next: registry-contracts doctor --target {path.stem}; registry-contracts run --target {path.stem}"
     )
-    return manual_options.NO_FINDING
+    return manual_commands.NO_FINDING

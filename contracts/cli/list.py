@@ -19,8 +19,8 @@ from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.clause_table import known_cases
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
-from contracts.manual import sandbox_choices
-from contracts.manual.clause_status import LastRun, last_run
+from contracts.manual import sandbox_setup
+from contracts.reports.kept_runs import LastRun, last_run
 from contracts.safe_text import many
 
 Row = dict[str, Any]
@@ -204,18 +204,18 @@ def _profiles(_chosen: Filters) -> Iterable[Row]:
 
 def _defects(chosen: Filters) -> Iterable[Row]:
     wanted = {clause.id for clause in _chosen_clauses(chosen)}
-    for each in sandbox_choices.installed(sandbox_choices.defects()):
+    for each in sandbox_setup.installed(sandbox_setup.defects()):
         if each.clause in wanted and (chosen.operation is None or chosen.operation in each.operations):
             row: Row = {"id": each.name, "clause": each.clause, "operations": list(each.operations)}
             yield row | {"sentence": each.sentence}
 
 
 def _named(
-    find: Callable[[], Sequence[sandbox_choices.Breakage] | None],
+    find: Callable[[], Sequence[sandbox_setup.Breakage] | None],
 ) -> Callable[[Filters], Iterable[Row]]:
     """Rows of what has a name and a sentence and nothing else."""
     return lambda _: [
-        {"id": breakage.name, "sentence": breakage.sentence} for breakage in sandbox_choices.installed(find())
+        {"id": breakage.name, "sentence": breakage.sentence} for breakage in sandbox_setup.installed(find())
     ]
 
 
@@ -239,8 +239,8 @@ _LISTS: Final[dict[str, _List]] = {
     "realms": _List(_realms, ("id", "clauses", "operations")),
     "profiles": _List(_profiles, ("id", "meaning")),
     "defects": _List(_defects, ("id", "clause", "sentence"), _OF_CLAUSES),
-    "variants": _List(_named(sandbox_choices.variants), ("id", "sentence")),
-    "weathers": _List(_named(sandbox_choices.weathers), ("id", "sentence")),
+    "variants": _List(_named(sandbox_setup.variants), ("id", "sentence")),
+    "weathers": _List(_named(sandbox_setup.weathers), ("id", "sentence")),
     "findings": _List(_findings, ("id", "standing", "clause", "operation", "realm", "seen"), _OF_CLAUSES),
 }
 

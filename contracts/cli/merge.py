@@ -18,7 +18,7 @@ from contracts.evidence.run_folder import (
     read_shards,
 )
 from contracts.evidence.verdicts import RunVerdict
-from contracts.reports.annotations import annotate
+from contracts.reports.build_server import annotate
 from contracts.reports.finding_files import lines_of
 from contracts.reports.verdict_json import FILE_NAME as VERDICT_FILE
 from contracts.reports.webhook import webhook_settings

@@ -12,13 +12,12 @@ from typing import Any, Final
 
 import click
 
-from contracts.cli import completion, manual_options
+from contracts.cli import completion, manual_commands
 from contracts.cli.options import as_json, print_lines
 from contracts.errors import UsageError, suggestion
 from contracts.exchanges.transcript import curl
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import ANY_REALM
-from contracts.manual import display
 from contracts.manual.manual_session import Leftovers, ManualSession, SessionOptions, open_manual_session
 from contracts.manual.recorded_sequence import RecordedSequence, find, read_entries
 from contracts.manual.replay import Outcome, Replayed, make_ready, replay, rounds_for, together
@@ -51,7 +50,7 @@ _NO_CHECK: Final = "comparing the answers with the recorded ones: the finding na
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show every exchange in full.")
 @as_json
-@manual_options.options
+@manual_commands.options
 def command(
     *,
     finding: str,
@@ -81,10 +80,10 @@ def command(
       registry-contracts replay reports/latest --realm bch-dev
       registry-contracts replay session.har --entries 3-7 --target sandbox
     """  # noqa: D301 - click's mark for lines to be left as they are
-    session_options, left = manual_options.session_options(**where), Leftovers()
+    session_options, left = manual_commands.session_options(**where), Leftovers()
     sequence = find(finding, session_options.reports, chosen, read_entries(entries) if entries else None)
     session_options = _own_target(sequence, session_options)
-    with manual_options.reporting_left(left), open_manual_session(session_options, left) as session:
+    with manual_commands.reporting_left(left), open_manual_session(session_options, left) as session:
         place = _realm(sequence, realm, session.target)
         make_ready(session, sequence)
         rounds = [replay(session, sequence, place, n) for n in range(rounds_for(sequence, times))]
@@ -94,7 +93,7 @@ def command(
         click.echo(json_text(data, indent=2))
     else:
         print_lines(lines)
-    manual_options.print_left(left)
+    manual_commands.print_left(left)
     return int(data["exit_code"])
 
 
@@ -141,18 +140,18 @@ def _lines(
 ) -> Iterator[str]:
     found = sequence.found
     yield click.style(sequence.what, bold=True)
-    yield display.labelled(
+    yield manual_commands.labelled(
         "from", f"{sequence.source}{f', recorded on {sequence.target}' if sequence.target else ''}"
     )
-    yield display.labelled(
+    yield manual_commands.labelled(
         "to", f"{session.target.name} ({session.target.base_url}){f', {realm}' if realm != ANY_REALM else ''}"
     )
     if found is not None:
-        yield display.labelled("expected", found.expected)
-        yield display.labelled("seen then", printable(found.seen))
-        yield display.labelled("judged by", f"the check {found.check}" if found.check else _NO_CHECK)
+        yield manual_commands.labelled("expected", found.expected)
+        yield manual_commands.labelled("seen then", printable(found.seen))
+        yield manual_commands.labelled("judged by", f"the check {found.check}" if found.check else _NO_CHECK)
     if sequence.left_out:
-        yield display.labelled(
+        yield manual_commands.labelled(
             "left out",
             f"{many(sequence.left_out, 'request')} of the suite's own, or no operation of the interface",
         )
@@ -162,7 +161,7 @@ def _lines(
     yield ""
     yield _verdict(rounds, sequence)
     if found is not None and found.command:
-        yield display.unwrapped("by cases", found.command)
+        yield manual_commands.unwrapped("by cases", found.command)
 
 
 def _round(
@@ -177,9 +176,9 @@ def _round(
         recorded = session.notes.of(pair.new)
         then = f" (was {pair.old.status})" if pair.old.status is not None else ""
         mark = "  " if pair.decisive else "  first: "
-        yield f"{mark}{display.one_line(recorded)}{then}"
+        yield f"{mark}{manual_commands.one_line(recorded)}{then}"
         if verbose:
-            yield from (f"    {line}" for line in list(display.exchange_lines(recorded))[1:])
+            yield from (f"    {line}" for line in list(manual_commands.exchange_lines(recorded))[1:])
     if verbose or not any(_shows(done) == _shows(each) for each in before):
         yield from _shown(done)
 
@@ -192,11 +191,11 @@ def _shows(done: Replayed) -> tuple[object, ...]:
 
 def _shown(done: Replayed) -> Iterator[str]:
     for label, difference in done.differences:
-        yield display.unwrapped("  differs", f" {label}: {difference}")
+        yield manual_commands.unwrapped("  differs", f" {label}: {difference}")
     catalogue = load_catalogue()
     for judged in done.judgements:
         for finding in judged.findings:
-            yield from display.finding_lines(finding, catalogue)
+            yield from manual_commands.finding_lines(finding, catalogue)
 
 
 def _verdict(rounds: list[Replayed], sequence: RecordedSequence) -> str:
@@ -257,8 +256,8 @@ def _as_data(
 def _code(sequence: RecordedSequence, rounds: list[Replayed]) -> int:
     outcome, _, _ = together(rounds)
     if outcome is Outcome.UNDECIDED:
-        return manual_options.INCONCLUSIVE
+        return manual_commands.INCONCLUSIVE
     if sequence.found is not None:
-        return manual_options.NO_FINDING if outcome is Outcome.NOT else manual_options.FINDING
+        return manual_commands.NO_FINDING if outcome is Outcome.NOT else manual_commands.FINDING
     found = any(judged.findings for attempt in rounds for judged in attempt.judgements)
-    return manual_options.FINDING if found else manual_options.NO_FINDING
+    return manual_commands.FINDING if found else manual_commands.NO_FINDING

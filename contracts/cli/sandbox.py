@@ -11,7 +11,7 @@ import click
 
 from contracts.cli.options import print_lines
 from contracts.errors import UsageError
-from contracts.manual.imitation import Imitation, imitate
+from contracts.manual.sandbox_setup import Imitation, imitate
 from contracts.settings.embedded_sandbox import require_extra
 
 _LIKE: Final = "--like"

@@ -11,7 +11,7 @@ import click
 from contracts.errors import UsageError
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.clause_table import known_cases
-from contracts.manual.sandbox_choices import defects
+from contracts.manual.sandbox_setup import defects
 from contracts.reports.site import KEPT_NIGHTS, build
 from contracts.safe_text import many, printable
 

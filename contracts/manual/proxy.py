@@ -35,8 +35,8 @@ from multidict import CIMultiDict
 from contracts.errors import INTERRUPTING_SIGNALS, SuiteError, UsageError
 from contracts.exchanges.exchange import UNKNOWN_BODY, Body, Exchange, Headers, Response
 from contracts.exchanges.har import FILE_NAME, add, har_writer
-from contracts.exchanges.overlap import Overlaps
 from contracts.exchanges.redaction import TrafficRedactor
+from contracts.exchanges.request_facts import Overlaps
 from contracts.interface.cross_origin import PREFIX, AllowedOrigins, is_preflight
 from contracts.manual import check
 from contracts.manual.check import CheckFacts

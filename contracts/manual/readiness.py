@@ -28,8 +28,7 @@ from contracts.plugin.forecast import Coverage, Unlock
 from contracts.safe_text import many, plain_line
 from contracts.session.session import wait_for_start
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, seconds_ahead
-from contracts.session.wire_names import sent_as_line
-from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, RealmSettings
+from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, RealmSettings, sent_as_line
 
 #: What one look at a target may take before it is given up.
 LONGEST_SECONDS: Final = 60.0

@@ -27,10 +27,9 @@ from contracts.page.forms import (
     send_form,
 )
 from contracts.page.hurl import hurl_of, sequence_of
-from contracts.page.live import LiveStream, exchange_shown, open_in_form, scenario_of_exchange
 from contracts.page.page_session import AccessCheck, PageSession
-from contracts.page.recordings import Recordings
 from contracts.page.scenario import scenario, scenario_of_sequence
+from contracts.page.traffic import LiveStream, Recordings, exchange_shown, open_in_form, scenario_of_exchange
 from contracts.settings.target import ACCOUNT_ROLES, Target
 
 #: A file for createAttachment comes as Base64 in JSON.

@@ -7,11 +7,10 @@ PYTEST_DONT_REWRITE: the commands import this package before pytest does; it hol
 
 pytest_plugins = (
     "contracts.plugin.plan",
-    "contracts.plugin.selection",
     "contracts.plugin.controller",
     "contracts.plugin.collection",
     "contracts.plugin.protocol",
     "contracts.plugin.fixtures",
     "contracts.plugin.terminal",
-    "contracts.plugin.history_and_webhook",
+    "contracts.plugin.session_finish",
 )

@@ -23,14 +23,13 @@ from contracts.plugin.interruption import (
     leave_to_controller,
     signals_held,
 )
-from contracts.plugin.plan import Plan, Sandbox, make_plan
+from contracts.plugin.plan import SELECTION, TARGET, Plan, Sandbox, make_plan
 from contracts.plugin.preflight import clock_in_words, look_at_names, preflight
-from contracts.plugin.selection import SELECTION, TARGET
 from contracts.plugin.session_finish import (
+    EMBEDDED_SANDBOX,
     NAMES,
     OBSTACLE,
     PLAN,
-    SANDBOX,
     STOPPED_BY_HAND,
     STOPPING,
     finish,
@@ -114,7 +113,7 @@ def _open(config: pytest.Config, plan: Plan, sandbox: Sandbox | None) -> None:
     """Begin the run's files and the controller's share of it."""
     config.stash[NAMES] = [MAIN]
     if sandbox is not None:
-        config.stash[SANDBOX] = sandbox
+        config.stash[EMBEDDED_SANDBOX] = sandbox
     config.pluginmanager.register(_StopWatcher(config))
     config.pluginmanager.register(WorkerCrashes(config))
     _begin_work(config, plan, MAIN)

@@ -1,25 +1,433 @@
-"""The plan of a run, made by the controller and sent to its workers, and the hooks for programs that embed runs."""
+"""The plan of a run: what its options select, which part a shard takes, and what workers are told.
+
+It declares the options to pytest, and the hooks for programs that embed runs.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+import secrets
+import shlex
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, Protocol
 
 import pytest
 
 from contracts.cases.marks import Profile
 from contracts.checks.outcomes import Confirmed
-from contracts.errors import SuiteError, UsageError, breakdown
+from contracts.errors import RegistryContractsError, SuiteError, UsageError, breakdown, suggestion
+from contracts.evidence.record import digest_of_cases
 from contracts.evidence.run_folder import LATEST, new_folder
+from contracts.evidence.terms import Terms, load_terms
+from contracts.interface.catalogue import Catalogue, Clause, load_catalogue
+from contracts.interface.description import load_description
+from contracts.interface.operations import PERMANENT_KINDS
 from contracts.plugin.forecast import Forecast
-from contracts.plugin.selection import Selection
+from contracts.plugin.run_options import RUN_OPTIONS
+from contracts.safe_text import complaint
 from contracts.session.namespace import new_run_token
 from contracts.session.private_folder import PRIVATE_PREFIX
 from contracts.settings.embedded_sandbox import sandbox_target
-from contracts.settings.target import Target
+from contracts.settings.guard import refuse_production_realm
+from contracts.settings.settings_reader import load_target
+from contracts.settings.target import DEVELOPMENT_REALMS, SANDBOX, Target
+
+#: Far more than the groups there are to deal out.
+_MOST_SHARDS: Final = 64
+_WORDS: Final = re.compile(r"(\d+)\s*/\s*(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class ShardNumber:
+    """Which shard a run is: `number` from 1, and how many there are."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedCase:
+    """A case with what dealing it needs to know.
+
+    Attributes:
+        case: Its id, the same on every machine.
+        realm: Where it runs; cases of one realm share arrangements, so that few shards should have them.
+        requests: Its rough cost.
+        group: Names cases that must not be parted; empty for one that may go anywhere.
+    """
+
+    case: str
+    realm: str
+    requests: int
+    group: str = ""
+
+
+def read_shard_number(text: str) -> ShardNumber:
+    """Read what `--shard` is given, such as `2/5`.
+
+    Raises:
+        UsageError: it names no shard.
+    """
+    found = _WORDS.fullmatch(text.strip())
+    if not found:
+        raise UsageError(f"--shard takes a number and how many there are, such as 2/5, not '{text}'")
+    part = ShardNumber(int(found[1]), int(found[2]))
+    if not 1 <= part.of <= _MOST_SHARDS:
+        raise UsageError(f"--shard {part}: there can be 1 to {_MOST_SHARDS} shards")
+    if not 1 <= part.number <= part.of:
+        raise UsageError(f"--shard {part}: the first number is one from 1 to {part.of}")
+    return part
+
+
+def deal(cases: Iterable[WeighedCase], shards: int) -> list[frozenset[str]]:
+    """Deal cases out.
+
+    Groups go first, the heaviest to the shard that has least; then the rest fills each shard up to its share, realm
+    by realm, beginning with the realm whose group it has.
+
+    Args:
+        cases: All of the plan, in any order.
+        shards: How many parts to make.
+
+    Returns:
+        The ids of each shard's cases; every case is in exactly one. The same cases give the same parts.
+    """
+    known = sorted(cases, key=lambda each: each.case)
+    groups: dict[str, list[WeighedCase]] = defaultdict(list)
+    for each in known:
+        if each.group:
+            groups[each.group].append(each)
+    dealt: list[list[WeighedCase]] = [[] for _ in range(shards)]
+    for name in sorted(groups, key=lambda name: (-_weight(groups[name]), name)):
+        min(dealt, key=_weight).extend(groups[name])
+    _fill(dealt, [group for group in known if not group.group])
+    return [frozenset(case.case for case in part) for part in dealt]
+
+
+def _fill(dealt: list[list[WeighedCase]], free: Sequence[WeighedCase]) -> None:
+    """Give the cases that may go anywhere to the shards that have least, few realms to each."""
+    first = _first_shard(dealt)
+    queue = sorted(free, key=lambda each: (first.get(each.realm, len(dealt)), each.realm, each.case))
+    queue.reverse()
+    left = sum(group.requests for group in queue)
+    for number, part in enumerate(dealt):
+        # What would be left for each shard from here on, were all of them filled to the same height.
+        height = _height([_weight(other) for other in dealt[number:]], left)
+        while queue and _weight(part) + queue[-1].requests / 2 <= height:
+            left -= queue[-1].requests
+            part.append(queue.pop())
+    if queue:
+        min(dealt, key=_weight).extend(queue)
+
+
+def _height(loads: Sequence[int], more: int) -> float:
+    """How high loads stand when more is poured onto the lowest."""
+    ordered = sorted(loads)
+    for count in range(len(ordered), 0, -1):
+        height = (sum(ordered[:count]) + more) / count
+        if height >= ordered[count - 1]:
+            return height
+    return float(ordered[0])
+
+
+def _first_shard(dealt: Sequence[Sequence[WeighedCase]]) -> Mapping[str, int]:
+    """The first shard that has something of each realm."""
+    first: dict[str, int] = {}
+    for number, part in enumerate(dealt):
+        for each in part:
+            first.setdefault(each.realm, number)
+    return first
+
+
+def _weight(part: Iterable[WeighedCase]) -> int:
+    return sum(case.requests for case in part)
+
+
+#: Settings that name what there is once in a realm.
+_NAMED_ONCE: Final = frozenset(
+    f"realm.{name}"
+    for name in (
+        "existing_identifier",
+        "locked_identifier",
+        "published_identifier",
+        "spare_identifiers",
+        "temporary_files",
+    )
+)
+#: Fixtures that arrange lasting records, whatever the case is about.
+_ARRANGING: Final = frozenset({"contacts", "unauthenticated", "records", "table"})
+#: Requests of a case that says nothing of its cost.
+_USUAL: Final = 3
+
+
+def weigh_case(
+    item: pytest.Item,
+    place: tuple[str, str],
+    clauses: Iterable[str],
+    operations: Iterable[str],
+    requests: int,
+    catalogue: Catalogue,
+) -> WeighedCase:
+    """Say of a case what it costs and whether it has to stay with others of its realm.
+
+    Cases of one realm stay together when they work with records that last: these are few, made once in a run and
+    shared, so that several machines would make them several times, or change them under one another's hands.
+
+    Args:
+        place: Its id and its realm.
+        requests: What its marks say of its cost; 0 for nothing.
+    """
+    case, realm = place
+    needs = {need for clause in clauses for need in catalogue.clause(clause).needs}
+    lasting = (
+        any(map(_lasting, operations))
+        or not _NAMED_ONCE.isdisjoint(needs)
+        or not _ARRANGING.isdisjoint(getattr(item, "fixturenames", ()))
+    )
+    return WeighedCase(case, realm, requests or _USUAL, f"lasting records of {realm}" if lasting else "")
+
+
+def _lasting(name: str) -> bool:
+    """Whether an operation leaves what cannot be removed, uses a file of the settings, or changes a kept record."""
+    operation = load_description().operations[name]
+    return operation.stores in PERMANENT_KINDS or operation.needs == "temporary-file"
+
+
+def cases_of_shard(cases: Mapping[str, WeighedCase], part: ShardNumber) -> tuple[frozenset[str], str]:
+    """Choose the cases of one shard.
+
+    Args:
+        cases: All of the plan.
+
+    Returns:
+        The ids of its cases, and what tells the plan's cases from those of another plan.
+    """
+    return deal(cases.values(), part.of)[part.number - 1], digest_of_cases(cases)
+
+
+#: Requests of a run in all four realms. A run that passes needs about half of it; the rest is for confirming what
+#: does not pass.
+REQUEST_BUDGETS: Final[Mapping[Profile, int]] = MappingProxyType(
+    {Profile.SMOKE: 1_000, Profile.GATE: 10_000, Profile.NIGHTLY: 40_000, Profile.FULL: 60_000}
+)
+
+
+def request_budget(target: Target, profile: Profile) -> int:
+    """The requests that a run may send: what the settings say, or else what the profile allows."""
+    return target.pace.request_budget or REQUEST_BUDGETS[profile]
+
+
+def share_of(target: Target, profile: Profile, shard: ShardNumber) -> Target:
+    """Return the target as one shard may treat it: all of them together keep the pace and the budget of a run.
+
+    Permanent records need no dividing: the cases that make them in one realm are all in one shard.
+
+    Raises:
+        UsageError: there are more shards than the target takes requests at once.
+    """
+    pace = target.pace
+    if shard.of > pace.concurrency:
+        raise UsageError(
+            f"--shard {shard}: the target takes {pace.concurrency} requests at once (setting pace.concurrency), "
+            "one for each shard at least; make fewer shards"
+        )
+    rate = pace.requests_per_second
+    limited = replace(
+        pace,
+        requests_per_second=rate and rate / shard.of,
+        concurrency=pace.concurrency // shard.of,
+        request_budget=request_budget(target, profile) // shard.of or 1,
+    )
+    return replace(target, pace=limited)
+
+
+#: The seed of profiles that must do the same thing twice.
+FIXED_SEED = 1
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a run judges.
+
+    Attributes:
+        target: Settings file or name; None for the variables or else the sandbox.
+        realms, clauses, operations: Empty for all.
+        sandbox_arguments: More options for the embedded sandbox; only where it is the target.
+        terms: The consumer that the run is limited to, and the deviations accepted on the target.
+        shard: Which part of the cases to run; None for all of them.
+    """
+
+    target: str | None
+    profile: Profile
+    realms: tuple[str, ...]
+    clauses: tuple[str, ...]
+    operations: tuple[str, ...]
+    seed: int
+    strict: bool
+    reports: Path
+    sandbox_arguments: tuple[str, ...] = ()
+    terms: Terms = field(default_factory=Terms)
+    shard: ShardNumber | None = None
+
+    def judged(self, clauses: Iterable[Clause]) -> list[str]:
+        """Ids of the clauses that the run judges."""
+        consumer = self.terms.consumer
+        return [
+            clause.id
+            for clause in clauses
+            if (not self.clauses or clause.id in self.clauses)
+            and (consumer is None or any(consumer.covers(clause, realm) for realm in clause.realms))
+        ]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options of a contract run."""
+    group = parser.getgroup("contract", "registry contracts")
+    for option in RUN_OPTIONS:
+        group.addoption(option.flag, **option.for_pytest())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the mark and read the options into a selection; what cannot be used is one clear line."""
+    _refuse_last_failed(config)
+    config.addinivalue_line("markers", "contract: a case of the contract suite; use contracts.cases.contract")
+    try:
+        if not __debug__:
+            raise UsageError(
+                "Python leaves assertions out here; run it without -O and without PYTHONOPTIMIZE"
+            )
+        _check_places(config)
+        selection = read_selection(config)
+        target = load_target(selection.target, os.environ, Path.cwd())
+        _check_realms(selection.realms, target)
+        selection = _limited_to_terms(config, selection, target)
+        if config.getoption("--first"):
+            config.option.maxfail = 1
+        if config.getoption("--plan") and getattr(config.option, "numprocesses", None):
+            raise UsageError("--plan needs no workers; take -n away")
+        if selection.sandbox_arguments and target is not None:
+            raise UsageError("--sandbox-arguments is for the embedded sandbox; take it or the target away")
+        if target is not None and selection.shard is not None:
+            target = share_of(target, selection.profile, selection.shard)
+    except RegistryContractsError as error:
+        raise pytest.UsageError(complaint(error)) from None
+    config.stash[SELECTION] = selection
+    config.stash[TARGET] = target
+
+
+def _check_places(config: pytest.Config) -> None:
+    """Insist that the files and folders of cases are there, before anything is begun or written."""
+    if config.getoption("pyargs", default=False) or hasattr(config, "workerinput"):
+        return
+    for each in config.args:
+        place = each.partition("::")[0]
+        if not (config.invocation_params.dir / place).exists():
+            raise UsageError(
+                f"there is no '{place}' to take cases from; choose with --clause, --operation or -k"
+            )
+
+
+def _refuse_last_failed(config: pytest.Config) -> None:
+    """Runs keep no cache of pytest's, which these options would need: without it they choose nothing."""
+    asked = config.getoption("lf", default=False) or config.getoption("failedfirst", default=False)
+    if asked and config.pluginmanager.is_blocked("cacheprovider"):
+        error = "--lf and --ff need pytest's cache, which a run does not keep; choose with --clause, --realm or -k"
+        raise pytest.UsageError(error)
+
+
+SELECTION = pytest.StashKey[Selection]()
+#: The target that the settings name; None for the embedded sandbox.
+TARGET = pytest.StashKey[Target | None]()
+
+
+def read_selection(config: pytest.Config) -> Selection:
+    """Read the selection from the options.
+
+    Raises:
+        UsageError: an unknown profile, clause or operation, or a shard that cannot be run.
+    """
+    option = config.getoption
+    catalogue, description = load_catalogue(), load_description()
+    profile = Profile(_checked("profile", [option("--profile")], list(Profile))[0])
+    return Selection(
+        target=option("--target"),
+        profile=profile,
+        realms=tuple(option("--realm")),
+        clauses=tuple(catalogue.clause(clause).id for clause in option("--clause")),
+        operations=_checked("operation", option("--operation"), description.operations),
+        seed=_seed(config, profile),
+        # pytest has an option of this name; here it also means: no must clause left out for want of a setting.
+        strict=bool(config.getini("strict")),
+        reports=Path(option("--reports")),
+        sandbox_arguments=tuple(shlex.split(option("--sandbox-arguments"))),
+        shard=_shard(config, profile),
+    )
+
+
+def _shard(config: pytest.Config, profile: Profile) -> ShardNumber | None:
+    text = config.getoption("--shard")
+    if text is None:
+        return None
+    shard = read_shard_number(text)
+    if config.getoption("--seed") is None and not Profile.GATE.includes(profile):
+        raise UsageError(
+            f"--shard {shard} with the profile {profile} needs --seed: all shards have to make the same data"
+        )
+    return shard
+
+
+def _seed(config: pytest.Config, profile: Profile) -> int:
+    """The seed of the options, the controller's under xdist, or one that fits the profile."""
+    workerinput = getattr(config, "workerinput", None)
+    if workerinput and "contract_seed" in workerinput:
+        return int(workerinput["contract_seed"])
+    seed = config.getoption("--seed")
+    if seed is not None:
+        return int(seed)
+    return FIXED_SEED if Profile.GATE.includes(profile) else secrets.randbelow(2**32)
+
+
+def _checked(what: str, names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """The names, all of which must be known ones."""
+    for name in names:
+        if name not in known:
+            raise UsageError(f"unknown {what} '{name}'; {suggestion(name, known)}")
+    return tuple(names)
+
+
+def _check_realms(realms: tuple[str, ...], target: Target | None) -> None:
+    for realm in realms:
+        refuse_production_realm(realm)
+    _checked("realm", realms, target.realms if target else DEVELOPMENT_REALMS)
+
+
+def _limited_to_terms(config: pytest.Config, selection: Selection, target: Target | None) -> Selection:
+    """Read the consumer file and the deviations; the consumer's realms limit the run's."""
+    name = target.name if target else SANDBOX
+    files = config.getoption("--consumer"), config.getoption("--deviations")
+    terms = load_terms(*files, selection.target, name, Path.cwd())
+    used = terms.consumer.realms if terms.consumer else ()
+    if not terms.consumer or not used:
+        return replace(selection, terms=terms)
+    selected = selection.realms or (target.realms if target else DEVELOPMENT_REALMS)
+    realms = tuple(realm for realm in selected if realm in used)
+    if not realms:
+        raise UsageError(
+            f"{terms.consumer.file} uses {', '.join(used)}, but the run is for {', '.join(selected)}; "
+            "name a realm that is in both"
+        )
+    return replace(selection, terms=terms, realms=realms)
 
 
 class Sandbox(Protocol):

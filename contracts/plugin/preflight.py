@@ -18,14 +18,13 @@ from contracts.errors import EnvironmentFault
 from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous, records
-from contracts.plugin.case_record import Ending, write_case, write_findings
+from contracts.plugin.protocol import Ending, write_case, write_findings
 from contracts.plugin.worker import Worker
 from contracts.session.actor import NO_TOKEN
 from contracts.session.environment import page_words
 from contracts.session.session import Session, wait_for_start
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, Token
-from contracts.session.wire_names import BEARER, WireNames, sent_as_line
-from contracts.settings.target import AUTHOR, DOCUMENT_REALMS
+from contracts.settings.target import AUTHOR, BEARER, DOCUMENT_REALMS, WireNames, sent_as_line
 
 #: How long the look at the target may take, in seconds.
 LONGEST_LOOK_SECONDS: Final = 8.0

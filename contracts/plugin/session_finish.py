@@ -1,6 +1,7 @@
-"""The end of a run in the controller: `run.json`, the wait for workers, clean-up, and the reports.
+"""The end of a run in the controller: `run.json`, the wait for workers, clean-up, reports, history, webhook.
 
-`run.json` holds what the controller knows of the run as a whole; it is written at the start and completed here.
+`run.json` holds what the controller knows of the run as a whole; it is written at the start and completed here. Once it
+is judged, a run goes into the history and to the webhook; its verdict depends on neither.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import platform
 import shlex
 import shutil
+import sys
 import time
 from collections import Counter
 from contextlib import suppress
@@ -21,21 +23,22 @@ from typing import Any, Final
 
 import pytest
 
-from contracts.errors import RegistryContractsError
+from contracts.errors import RegistryContractsError, UsageError
 from contracts.evidence.journal import journal_path, utc_now
 from contracts.evidence.record import EMBEDDED, ExitCode, Shard, Verdict, digest
-from contracts.evidence.run_folder import point_latest
+from contracts.evidence.run_comparison import OFF, Comparison
+from contracts.evidence.run_folder import point_latest, prune
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import plain
+from contracts.history.drift import Mode
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with
 from contracts.interface.operations import PERMANENT_KINDS
-from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.collection import DEALT, ELSEWHERE, NARROWED, UNREACHED
 from contracts.plugin.interruption import CRASHED_WORKERS, PYTEST_BROKE, Stopping
-from contracts.plugin.plan import Plan, Sandbox
-from contracts.plugin.selection import SELECTION, Selection
-from contracts.plugin.shards import request_budget
+from contracts.plugin.plan import SELECTION, TARGET, Plan, Sandbox, Selection, request_budget
+from contracts.plugin.protocol import VERDICT_PROPERTY
+from contracts.plugin.run_options import KEEP, UNPACKED
 from contracts.plugin.worker import (
     BREAKER_FILE,
     BROKEN_FILE,
@@ -46,11 +49,20 @@ from contracts.plugin.worker import (
     counts_path,
     put_together,
 )
-from contracts.reports.webhook import without_address
-from contracts.reports.writers import ALL, unwritten, write_all
+from contracts.reports import verdict_json
+from contracts.reports.webhook import (
+    OPTION,
+    REPORT_OPTION,
+    Delivery,
+    WebhookSettings,
+    webhook_settings,
+    without_address,
+)
+from contracts.reports.writers import ALL, pack, unwritten, write_all
+from contracts.safe_text import complaint
 from contracts.session.ledger import LEDGER_FILE, RUN_FILE, read_entries, residue
 from contracts.session.namespace import SUITE_PREFIX
-from contracts.settings.target import ANY_REALM, Target
+from contracts.settings.target import ANY_REALM, SANDBOX, Target
 
 #: Where processes that collect leave what they found in the private folder; the controller may collect nothing.
 _FILE: Final = "planned.json"
@@ -247,7 +259,7 @@ COMPLAINTS = pytest.StashKey[list[str]]()
 #: Why there are no reports.
 TROUBLE = pytest.StashKey[str]()
 STOPPING = pytest.StashKey[Stopping]()
-SANDBOX = pytest.StashKey[Sandbox]()
+EMBEDDED_SANDBOX = pytest.StashKey[Sandbox]()
 #: How long workers may take to end the case they are in and to clean up.
 _PATIENCE_SECONDS: Final = 60.0
 _LOOK_AGAIN_SECONDS: Final = 0.05
@@ -324,8 +336,8 @@ def release(config: pytest.Config) -> None:
     """Stop the embedded sandbox and remove the private folder; a second call does nothing."""
     if WORKER in config.stash:
         config.stash[WORKER].close()
-    if SANDBOX in config.stash:
-        config.stash[SANDBOX].stop()
+    if EMBEDDED_SANDBOX in config.stash:
+        config.stash[EMBEDDED_SANDBOX].stop()
     if PLAN in config.stash:
         shutil.rmtree(config.stash[PLAN].private, ignore_errors=True)
 
@@ -398,3 +410,94 @@ def _join_ledgers(folder: Path) -> None:
     (folder / LEDGER_FILE).write_text("".join(part.read_text(encoding="utf-8") for part in parts), "utf-8")
     for part in parts:
         part.unlink()
+
+
+_COMPARISON = pytest.StashKey[Comparison]()
+_SETTINGS = pytest.StashKey[WebhookSettings]()
+_DELIVERY = pytest.StashKey[Delivery]()
+#: Set by a command that prints the outcome itself, after its own last line.
+REPORTED_BY_COMMAND = pytest.StashKey[bool]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Check baseline, mode and webhook settings before anything is sent."""
+    if hasattr(config, "workerinput"):
+        return
+    try:
+        config.stash[_COMPARISON] = _comparison(config)
+        settings = _webhook_settings(config)
+    except RegistryContractsError as error:
+        raise pytest.UsageError(complaint(error)) from None
+    if settings is not None:
+        config.stash[_SETTINGS] = settings
+
+
+def _comparison(config: pytest.Config) -> Comparison:
+    selection, target = config.stash[SELECTION], config.stash[TARGET]
+    drift, baseline, history = map(config.getoption, ("--drift", "--baseline", "--history"))
+    name = target.name if target else SANDBOX
+    if selection.shard is None or drift not in list(Mode):
+        return Comparison.of_options(name, selection.reports, drift, baseline, history)
+    # A part of a run is neither compared nor added to the history; the merged run is.
+    given = {
+        "--drift fail": drift == Mode.FAIL,
+        "--baseline": baseline,
+        "--history": history not in (None, OFF),
+    }
+    for option, value in given.items():
+        if value:
+            raise UsageError(f"{option} is for whole runs; give it to `registry-contracts merge`")
+    return Comparison.of_options(name, selection.reports, Mode.OFF, None, OFF)
+
+
+def _webhook_settings(config: pytest.Config) -> WebhookSettings | None:
+    target = config.stash[TARGET]
+    notify, report = config.getoption(OPTION), config.getoption(REPORT_OPTION)
+    return webhook_settings(notify, report, target.base_url if target else None)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Write into the run's folder what its reports compare with."""
+    stash = session.config.stash
+    if PLAN not in stash or _COMPARISON not in stash:
+        return
+    try:
+        stash[COMPLAINTS] = stash[_COMPARISON].note_in(Path(stash[PLAN].folder))
+    except UsageError as error:
+        raise pytest.UsageError(complaint(error)) from None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Add the run to the history, pack its folder, remove old runs, send its summary; no trouble fails it."""
+    stash = session.config.stash
+    if VERDICT not in stash:
+        return
+    folder = Path(stash[PLAN].folder)
+    try:
+        if _COMPARISON in stash:
+            stash[_COMPARISON].add_to_history(folder)
+    except UsageError as error:
+        stash[COMPLAINTS] = [*stash.get(COMPLAINTS, []), f"{error}; this run is not in it"]
+    if not session.config.getoption(UNPACKED.flag):
+        pack(folder)
+    keep = session.config.getoption(KEEP.flag)
+    prune(folder.parent, int(keep))
+    path = folder / verdict_json.FILE_NAME
+    if _SETTINGS in stash and path.exists():
+        stash[_DELIVERY] = stash[_SETTINGS].send(path)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Print the outcome at the very end, after the verdict."""
+    if not config.stash.get(REPORTED_BY_COMMAND, False):
+        report_outcome(config)
+
+
+def report_outcome(config: pytest.Config) -> None:
+    """Wait for the notification, if there is one, and print on standard error whether it arrived."""
+    if _DELIVERY in config.stash:
+        sys.stdout.flush()
+        sys.stderr.write(f"{config.stash[_DELIVERY].outcome()}\n")

@@ -25,12 +25,12 @@ from contracts.evidence.findings import ConsumerScope
 from contracts.evidence.record import ExitCode, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.history.runs import read_past
-from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.controller import is_worker
 from contracts.plugin.interruption import LastingOutput
-from contracts.plugin.selection import SELECTION, TARGET
+from contracts.plugin.plan import SELECTION, TARGET
+from contracts.plugin.protocol import VERDICT_PROPERTY
 from contracts.plugin.session_finish import COMPLAINTS, PLAN, TROUBLE, VERDICT
-from contracts.reports.annotations import annotate
+from contracts.reports.build_server import annotate
 from contracts.reports.finding_files import lines_of
 from contracts.safe_text import complaint, cut, many, one_line, plain_line, printable
 from contracts.session.limits import requests_counted

@@ -17,9 +17,7 @@ from contracts.errors import breakdown
 from contracts.evidence.journal import Journal, journal_path
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.plugin.interruption import note_pid
-from contracts.plugin.plan import Plan
-from contracts.plugin.selection import Selection
-from contracts.plugin.shards import request_budget
+from contracts.plugin.plan import Plan, Selection, request_budget
 from contracts.session.actor import Actor
 from contracts.session.draft_cleanup import draft_cleanup, residue_of_dead_workers
 from contracts.session.ledger import Entry

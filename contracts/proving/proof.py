@@ -21,7 +21,7 @@ from contracts.errors import UsageError
 from contracts.evidence.record import ExitCode
 from contracts.interface.location import cases_directory, openapi_directory
 from contracts.plugin.session_finish import versions
-from contracts.proving.drawn_proof import DrawnOptions, carry_out_drawn, check_names
+from contracts.proving.drawn_proof import DrawnOptions, carry_out_drawn, check_names, staleness
 from contracts.proving.matrix import (
     Matrix,
     Proof,
@@ -34,7 +34,6 @@ from contracts.proving.matrix import (
     trials_for_case,
     waits,
 )
-from contracts.proving.order import staleness
 from contracts.proving.processes import Ended, SideBySide, preload
 from contracts.proving.proof_report import as_data, closing_lines, markdown, put_between, render
 from contracts.proving.trials import CaseIndex, ProofTrial, TrialKind, TrialResult, realms_of, run_trial

@@ -24,10 +24,10 @@ from contracts.file_formats import Count, Format, Name, Seconds, convert, parse,
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
-from contracts.plugin.case_record import VERDICT_PROPERTY
 from contracts.plugin.collection import case_of, clauses_of, marks, operations_of, realm_of, waits
 from contracts.plugin.forecast import without_realm
 from contracts.plugin.plan import Sandbox
+from contracts.plugin.protocol import VERDICT_PROPERTY
 from contracts.plugin.worker import WORKER
 from contracts.proving.processes import ForkedSandbox, output_to, run_suite
 from contracts.reports.writers import ALL as ALL_FORMATS

@@ -1,12 +1,12 @@
-"""Kept runs: the verdicts that runs left in folders and archives, and which of them say how their target fares."""
+"""Kept runs: the verdicts that runs left in folders and archives, and the status they give target and clauses."""
 
 from __future__ import annotations
 
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -16,9 +16,17 @@ import msgspec
 
 from contracts.errors import UsageError
 from contracts.evidence.run_comparison import why_not_comparable, words_of
-from contracts.evidence.run_folder import BEGUN
+from contracts.evidence.run_folder import BEGUN, LATEST
+from contracts.evidence.terms import FOLDER as DEVIATIONS
+from contracts.evidence.terms import Deviation, read_deviations
 from contracts.file_formats import convert, is_file, parse, read_bytes
-from contracts.reports.verdict_json import FILE_NAME, VerdictFile
+from contracts.history import runs
+from contracts.history.runs import Trend, trends
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import load_description
+from contracts.reports import verdict_json
+from contracts.reports.verdict_json import FILE_NAME, CellEntry, FindingEntry, VerdictFile
+from contracts.reports.verdict_json import FILE_NAME as VERDICT
 from contracts.settings.target import SANDBOX
 
 #: Bytes that one verdict in an archive may unpack to; a gate of every clause in four realms takes 0.8 MB.
@@ -178,3 +186,105 @@ def archive_members(
 def selection_of(verdict: VerdictFile) -> str | None:
     """Return the option by which a run judged only some clauses or operations; None where it judged all."""
     return next((word for word in words_of(verdict.command) if word.partition("=")[0] in _SELECTING), None)
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """The latest run in a reports folder.
+
+    Attributes:
+        cells: Clause id → realm → verdict, assertions, findings, reason, as `verdict.json` holds them.
+        findings: As `verdict.json` holds them.
+    """
+
+    name: str
+    target: str
+    started: str
+    profile: str
+    verdict: str
+    cells: Mapping[str, Mapping[str, CellEntry]] = field(default_factory=dict)
+    findings: tuple[FindingEntry, ...] = ()
+
+    def verdict_of(self, clause: str, realm: str) -> str | None:
+        """The verdict on a clause in a realm; None when the run did not judge it."""
+        cell = self.cells.get(clause, {}).get(realm)
+        return str(cell.verdict) if cell else None
+
+
+def run_folder(reports: Path, run: str | None) -> Path:
+    """Return the folder of a run.
+
+    Args:
+        reports: Folder that holds the runs.
+        run: Path of a run folder, or its name in `reports`; None for the latest run.
+
+    Raises:
+        UsageError: there is none; says where it was looked for.
+    """
+    folder = _latest(reports) if run is None else next(filter(Path.is_dir, (Path(run), reports / run)), None)
+    if folder is None:
+        raise UsageError(
+            f"no run '{run}': neither a folder, nor one in '{reports}'"
+            if run is not None
+            else f"no run in '{reports}' yet; `registry-contracts run` makes one, --reports names another"
+        )
+    return folder.resolve()
+
+
+def _latest(reports: Path) -> Path | None:
+    latest = reports / LATEST
+    if latest.is_file():
+        # A file system without links holds the folder's name in a text file.
+        latest = reports / latest.read_text("utf-8").strip()
+    return latest if latest.is_dir() else None
+
+
+def last_run(reports: Path, run: str | None = None) -> LastRun | None:
+    """Read the latest run of a reports folder; None when there is none.
+
+    Args:
+        run: Another run's name, or the path of its folder.
+
+    Raises:
+        UsageError: its `verdict.json` cannot be read, or a run that was named is not there.
+    """
+    if run is None and _latest(reports) is None:
+        return None
+    folder = run_folder(reports, run)
+    path = folder / VERDICT
+    if not path.is_file():
+        return None
+    try:
+        verdict = verdict_json.read(path)
+    except UsageError as error:
+        raise UsageError(f"{error}; `python -m contracts.reports {folder}` makes it again") from None
+    return LastRun(
+        name=folder.name,
+        target=verdict.target.name,
+        started=verdict.started,
+        profile=verdict.profile,
+        verdict=verdict.verdict,
+        cells={clause.id: clause.realms for clause in verdict.clauses},
+        findings=verdict.findings,
+    )
+
+
+def history_of(reports: Path, target: str | None) -> dict[tuple[str, str], Trend]:
+    """The trends of a target, by clause and realm; of the target that was run last by default."""
+    history = runs.read(reports / runs.FILE_NAME)
+    name = target or next(iter(history.targets), None)
+    return trends(history, name) if name is not None else {}
+
+
+def deviations(search: Path) -> list[tuple[str, Deviation]]:
+    """Accepted contradictions of every target below a folder, each with the target's name.
+
+    Raises:
+        UsageError: a file cannot be used; one line.
+    """
+    found = []
+    for path in sorted((search / DEVIATIONS).glob("*.toml")):
+        shown = str(path.relative_to(search))
+        entries = read_deviations(path, shown, load_catalogue(), load_description())
+        found += [(path.stem, entry) for entry in entries]
+    return found

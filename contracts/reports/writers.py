@@ -19,16 +19,7 @@ from contracts.file_formats import PACKED, pack_file
 from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.history.runs import read_past
 from contracts.interface.catalogue import Clause, load_catalogue
-from contracts.reports import (
-    allure,
-    annotations,
-    finding_files,
-    html,
-    junit,
-    questions,
-    summary,
-    verdict_json,
-)
+from contracts.reports import allure, build_server, finding_files, html, questions, summary, verdict_json
 from contracts.safe_text import plain_line
 from contracts.session.ledger import LEDGER_FILE, read_entries, removable
 
@@ -51,9 +42,9 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
         "verdict": verdict_json.write,
         "html": html.write,
         "findings": finding_files.write,
-        "junit": junit.write,
-        "sarif": annotations.write_sarif,
-        "code-quality": annotations.write_code_quality,
+        "junit": build_server.write,
+        "sarif": build_server.write_sarif,
+        "code-quality": build_server.write_code_quality,
         "har": _write_har,
         "allure": allure.write,
         "observations": observations.write,
@@ -69,9 +60,9 @@ _PLACES: Mapping[str, str] = MappingProxyType(
         "verdict": verdict_json.FILE_NAME,
         "html": html.FILE_NAME,
         "findings": finding_files.FOLDER_NAME,
-        "junit": junit.FILE_NAME,
-        "sarif": annotations.SARIF_NAME,
-        "code-quality": annotations.CODE_QUALITY_NAME,
+        "junit": build_server.FILE_NAME,
+        "sarif": build_server.SARIF_NAME,
+        "code-quality": build_server.CODE_QUALITY_NAME,
         "har": har.FILE_NAME,
         "allure": allure.FOLDER_NAME,
         "observations": observations.FILE_NAME,

@@ -25,10 +25,14 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from contracts.sandbox.answers import JsonAnswer, json_text
-from contracts.sandbox.attachments import AttachmentOperations, TemporaryOperations
 from contracts.sandbox.authentication import ACCOUNTS, SIGN_IN, AuthenticationOperations
-from contracts.sandbox.context import Context
-from contracts.sandbox.documents import ContactOperations, DraftOperations
+from contracts.sandbox.documents import (
+    AttachmentOperations,
+    ContactOperations,
+    Context,
+    DraftOperations,
+    TemporaryOperations,
+)
 from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.http_requests import RawPaths, Refusal, not_found
 from contracts.sandbox.record_types import CONTACT, Realm

@@ -32,9 +32,8 @@ from contracts.session.private_folder import PRIVATE_PREFIX, ProcessLock, Shared
 from contracts.session.retry import RetryingSender
 from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
-from contracts.session.wire_names import WireNames
 from contracts.settings.guard import GuardViolation, refuse_request
-from contracts.settings.target import ANY_REALM, AUTHOR, Target
+from contracts.settings.target import ANY_REALM, AUTHOR, Target, WireNames
 
 
 class Events(Protocol):

@@ -20,7 +20,7 @@ from contracts.evidence.observations import FILE_NAME, read_observations
 from contracts.evidence.record import ExitCode
 from contracts.history.drift import change_lines, compare
 from contracts.history.observed_facts import Change, Place, read_facts
-from contracts.manual.imitation import imitate
+from contracts.manual.sandbox_setup import imitate
 from contracts.proving.drawn import draw_services
 from contracts.proving.processes import ForkedSandbox, fork, output_to, preload, run_suite
 from contracts.proving.trials import AND, CaseIndex, Watch, contact_taken

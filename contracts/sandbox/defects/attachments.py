@@ -8,7 +8,6 @@ from sqlalchemy import Row, delete, select
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from contracts.sandbox.attachments import filename_in_path
 from contracts.sandbox.authentication import Account
 from contracts.sandbox.defects.declaration import (
     OVERLAP_SECONDS,
@@ -28,6 +27,7 @@ from contracts.sandbox.defects.declaration import (
     replaces,
 )
 from contracts.sandbox.defects.lists import Rows
+from contracts.sandbox.documents import filename_in_path
 from contracts.sandbox.http_requests import Reason, Refusal, bad_request, decoded_segment, not_found
 from contracts.sandbox.listing import Page
 from contracts.sandbox.service import Service

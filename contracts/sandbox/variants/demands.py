@@ -12,9 +12,8 @@ from starlette.types import Receive, Scope, Send
 
 from contracts.interface.description import load_description
 from contracts.sandbox.answers import Answers, json_bytes, json_text
-from contracts.sandbox.attachments import AttachmentOperations
 from contracts.sandbox.authentication import Account, AuthenticationOperations, Identity
-from contracts.sandbox.documents import ContactOperations, DraftOperations
+from contracts.sandbox.documents import AttachmentOperations, ContactOperations, DraftOperations
 from contracts.sandbox.http_requests import (
     BodyReader,
     Fault,

@@ -12,9 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from contracts.sandbox.answers import Answers, JsonAnswer, json_text
-from contracts.sandbox.attachments import AttachmentOperations
 from contracts.sandbox.authentication import Account, AuthenticationOperations
-from contracts.sandbox.documents import COLLECTIONS, DraftOperations
+from contracts.sandbox.documents import COLLECTIONS, AttachmentOperations, DraftOperations
 from contracts.sandbox.http_requests import (
     BodyReader,
     Fault,

@@ -18,7 +18,7 @@ TABLES = {
     "checks/http.py": "a clause for each operation",
     "history/observed_facts.py": "a clause for each operation",
     "checks/sequences.py": "a clause for each reading operation",
-    "manual/imitation.py": "an observation of an upload and of the list after it",
+    "manual/sandbox_setup.py": "an observation of an upload and of the list after it",
     "manual/readiness.py": "the steps of a draft's life, in their order",
 }
 

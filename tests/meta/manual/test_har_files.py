@@ -12,7 +12,7 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.exchanges.har import read_har
-from contracts.exchanges.overlap import Span, overlapping, span_of
+from contracts.exchanges.request_facts import Span, overlapping, span_of
 from contracts.manual.check import CheckOptions, check_archive
 from contracts.manual.traffic_findings import Side
 from tests.meta.manual.sample_traffic import SITE, entry

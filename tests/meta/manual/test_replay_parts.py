@@ -5,16 +5,15 @@ from typing import Any
 
 import pytest
 
+from contracts.cli.manual_commands import compact
 from contracts.errors import UsageError
 from contracts.evidence.record import RunFacts, RunRecord
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
 from contracts.exchanges.redaction import TOKEN, Redactor, authorization_template
 from contracts.interface.description import load_description
-from contracts.manual.display import compact
 from contracts.manual.prepared_requests import find_part, read_setting
 from contracts.manual.recorded_sequence import RecordedSequence, content_of, read_entries
-from contracts.manual.replay import differences
-from contracts.manual.substitution import AnswerValues, IdentifierMap, SettingMap
+from contracts.manual.replay import AnswerValues, IdentifierMap, SettingMap, differences
 from contracts.reports.finding_files import earlier_writes, settings_in
 from contracts.session.namespace import Namespace
 from contracts.settings.embedded_sandbox import sandbox_target

@@ -5,8 +5,7 @@ import pytest
 from contracts.checks.outcomes import Attempt, contradicted
 from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange
-from contracts.plugin.case_record import Ending
-from contracts.plugin.protocol import MOST_SPOILT, Attempts, JudgedAttempt, _spoilt
+from contracts.plugin.protocol import MOST_SPOILT, Attempts, Ending, JudgedAttempt, _spoilt
 from tests.meta.messages import exchange, response
 
 EVIDENCE = contradicted("draft-get-content", "getDraft", "this", "that", ("main-1",))

@@ -7,8 +7,8 @@ import pytest
 from contracts.cases.marks import Profile
 from contracts.errors import UsageError
 from contracts.interface.clause_table import known_cases
-from contracts.plugin import case_order
-from contracts.plugin.case_order import CaseOrder, Turn, read_order, turns, write_order
+from contracts.plugin import collection
+from contracts.plugin.collection import CaseOrder, Turn, read_order, turns, write_order
 from contracts.plugin.forecast import measured
 from tests.meta.plugin.test_forecast import TOLERATED
 
@@ -25,7 +25,7 @@ MOST_REQUESTS_OF_SMOKE = 300
 @pytest.fixture
 def ours(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the order of two cases be the one that is kept."""
-    monkeypatch.setattr(case_order, "read_order", lambda: ORDER)
+    monkeypatch.setattr(collection, "read_order", lambda: ORDER)
 
 
 def test_the_order_is_that_of_the_cases() -> None:
@@ -58,12 +58,12 @@ def test_a_case_that_it_does_not_know_stands_in_the_middle() -> None:
 def test_smoke_is_its_beginning_as_far_as_the_requests_go() -> None:
     assert ORDER.smoke == {Turn(ONE, True), Turn(TWO, True)}
     order = read_order()
-    assert sum(map(order.cost, order.smoke)) <= case_order.SMOKE_REQUESTS <= MOST_REQUESTS_OF_SMOKE
+    assert sum(map(order.cost, order.smoke)) <= collection.SMOKE_REQUESTS <= MOST_REQUESTS_OF_SMOKE
 
 
 def test_what_is_written_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(case_order, "ORDER_FILE", tmp_path / "order.json")
-    write_order(case_order.ORDER_FILE, ORDER)
+    monkeypatch.setattr(collection, "ORDER_FILE", tmp_path / "order.json")
+    write_order(collection.ORDER_FILE, ORDER)
     assert read_order.__wrapped__() == ORDER
     with pytest.raises(UsageError, match="cannot write"):
         write_order(tmp_path, ORDER)

@@ -10,8 +10,7 @@ import pytest
 
 from contracts.cases.marks import Profile
 from contracts.checks.outcomes import Attempt
-from contracts.plugin.plan import Plan
-from contracts.plugin.selection import Selection
+from contracts.plugin.plan import Plan, Selection
 from contracts.plugin.worker import Worker
 from contracts.settings.target import Account, Secret, Target
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contracts.cli.manual_commands import compact
 from contracts.evidence.journal import Journal
 from contracts.evidence.run_comparison import realms_of_operations
 from contracts.exchanges.exchange import Body
 from contracts.exchanges.transcript import json_of
 from contracts.history.baseline import save_drift_settings
 from contracts.history.drift import Mode
-from contracts.manual.display import compact
 from contracts.reports import writers
 from contracts.reports.writers import WRITERS, write_all
 from contracts.safe_text import json_text

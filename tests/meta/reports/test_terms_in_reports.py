@@ -8,7 +8,7 @@ import pytest
 from junitparser import JUnitXml
 
 from contracts.evidence.terms import Terms
-from contracts.reports import allure, finding_files, html, junit, summary, verdict_json
+from contracts.reports import allure, build_server, finding_files, html, summary, verdict_json
 from tests.meta.evidence.sample_records import Story, consumer, deviation, waiver
 
 
@@ -29,7 +29,7 @@ def folder(story: Story, tmp_path: Path) -> Path:
     entries = deviation(), deviation("draft-save-creates", line=17)
     terms = Terms(used, entries, "deviations/dev.toml")
     record, verdict = story.record(terms), story.verdict(terms)
-    for each in (verdict_json, junit, allure, summary, html, finding_files):
+    for each in (verdict_json, build_server, allure, summary, html, finding_files):
         each.write(record, verdict, tmp_path)
     return tmp_path
 

@@ -13,8 +13,7 @@ from contracts.errors import UsageError
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import USAGE_ERROR, main
 from contracts.sandbox.service import create_app
-from contracts.sandbox.weather import ALL, chosen_weather
-from contracts.sandbox.weather.kinds import with_current_table
+from contracts.sandbox.weather import ALL, chosen_weather, with_current_table
 from tests.meta.samples import draft_path
 from tests.meta.sandbox_client import eventually
 
@@ -230,4 +229,4 @@ def test_every_weather_has_one_sentence() -> None:
 
 def test_the_page_shows_the_weathers_as_they_are() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert with_current_table(text) == text, "run: python -m contracts.sandbox.weather.kinds docs/weather.md"
+    assert with_current_table(text) == text, "run: python -m contracts.sandbox.weather docs/weather.md"

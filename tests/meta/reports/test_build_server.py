@@ -14,7 +14,7 @@ from contracts.evidence.record import Case
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.catalogue import load_catalogue
 from contracts.reports.allure import variant
-from contracts.reports.annotations import annotate, annotation_lines
+from contracts.reports.build_server import annotate, annotation_lines
 from contracts.safe_text import SafeOutput
 
 COMMAND = re.compile(

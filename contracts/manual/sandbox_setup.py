@@ -1,16 +1,66 @@
-"""Sets up a sandbox like a service that was observed, by what a run noted at silent points."""
+"""How an embedded sandbox can be set up: with defects, variants and weathers, or like an observed service."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from contracts.errors import UsageError
 from contracts.evidence.observations import read_observations
 from contracts.history.observed_facts import OR, Facts, Value, read_facts
 from contracts.settings.target import ANY_REALM, DOCUMENT_REALMS
+
+
+@dataclass(frozen=True)
+class Breakage:
+    """A defect, a variant or a weather, as a list shows it; only a defect breaks a clause."""
+
+    name: str
+    sentence: str
+    clause: str = ""
+    operations: tuple[str, ...] = ()
+
+
+def defects() -> Sequence[Breakage] | None:
+    """Every defect; None where the sandbox is not installed."""
+    try:
+        from contracts.sandbox.defects import ALL  # noqa: PLC0415 - an optional extra, and slow to import
+    except ModuleNotFoundError:
+        return None
+    return [Breakage(defect.name, defect.sentence, defect.clause, defect.operations) for defect in ALL]
+
+
+def variants() -> Sequence[Breakage] | None:
+    """Every variant; None where the sandbox is not installed."""
+    try:
+        from contracts.sandbox.variants import ALL  # noqa: PLC0415 - as above
+    except ModuleNotFoundError:
+        return None
+    return [Breakage(variant.name, variant.sentence) for variant in ALL.values()]
+
+
+def weathers() -> Sequence[Breakage] | None:
+    """Every weather; None where the sandbox is not installed."""
+    try:
+        from contracts.sandbox.weather import ALL  # noqa: PLC0415 - as above
+    except ModuleNotFoundError:
+        return None
+    return [Breakage(kind.name, kind.sentence) for kind in ALL.values()]
+
+
+def installed(found: Sequence[Breakage] | None) -> Sequence[Breakage]:
+    """Insist on the sandbox.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    if found is None:
+        raise UsageError("the sandbox is not installed: pip install 'registry-contracts[sandbox]'")
+    return found
+
 
 #: What became of a request, as observations write it: taken, refused, refused for its content.
 _TAKEN: Final = r"2\d\d|303"

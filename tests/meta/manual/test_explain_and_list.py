@@ -11,7 +11,7 @@ from contracts.evidence.record import Verdict
 from contracts.evidence.verdicts import judge
 from contracts.file_formats import write_file
 from contracts.interface.catalogue import load_catalogue
-from contracts.manual import sandbox_choices
+from contracts.manual import sandbox_setup
 from contracts.reports import verdict_json
 from contracts.reports.verdict_json import CellEntry, ClauseEntry, VerdictFile
 from tests.meta.evidence.sample_records import CATALOGUE, Story
@@ -109,7 +109,7 @@ def test_an_operation_is_explained(said: RunCommand) -> None:
 def test_without_the_sandbox_defects_are_left_out(said: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contracts.cli.explain.defects", lambda: None)
     assert "known where the sandbox is installed" in said("explain", "uid-too-short").out
-    monkeypatch.setattr(sandbox_choices, "defects", lambda: None)
+    monkeypatch.setattr(sandbox_setup, "defects", lambda: None)
     ended = said("list", "defects")
     assert (ended.code, "pip install" in ended.err) == (4, True)
 

@@ -1,24 +1,79 @@
-"""Exchanges, findings and observations as lines for a terminal; colours disappear where output is not a terminal."""
+"""What the commands for requests by hand share: options, exit codes, and lines for a terminal.
+
+Colours disappear where output is not a terminal.
+"""
 
 from __future__ import annotations
 
 import json
+import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from contracts.checks.outcomes import Result
+from contracts.checks.outcomes import Blocked, Result
 from contracts.checks.table import Judgement
+from contracts.cli.options import reports, run_option, sandbox_arguments, target, together
+from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges.exchange import NO_BODY, Body, Exchange
 from contracts.exchanges.transcript import body_text, heading, request_text, response_text
 from contracts.history.observed_facts import SEEN
 from contracts.interface.catalogue import Catalogue
 from contracts.manual.call import CallResult, SilentPoints
+from contracts.manual.manual_session import Leftovers, SessionOptions
+from contracts.plugin.run_options import REALM
 from contracts.safe_text import json_text, many, printable
 from contracts.session.session import UNSENT
+from contracts.settings.guard import GuardViolation
+
+#: Exit codes of commands that send by hand: nothing contradicted, a finding, settings or options, the environment.
+NO_FINDING: Final = 0
+FINDING: Final = 1
+INCONCLUSIVE: Final = 6
+
+#: The options that say where to send.
+options: Final = together(
+    target,
+    run_option(REALM, multiple=False, help="By default the first that has it."),
+    click.option("--keep", is_flag=True, help="Leave the drafts that were created."),
+    sandbox_arguments,
+    reports,
+)
+
+
+def session_options(
+    *, target: str | None, sandbox_arguments: str, reports: Path, keep: bool, seed: str | None = None
+) -> SessionOptions:
+    """Read the options that say where to send."""
+    return SessionOptions(target, tuple(shlex.split(sandbox_arguments)), seed, reports, keep)
+
+
+@contextmanager
+def reporting_left(left: Leftovers) -> Iterator[None]:
+    """Print what stays behind when the environment stops a command; a refused request is a usage error."""
+    try:
+        yield
+    except GuardViolation as refused:
+        raise UsageError(str(refused)) from None
+    except (EnvironmentFault, Blocked) as obstacle:
+        print_left(left)
+        raise EnvironmentFault(str(obstacle)) from None
+
+
+def print_left(left: Leftovers) -> None:
+    """Print what stays behind on a target, a line each."""
+    for entry in left.drafts:
+        why = "kept; `registry-contracts sweep` removes it a day from now" if left.kept else "not removed"
+        click.echo(f"left: draft {entry.identifier} in {entry.realm} ({why})", err=True)
+    for entry in left.residue:
+        name = entry.identifier or "without a name"
+        click.echo(f"left for good: {entry.what} {name} in {entry.realm}", err=True)
+
 
 _WIDTH: Final = 110
 

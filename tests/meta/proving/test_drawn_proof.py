@@ -2,8 +2,8 @@
 
 import pytest
 
-from contracts.plugin.case_order import Turn, read_order
-from contracts.proving import order
+from contracts.plugin.collection import Turn, read_order
+from contracts.proving import drawn_proof
 from contracts.proving.trials import CaseFacts
 
 ALWAYS, ELSEWHERE = "state/saveDraft/arrays-appended/always", "state/saveDraft/arrays-appended/in-bch-dev"
@@ -17,14 +17,14 @@ def facts(*, late: bool = False) -> CaseFacts:
 
 @pytest.fixture
 def cases(monkeypatch: pytest.MonkeyPatch) -> dict[str, CaseFacts]:
-    monkeypatch.setattr(order, "_expected", lambda *_: [])
+    monkeypatch.setattr(drawn_proof, "_expected", lambda *_: [])
     return {CHEAP: facts(), DEAR: facts(), SAME: facts(), LATE: facts(late=True)}
 
 
 def test_what_finds_more_for_a_request_comes_first_and_what_waits_last(cases: dict[str, CaseFacts]) -> None:
     found = [(ALWAYS, [CHEAP, DEAR, SAME, LATE]), (ALWAYS, [CHEAP, DEAR, LATE]), (ALWAYS, [DEAR, LATE])]
     costs = {CHEAP: 2.0, DEAR: 9.0, SAME: 2.0, LATE: 1.0}
-    worked_out = order.order_of_cases("here", found, cases, costs)
+    worked_out = drawn_proof.order_of_cases("here", found, cases, costs)
     first = [turn.case for turn in worked_out.turns if turn.first]
     # What the cheap one found, the same for another need not find again.
     assert first == [CHEAP, DEAR, SAME, LATE]
@@ -33,15 +33,19 @@ def test_what_finds_more_for_a_request_comes_first_and_what_waits_last(cases: di
 
 def test_other_realms_are_worth_what_shows_in_one_realm_only(cases: dict[str, CaseFacts]) -> None:
     costs = dict.fromkeys(cases, 2.0)
-    everywhere = order.order_of_cases("", [(ALWAYS, [CHEAP])] * 3 + [(ALWAYS, [DEAR])], cases, costs).turns
-    in_one = order.order_of_cases("", [(ELSEWHERE, [CHEAP])] * 9 + [(ALWAYS, [DEAR])], cases, costs).turns
+    everywhere = drawn_proof.order_of_cases(
+        "", [(ALWAYS, [CHEAP])] * 3 + [(ALWAYS, [DEAR])], cases, costs
+    ).turns
+    in_one = drawn_proof.order_of_cases(
+        "", [(ELSEWHERE, [CHEAP])] * 9 + [(ALWAYS, [DEAR])], cases, costs
+    ).turns
     assert everywhere[:2] == (Turn(CHEAP, True), Turn(DEAR, True))
     assert in_one[:2] == (Turn(CHEAP, True), Turn(CHEAP, False))
 
 
 def test_a_stale_order_is_told() -> None:
     known = read_order().requests
-    assert order.staleness(known) == ""
-    told = order.staleness([*list(known)[1:], "new.py::test_new[*]"])
+    assert drawn_proof.staleness(known) == ""
+    told = drawn_proof.staleness([*list(known)[1:], "new.py::test_new[*]"])
     assert "1 cases are not in it, such as new.py::test_new[*]; 1 are gone" in told
     assert "prove --part drawn --order" in told

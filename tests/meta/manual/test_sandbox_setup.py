@@ -10,8 +10,8 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.interface.catalogue import load_catalogue
-from contracts.manual import imitation
-from contracts.manual.imitation import imitate
+from contracts.manual import sandbox_setup
+from contracts.manual.sandbox_setup import imitate
 from contracts.sandbox.habits import Habits, read_habits
 from contracts.sandbox.variants import ALL
 from tests.meta.program import RunCommand
@@ -203,11 +203,11 @@ def test_what_no_knob_is_read_from_is_named(tmp_path: Path) -> None:
 
 def test_every_sign_speaks_of_a_clause_and_turns_a_knob_that_is_there() -> None:
     clauses = {clause.id for clause in load_catalogue()}
-    assert {sign.variant for sign in imitation._SIGNS} <= ALL.keys()
-    for sign in imitation._SIGNS:
+    assert {sign.variant for sign in sandbox_setup._SIGNS} <= ALL.keys()
+    for sign in sandbox_setup._SIGNS:
         assert any(re.fullmatch(sign.clause, clause) for clause in clauses), sign
-    assert imitation._STATUSES.keys() <= {each.name for each in fields(Habits)}
-    assert {place[0] for places in imitation._STATUSES.values() for place in places} <= clauses
+    assert sandbox_setup._STATUSES.keys() <= {each.name for each in fields(Habits)}
+    assert {place[0] for places in sandbox_setup._STATUSES.values() for place in places} <= clauses
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"format": 1}', '{"format": 2}'])
