@@ -226,7 +226,7 @@ EVERYTHING: Final = (
         short=False,
     ),
     content_of(
-        ("de la CRUZ", _long(300), SCRIPTS["es"], _long(66_000)),
+        ("de la CRUZ", _long(300), "true", _long(66_000)),
         (SCRIPTS["fr"], SCRIPTS["ru"], BEYOND_THE_BASIC_PLANE),
         (DELICATE["invisible"], DELICATE["markup"], DELICATE["decomposed"], DELICATE["lines"]),
         ["+254 9"],

@@ -53,7 +53,7 @@ def load(name: str) -> Fault:
     """
     fault = population().get(name)
     if fault is None:
-        raise UsageError(f"unknown fault '{name}'; --fault list shows them all")
+        raise UsageError(f"unknown fault '{name}'; `registry-contracts sandbox --fault list` shows them all")
     return fault
 
 

@@ -364,6 +364,9 @@ VALUE_OPERATORS: Final[Mapping[str, Change]] = MappingProxyType(
     {
         "number-as-string": _numbers(str),
         "digits-as-number": _texts(_as_number),
+        "word-as-boolean": lambda value: (
+            {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+        ),
         "fraction-rounded": _numbers(lambda value: int(value) if isinstance(value, float) else value),
         "integer-as-double": _numbers(
             lambda value: float(value) if isinstance(value, int) and abs(value) > _SAFE_INTEGER else value

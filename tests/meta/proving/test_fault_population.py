@@ -43,5 +43,7 @@ def test_a_fault_of_another_realm_is_not_seen_here() -> None:
 
 
 def test_an_unknown_fault_is_one_line() -> None:
-    with pytest.raises(UsageError, match="unknown fault 'none'; --fault list shows them all"):
+    with pytest.raises(
+        UsageError, match="unknown fault 'none'; `registry-contracts sandbox --fault list` shows them all"
+    ):
         population.load("none")
