@@ -33,14 +33,13 @@ from contracts.checks.workflow import Row, carries_message, misplaced_messages
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Body, Exchange, Response
-from contracts.exchanges.readers import Ambiguous
+from contracts.exchanges.readers import Ambiguous, environment_fault
 from contracts.exchanges.redaction import NOT_UNDERSTOOD, TrafficRedactor, redacted
 from contracts.exchanges.request_facts import ROOT, RequestFacts, RequestFault, read_request, scheme_fault
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.traffic_findings import BY_HAND, Seen, Side, Standing, Tally, TrafficFinding
-from contracts.session.environment import environment_fault
 from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
 
 #: What programs send in place of a token that they do not have.

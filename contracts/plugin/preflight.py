@@ -17,11 +17,10 @@ from contracts.checks.workflow import Row, carries_message
 from contracts.errors import EnvironmentFault
 from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange, Response
-from contracts.exchanges.readers import Ambiguous, records
+from contracts.exchanges.readers import Ambiguous, page_words, records
 from contracts.plugin.protocol import Ending, write_case, write_findings
 from contracts.plugin.worker import Worker
 from contracts.session.actor import NO_TOKEN
-from contracts.session.environment import page_words
 from contracts.session.session import Session, wait_for_start
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, Token
 from contracts.settings.target import AUTHOR, BEARER, DOCUMENT_REALMS, WireNames, sent_as_line

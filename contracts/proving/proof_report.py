@@ -11,7 +11,8 @@ from msgspec import Meta
 
 from contracts.errors import UsageError
 from contracts.evidence.record import ExitCode
-from contracts.file_formats import Count, Format, Level, Moment, Name, OpenFormat, Seconds, checked, one_of
+from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, Seconds, checked, one_of
+from contracts.file_formats import Level as ClauseLevel
 from contracts.interface.catalogue import load_catalogue
 from contracts.proving.matrix import CaseRow, DefectRow, Matrix, SeedRow, alarming
 from contracts.proving.trials import TrialResult
@@ -50,7 +51,7 @@ class CaseEntry(Format, frozen=True):
     """One case, and the defects that it found."""
 
     name: Name
-    clauses: dict[str, Level]
+    clauses: dict[str, ClauseLevel]
     profile: Name
     kills: tuple[Name, ...]
     only_observes: bool

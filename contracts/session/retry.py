@@ -21,14 +21,9 @@ from urllib.parse import urlsplit, urlunsplit
 import requests
 
 from contracts.exchanges.exchange import Exchange, Response
+from contracts.exchanges.readers import environment_fault, page_words
 from contracts.interface.description import operations_with
-from contracts.session.environment import (
-    LONGEST_OUTAGE_SECONDS,
-    Breaker,
-    environment_fault,
-    page_words,
-    pause_after,
-)
+from contracts.session.environment import LONGEST_OUTAGE_SECONDS, Breaker, pause_after
 from contracts.session.limits import Pace
 from contracts.session.transport import TIMED_OUT, Transport, TransportFault
 

@@ -22,9 +22,10 @@ import requests
 
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Exchange, Headers
+from contracts.exchanges.readers import GATEWAY_STATUSES
 from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
 from contracts.interface.description import Description, load_description
-from contracts.session.environment import GATEWAY_STATUSES, Breaker
+from contracts.session.environment import Breaker
 from contracts.session.ledger import Entry, Ledger, named, outcome, realm_as_sent
 from contracts.session.limits import Pace, RequestBudget, ResidueBudget
 from contracts.session.namespace import Namespace, new_run_token

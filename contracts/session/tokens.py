@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from contracts.exchanges.exchange import Response, read_timestamp
-from contracts.session.environment import GATEWAY_STATUSES
+from contracts.exchanges.readers import GATEWAY_STATUSES
 from contracts.session.private_folder import write_whole
 
 #: A token this close to its end is renewed before it is used.
