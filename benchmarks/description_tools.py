@@ -30,7 +30,7 @@ import requests
 from contracts.errors import UsageError
 from contracts.interface.description import as_yaml, exact_statuses, load_description
 from contracts.interface.operations import follow
-from contracts.proving.proof_report import put_between
+from contracts.proving.matrix import put_between
 from contracts.safe_text import inline
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
 from tests.meta import browser as chromium

@@ -21,7 +21,7 @@ from typing import Any, Final
 import yaml
 
 from contracts.errors import UsageError
-from contracts.evidence.journal import Journal, read_journal
+from contracts.evidence.record import Journal, read_journal
 from contracts.exchanges.exchange import Body, read_json
 from contracts.exchanges.redaction import Redactor
 from contracts.history import baseline as baselines

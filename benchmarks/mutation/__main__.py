@@ -16,7 +16,7 @@ import click
 
 from benchmarks.mutation.bench import Bench
 from benchmarks.mutation.telling import ACCEPTED, accepted, table
-from contracts.proving.proof_report import put_between
+from contracts.proving.matrix import put_between
 
 
 @click.command()

@@ -12,7 +12,7 @@ from benchmarks.peers.classes import Need
 from benchmarks.peers.descriptions import EXACT
 from benchmarks.peers.measuring import Ours, Tool
 from benchmarks.peers.results import Run, Standing, stand, summary
-from contracts.proving.proof_report import put_between
+from contracts.proving.matrix import put_between
 from contracts.sandbox.defects import Defect
 
 Sample = Mapping[Need, Sequence[Defect]]

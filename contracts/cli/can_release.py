@@ -13,7 +13,7 @@ import click
 from contracts.cli.options import as_json, known_realms, print_lines, run_option
 from contracts.errors import UsageError
 from contracts.evidence.terms import Consumer, load_terms
-from contracts.file_formats import checked, is_file
+from contracts.file_formats import checked, is_file, read_toml_file
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.plugin.run_options import DEVIATIONS, REALM, TARGET
@@ -23,7 +23,6 @@ from contracts.safe_text import cut, json_text, many
 from contracts.settings.guard import checked_base_url
 from contracts.settings.settings_reader import TARGETS_FOLDER
 from contracts.settings.target import DEVELOPMENT_REALMS, SANDBOX
-from contracts.settings.toml_file import read_toml_file
 
 _AGE: Final = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>[mhd])")
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}

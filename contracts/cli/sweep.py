@@ -13,7 +13,7 @@ import click
 from contracts.cli.options import reports, target
 from contracts.exchanges.redaction import Redactor
 from contracts.session.draft_cleanup import Draft, Sweeper, Swept, find_orphans, sweep_session, tokens_at_work
-from contracts.session.private_folder import abandoned_private_folders, remove_abandoned_private_folders
+from contracts.session.shared_state import abandoned_private_folders, remove_abandoned_private_folders
 from contracts.settings.settings_reader import load_target
 from contracts.settings.target import Target
 

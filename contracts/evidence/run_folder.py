@@ -16,18 +16,12 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from contracts.errors import UsageError
-from contracts.evidence.journal import (
-    CaseEvent,
-    Event,
-    FindingEvent,
-    is_closed,
-    journal_path,
-    journals_in,
-    read_journal,
-)
 from contracts.evidence.record import (
     Case,
+    CaseEvent,
     Environment,
+    Event,
+    FindingEvent,
     Left,
     Narrowed,
     Observation,
@@ -40,6 +34,10 @@ from contracts.evidence.record import (
     Verdict,
     digest_of_cases,
     distinct_records,
+    is_closed,
+    journal_path,
+    journals_in,
+    read_journal,
 )
 from contracts.exchanges.exchange import Exchange
 from contracts.file_formats import PACKED, Shape, convert, parse, plain, read_bytes

@@ -10,13 +10,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from contracts.errors import UsageError, suggestion
-from contracts.file_formats import is_file
+from contracts.file_formats import Keys, TomlFile, called, is_file, read_toml_file
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.interface.description import Description, load_description
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
 from contracts.settings.settings_reader import TARGETS_FOLDER as TARGETS
 from contracts.settings.settings_reader import refuse_unknown_realm
-from contracts.settings.toml_file import Keys, TomlFile, called, read_toml_file
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,14 @@ from contracts.manual.traffic_findings import (
     verdict_of,
 )
 from contracts.manual.traffic_watch import Watch, sites_without_credentials
-from contracts.reports.html_page import LARGEST, TRIES, Limits, inlined, template_environment, template_text
+from contracts.reports.html_sections import (
+    LARGEST,
+    TRIES,
+    Limits,
+    inlined,
+    template_environment,
+    template_text,
+)
 from contracts.safe_text import encodable, many, plain_line
 
 JSON_NAME: Final = "check.json"

@@ -21,8 +21,8 @@ from contracts.session.actor import Actor
 from contracts.session.draft_cleanup import draft_cleanup
 from contracts.session.ledger import RUN_FILE, Entry, read_entries, removable, residue
 from contracts.session.namespace import new_run_token
-from contracts.session.private_folder import ProcessLock
 from contracts.session.session import Session, namespace_of
+from contracts.session.shared_state import ProcessLock
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
 from contracts.settings.settings_reader import load_target
 from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, AUTHOR, Target

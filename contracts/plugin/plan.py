@@ -33,7 +33,7 @@ from contracts.plugin.forecast import Forecast
 from contracts.plugin.run_options import RUN_OPTIONS
 from contracts.safe_text import complaint
 from contracts.session.namespace import new_run_token
-from contracts.session.private_folder import PRIVATE_PREFIX
+from contracts.session.shared_state import PRIVATE_PREFIX
 from contracts.settings.embedded_sandbox import sandbox_target
 from contracts.settings.guard import refuse_production_realm
 from contracts.settings.settings_reader import load_target

@@ -24,8 +24,7 @@ from typing import Any, Final
 import pytest
 
 from contracts.errors import RegistryContractsError, UsageError
-from contracts.evidence.journal import journal_path, utc_now
-from contracts.evidence.record import EMBEDDED, ExitCode, Shard, Verdict, digest
+from contracts.evidence.record import EMBEDDED, ExitCode, Shard, Verdict, digest, journal_path, utc_now
 from contracts.evidence.run_comparison import OFF, Comparison
 from contracts.evidence.run_folder import point_latest, prune
 from contracts.evidence.verdicts import RunVerdict

@@ -33,7 +33,7 @@ from contracts.plugin.session_finish import COMPLAINTS, PLAN, TROUBLE, VERDICT
 from contracts.reports.build_server import annotate
 from contracts.reports.finding_files import lines_of
 from contracts.safe_text import complaint, cut, many, one_line, plain_line, printable
-from contracts.session.limits import requests_counted
+from contracts.session.shared_state import requests_counted
 
 #: Set by a command that tells the verdict itself, after everything else.
 LAST_LINE = pytest.StashKey[Callable[[str], None]]()

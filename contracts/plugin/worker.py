@@ -14,7 +14,7 @@ import pytest
 
 from contracts.checks.outcomes import Attempt
 from contracts.errors import breakdown
-from contracts.evidence.journal import Journal, journal_path
+from contracts.evidence.record import Journal, journal_path
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.plugin.interruption import note_pid
 from contracts.plugin.plan import Plan, Selection, request_budget

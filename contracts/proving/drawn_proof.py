@@ -49,7 +49,7 @@ from contracts.proving.drawn import (
     service_trial,
     service_trials,
 )
-from contracts.proving.proof_report import put_between
+from contracts.proving.matrix import put_between
 from contracts.proving.trials import CaseFacts
 from contracts.safe_text import many
 from contracts.sandbox.faults import population

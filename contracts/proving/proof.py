@@ -26,16 +26,20 @@ from contracts.proving.matrix import (
     Matrix,
     Proof,
     ProofPart,
+    as_data,
     chosen_defects,
+    closing_lines,
     first_trials,
     idle_cases,
+    markdown,
     matrix,
     next_stage,
+    put_between,
+    render,
     trials_for_case,
     waits,
 )
 from contracts.proving.processes import Ended, SideBySide, preload
-from contracts.proving.proof_report import as_data, closing_lines, markdown, put_between, render
 from contracts.proving.trials import CaseIndex, ProofTrial, TrialKind, TrialResult, realms_of, run_trial
 
 STATE_FILE: Final = "trials.jsonl"

@@ -113,11 +113,7 @@ def trials(
         UsageError: a name is unknown.
     """
     from contracts.sandbox.defects import load  # noqa: PLC0415 - an optional extra
-    from contracts.sandbox.weather import (  # noqa: PLC0415 - as above
-        ALL,
-        PASSES,
-        chosen_weather,
-    )
+    from contracts.sandbox.weather import ALL, PASSES, chosen_weather  # noqa: PLC0415 - as above
 
     chosen_weather(name for name in names if name != FAIR)
     for name, defect, seed in product(names or [FAIR, *ALL], defects or [""], seeds):

@@ -17,15 +17,20 @@ from contracts.evidence import observations
 from contracts.evidence.record import RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.history.runs import Past, read_past
-from contracts.reports.html_page import LARGEST, TRIES, Limits, inlined, template_environment, template_text
 from contracts.reports.html_sections import (
+    LARGEST,
+    TRIES,
+    Limits,
     clauses_of,
     differences,
     families,
     finding_cards,
+    inlined,
     observed_points,
     realms_of,
     scope,
+    template_environment,
+    template_text,
     trends,
     values_by_realm,
 )

@@ -16,11 +16,11 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta
 
 from contracts.errors import UsageError
-from contracts.evidence.deviations import DeviationState
 from contracts.evidence.findings import Standing, missing_settings
 from contracts.evidence.record import ExitCode, Verdict
 from contracts.evidence.run_comparison import ON_PURPOSE
 from contracts.evidence.terms import PROFILES, Consumer, Terms
+from contracts.evidence.verdicts import DeviationState
 from contracts.file_formats import Count, Format, Moment, Name, Names, Seconds, one_of
 from contracts.history.observed_facts import Severity
 from contracts.interface.catalogue import Catalogue, Clause, Level

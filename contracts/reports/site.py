@@ -24,8 +24,8 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from contracts.errors import UsageError
-from contracts.evidence.deviations import DeviationState
 from contracts.evidence.record import Verdict
+from contracts.evidence.verdicts import DeviationState
 from contracts.file_formats import convert, mismatch, parse
 from contracts.history.drift import between_realms
 from contracts.history.observed_facts import SEEN
@@ -33,7 +33,7 @@ from contracts.history.runs import GREEN, RED
 from contracts.interface.catalogue import Catalogue, Clause
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
 from contracts.reports.html import KINDS, MEANINGS, is_web
-from contracts.reports.html_page import template_environment, template_text
+from contracts.reports.html_sections import template_environment, template_text
 from contracts.reports.kept_runs import CLOCKS_DIFFER, KeptRun, Unreadable, archive_members, kept_runs, moment
 from contracts.reports.timeline import (
     TURNS,

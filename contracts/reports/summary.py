@@ -7,10 +7,15 @@ from enum import StrEnum
 from pathlib import Path
 
 from contracts.evidence.causes import Cause
-from contracts.evidence.deviations import WARNING_DAYS, DeviationOutcome, DeviationState
 from contracts.evidence.findings import Cell, Standing, missing_settings
 from contracts.evidence.record import Case, Environment, RunRecord, Verdict
-from contracts.evidence.verdicts import RunVerdict, faults_in_words
+from contracts.evidence.verdicts import (
+    WARNING_DAYS,
+    DeviationOutcome,
+    DeviationState,
+    RunVerdict,
+    faults_in_words,
+)
 from contracts.history.drift import DriftReport
 from contracts.history.observed_facts import Severity
 from contracts.history.runs import Past, read_past

@@ -16,10 +16,10 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from contracts.evidence.deviations import DeviationState
 from contracts.evidence.findings import Standing
 from contracts.evidence.record import PRECEDENCE, ExitCode, Verdict
 from contracts.evidence.record import worst as worst_of
+from contracts.evidence.verdicts import DeviationState
 from contracts.file_formats import Count, Format, Moment, Name, Names, RunExitCode, RunWord
 from contracts.history.baseline import accept_facts
 from contracts.history.drift import compare, shown, without_moved_faults

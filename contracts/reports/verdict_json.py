@@ -13,10 +13,9 @@ from msgspec import Meta
 
 from contracts.errors import UsageError
 from contracts.evidence.causes import Cause
-from contracts.evidence.deviations import DeviationOutcome, DeviationState, WaiverOutcome
 from contracts.evidence.findings import Cell, Finding, Standing
 from contracts.evidence.record import Environment, RunRecord, Verdict
-from contracts.evidence.verdicts import RunVerdict
+from contracts.evidence.verdicts import DeviationOutcome, DeviationState, RunVerdict, WaiverOutcome
 from contracts.file_formats import (
     EXIT_CODES,
     Count,

@@ -17,8 +17,8 @@ from msgspec import Meta
 from requests.utils import get_environ_proxies
 
 from contracts.errors import UsageError
-from contracts.evidence.deviations import DeviationState
 from contracts.evidence.findings import Standing
+from contracts.evidence.verdicts import DeviationState
 from contracts.file_formats import Count, Format, Moment, Name, RunExitCode, RunWord, Seconds, Seed, plain
 from contracts.history.observed_facts import Severity
 from contracts.reports import verdict_json

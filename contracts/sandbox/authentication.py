@@ -12,8 +12,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.answers import Clock, JsonAnswer
-from contracts.sandbox.habits import Habits
+from contracts.sandbox.habits import Clock, Habits, JsonAnswer
 from contracts.sandbox.http_requests import BodyReader, Reason, Refusal, bad_request, header_value
 
 

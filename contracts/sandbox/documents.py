@@ -15,9 +15,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from contracts.sandbox.answers import Answers, Clock, JsonAnswer, Metadata
 from contracts.sandbox.authentication import Account, Identity, Rights, TokenBook
-from contracts.sandbox.habits import Habits, Settings
+from contracts.sandbox.habits import Answers, Clock, Habits, JsonAnswer, Metadata, Settings
 from contracts.sandbox.http_requests import (
     BodyReader,
     IdentifierRule,

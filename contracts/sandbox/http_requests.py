@@ -1,7 +1,7 @@
 """Requests as they come over the wire: paths, headers, query strings, JSON bodies, identifiers, and their refusal.
 
 What cannot be decoded or is given twice is refused, never guessed. A refusal has a reason; its status and shape are
-given by ``answers``.
+given by ``habits``.
 """
 
 import asyncio

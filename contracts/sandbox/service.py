@@ -24,7 +24,6 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from contracts.sandbox.answers import JsonAnswer, json_text
 from contracts.sandbox.authentication import ACCOUNTS, SIGN_IN, AuthenticationOperations
 from contracts.sandbox.documents import (
     AttachmentOperations,
@@ -33,7 +32,7 @@ from contracts.sandbox.documents import (
     DraftOperations,
     TemporaryOperations,
 )
-from contracts.sandbox.habits import Habits, Settings
+from contracts.sandbox.habits import Habits, JsonAnswer, Settings, json_text
 from contracts.sandbox.http_requests import RawPaths, Refusal, not_found
 from contracts.sandbox.record_types import CONTACT, Realm
 from contracts.sandbox.storage import DRAFT, PUBLISHED, Records, TemporaryFile, Version, new_version

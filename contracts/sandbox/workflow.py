@@ -22,9 +22,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from contracts.sandbox import record_types
-from contracts.sandbox.answers import JsonAnswer, json_text
 from contracts.sandbox.authentication import Account
 from contracts.sandbox.documents import Context, DraftOperations
+from contracts.sandbox.habits import JsonAnswer, json_text
 from contracts.sandbox.http_requests import Fault, IdentifierRule, Reason, Refusal, decoded_segment
 from contracts.sandbox.record_types import Expectation, Realm, RecordType
 from contracts.sandbox.storage import Records

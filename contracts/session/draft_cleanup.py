@@ -34,8 +34,8 @@ from contracts.session.ledger import (
     residue,
 )
 from contracts.session.namespace import KEPT_PREFIX, SUITE_PREFIX, TOKEN_LENGTH, is_signed, starts_like_ours
-from contracts.session.private_folder import process_alive
 from contracts.session.session import Session
+from contracts.session.shared_state import process_alive
 from contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALMS, Target
 
 #: The case on whose behalf drafts are deleted; it may use what the request budget keeps back.

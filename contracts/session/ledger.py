@@ -18,7 +18,7 @@ from contracts.exchanges.exchange import Response
 from contracts.file_formats import Format, Moment, Name, one_of, plain, read_bytes
 from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
-from contracts.session.limits import PermanentWrite, ResidueBudget
+from contracts.session.shared_state import PermanentWrite, ResidueBudget
 
 #: `intended` and `unknown` both mean: maybe created. The first stands where nothing was heard, because the run was
 #: killed or interrupted, the second where the answer does not tell.

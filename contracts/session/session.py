@@ -25,12 +25,17 @@ from contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Exchange, 
 from contracts.exchanges.readers import GATEWAY_STATUSES
 from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
 from contracts.interface.description import Description, load_description
-from contracts.session.environment import Breaker
 from contracts.session.ledger import Entry, Ledger, named, outcome, realm_as_sent
-from contracts.session.limits import Pace, RequestBudget, ResidueBudget
 from contracts.session.namespace import Namespace, new_run_token
-from contracts.session.private_folder import PRIVATE_PREFIX, ProcessLock, SharedState
-from contracts.session.retry import RetryingSender
+from contracts.session.retry import Breaker, RetryingSender
+from contracts.session.shared_state import (
+    PRIVATE_PREFIX,
+    Pace,
+    ProcessLock,
+    RequestBudget,
+    ResidueBudget,
+    SharedState,
+)
 from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
 from contracts.settings.guard import GuardViolation, refuse_request

@@ -13,7 +13,7 @@ from filelock import FileLock
 
 from contracts.exchanges.exchange import Response, read_timestamp
 from contracts.exchanges.readers import GATEWAY_STATUSES
-from contracts.session.private_folder import write_whole
+from contracts.session.shared_state import write_whole
 
 #: A token this close to its end is renewed before it is used.
 _MARGIN = timedelta(seconds=20)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
 from contracts.errors import UsageError, suggestion
-from contracts.file_formats import is_file
+from contracts.file_formats import Keys, TomlFile, called, is_file, read_text, read_toml_file
 from contracts.interface.description import load_description
 from contracts.settings.guard import checked_base_url, refuse_production, refuse_production_realm
 from contracts.settings.target import (
@@ -32,7 +32,6 @@ from contracts.settings.target import (
     TlsSettings,
     about,
 )
-from contracts.settings.toml_file import Keys, TomlFile, called, read_text, read_toml_file
 
 BASE_URL, EMAIL, PASSWORD = "REGISTRY_BASE_URL", "REGISTRY_EMAIL", "REGISTRY_PASSWORD"
 #: The variables that together name a target where no option does.

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from contracts.evidence.journal import journal_path
+from contracts.evidence.record import journal_path
 from contracts.file_formats import read_bytes
 from contracts.plugin.forecast import LARGE_FILE_BYTES, MEASURED, without_realm
 

@@ -119,7 +119,7 @@ def _compile_templates() -> None:
         def dump_bytecode(self, bucket: Any) -> None:
             self._kept[bucket.key] = bucket.checksum, bucket.code
 
-    pages: Any = import_module("contracts.reports.html_page")
+    pages: Any = import_module("contracts.reports.html_sections")
     html: Any = import_module("contracts.reports.html")
     pages.Environment = partial(jinja2.Environment, bytecode_cache=Compiled())
     environment = html._environment(SimpleNamespace(cut=str))

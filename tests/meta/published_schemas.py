@@ -5,16 +5,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from contracts.evidence.journal import EVENTS
 from contracts.evidence.observations import ObservationsFile
-from contracts.evidence.record import RunFile
+from contracts.evidence.record import EVENTS, RunFile
 from contracts.file_formats import schema_of
 from contracts.history.baseline import DriftSettings
 from contracts.history.observed_facts import ChangeEntry
 from contracts.history.runs import Entry, Folded, Past
 from contracts.manual.check import CheckFile
 from contracts.manual.recorded_sequence import SavedFile
-from contracts.proving.proof_report import ProofFile
+from contracts.proving.matrix import ProofFile
 from contracts.proving.trials import TrialResult, TrialsHead
 from contracts.reports.finding_files import FindingFile
 from contracts.reports.release import ReleaseAnswer

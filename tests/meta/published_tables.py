@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from contracts.interface.catalogue import Level
-from contracts.proving.proof_report import put_between
+from contracts.proving.matrix import put_between
 from contracts.sandbox.faults.population import population
 from contracts.sandbox.variants.model import SENTENCES, SILENT_CLAUSES, SILENT_POINTS, WITHOUT_KNOB
 from contracts.settings.settings_reader import AccountVariables

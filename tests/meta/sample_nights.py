@@ -14,9 +14,9 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.evidence.deviations import DeviationState
 from contracts.evidence.findings import Standing, finding_id
 from contracts.evidence.record import Verdict
+from contracts.evidence.verdicts import DeviationState
 from contracts.file_formats import EXIT_CODES, write_file
 from contracts.history.observed_facts import Kind
 from contracts.interface.catalogue import Catalogue, Level, load_catalogue

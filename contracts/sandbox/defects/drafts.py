@@ -11,7 +11,6 @@ from sqlalchemy import bindparam, delete, func, select, update
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from contracts.sandbox.answers import json_text
 from contracts.sandbox.defects.declaration import (
     Change,
     Handler,
@@ -31,6 +30,7 @@ from contracts.sandbox.defects.declaration import (
     refuse,
 )
 from contracts.sandbox.defects.lists import removed_drafts
+from contracts.sandbox.habits import json_text
 from contracts.sandbox.http_requests import bad_request, not_found
 from contracts.sandbox.service import Service
 from contracts.sandbox.storage import ATTACHMENTS, DRAFT, LOCKS, PUBLISHED, VERSIONS, Records, Version

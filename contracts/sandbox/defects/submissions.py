@@ -8,7 +8,6 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from contracts.sandbox.answers import json_text
 from contracts.sandbox.defects.declaration import (
     CREATE_WITH,
     OVERLAP_SECONDS,
@@ -38,6 +37,7 @@ from contracts.sandbox.defects.workflow_table import (
     run_instead,
     with_document,
 )
+from contracts.sandbox.habits import json_text
 from contracts.sandbox.http_requests import Fault, Reason, Refusal, bad_request, decoded_segment
 from contracts.sandbox.record_types import INVALID_TYPE, INVALID_VALUE, MANDATORY, Realm, RecordType
 from contracts.sandbox.service import Service

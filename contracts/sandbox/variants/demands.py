@@ -11,9 +11,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from contracts.interface.description import load_description
-from contracts.sandbox.answers import Answers, json_bytes, json_text
 from contracts.sandbox.authentication import Account, AuthenticationOperations, Identity
 from contracts.sandbox.documents import AttachmentOperations, ContactOperations, DraftOperations
+from contracts.sandbox.habits import Answers, json_bytes, json_text
 from contracts.sandbox.http_requests import (
     BodyReader,
     Fault,

@@ -10,9 +10,9 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.answers import JsonAnswer, json_text
 from contracts.sandbox.authentication import Account
 from contracts.sandbox.documents import AttachmentOperations, DraftOperations
+from contracts.sandbox.habits import JsonAnswer, json_text
 from contracts.sandbox.http_requests import Fault, Reason, Refusal, bad_request, forbidden, not_found
 from contracts.sandbox.record_types import INVALID_PROPERTY, INVALID_TYPE, Expectation, Realm
 from contracts.sandbox.storage import ATTACHMENTS, DRAFT, Attachment, Records, StoredFile, Thumbnails, Version

@@ -18,8 +18,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from contracts.sandbox.answers import JsonAnswer, json_bytes
 from contracts.sandbox.authentication import Account, AuthenticationOperations, Identity, Token, TokenBook
+from contracts.sandbox.habits import JsonAnswer, json_bytes
 from contracts.sandbox.http_requests import BodyReader, Reason, Refusal, header_value
 from contracts.sandbox.variants.model import Variant, Variants
 from contracts.sandbox.workflow import Entry, WorkflowOperations

@@ -14,9 +14,9 @@ from sqlalchemy.types import Integer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.answers import Answers, JsonAnswer, Metadata
 from contracts.sandbox.authentication import Account, Identity
 from contracts.sandbox.documents import DraftOperations
+from contracts.sandbox.habits import Answers, JsonAnswer, Metadata
 from contracts.sandbox.http_requests import Refusal, forbidden, query_value
 from contracts.sandbox.listing import Fields, Listing, ODataReader, Page
 from contracts.sandbox.service import Seeds

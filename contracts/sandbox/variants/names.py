@@ -16,13 +16,13 @@ from sqlalchemy.sql import ColumnElement
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.answers import Answers, Clock, JsonAnswer, Metadata, json_bytes
 from contracts.sandbox.documents import (
     AttachmentOperations,
     ContactOperations,
     DraftOperations,
     attachment_number,
 )
+from contracts.sandbox.habits import Answers, Clock, JsonAnswer, Metadata, json_bytes
 from contracts.sandbox.http_requests import BodyReader, IdentifierRule, JsonBody
 from contracts.sandbox.listing import Fields, Listing, ODataReader, Page
 from contracts.sandbox.record_types import Realm

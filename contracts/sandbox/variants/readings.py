@@ -11,9 +11,9 @@ from sqlalchemy import update
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.answers import Answers, JsonAnswer, json_text
 from contracts.sandbox.authentication import Account, AuthenticationOperations
 from contracts.sandbox.documents import COLLECTIONS, AttachmentOperations, DraftOperations
+from contracts.sandbox.habits import Answers, JsonAnswer, json_text
 from contracts.sandbox.http_requests import (
     BodyReader,
     Fault,

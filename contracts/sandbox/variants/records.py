@@ -9,9 +9,9 @@ from sqlalchemy import select
 from starlette.responses import PlainTextResponse, Response
 
 from contracts.sandbox import record_types
-from contracts.sandbox.answers import Answers, JsonAnswer, json_text
 from contracts.sandbox.authentication import Account
 from contracts.sandbox.documents import ContactOperations
+from contracts.sandbox.habits import Answers, JsonAnswer, json_text
 from contracts.sandbox.http_requests import Fault, Reason, Refusal, forbidden
 from contracts.sandbox.record_types import (
     CONTACT,

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from contracts.evidence.deviations import DeviationState
 from contracts.evidence.findings import Standing
 from contracts.evidence.record import Verdict
+from contracts.evidence.verdicts import DeviationState
 from contracts.reports.verdict_json import ShardEntry
 from tests.meta.program import Ended, RunCommand
 from tests.meta.sample_nights import Night, changed, consumer_of, deviation

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from contracts.evidence.journal import Journal, journal_path, utc_now
-from contracts.evidence.record import Shard, digest_of_cases
+from contracts.evidence.record import Journal, Shard, digest_of_cases, journal_path, utc_now
 from tests.meta.journal_events import write_ending, write_exchange, write_finding
 
 REALMS = ("abs-dev", "bch-dev")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contracts.evidence.journal import Journal, journal_path
+from contracts.evidence.record import Journal, journal_path
 from contracts.evidence.run_folder import collect
 from contracts.plugin.worker import peak_memory, put_together
 from tests.meta.evidence.sample_shards import CASES, write_case

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from contracts.cli.merge import command
-from contracts.evidence.journal import journal_path
+from contracts.evidence.record import journal_path
 from contracts.session.ledger import read_entries
 from tests.meta.schemas import misfits
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.journal import Journal
+from contracts.evidence.record import Journal
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import TrafficRedactor
 from contracts.manual.check import coverage_lines

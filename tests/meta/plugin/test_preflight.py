@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contracts.plugin.preflight import clock_in_words
+from contracts.plugin.controller import clock_in_words
 from contracts.session.tokens import Token
 from tests.meta.renamed_service import Renamed
 

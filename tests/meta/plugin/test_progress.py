@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from contracts.plugin.terminal import Display, DisplayMode, RunProgress, case_in_words
-from contracts.session.limits import RequestBudget, requests_counted
+from contracts.session.shared_state import RequestBudget, requests_counted
 from tests.meta.program import Program
 
 DEFECTIVE = (

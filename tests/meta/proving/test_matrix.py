@@ -14,14 +14,18 @@ from contracts.errors import UsageError
 from contracts.proving.matrix import (
     Proof,
     ProofPart,
+    as_data,
+    closing_lines,
     first_trials,
     idle_cases,
+    markdown,
     matrix,
     next_stage,
+    put_between,
+    render,
     trials_for_case,
     waits,
 )
-from contracts.proving.proof_report import as_data, closing_lines, markdown, put_between, render
 from contracts.proving.trials import AND, STAGES, CaseFacts, CaseIndex, TrialKind, TrialResult, realms_of
 from contracts.sandbox.defects import load
 from contracts.sandbox.variants import ALL as VARIANTS

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from contracts.evidence.journal import Journal, journal_path, utc_now
+from contracts.evidence.record import Journal, journal_path, utc_now
 from contracts.evidence.terms import Consumer, Deviation, Terms, Waiver
 from contracts.file_formats import plain
 from contracts.history.baseline import Baseline

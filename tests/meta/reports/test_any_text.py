@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contracts.cli.manual_commands import compact
-from contracts.evidence.journal import Journal
+from contracts.evidence.record import Journal
 from contracts.evidence.run_comparison import realms_of_operations
 from contracts.exchanges.exchange import Body
 from contracts.exchanges.transcript import json_of

@@ -12,8 +12,7 @@ import pytest
 
 from contracts.file_formats import plain
 from contracts.history.observed_facts import Change, Kind
-from contracts.proving.matrix import matrix
-from contracts.proving.proof_report import as_data
+from contracts.proving.matrix import as_data, matrix
 from contracts.proving.trials import CaseFacts, ProofTrial, TrialKind, TrialResult
 from contracts.session.draft_cleanup import Draft
 from contracts.session.ledger import Ledger, read_entries

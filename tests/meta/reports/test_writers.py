@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from contracts.errors import UsageError
-from contracts.evidence.journal import journal_path
+from contracts.evidence.record import journal_path
 from contracts.evidence.run_folder import collect, point_latest
 from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.har import read_har

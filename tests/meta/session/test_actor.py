@@ -11,7 +11,7 @@ import pytest
 
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.session.actor import Actor, NoTokenError
-from contracts.session.environment import Breaker
+from contracts.session.retry import Breaker
 from contracts.session.session import Session
 from contracts.session.tokens import Token
 from contracts.settings.target import Account, AttachmentSettings, Secret, Target

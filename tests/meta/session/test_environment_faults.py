@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from contracts.errors import EnvironmentFault, GivenUp
-from contracts.session import environment
-from contracts.session.environment import Breaker
+from contracts.session import retry
+from contracts.session.retry import Breaker
 from contracts.session.session import HttpRequest, RequestContext
 
 PAGE = b"<!DOCTYPE html><html></html>"
@@ -145,7 +145,7 @@ def test_one_attempt_may_meet_more_time_outs_before_the_operation_is_given_up(
     open_session: Any, silent: Any
 ) -> None:
     made = open_session(timeout=0.1)
-    for times in (2, 3, environment.GIVE_UP_ALONE_AFTER):
+    for times in (2, 3, retry.GIVE_UP_ALONE_AFTER):
         ask(made, silent.url, "one")
         assert len(silent.received) == times
     with pytest.raises(GivenUp, match="4 time-outs"):
@@ -173,7 +173,7 @@ def test_what_one_worker_gives_up_the_others_do_not_ask_for(tmp_path: Path) -> N
 
 def test_an_operation_in_whose_place_others_answer_is_given_up(tmp_path: Path) -> None:
     watched = Breaker(print, tmp_path)
-    for _ in range(environment.GIVE_UP_FAULTY_AFTER):
+    for _ in range(retry.GIVE_UP_FAULTY_AFTER):
         watched.admit("listDrafts")
         watched.missed("listDrafts", "status 502", 0.1)
         watched.answered("getDraft")
@@ -200,7 +200,7 @@ def test_weather_that_costs_too_much_ends_the_run(tmp_path: Path) -> None:
         watched.waited(0.4)
         watched.answered("getDraft")
     assert not opened
-    watched.waited(environment.LOST_SECONDS)
+    watched.waited(retry.LOST_SECONDS)
     watched.missed("getDraft", "status 503", 0.1)
     assert "were lost waiting after faults, last: status 503" in opened[0]
 

@@ -10,7 +10,7 @@ import pytest
 
 from contracts.exchanges.exchange import Response
 from contracts.session.ledger import Ledger, append_removed, named, outcome, read_entries, removable, residue
-from contracts.session.limits import PermanentWrite, ResidueBudget, ResidueSpent
+from contracts.session.shared_state import PermanentWrite, ResidueBudget, ResidueSpent
 from tests.meta.messages import response
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from contracts.errors import EnvironmentFault, SuiteError
-from contracts.session.environment import BREAKER_THRESHOLD, LONGEST_OUTAGE_SECONDS
-from contracts.session.private_folder import process_alive
+from contracts.session.retry import BREAKER_THRESHOLD, LONGEST_OUTAGE_SECONDS
 from contracts.session.session import UNSENT, HttpRequest, RequestContext, Session, SessionGroup
+from contracts.session.shared_state import process_alive
 from contracts.settings.guard import GuardViolation
 from contracts.settings.target import Target
 

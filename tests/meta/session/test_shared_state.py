@@ -1,14 +1,20 @@
-"""What workers share is made once, by whoever comes first, and outlives none of its makers' mistakes."""
+"""What the workers of a run share: state that is made once, and limits that hold for all of them together."""
 
+import subprocess
+import sys
 import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import pytest
 
 from contracts.checks.outcomes import Blocked
 from contracts.session.ledger import Ledger
-from contracts.session.private_folder import SharedState
+from contracts.session.shared_state import BudgetSpent, Pace, RequestBudget, SharedState
 
 
 def test_what_one_worker_made_another_finds(tmp_path: Path) -> None:
@@ -104,3 +110,169 @@ def test_drafts_that_workers_left_are_taken_over(tmp_path: Path) -> None:
         "rc-test-0000000003": "intended",
         "rc-test-0000000009": "intended",
     }
+
+
+WORKERS = 3
+#: What each worker process does: so many requests through a session of its own, on a folder that all share.
+WORK = """
+import sys
+from pathlib import Path
+from contracts.session.session import HttpRequest, RequestContext, Session, SessionGroup
+from contracts.errors import EnvironmentFault
+from contracts.settings.target import Pace, Target
+
+name, folder, url, count, rate, places, budget = sys.argv[1:]
+pace = Pace(requests_per_second=float(rate) or None, concurrency=int(places) or None, timeout_seconds=20.0)
+session = Session(
+    Target("service", url, pace=pace),
+    name,
+    group=SessionGroup(Path(folder), stop=lambda _: None),
+    request_budget=int(budget) or None,
+)
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(int(count)):
+    try:
+        session.send(HttpRequest("getDraft", "GET", url, {}), RequestContext("case", 1, "abs-dev", "author"))
+    except EnvironmentFault as fault:
+        print(fault)
+"""
+
+
+class Counting(BaseHTTPRequestHandler):
+    """Notes when requests come and how many are under way."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        """Take a little while, and now and then ask to be left alone."""
+        seen = self.server.seen  # type: ignore[attr-defined]
+        with seen.lock:
+            seen.starts.append(time.monotonic())
+            number = len(seen.starts)
+            seen.under_way += 1
+            seen.most = max(seen.most, seen.under_way)
+        time.sleep(seen.takes)
+        rest = number == seen.rest_at
+        with seen.lock:
+            seen.under_way -= 1
+            if rest:
+                seen.rested = time.monotonic()
+        self.send_response(429 if rest else 200)
+        self.send_header("Content-Type", "application/json")
+        if rest:
+            self.send_header("Retry-After", "3")
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def counted(tmp_path: Path) -> Iterator[Callable[..., SimpleNamespace]]:
+    """Lets three processes send at once, and says what the server saw."""
+    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Counting)
+    server.seen = SimpleNamespace(
+        lock=threading.Lock(), starts=[], under_way=0, most=0, takes=0.0, rest_at=0, rested=0.0, said=""
+    )
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+
+    def go(
+        count: int, *, rate: float = 0, places: int = 0, budget: int = 0, **seen: float
+    ) -> SimpleNamespace:
+        vars(server.seen).update(seen)
+        url = f"http://127.0.0.1:{server.server_port}/"
+        numbers = [str(each) for each in (count, rate, places, budget)]
+        workers = [
+            subprocess.Popen(
+                [sys.executable, "-c", WORK, f"gw{n}", str(tmp_path), url, *numbers],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for n in range(WORKERS)
+        ]
+        assert [worker.stdout.readline() for worker in workers] == ["ready\n"] * WORKERS  # type: ignore[union-attr]
+        for worker in workers:
+            worker.stdin.write("go\n")  # type: ignore[union-attr]
+            worker.stdin.flush()  # type: ignore[union-attr]
+        server.seen.said = "".join(worker.communicate(timeout=120)[0] for worker in workers)
+        assert all(worker.returncode == 0 for worker in workers)
+        return server.seen  # type: ignore[no-any-return]
+
+    yield go
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_the_rate_holds_over_all_workers(counted: Any) -> None:
+    rate = 40
+    seen = counted(20, rate=rate)
+    assert len(seen.starts) == 20 * WORKERS
+    # Requests leave at even moments; on the way some are held up, so any second may see a few more.
+    busiest = max(sum(1 for other in seen.starts if 0 <= other - start < 1) for start in seen.starts)
+    assert busiest <= rate * 1.25
+    assert seen.starts[-1] - seen.starts[0] >= (len(seen.starts) - 1) / rate * 0.9
+
+
+def test_no_more_are_under_way_than_allowed(counted: Any) -> None:
+    assert counted(8, places=2, takes=0.05).most == 2
+
+
+def test_a_rest_that_the_service_asks_for_is_kept_by_all_workers(counted: Any) -> None:
+    seen = counted(10, rate=30, places=3, rest_at=5, takes=0.01)
+    # What was under way already may still arrive; then nobody comes for three seconds.
+    later = [start - seen.rested for start in seen.starts if start > seen.rested + 1.5]
+    assert min(later) >= 2.7
+    assert len(seen.starts) == 10 * WORKERS + 1
+
+
+def test_the_budget_is_never_exceeded(counted: Any) -> None:
+    seen = counted(30, budget=60)
+    assert len(seen.starts) == 45  # the rest is kept back for cleaning
+    assert "the request budget of this run is spent: 60, 45 of them for cases" in seen.said
+
+
+def test_cleaning_may_use_what_the_cases_may_not(tmp_path: Path) -> None:
+    spent: list[str] = []
+    pace = Pace(tmp_path, None, None, RequestBudget(tmp_path, 40), spent.append)
+    for _ in range(30):
+        pace.count()
+    with pytest.raises(BudgetSpent):
+        pace.count()
+    assert len(spent) == 1
+    for _ in range(10):
+        pace.count(essential=True)
+    assert not pace.affords()
+    assert not pace.hop()
+    with pytest.raises(BudgetSpent):
+        pace.count(essential=True)
+    assert len(spent) == 1
+
+
+def test_without_a_budget_nothing_is_counted(tmp_path: Path) -> None:
+    RequestBudget(tmp_path, None).take()
+    assert list(tmp_path.glob("requests*")) == []
+
+
+def test_a_clock_that_a_kill_cut_short_is_no_obstacle(tmp_path: Path) -> None:
+    (tmp_path / "pace").write_text("")
+    (tmp_path / "rest").write_text("12.3e")
+    with Pace(tmp_path, 1000, 2).turn():
+        pass
+
+
+def test_a_rest_has_an_end_whatever_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("contracts.session.shared_state.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(
+        "contracts.session.shared_state.time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds)
+    )
+    pace = Pace(tmp_path, None, None)
+    pace.rest(1e9)
+    with pace.turn():
+        assert 1029 <= now[0] <= 1031

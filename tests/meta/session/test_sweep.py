@@ -11,7 +11,7 @@ import pytest
 from filelock import FileLock
 
 from contracts.session.draft_cleanup import earlier_runs, tokens_at_work
-from contracts.session.private_folder import (
+from contracts.session.shared_state import (
     ProcessLock,
     abandoned_private_folders,
     process_alive,

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UsageError
+from contracts.file_formats import TomlFile
 from contracts.settings import settings_reader
 from contracts.settings.guard import checked_base_url
 from contracts.settings.settings_reader import load_target, target_from_environment
 from contracts.settings.target import DEVELOPMENT_REALMS, Pace, Target
-from contracts.settings.toml_file import TomlFile
 
 ROOT = Path(__file__).parents[3]
 ENVIRON = {"REGISTRY_EMAIL": "author@example.test", "REGISTRY_PASSWORD": "hunter2"}
