@@ -62,6 +62,12 @@ _OTHERWISE = 2
 
 _PIECE = 10_000
 
+#: Why nothing is asked of an attachment by its id.
+UNTOLD = (
+    "where the id of an attachment is told is not shown: neither the answer to an upload nor the list holds a "
+    "number under which the file is found"
+)
+
 #: Records that are submitted in a realm so that attachments have a document, where drafts take none.
 _MOST_SUBMITTED = 30
 
@@ -77,7 +83,7 @@ def attach(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bo
     """Create an attachment and find out its id; `chunked` as for `upload`.
 
     Raises:
-        Blocked: it was refused, or no number in the answers is an id under which it is found.
+        Blocked, Untested: it was refused, or as for `found`.
     """
     created = upload(actor, uid, filename, content, chunked=chunked)
     done(created)
@@ -95,13 +101,16 @@ def found(
         patience: Seconds to look for it; as long as effects may take on the target by default.
 
     Raises:
-        Blocked: no number in the answer or in the list is an id under which it is found.
+        Blocked: the list lacks it, or no number is an id under which it is found though the answer tells an id.
+        Untested: it is listed, and neither the answer nor the list tells an id: where one is told is not shown.
     """
     tried: set[int] = set()
     made: list[Attachment] = []
+    records: list[Record] = []
 
     def look() -> bool:
-        for number in _guesses(actor, sought, created, size):
+        records[:] = []
+        for number in _guesses(actor, sought, created, size, records):
             attachment = replace(sought, id=number)
             if number not in tried and works(actor, attachment):
                 made.append(attachment)
@@ -109,8 +118,14 @@ def found(
             tried.add(number)
         return False
 
-    if eventually(look, actor.settle_seconds if patience is None else patience):
+    untold = f"{actor.realm} tells no id of an attachment"
+    known_untold = actor.shared.marked(untold)
+    if eventually(look, 0 if known_untold else actor.settle_seconds if patience is None else patience):
         return made[0]
+    if records and not list(_told(created, size, _OTHERWISE)):
+        if patience is None:  # for an ordinary name: the next one need not be looked for as long
+            actor.shared.mark(untold)
+        raise Untested(UNTOLD)
     raise Blocked(
         "createAttachment", f"no number in the answers is an id under which {sought.filename} is found"
     )
@@ -126,15 +141,26 @@ def works(actor: Actor, attachment: Attachment) -> bool:
     return answer.success and answer.content == attachment.content
 
 
-def _guesses(actor: Actor, sought: Attachment, created: Exchange, size: int) -> Iterator[int]:
+def _guesses(
+    actor: Actor, sought: Attachment, created: Exchange, size: int, records: list[Record]
+) -> Iterator[int]:
+    """Numbers that may be the id of an attachment; `records` takes up those of the list that name it."""
+    yield from _told(created, size)
+    for record in attachments_of(actor, sought.uid).walk():
+        if names_file(record, sought.filename):
+            records.append(record)
+            yield from ids_in(record, size)
+
+
+def _told(created: Exchange, size: int, rank: int | None = None) -> Iterator[int]:
+    """Numbers in the answer to an upload that may be its id; `rank` leaves those from this rank on out."""
     answer = created.answer
-    yield from ids_in(answer.json, size)
+    ranked = readers.ranked_integers(answer.json)
+    named = [number for place, number in ranked if rank is None or place < rank]
+    yield from (number for number in ids_in(answer.json, size) if number in named)
     in_location = re.search(r"/attachments/(\d{1,18})(?:/|$)", answer.headers.get("location", ""))
     if in_location:
         yield int(in_location[1])
-    for record in attachments_of(actor, sought.uid).walk():
-        if names_file(record, sought.filename):
-            yield from ids_in(record, size)
 
 
 def ids_in(record: Any, size: int) -> list[int]:
@@ -158,16 +184,22 @@ def lists(record: Record, attachment: Attachment) -> bool:
 
 @dataclass(frozen=True)
 class Attachment:
-    """An attachment that was created, with the id that makes follow-up calls work."""
+    """An attachment that was created, with the id that makes follow-up calls work; None where no answer tells it."""
 
     uid: str
-    id: int
+    id: int | None
     filename: str
     content: bytes
 
     @property
     def path(self) -> dict[str, str]:
-        """Its path parameters."""
+        """Its path parameters.
+
+        Raises:
+            Untested: no answer tells its id.
+        """
+        if self.id is None:
+            raise Untested(UNTOLD)
         return {"uid": self.uid, "attachmentId": str(self.id), "filename": self.filename}
 
 

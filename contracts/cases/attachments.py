@@ -193,10 +193,18 @@ def second_document(arrange: Arrangement, actor: Actor) -> SharedDocument:
 
 def _fill(arrange: Arrangement, actor: Actor, names: tuple[str, ...], uid: str) -> SharedDocument:
     uid = arrange.document(actor, uid)
-    attachments = tuple(attach(actor, uid, name, _content(name, uid)) for name in names)
+    attachments = tuple(_attached(actor, uid, name, _content(name, uid)) for name in names)
     # A list may be a moment late. Whether it holds them all is for the cases to say.
     arrange.eventually(lambda: len(list(attachments_of(actor, uid).walk())) >= len(names))
     return SharedDocument(uid, attachments)
+
+
+def _attached(actor: Actor, uid: str, name: str, content: bytes) -> Attachment:
+    """An attachment that was created; lists show it also where no answer tells its id."""
+    try:
+        return attach(actor, uid, name, content)
+    except Untested:
+        return Attachment(uid, None, name, content)
 
 
 def _content(name: str, uid: str) -> bytes:
@@ -211,9 +219,9 @@ def attachment_elsewhere(arrange: Arrangement, actor: Actor) -> tuple[Attachment
         Blocked: both documents have the same ids, so that one cannot be told from the other.
     """
     theirs, mine = second_document(arrange, actor), shared_document(arrange, actor)
-    taken = {each.id for each in theirs.attachments}
+    taken = {each.path["attachmentId"] for each in theirs.attachments}
     for attachment in reversed(mine.attachments):
-        if attachment.id not in taken:
+        if attachment.path["attachmentId"] not in taken:
             return attachment, theirs
     raise Blocked("createAttachment", "gives the same ids in both documents")
 
@@ -265,7 +273,7 @@ def some_listed(claim: Claim, arrange: Arrangement, actor: Actor, uid: str, made
 
 def without_id(uid: str, filename: str) -> Attachment:
     """An attachment that is only looked for by its file's name."""
-    return Attachment(uid, -1, filename, b"")
+    return Attachment(uid, None, filename, b"")
 
 
 def listed(claim: Claim, arrange: Arrangement, actor: Actor, *attachments: Attachment) -> None:
@@ -712,8 +720,9 @@ def numbers_listed(actor: Actor, attachment: Attachment) -> tuple[list[int], Exc
 
     Raises:
         Blocked: it is not listed under its file's name.
+        Untested: no answer tells its id.
     """
-    page = attachments_of(actor, attachment.uid).page()
+    page = attachments_of(actor, attachment.path["uid"]).page()
     done(page.exchange)
     for record in page.records or ():
         if lists(record, attachment):

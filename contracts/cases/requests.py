@@ -12,7 +12,7 @@ from contracts.cases.arrangement import Arrangement, Attachment
 from contracts.cases.contents import png
 from contracts.cases.generated_faults import ABSENT
 from contracts.cases.sample_records import WRONG_KIND, Samples
-from contracts.checks.outcomes import Blocked, done, taken
+from contracts.checks.outcomes import Blocked, Untested, done, taken
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import load_description, operations_with
@@ -201,7 +201,7 @@ class OrdinaryRequests:
         """A request for the list of a document with a file: how an empty list is answered is not shown."""
         try:
             return Request(operation, {"uid": self._picture().path["uid"]})
-        except Blocked:
+        except (Blocked, Untested):
             return self._bases.request(operation)
 
     def _picture(self) -> Attachment:
@@ -209,6 +209,8 @@ class OrdinaryRequests:
         found = self._arrange.once("picture of the author", self._attached_picture)
         if isinstance(found, Blocked):
             raise Blocked(found.operation, found.cause)
+        if isinstance(found, Untested):
+            raise Untested(str(found))
         return found
 
     def attached(self, operation: str, headers: Mapping[str, str]) -> Request:
@@ -233,12 +235,12 @@ class OrdinaryRequests:
             "attachmentExists", "no number in the answer to the upload is an attachment id that works"
         )
 
-    def _attached_picture(self) -> Attachment | Blocked:
+    def _attached_picture(self) -> Attachment | Blocked | Untested:
         # A failure is kept too: an upload cannot be removed, so it is not tried again for every case.
         uid = self._arrange.document(self._author, self._arrange.kept_uid("document-with-a-picture"))
         try:
             return self._arrange.attachment(self._author, uid, "picture.png", _PICTURE)
-        except Blocked as obstacle:
+        except (Blocked, Untested) as obstacle:
             return obstacle
 
     def submitting(self, operation: str, identifier: str) -> Request:

@@ -22,6 +22,7 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Headers, Response, read_timestamp
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation, load_description
+from contracts.session.private_folder import SharedState
 from contracts.session.session import HttpRequest, RequestContext, Session
 from contracts.session.tokens import Token
 from contracts.settings.target import ANONYMOUS, DOCUMENT_REALMS
@@ -87,6 +88,11 @@ class Actor:
     def settle_seconds(self) -> float:
         """How long an effect may take to show on the target."""
         return self._session.settle_seconds
+
+    @property
+    def shared(self) -> SharedState:
+        """What all workers of the run share."""
+        return self._session.shared
 
     def uploadable(self, size: int) -> int:
         """The size of a file, in bytes, or somewhat less than the limit of the settings where that may refuse it."""

@@ -20,6 +20,8 @@ class Scripted:
         self.role = role
         self.realm = realm
         self.sent: list[tuple[str, dict[str, Any]]] = []
+        self.settle_seconds = 0.0
+        self.shared = Session()
         self._rule = rule
 
     def send(self, operation: str, **parts: Any) -> Exchange:
@@ -48,6 +50,14 @@ class Session:
     def shared(self) -> "Session":
         """Itself."""
         return self
+
+    def mark(self, name: str) -> None:
+        """Leave a mark."""
+        self.kept[name] = True
+
+    def marked(self, name: str) -> bool:
+        """Whether there is this mark."""
+        return name in self.kept
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
         """Make what is not there yet."""
