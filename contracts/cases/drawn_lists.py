@@ -7,7 +7,7 @@ takes means what OData says, where the field is known by what `eq` picks and by 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import eq, ge, gt, le, lt, ne
 from typing import Final
@@ -229,20 +229,33 @@ class DrawnLists:
         return cls(_OF_FILES, arrange, attached, lambda: list_fields.file_field(arrange, actor), claim)
 
     def _claim_narrowed(self, lister: Lister) -> None:
-        """Claim that a filter by several values gives just those which filters by each of them give."""
+        """Claim that a filter by several values gives just those which filters by each of them give, each once."""
         path, own = self._field.by_filter, self._field.own
         if path is None or self._field.filters:
             return
         single, several = (lister.page(filter=equals(path, *values)) for values in (own[:1], own))
-        if not (single.size == 1 and single.names(own[0])):
-            return
+        plain, claim = lister.page(), self._judging(_FILTER)
+        wording = {"expected": f"{', '.join(own)}, and no other item", "seen": several.seen}
+        twice = [value for value in own if several.count(value) > plain.count(value) > 0]
+        if twice:
+            claim.holds(False, plain.exchange, several.exchange, **wording)
         strangers = several.size - len(several.order_of(own))
         # As many items as the list gives anyway may be all that fit on a page.
-        whole = 0 < several.size < lister.page().size
-        missing = [value for value in own if not several.names(value)] if whole else []
-        lost = [value for value in missing if lister.page(filter=equals(path, value)).names(value)]
-        wording = {"expected": f"{', '.join(own)}, and no other item", "seen": several.seen}
-        self._judging(_FILTER).holds(strangers <= 0 and not lost, several.exchange, **wording)
+        narrower = 0 < several.size < plain.size
+        if single.size == 1 and single.names(own[0]):
+            missing = [value for value in own if not several.names(value)] if narrower else []
+            lost = [value for value in missing if lister.page(filter=equals(path, value)).names(value)]
+            claim.holds(strangers <= 0 and not lost, several.exchange, **wording)
+        elif narrower and strangers <= 0:
+            self._claim_picked_alone(claim, lister, several)
+
+    def _claim_picked_alone(self, claim: Claim, lister: Lister, several: Page) -> None:
+        """Claim that what a filter by several values shows is shown by a filter by its own value, too."""
+        value = next(value for value in self._field.own if several.names(value))
+        alone = lister.page(filter=equals(self._field.filter_path, value))
+        if not usable(alone.exchange).refusal or alone.not_found:
+            wording = {"expected": f"the item {value}", "seen": alone.seen}
+            claim.holds(alone.names(value), several.exchange, alone.exchange, **wording)
 
     def are_answered(self, properties: Properties, deal: Deal, known: Sequence[Question]) -> None:
         """Claim that questions are answered: this realm's share of the known ones, and two that are drawn."""
@@ -266,9 +279,15 @@ class DrawnLists:
         picked = len(seen) == len(wanted) == page.size
         wording = {"expected": ", ".join(wanted) or "nothing", "seen": page.seen}
         plain = question.falling is None and question.top is not None and self._clauses == _OF_DRAFTS
-        self._judging(_BOUNDED if plain else _FILTER).holds(picked, page.exchange, **wording)
+        if picked or question.falling is None or not self._picks_unordered(question):
+            self._judging(_BOUNDED if plain else _FILTER).holds(picked, page.exchange, **wording)
         if question.falling is not None:
             self._judging(_ORDER).holds(seen == wanted, page.exchange, **wording)
+
+    def _picks_unordered(self, question: Question) -> bool:
+        """Whether a list without the order holds what was asked for: then it is the order that changes that."""
+        page, (whole, wanted) = self._ask(replace(question, falling=None)), self._model(question)
+        return len(page.order_of(whole)) == len(wanted) == page.size
 
     def _holds_own(self, collection: str | None) -> bool:
         """Whether the list of a collection holds the own items: which drafts are in others is not shown."""
