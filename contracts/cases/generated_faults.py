@@ -200,7 +200,16 @@ def _body_fault(case: Case[Any], data: CoveragePhaseData) -> Fault | None:
         return Fault("body", ".".join(steps), kind, {_UNKNOWN: 42})
     if isinstance(case.body, NotSet):
         return None
-    return Fault("body", ".".join(steps), kind, _member(case.body, steps))
+    value = _member(case.body, steps)
+    return Fault("body", ".".join(steps), kind, _filled(value) if kind == "wrong-kind" else value)
+
+
+def _filled(value: Any) -> Any:
+    """A value that is not empty in place of one that is: whether what is empty counts as missing is not shown."""
+    if isinstance(value, list) and not any(value):
+        return ["42"]
+    filled: dict[Any, Any] = {dict: {"text": "42"}, str: "42"}
+    return value if value else filled.get(type(value), value)
 
 
 def _steps(pointer: str) -> list[str]:

@@ -182,7 +182,7 @@ SILENT_CLAUSES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "attachment-persist-answer": _WRITTEN,
         "attachment-success-status": (*_SUCCESS, "head-204", "list-partial"),
         "attachment-failure-status": (*_REFUSALS, *_SHAPES),
-        "contact-mandatory-empty": ("empty-text-missing",),
+        "contact-mandatory-empty": ("empty-text-missing", "empty-values-absent"),
         "contact-optional-null": ("nulls-absent",),
         "contact-number-for-string": ("numbers-as-text",),
         "contact-language-key-unknown": ("languages-six",),

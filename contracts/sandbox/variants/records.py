@@ -95,6 +95,15 @@ class _NullsAbsent(Validator):
         yield from super().field_faults(field, value, given and value is not None, expectation)
 
 
+@VARIANTS.layer("validator", "empty-values-absent")
+class _EmptyAbsent(Validator):
+    """Whether an empty text, object or array counts as left out is not shown: it does, whatever the field's kind."""
+
+    def field_faults(self, field: Field, value: Any, given: bool, expectation: Expectation) -> Faults:
+        empty = value in ("", {}, [])
+        yield from super().field_faults(field, None if empty else value, given and not empty, expectation)
+
+
 @VARIANTS.layer("validator", "forms-checked")
 class _Forms(Validator):
     """Whether e-mail, telephone and web addresses are checked for their form is not shown: they are."""

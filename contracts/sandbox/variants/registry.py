@@ -252,6 +252,7 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
         "draft-schema-stays",
         "numbers-as-text",
         "nulls-absent",
+        "empty-values-absent",
         "submission-nulls-absent",
         "submission-members-ignored",
         "header-ignored",
