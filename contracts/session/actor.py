@@ -22,8 +22,8 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Headers, Response, read_timestamp
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation, load_description
-from contracts.session.private_folder import SharedState
 from contracts.session.session import HttpRequest, RequestContext, Session
+from contracts.session.shared_state import SharedState
 from contracts.session.tokens import Token
 from contracts.settings.target import ANONYMOUS, DOCUMENT_REALMS
 
