@@ -100,10 +100,10 @@ def _load_library() -> None:
     preload(object())
     for command in ("run", "gate", "sweep", "program"):
         import_module(f"contracts.cli.{command}")
-    _compile_templates()
+    compile_templates()
 
 
-def _compile_templates() -> None:
+def compile_templates() -> None:
     """Compile the templates of the page, which takes a run a quarter of its time, once for all forks."""
     import jinja2  # noqa: PLC0415 - only where the library is to be loaded
 

@@ -13,7 +13,7 @@ import time
 import tomllib
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,9 @@ import yaml
 
 from contracts.cli import program
 from contracts.reports import __main__ as reports_again
+from contracts.settings.embedded_sandbox import EmbeddedSandbox
 from tests.meta.hostile.probe import NASTY, Ended, Wrong, shown_safely
+from tests.meta.launcher import compile_templates
 
 #: One value of each kind that JSON has, and texts that lead elsewhere or cannot be shown.
 KINDS: tuple[Any, ...] = (None, True, -1, 10**30, 0.5, "", "../../x", *NASTY, [], [None], {}, {"x": None})
@@ -42,19 +44,27 @@ def replaced(content: Any) -> Iterator[Any]:
             yield from ([*content[:number], other, *content[number + 1 :]] for other in replaced(item))
 
 
-def texts(path: Path, line: int | None) -> Iterator[str]:
-    """The texts of a file with one value in it replaced: JSON, YAML, or a line of JSON lines."""
+def texts(path: Path, line: int | None, most: int) -> Iterator[str]:
+    """Texts of a file with one value in it replaced: JSON, YAML, TOML, or a line of JSON lines.
+
+    Args:
+        line: The line of JSON lines that is altered.
+        most: How many texts at most, evenly from all there are.
+    """
     text = path.read_text("utf-8")
+    before, after = "", ""
+    read: Callable[[str], Any] = json.loads
+    write: Callable[[Any], str] = json.dumps
     if line is not None:
-        lines = text.split("\n")
-        for other in replaced(json.loads(lines[line])):
-            yield "\n".join([*lines[:line], json.dumps(other), *lines[line + 1 :]])
+        lines = text.splitlines(keepends=True)
+        before, text, after = "".join(lines[:line]), lines[line], "\n" + "".join(lines[line + 1 :])
     elif path.suffix == ".yaml":
-        yield from (yaml.safe_dump(other) for other in replaced(yaml.safe_load(text)))
+        read, write = yaml.safe_load, yaml.safe_dump
     elif path.suffix == ".toml":
-        yield from map(_toml, replaced(tomllib.loads(text)))
-    else:
-        yield from map(json.dumps, replaced(json.loads(text)))
+        read, write = tomllib.loads, _toml
+    every = list(replaced(read(text)))
+    for other in every[:: max(1, -(-len(every) // most))]:
+        yield before + write(other) + after
 
 
 def _toml(content: Any) -> str:
@@ -94,6 +104,12 @@ def _refuse(*_: Any) -> None:
     raise ConnectionRefusedError(111, "Connection refused")
 
 
+def _unstarted(sandbox: EmbeddedSandbox) -> EmbeddedSandbox:
+    """Start no process that nothing would reach."""
+    sandbox._base_url = "http://127.0.0.1:9"
+    return sandbox
+
+
 def _end(*_: Any, **__: Any) -> None:
     raise SystemExit(0)
 
@@ -129,6 +145,7 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
     its files, where it is to end instead.
     """
     socket.socket.connect = _refuse  # type: ignore[method-assign]
+    EmbeddedSandbox.__enter__ = _unstarted  # type: ignore[method-assign]
     time.sleep = lambda _: None
     if beginning := order.get("beginning"):
         setattr(import_module(beginning[0]), beginning[1], _end)
@@ -136,14 +153,13 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
     usual, around = path.read_bytes(), _listing(folder.parent)
     if order.get("packed"):
         _pack(path, *order["packed"])
+    compile_templates()
     before = tried(order["words"])
     if order.get("line") is None and before.code not in set(order["codes"]) - {4}:
         raise SystemExit(f"as it is, it ends with {before.code}: {before.all.strip()[-300:]}")
-    every = list(texts(path, order.get("line")))
-    chosen = every[:: max(1, -(-len(every) // order["most"]))]
     codes: Counter[int] = Counter()
     wrong: Counter[str] = Counter()
-    for text in chosen:
+    for text in texts(path, order.get("line"), order["most"]):
         path.write_text(text, "utf-8", "surrogatepass")
         if packed := order.get("packed"):
             _pack(path, *packed)
@@ -152,7 +168,7 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
         if said := _complaint(ended, order, around, folder):
             wrong[said] += 1
     path.write_bytes(usual)
-    return {"tried": len(chosen), "codes": dict(codes), "wrong": wrong.most_common(12)}
+    return {"tried": codes.total(), "codes": dict(codes), "wrong": wrong.most_common(12)}
 
 
 if __name__ == "__main__":
