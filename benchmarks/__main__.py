@@ -49,7 +49,7 @@ def main(exchanges: int, small: bool) -> None:
     cost = exchange_cost(exchanges)
     click.echo(
         f"checked exchange    {cost.checked_ms:.2f} ms, bare requests.Session {cost.bare_ms:.2f} ms: "
-        f"ratio {cost.ratio:.2f} (bar 1.6)"
+        f"ratio {cost.ratio:.2f} (bar 1.5)"
     )
     passage = passage_cost(exchanges, _SMALL_UPLOAD_MB if small else _UPLOAD_MB)
     click.echo(

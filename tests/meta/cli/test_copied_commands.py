@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from junitparser import JUnitXml
 
-from tests.meta.program import Program
+from tests.meta.program import Launcher, Program
 from tests.meta.sandbox_client import running
 
 DEFECT = "--sandbox-arguments=--defect uid-accepts-ten"
@@ -35,8 +35,15 @@ class Printed:
         return list(dict.fromkeys(each for each in both if each.startswith(f"registry-contracts {word} ")))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory, library_launcher: Launcher) -> Program:
+    """A runner of the program in a process and a folder of its own, the same for both tests."""
+    return Program(tmp_path_factory.mktemp("copied") / "elsewhere", library_launcher)
+
+
+@pytest.fixture(scope="module")
 def printed(program: Program) -> Printed:
+    program.folder.mkdir()
     ended = program("run", "--clause", "uid-too-short", "--realm", "abs-dev", DEFECT)
     assert ended.code == 1, ended
     terminal = dict(re.findall(r"^   (explain|replay|serve|by hand) +(.*)$", ended.out, re.MULTILINE))
