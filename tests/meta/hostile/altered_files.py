@@ -145,7 +145,7 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
     its files, where it is to end instead.
     """
     socket.socket.connect = _refuse  # type: ignore[method-assign]
-    EmbeddedSandbox.__enter__ = _unstarted  # type: ignore[method-assign]
+    EmbeddedSandbox.__enter__ = _unstarted  # type: ignore[method-assign, assignment]
     time.sleep = lambda _: None
     if beginning := order.get("beginning"):
         setattr(import_module(beginning[0]), beginning[1], _end)
