@@ -141,8 +141,8 @@ def _lines(given: ReleaseAnswer) -> Iterator[str]:
     yield from _some(
         "contradicted",
         [
-            f"{each.clause} ({each.operation}) in {', '.join(each.realms)}: {each.says}"
-            for each in given.failing
+            f"{clause.clause} ({clause.operation}) in {', '.join(clause.realms)}: {clause.says}"
+            for clause in given.failing
         ],
     )
     for label, several in (("not judged", given.unjudged), ("not covered", given.not_covered)):

@@ -78,7 +78,7 @@ def command(*, name: str, reports: Path, as_json: bool) -> int:
 
 def _operation_named(name: str) -> Operation | None:
     operations = load_description().operations
-    return next((each for key, each in operations.items() if key.lower() == name.lower()), None)
+    return next((operation for key, operation in operations.items() if key.lower() == name.lower()), None)
 
 
 def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
@@ -104,13 +104,13 @@ def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
         "deviations": [
             {
                 "target": target,
-                "realms": list(each.realms),
-                "operation": each.operation,
-                "reason": each.reason,
+                "realms": list(accepted.realms),
+                "operation": accepted.operation,
+                "reason": accepted.reason,
             }
-            | {"issue": each.issue, "expires": each.expires.isoformat(), "place": each.place}
-            for target, each in deviations(Path.cwd())
-            if each.clause == clause.id
+            | {"issue": accepted.issue, "expires": accepted.expires.isoformat(), "place": accepted.place}
+            for target, accepted in deviations(Path.cwd())
+            if accepted.clause == clause.id
         ],
         "defects": None
         if broken is None

@@ -204,10 +204,10 @@ def _profiles(_chosen: Filters) -> Iterable[Row]:
 
 def _defects(chosen: Filters) -> Iterable[Row]:
     wanted = {clause.id for clause in _chosen_clauses(chosen)}
-    for each in sandbox_setup.installed(sandbox_setup.defects()):
-        if each.clause in wanted and (chosen.operation is None or chosen.operation in each.operations):
-            row: Row = {"id": each.name, "clause": each.clause, "operations": list(each.operations)}
-            yield row | {"sentence": each.sentence}
+    for defect in sandbox_setup.installed(sandbox_setup.defects()):
+        if defect.clause in wanted and (chosen.operation is None or chosen.operation in defect.operations):
+            row: Row = {"id": defect.name, "clause": defect.clause, "operations": list(defect.operations)}
+            yield row | {"sentence": defect.sentence}
 
 
 def _named(

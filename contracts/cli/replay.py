@@ -155,9 +155,9 @@ def _lines(
             "left out",
             f"{many(sequence.left_out, 'request')} of the suite's own, or no operation of the interface",
         )
-    for number, each in enumerate(rounds, 1):
+    for number, done in enumerate(rounds, 1):
         yield ""
-        yield from _round(session, each, number, rounds[: number - 1], verbose=verbose)
+        yield from _round(session, done, number, rounds[: number - 1], verbose=verbose)
     yield ""
     yield _verdict(rounds, sequence)
     if found is not None and found.command:
@@ -179,7 +179,7 @@ def _round(
         yield f"{mark}{manual_commands.one_line(recorded)}{then}"
         if verbose:
             yield from (f"    {line}" for line in list(manual_commands.exchange_lines(recorded))[1:])
-    if verbose or not any(_shows(done) == _shows(each) for each in before):
+    if verbose or not any(_shows(done) == _shows(earlier) for earlier in before):
         yield from _shown(done)
 
 

@@ -63,8 +63,8 @@ def command(
     if url and urlsplit(url).scheme not in {"http", "https"}:
         raise UsageError(f"--url is no web address: '{url}'")
     found, broken = defects(), defaultdict(list)
-    for each in found or ():
-        broken[each.clause].append((each.name, each.sentence))
+    for defect in found or ():
+        broken[defect.clause].append((defect.name, defect.sentence))
     built = build(
         sources or (Path("reports"),),
         output,

@@ -169,7 +169,7 @@ def causes_of(
         groups[place].append(finding)
     made = []
     for group in groups.values():
-        group.sort(key=lambda each: realms.get(each.realm, len(realms)))
+        group.sort(key=lambda finding: realms.get(finding.realm, len(realms)))
         shown = [_Shown(record, finding) for finding in group]
         made.append((_worded(group, shown[0], clauses.get(group[0].clause)), shown))
     return _folded(made)
@@ -215,8 +215,8 @@ def _blocking(operation: str, findings: Sequence[Finding]) -> Finding | None:
     on_it = next((finding for finding in findings if finding.operation == operation), None)
     if on_it is not None:
         return on_it
-    firm = (each for each in findings if each.standing in {Standing.FAIL, Standing.DEVIATION})
-    return next((each for each in firm if _relies_on(operation, each.operation)), None)
+    firm = (finding for finding in findings if finding.standing in {Standing.FAIL, Standing.DEVIATION})
+    return next((finding for finding in firm if _relies_on(operation, finding.operation)), None)
 
 
 def _relies_on(operation: str | None, other: str | None) -> bool:
@@ -240,7 +240,7 @@ class _Shown:
     def __init__(self, record: RunRecord, finding: Finding) -> None:
         self.finding = finding
         exchanges = [record.exchanges[key] for key in finding.exchanges if key in record.exchanges]
-        mine = [each for each in exchanges if each.operation == finding.operation]
+        mine = [exchange for exchange in exchanges if exchange.operation == finding.operation]
         self.exchanges: Sequence[Exchange] = mine or exchanges
         self._keys = {id(record.exchanges[key]): key for key in finding.exchanges if key in record.exchanges}
         self.last = exchanges[-1] if exchanges else None
@@ -256,7 +256,9 @@ class _Shown:
         if not self.exchanges:
             return None
         answer = _STATUS.fullmatch(self.finding.seen.strip())
-        judged = answer is not None and all(str(each.status) != answer["status"] for each in self.exchanges)
+        judged = answer is not None and all(
+            str(exchange.status) != answer["status"] for exchange in self.exchanges
+        )
         if judged and self.last is not None:
             # What was judged is the answer to another operation, which shows the effect.
             return self._keys[id(self.last)], self.last
@@ -293,8 +295,8 @@ class _Shown:
     @cached_property
     def options(self) -> list[frozenset[str]]:
         """Names of the query's parameters, for each exchange."""
-        facts = [read_request(each, load_description()) for each in self.exchanges]
-        return [frozenset(name for name, _ in each.query) for each in facts if each is not None]
+        facts = [read_request(exchange, load_description()) for exchange in self.exchanges]
+        return [frozenset(name for name, _ in request.query) for request in facts if request is not None]
 
 
 _Group = tuple[Cause, Sequence[_Shown]]
@@ -393,7 +395,7 @@ def _needs_fewer_options(above: _Shown, shown: _Shown) -> bool:
     if not (above.taken and shown.taken) or not above.options or not shown.options:
         return False
     few = frozenset[str]().union(*above.options)
-    return bool(few) and any(few < each for each in shown.options)
+    return bool(few) and any(few < names for names in shown.options)
 
 
 def _worded(group: Sequence[Finding], shown: _Shown, clause: Clause | None) -> Cause:
@@ -450,8 +452,8 @@ def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]
         f"But {who} was answered {status}{f' ({quote})' if quote and (message or not errors) else ''}{errors}"
     )
     if taken and _IN_WORDS.fullmatch(body):
-        told = plain_line(body, _SEEN)
-        words += f" {told}" if told.startswith("with") else f" ({told})"
+        quoted = plain_line(body, _SEEN)
+        words += f" {quoted}" if quoted.startswith("with") else f" ({quoted})"
     elif taken and who == _SIGN_IN and "…" not in body:
         lacking = [name for name in _GIVEN_BY_SIGN_IN if f'"{name}"' not in body]
         words += f" without {' and '.join(lacking)}" if lacking else ""
@@ -491,9 +493,9 @@ def _behind(finding: Finding, words: str, last: Exchange | None) -> str:
     members = dict.fromkeys(name for item in items for name in item)
     named = {name: [str(item.get(name)) for item in items] for name in members}
     best = max(
-        named.values(), key=lambda values: sum(each in finding.expected for each in values), default=[]
+        named.values(), key=lambda values: sum(value in finding.expected for value in values), default=[]
     )
-    named_in_expected = any(each in finding.expected for each in best)
+    named_in_expected = any(value in finding.expected for value in best)
     return f" ({plain_line(', '.join(best), _SEEN)})" if named_in_expected else ""
 
 
@@ -511,7 +513,11 @@ def _errors_in_words(last: Exchange | None, status: str) -> str:
         found = readers.errors(last.response) or []
     except readers.Ambiguous:
         return ""
-    codes = [f"{each.get('code')} for {each.get('property')}" for each in found if isinstance(each, dict)]
+    codes = [
+        f"{element.get('code')} for {element.get('property')}"
+        for element in found
+        if isinstance(element, dict)
+    ]
     more = len(codes) - _ERRORS_TOLD
     words = plain_line(", ".join(codes[:_ERRORS_TOLD]), _SEEN)
     return f" with {words}{f' and {more} more' if more > 0 else ''}" if codes else ""
@@ -538,7 +544,7 @@ def _sentence(words: str) -> str:
 def _marks(finding: Finding, faults: Sequence[RequestFault], last: Exchange | None) -> Iterable[str]:
     """Texts that give it away: what is at fault in the request, and what the answer was judged by."""
     for fault in faults:
-        yield from (told.removesuffix("…") for told in re.findall(r"'([^']{3,})'", fault.says)[:1])
+        yield from (quoted.removesuffix("…") for quoted in re.findall(r"'([^']{3,})'", fault.says)[:1])
         if fault.in_content and fault.kind != "missing":
             yield f'"{fault.field}"'
     answer = _STATUS.fullmatch(finding.seen.strip())
@@ -551,5 +557,5 @@ def _marks(finding: Finding, faults: Sequence[RequestFault], last: Exchange | No
         )
         yield from list(secret_headers) or [REDACTED]
     yield from (f'"{found["name"]}"' for found in _MEMBER.finditer(finding.seen))
-    told = finding.expected if answer else f"{_QUOTED.split(finding.seen)[0]} {finding.expected}"
-    yield from dict.fromkeys(word for word in _WORD.findall(told) if _IDENTIFYING.search(word))
+    words = finding.expected if answer else f"{_QUOTED.split(finding.seen)[0]} {finding.expected}"
+    yield from dict.fromkeys(word for word in _WORD.findall(words) if _IDENTIFYING.search(word))

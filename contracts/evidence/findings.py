@@ -94,8 +94,8 @@ def merge_findings(seen: Iterable[SeenFinding], levels: Mapping[str, str]) -> tu
         One finding per clause, realm and operation: worst standing first, then by clause, operation, realm.
     """
     groups: dict[str, list[SeenFinding]] = defaultdict(list)
-    for each in seen:
-        groups[finding_id(each.clause, each.realm, each.operation)].append(each)
+    for finding in seen:
+        groups[finding_id(finding.clause, finding.realm, finding.operation)].append(finding)
     findings = [_merge(key, group, levels.get(group[0].clause, "must")) for key, group in groups.items()]
     return _sorted(findings)
 

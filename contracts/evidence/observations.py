@@ -156,7 +156,9 @@ def what_was_sent(exchanges: Iterable[tuple[Exchange, Mapping[str, str]]]) -> Se
     members: set[str] = set()
     identifiers: set[str] = set()
     others: set[str] = set()
-    files = {name for name, each in load_description().operations.items() if each.family == "attachment"}
+    files = {
+        name for name, operation in load_description().operations.items() if operation.family == "attachment"
+    }
     for exchange, path in exchanges:
         if exchange.method not in ("POST", "PUT") or exchange.operation == "createToken":
             continue

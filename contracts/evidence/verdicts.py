@@ -613,7 +613,7 @@ def judge(
     holding = dict(_applicable_exit_codes(record, verdict))
     code = deciding_exit_code(holding)
     # What stopped a run that judged nothing is all there is to tell of the environment.
-    nothing_judged = bool(record.run.breaker) and not any(verdict.count(each) for each in _JUDGED_CELLS)
+    nothing_judged = bool(record.run.breaker) and not any(verdict.count(kind) for kind in _JUDGED_CELLS)
     with_faults = code is ExitCode.INCONCLUSIVE and verdict.environment_faults and not nothing_judged
     reason = f"{holding[code]}; {verdict.environment_faults}" if with_faults else holding[code]
     shard = record.run.shard
@@ -640,16 +640,20 @@ def _evidence(record: RunRecord, findings: Sequence[Finding]) -> dict[tuple[str,
         for clause in dict.fromkeys(touched):
             cases[clause, case.realm].append(case)
     keyed = [
-        {(each.clause, each.realm) for each in group}
+        {(entry.clause, entry.realm) for entry in group}
         for group in (findings, record.observations, record.untested)
     ]
     places = dict.fromkeys([*cases, *sorted(set().union(*keyed))])
     return {
         place: Evidence(
             cases=tuple(cases.get(place, ())),
-            findings=tuple(each for each in findings if (each.clause, each.realm) == place),
-            observations=tuple(each for each in record.observations if (each.clause, each.realm) == place),
-            untested=tuple(each for each in record.untested if (each.clause, each.realm) == place),
+            findings=tuple(finding for finding in findings if (finding.clause, finding.realm) == place),
+            observations=tuple(
+                observation
+                for observation in record.observations
+                if (observation.clause, observation.realm) == place
+            ),
+            untested=tuple(entry for entry in record.untested if (entry.clause, entry.realm) == place),
         )
         for place in places
     }
@@ -658,8 +662,10 @@ def _evidence(record: RunRecord, findings: Sequence[Finding]) -> dict[tuple[str,
 def _suite_mistakes(record: RunRecord, clauses: Mapping[str, Clause]) -> Iterator[str]:
     """Yield the suite's own mistakes: clauses the catalogue does not know, failures without a finding."""
     named = {clause for case in record.cases for clause in case.clauses}
-    named |= {each.clause for each in record.findings} | {each.clause for each in record.observations}
-    named |= {each.clause for each in record.untested}
+    named |= {finding.clause for finding in record.findings} | {
+        observation.clause for observation in record.observations
+    }
+    named |= {clause.clause for clause in record.untested}
     for clause in sorted(named - clauses.keys()):
         yield f"the catalogue has no clause '{clause}', yet a case speaks of it"
     explained = {finding.case for finding in record.findings if finding.confirmed}
@@ -673,7 +679,9 @@ def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[t
     findings, cells = verdict.findings, counting(record, verdict.cells)
     if record.run.interrupted:
         yield ExitCode.INTERRUPTED, interrupted(record, verdict.causes)
-    failing = any(each.fails for each in findings) or any(each.fails for each in verdict.deviations)
+    failing = any(finding.fails for finding in findings) or any(
+        deviation.fails for deviation in verdict.deviations
+    )
     if failing or verdict.drift.blocking:
         reason = failed(record, verdict.causes, verdict.deviations) if failing else None
         yield ExitCode.FAIL, "; ".join(filter(None, (reason, verdict.drift.blocking)))

@@ -250,9 +250,9 @@ def _why(answer: Mapping[str, Any]) -> str:
 
 def _pairs(listed: Any) -> Iterator[tuple[str, str]]:
     """Headers; names that begin with a colon are HTTP/2's own."""
-    for each in listed if isinstance(listed, list) else ():
-        if isinstance(each, dict) and not str(each.get("name", "")).startswith(":"):
-            yield str(each.get("name", "")), str(each.get("value", ""))
+    for header in listed if isinstance(listed, list) else ():
+        if isinstance(header, dict) and not str(header.get("name", "")).startswith(":"):
+            yield str(header.get("name", "")), str(header.get("value", ""))
 
 
 def _request_body(request: Mapping[str, Any], method: str, headers: Headers) -> Body:

@@ -114,7 +114,9 @@ def errors(answer: Response) -> list[Any] | None:
     telling = [array for number, array in enumerate(found) if array and array not in found[:number]]
     if len(telling) > 1:
         coded = [
-            array for array in telling if all(isinstance(each, dict) and "code" in each for each in array)
+            array
+            for array in telling
+            if all(isinstance(element, dict) and "code" in element for element in array)
         ]
         if len(coded) != 1:
             raise Ambiguous("the answer holds several different errors arrays")

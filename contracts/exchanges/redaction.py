@@ -135,7 +135,7 @@ def _views(text: str) -> Iterator[str]:
     yield text
     layer = [text]
     for _ in range(_LAYERS):
-        layer = [view for each in layer for view in _uncovered(each)]
+        layer = [view for covered in layer for view in _uncovered(covered)]
         yield from layer
 
 

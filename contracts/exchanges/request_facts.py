@@ -136,8 +136,8 @@ def _in_query(operation: Operation, query: Sequence[tuple[str, str]]) -> Iterato
         if usual is None:
             yield RequestFault("query:unknown-property", f"the query names {name!r}, which is not listed")
         elif usual != name:
-            said = f"the query names {name!r}; the document writes {usual!r}"
-            yield RequestFault(f"query.{usual}:letter-case", said, firm=False)
+            why = f"the query names {name!r}; the document writes {usual!r}"
+            yield RequestFault(f"query.{usual}:letter-case", why, firm=False)
 
 
 def _in_headers(
@@ -180,7 +180,7 @@ def _of_text(
 ) -> Iterator[RequestFault]:
     """Faults of a parameter; on the wire it is text, so a number is a text of digits."""
     value: Any = int(text) if text.lstrip("-").isdigit() and text.isascii() and len(text) < 19 else text
-    if all(not candidate_ok(validator, each) for each in (value, text)):
+    if all(not candidate_ok(validator, form) for form in (value, text)):
         for error in validator.iter_errors(text):
             word = _KINDS.get(_keyword(error), "unknown-value")
             yield RequestFault(f"{key}:{word}", shown)
@@ -231,20 +231,20 @@ def _readable(value: Any) -> Any:
 
 def _of_body(error: jsonschema_rs.ValidationError, whole: Any) -> Iterator[RequestFault]:
     steps = [str(step) for step in error.instance_path]
-    said = cut(error.message, _SHOWN)
+    why = cut(error.message, _SHOWN)
     place = ".".join(["body", *steps])
     keyword = _keyword(error)
     if keyword == "required":
         name = getattr(error.kind, "property", "")
         yield RequestFault(f"{place}.{name}:missing", f"{'.'.join([*steps, name])} is missing")
     elif keyword in ("additionalProperties", "unevaluatedProperties"):
-        yield RequestFault(f"{place}:unknown-property", said)
+        yield RequestFault(f"{place}:unknown-property", why)
     elif keyword == "propertyNames" and _in_other_case(error):
-        yield RequestFault(f"{place}:letter-case", said, firm=False)
+        yield RequestFault(f"{place}:letter-case", why, firm=False)
     else:
         kind = _KINDS.get(keyword, "wrong-kind")
         yield RequestFault(
-            f"{place}:{kind}", said, firm=_is_firm(kind, error, _at(whole, error.instance_path))
+            f"{place}:{kind}", why, firm=_is_firm(kind, error, _at(whole, error.instance_path))
         )
 
 
@@ -294,9 +294,9 @@ def _validators(operation: str) -> Mapping[tuple[str, str], tuple[jsonschema_rs.
     item = description.bundle["paths"][found.path]
     listed = parameters_of(description.bundle, item, item[found.method.lower()])
     return {
-        (each["in"], each["name"]): (_validator(json.dumps(each["schema"], sort_keys=True)),)
-        for each in listed
-        if "schema" in each
+        (parameter["in"], parameter["name"]): (_validator(json.dumps(parameter["schema"], sort_keys=True)),)
+        for parameter in listed
+        if "schema" in parameter
     }
 
 
@@ -408,8 +408,8 @@ def scheme_fault(headers: Mapping[str, str]) -> RequestFault | None:
     scheme, _, token = value.partition(" ")
     if not value or scheme.lower() == _SCHEME or _BLANKED.fullmatch(value):
         return None
-    said = f"the scheme is {scheme!r}" if token else "the token stands without a scheme"
-    return RequestFault("header.Authorization:scheme", f"{said}; the document writes Bearer", firm=False)
+    why = f"the scheme is {scheme!r}" if token else "the token stands without a scheme"
+    return RequestFault("header.Authorization:scheme", f"{why}; the document writes Bearer", firm=False)
 
 
 _NEVER_ISSUED = RequestFault("header.Authorization:unknown-value", "the token was never issued")

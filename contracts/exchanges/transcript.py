@@ -83,7 +83,7 @@ def body_text(body: Body, limit: int = _SHOWN_CHARACTERS, marks: Iterable[str] =
 def _around(text: str, limit: int, marks: Iterable[str]) -> str:
     """The beginning of a text, and where the rarest mark lies beyond it, its surroundings."""
     # What stands everywhere gives nothing away.
-    mark = min((each for each in marks if each in text), key=text.count, default="")
+    mark = min((mark for mark in marks if mark in text), key=text.count, default="")
     place = text.find(mark)
     if len(text) <= limit or place < limit:
         return text[:limit]

@@ -160,8 +160,16 @@ def compare(accepted: Facts, seen: Facts) -> tuple[Change, ...]:
         for difference in _differences(place, accepted.get(place, {}), facts):
             alike[place.clause, place.operation, difference].append(place.realm)
     changes = [
-        Change(each.kind, clause, operation, tuple(realms), each.point, shown(each.was), shown(each.now))
-        for (clause, operation, each), realms in alike.items()
+        Change(
+            difference.kind,
+            clause,
+            operation,
+            tuple(realms),
+            difference.point,
+            shown(difference.was),
+            shown(difference.now),
+        )
+        for (clause, operation, difference), realms in alike.items()
     ]
     return tuple(sorted(changes, key=_rank))
 
@@ -364,7 +372,7 @@ def drift_causes(changes: Iterable[Change]) -> tuple[DriftCause, ...]:
         alike[_essence(change)].append(change)
     causes = [DriftCause(_sentence(found), tuple(found)) for found in alike.values()]
     return tuple(
-        sorted(causes, key=lambda each: (*_rank(each.changes[0])[:2], -len(each.changes), each.says))
+        sorted(causes, key=lambda cause: (*_rank(cause.changes[0])[:2], -len(cause.changes), cause.says))
     )
 
 
@@ -419,7 +427,7 @@ def _subject(operations: Sequence[str]) -> str:
     """Operations in words: all that write, or all that read, where they are all; else by their names."""
     known = load_description().operations
     for safe, word in _WORDS_FOR_ALL.items():
-        like = {name for name, each in known.items() if each.safe is safe and each.protected}
+        like = {name for name, operation in known.items() if operation.safe is safe and operation.protected}
         if len(like) > 1 and set(operations) == like:
             return f"all {len(like)} operations that {word}"
     if len(operations) <= _NAMED:
@@ -530,7 +538,9 @@ def change_lines(changes: Sequence[Change], *, fold: bool = True) -> Iterator[st
 
 def realm_difference_lines(differences: Iterable[RealmDifference]) -> Iterator[str]:
     """Yield what realms do not agree on, a line for each point and one for each value."""
-    for (clause, operation), group in groupby(differences, key=lambda each: (each.clause, each.operation)):
+    for (clause, operation), group in groupby(
+        differences, key=lambda change: (change.clause, change.operation)
+    ):
         yield f"{clause} · {operation}"
         for difference in group:
             yield f"  {difference.point}"

@@ -306,9 +306,9 @@ def read_facts(document: Mapping[str, Any]) -> Facts:
     """
     answered = _answered(document.get("answers", ()))
     collected: dict[Place, dict[str, set[str] | tuple[str, ...]]] = defaultdict(dict)
-    for each in document["observations"]:
-        place = _place(each)
-        for path, value in _flat(each["seen"], has_shape=place in answered):
+    for observation in document["observations"]:
+        place = _place(observation)
+        for path, value in _flat(observation["seen"], has_shape=place in answered):
             _add(collected[place], path, value)
     statuses = _statuses(document.get("answers", ()))
     for place, seen in statuses.items():

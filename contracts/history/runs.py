@@ -175,7 +175,7 @@ def merge_folded(one: Folded | None, other: Folded | None) -> Folded | None:
     """Put together what two histories folded of one target; runs that both folded are counted once at most."""
     if one is None or other is None:
         return one or other
-    older, newer = sorted((one, other), key=lambda each: each.until)
+    older, newer = sorted((one, other), key=lambda run: run.until)
     cells = {clause: dict(realms) for clause, realms in older.cells.items()}
     for clause, realms in newer.cells.items():
         for realm, mark in realms.items():
@@ -293,7 +293,7 @@ def merge(histories: Iterable[History], keep: int = KEPT_RUNS) -> History:
             entries += kept
             folded += [old] if old else []
     left = [entry for entry in whole.folded if entry.series not in whole.series_of(entry.target)]
-    folded = sorted([*folded, *left], key=lambda each: (each.target, each.series))
+    folded = sorted([*folded, *left], key=lambda run: (run.target, run.series))
     return History(tuple(sorted(entries, key=_age)), tuple(folded), damaged)
 
 

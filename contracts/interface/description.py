@@ -259,7 +259,7 @@ class Description:
     def __post_init__(self) -> None:
         """Sort templates by method and length, literal ones first, so that a match looks at a few only."""
         shapes: dict[tuple[str, int], list[Operation]] = {}
-        for operation in sorted(self.operations.values(), key=lambda each: each.rank):
+        for operation in sorted(self.operations.values(), key=lambda operation: operation.rank):
             shapes.setdefault((operation.method, len(segments(operation.path))), []).append(operation)
         object.__setattr__(self, "_by_shape", {shape: tuple(found) for shape, found in shapes.items()})
 

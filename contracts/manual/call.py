@@ -114,8 +114,13 @@ def _facts(exchanges: list[Exchange], noted: list[tuple[Result, str]], target: T
     own = {exchange.id: replace(exchange, case=_CASE) for exchange in exchanges}
     record = _record(own, target)
     observations = [
-        {"clause": each.clause, "operation": each.operation, "realm": realm, "seen": each.seen}
-        for each, realm in noted
+        {
+            "clause": observation.clause,
+            "operation": observation.operation,
+            "realm": realm,
+            "seen": observation.seen,
+        }
+        for observation, realm in noted
     ]
     return read_facts({"observations": observations, "answers": answers_of(record)})
 

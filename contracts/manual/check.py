@@ -497,14 +497,14 @@ def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally,
     if not spans:
         raise UsageError(f"{shown}: no entry of it is a web request; export the traffic as HAR")
     overlapped = dict(zip(spans, overlapping(list(spans.values())), strict=True))
-    for each in archive:
-        if each.number not in spans:
+    for exchange in archive:
+        if exchange.number not in spans:
             continue
-        each.overlapped = overlapped[each.number]
-        if options.base_url is None or _below(each.url, options.base_url):
-            watch.count(each)
+        exchange.overlapped = overlapped[exchange.number]
+        if options.base_url is None or _below(exchange.url, options.base_url):
+            watch.count(exchange)
         else:
-            watch.tally.elsewhere(site_of(each.url).partition("://")[2])
+            watch.tally.elsewhere(site_of(exchange.url).partition("://")[2])
     times = sorted(span.started for span in spans.values() if span.started is not None)
     facts = CheckFacts(
         kind="archive",

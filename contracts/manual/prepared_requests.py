@@ -535,7 +535,7 @@ class RequestPreparer:
             known = next((name for name in HEADERS if name.lower() == part.name.lower()), part.name)
             return replace(request, headers={**request.headers, known: None}), content
         if part.place == "query":
-            kept = {each: value for each, value in request.query.items() if each != part.name}
+            kept = {key: value for key, value in request.query.items() if key != part.name}
             return replace(request, query=kept), content
         if not part.steps:
             return replace(request, body=ABSENT), None

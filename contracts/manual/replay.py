@@ -137,7 +137,7 @@ class IdentifierMap:
 
 
 def _pattern(whole: Mapping[str, str], prefixes: Mapping[str, str]) -> re.Pattern[str] | None:
-    parts = [rf"(?<![\w-]){re.escape(name)}(?![\w-])" for name in sorted(whole, key=lambda each: -len(each))]
+    parts = [rf"(?<![\w-]){re.escape(name)}(?![\w-])" for name in sorted(whole, key=lambda name: -len(name))]
     parts += [re.escape(prefix) for prefix in prefixes]
     return re.compile("|".join(parts)) if parts else None
 

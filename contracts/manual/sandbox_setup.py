@@ -586,8 +586,8 @@ class _Reading:
             return
         if not re.fullmatch(_REFUSED, self._fact(*_SCHEMA)):
             return
-        told = self._facts.get(("draft-failure-status", "saveDraft"), {})
-        faulty = any(re.fullmatch(r"4\d\d body\.\S*errors\[\]", name) for name in told)
+        failures = self._facts.get(("draft-failure-status", "saveDraft"), {})
+        faulty = any(re.fullmatch(r"4\d\d body\.\S*errors\[\]", name) for name in failures)
         yield "draft-save-schema-unknown", "draft-valid-only" if faulty else "draft-schema-stays"
 
     def _furnished(self) -> Iterator[str]:

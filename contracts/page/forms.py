@@ -63,7 +63,9 @@ def operation_form(description: Description, operation: Operation) -> dict[str, 
         "protected": operation.protected,
         "safe": operation.safe,
         "clauses": len(load_catalogue().by_operation(operation.id)),
-        "parameters": [_field(description, each) for each in listed if each["in"] in ("path", "query")],
+        "parameters": [
+            _field(description, parameter) for parameter in listed if parameter["in"] in ("path", "query")
+        ],
         "headers": list(_headers(operation)),
         "body": _body(description, node),
     }
@@ -123,8 +125,8 @@ def _body(description: Description, node: Mapping[str, Any]) -> dict[str, Any]:
     schema = follow(description.bundle, content[JSON]["schema"])
     required = schema.get("required", ())
     members = [
-        {"name": name, "required": name in required, **_member(description, each)}
-        for name, each in schema.get("properties", {}).items()
+        {"name": name, "required": name in required, **_member(description, member)}
+        for name, member in schema.get("properties", {}).items()
     ]
     return {"kind": "json", "members": members, "further": schema.get("additionalProperties") is not False}
 
@@ -132,8 +134,8 @@ def _body(description: Description, node: Mapping[str, Any]) -> dict[str, Any]:
 def _member(description: Description, schema: Mapping[str, Any]) -> dict[str, Any]:
     followed = follow(description.bundle, schema)
     inner = [
-        {"name": each, "kind": _about(follow(description.bundle, node), "")["kind"]}
-        for each, node in followed.get("properties", {}).items()
+        {"name": name, "kind": _about(follow(description.bundle, node), "")["kind"]}
+        for name, node in followed.get("properties", {}).items()
     ]
     words = str(schema.get("description") or followed.get("description", ""))
     name = str(schema.get("$ref", "")).rpartition("/")[2]
@@ -152,7 +154,7 @@ def _about(schema: Mapping[str, Any], words: str) -> dict[str, Any]:
         "type": kind,
         "about": words or str(schema.get("description", "")),
         "rules": "; ".join(rules),
-        "choices": [str(each) for each in schema.get("enum", ())],
+        "choices": [str(choice) for choice in schema.get("enum", ())],
     }
 
 
@@ -464,7 +466,7 @@ def _values(recorded: Exchange) -> Iterator[Json]:
     """The texts and numbers of an answer, those that look like identifiers first, each with its path."""
     body = recorded.response.json if recorded.response is not None else None
     found = list(islice(_leaves(body, ()), 10 * _VALUES))
-    found.sort(key=lambda each: not re.search(r"id(entifier)?$", each[0][-1], re.IGNORECASE))
+    found.sort(key=lambda member: not re.search(r"id(entifier)?$", member[0][-1], re.IGNORECASE))
     for path, value in found[:_VALUES]:
         yield {"path": ".".join(path), "value": value}
 

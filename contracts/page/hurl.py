@@ -50,7 +50,7 @@ def steps_of(page_session: PageSession, query: Mapping[str, Any]) -> dict[int, F
         UsageError: there are none, or too many, or one is not known any more.
     """
     numbers = query.get("steps")
-    if not isinstance(numbers, list) or not numbers or not all(isinstance(each, int) for each in numbers):
+    if not isinstance(numbers, list) or not numbers or not all(isinstance(number, int) for number in numbers):
         raise UsageError("choose the requests of the sequence first")
     if len(numbers) > _MOST:
         raise UsageError(f"a sequence has at most {_MOST} requests")
@@ -104,7 +104,7 @@ class _Writer:
         self._kept = kept
         self._values = list(taken_values(kept))
         own = re.compile(rf"{re.escape(session.namespace.prefix)}[\w-]*")
-        seen = dict.fromkeys(name for each in self._sent() for name in own.findall(_all_text(each)))
+        seen = dict.fromkeys(name for exchange in self._sent() for name in own.findall(_all_text(exchange)))
         self._identifiers = {name: f"uid_{number}" for number, name in enumerate(seen, 1)}
         self._signs_in = any(request.operation == "createToken" for request in kept.values())
 
@@ -166,7 +166,9 @@ class _Writer:
     def _answer(self, number: int, request: FormRequest, exchange: Exchange) -> Iterator[str]:
         yield "HTTP *"
         captures = [
-            f'{each.name}: jsonpath "{_jsonpath(each.path)}"' for each in self._values if each.step == number
+            f'{value.name}: jsonpath "{_jsonpath(value.path)}"'
+            for value in self._values
+            if value.step == number
         ]
         if request.operation == "createToken" and exchange.status == 200:
             captures.append(f'{_TOKEN}: jsonpath "$.authenticationToken"')
@@ -183,7 +185,11 @@ class _Writer:
 
     def _with_variables(self, text: str, request: FormRequest, *, quoted: bool = False) -> str:
         """A text with variables in the place of what the request takes from an answer, and of the records it names."""
-        taken = [(each.value, each.name) for each in self._values if each.used_by(request)]
+        taken = [
+            (taken_value.value, taken_value.name)
+            for taken_value in self._values
+            if taken_value.used_by(request)
+        ]
         for value, name in [*taken, *self._identifiers.items()]:
             # A short number would be found in other places, too.
             if len(value) >= _SHORTEST or f"/{value}/" in text:
@@ -194,7 +200,7 @@ class _Writer:
 
 
 def _jsonpath(path: Sequence[str]) -> str:
-    parts = (f"[{each}]" if each.isdigit() else f"['{each}']" for each in path)
+    parts = (f"[{part}]" if part.isdigit() else f"['{part}']" for part in path)
     return "$" + "".join(parts)
 
 

@@ -213,7 +213,9 @@ class PageSession:
 
     def sent(self) -> list[tuple[int, FormRequest]]:
         """The requests that were sent and are kept, with their numbers, in their order."""
-        return [(number, each) for number, each in self._requests.items() if each.recorded is not None]
+        return [
+            (number, request) for number, request in self._requests.items() if request.recorded is not None
+        ]
 
     def kept(self, number: int) -> FormRequest:
         """Return a request that was kept.

@@ -40,7 +40,9 @@ def merged(lines: Iterable[str]) -> list[str]:
         else:
             names[words[1]] |= {name.strip() for name in words[3].split(",")}
     ours = [module for module in names if module.startswith("contracts")]
-    theirs = sorted({*plain, *_worded(names, (each for each in names if each not in ours))}, key=_by_module)
+    theirs = sorted(
+        {*plain, *_worded(names, (module for module in names if module not in ours))}, key=_by_module
+    )
     return [*theirs, *([""] if theirs and ours else []), *_worded(names, sorted(ours))]
 
 
@@ -109,9 +111,9 @@ class Literals:
         opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
         inner = indent + _INDENT
         if isinstance(value, dict):
-            items = [f"{self.text(name)}: {self.value(each, inner)}" for name, each in value.items()]
+            items = [f"{self.text(name)}: {self.value(member, inner)}" for name, member in value.items()]
         else:
-            items = [self.value(each, inner) for each in value]
+            items = [self.value(item, inner) for item in value]
         short = f"{opening}{', '.join(items)}{closing}"
         if len(indent) + len(short) <= _WIDTH and "\n" not in short:
             return short
@@ -122,7 +124,7 @@ class Literals:
         """A text; the identifiers in it are fresh in the test."""
         if text in self._known:
             return self._known[text]
-        inside = max((each for each in self._known if each in text), key=len, default="")
+        inside = max((identifier for identifier in self._known if identifier in text), key=len, default="")
         if len(inside) >= _SHORTEST_INSIDE:
             before, _, after = text.partition(inside)
             return " + ".join(self.text(piece) for piece in (before, inside, after) if piece)
@@ -236,7 +238,7 @@ class Differences:
             return
         for steps, value in edits:
             place = "request.body" + "".join(
-                f"[{self._literals.quoted(each) if isinstance(each, str) else each}]" for each in steps
+                f"[{self._literals.quoted(part) if isinstance(part, str) else part}]" for part in steps
             )
             yield f"del {place}" if value is ABSENT else f"{place} = {self._literals.value(value)}"
 
@@ -306,7 +308,7 @@ class ClaimLines:
         levels = list(Level)
         spoken = [clause for fault, clause in clauses_of(self._facts, self._catalogue) if fault.firm]
         firm = [clause for clause in spoken if clause.level is not Level.SILENT]
-        return [each.id for each in sorted(firm, key=lambda clause: levels.index(clause.level))[:1]]
+        return [clause.id for clause in sorted(firm, key=lambda clause: levels.index(clause.level))[:1]]
 
     def lines(self, clauses: Iterable[str]) -> list[str]:
         """The lines, without indentation; each clause is claimed once."""
@@ -450,7 +452,7 @@ def scenario_of_sequence(
     for place, (number, form_request) in enumerate(kept.items()):
         if form_request.judged is None or form_request.judged.facts is None:
             raise UsageError("a scenario test is made of what was sent; send the request first")
-        taken = {each.value: each.name for each in values if each.used_by(form_request)}
+        taken = {value.value: value.name for value in values if value.used_by(form_request)}
         literals.know(named | _known(form_request) | taken)
         step = _Step(form_request, literals, taken)
         wanted = _wanted(form_request.judged, step.claims.ruled_out())
@@ -458,25 +460,27 @@ def scenario_of_sequence(
         step.write(wanted if last or form_request.judged.findings else wanted[:1])
         if last:
             notes |= dict.fromkeys(_notes(step.claims, form_request.judged))
-        later = json.dumps([each.form for other, each in kept.items() if other > number])
+        later = json.dumps([request.form for other, request in kept.items() if other > number])
         for value, expression in _known(form_request).items():
             if value in later and value not in named:
                 named[value] = f"record_{len(named) + 1}"
                 step.lines.append(f"{named[value]} = {expression}")
         step.lines += [
-            f'{each.name} = value_of(sent, "{".".join(each.path)}")' for each in values if each.step == number
+            f'{value.name} = value_of(sent, "{".".join(value.path)}")'
+            for value in values
+            if value.step == number
         ]
-        step.imports |= {_VALUE_OF} if any(each.step == number for each in values) else set()
+        step.imports |= {_VALUE_OF} if any(value.step == number for value in values) else set()
         steps.append(step)
     return _file(session, steps, list(notes))
 
 
 def _wanted(judged: Judgement, ruled_out: list[str]) -> list[str]:
     """What the case is to claim: what was contradicted, or else what held and why the request had to be refused."""
-    found = [each.clause for each in judged.findings]
-    if found:
-        return found
-    clause_ids = [*ruled_out, *judged.held, *(each.clause for each in judged.observations)]
+    contradicted = [finding.clause for finding in judged.findings]
+    if contradicted:
+        return contradicted
+    clause_ids = [*ruled_out, *judged.held, *(observation.clause for observation in judged.observations)]
     plain = sorted((name for name in clause_ids if name not in UNIVERSAL), key=_GENERAL.__contains__)
     return plain or [name for name in judged.held if name in UNIVERSAL] or ["no-server-error"]
 
@@ -485,7 +489,7 @@ def _notes(claims: ClaimLines, judged: Judgement) -> Iterable[str]:
     catalogue = load_catalogue()
     for name in claims.further:
         yield f"{name} takes several requests to show; `registry-contracts explain {name}` names its cases"
-    contradicted = {each.clause for each in judged.findings}
+    contradicted = {finding.clause for finding in judged.findings}
     if contradicted and all(str(catalogue.clause(name).level) != "must" for name in contradicted):
         yield "what is contradicted is a should: a run reports it, and passes all the same"
 
@@ -553,7 +557,7 @@ def _file(session: ManualSession, steps: Sequence[_Step], notes: list[str]) -> d
     operations = list(dict.fromkeys(step.form_request.operation for step in steps))
     fixtures = set().union(*(step.fixtures for step in steps))
     imports = {"from contracts.cases.marks import contract"}.union(*(step.imports for step in steps))
-    imports |= {_TYPES.get(each, _TYPES["author"])[1] for each in fixtures} - {""}
+    imports |= {_TYPES.get(fixture, _TYPES["author"])[1] for fixture in fixtures} - {""}
     lines = [line for step in steps for line in step.lines]
     text = "\n".join(
         [
@@ -606,13 +610,15 @@ def _mark(claimed: Sequence[str], operations: Sequence[str]) -> str:
 def _signature(clause: str, steps: Sequence[_Step], fixtures: set[str]) -> list[str]:
     name = f"test_by_hand_{_snake(clause)}"
     roles = list(dict.fromkeys(step.form_request.role for step in steps))
-    order = [*roles, *(each for each in _TYPES if each not in roles)]
-    wanted = [f"{each}: {_TYPES.get(each, _TYPES['author'])[0]}" for each in order if each in fixtures]
+    order = [*roles, *(fixture for fixture in _TYPES if fixture not in roles)]
+    wanted = [
+        f"{fixture}: {_TYPES.get(fixture, _TYPES['author'])[0]}" for fixture in order if fixture in fixtures
+    ]
     short = f"def {name}({', '.join(wanted)}) -> None:"
     if len(short) <= _CODE_WIDTH:
         return [short]
     middle = f"    {', '.join(wanted)}"
-    inside = [middle] if len(middle) <= _CODE_WIDTH else [f"    {each}," for each in wanted]
+    inside = [middle] if len(middle) <= _CODE_WIDTH else [f"    {argument}," for argument in wanted]
     return [f"def {name}(", *inside, ") -> None:"]
 
 

@@ -440,8 +440,8 @@ class Recordings:
         name = str(query.get("name") or "the HAR")
         archive = read_har_text(str(query.get("text") or ""), name)
         watch = Watch(TrafficRedactor(), without_credentials=sites_without_credentials(archive.exchanges))
-        numbered = (replace(each, number=number) for number, each in enumerate(archive.exchanges, 1))
-        return self._opened(name, [watch.take(each) for each in numbered])
+        numbered = (replace(exchange, number=number) for number, exchange in enumerate(archive.exchanges, 1))
+        return self._opened(name, [watch.take(exchange) for exchange in numbered])
 
     def feed(self, opened: object) -> Feed:
         """The exchanges of a recording.
@@ -466,11 +466,11 @@ class Recordings:
     def _opened(self, title: str, seen: Sequence[Seen]) -> Json:
         number = next(reversed(self._open), 0) + 1
         feed = self._open[number] = Feed(len(seen))
-        for each in seen:
-            feed.publish(each)
+        for exchange in seen:
+            feed.publish(exchange)
         if len(self._open) > _OPEN:
             self._open.popitem(last=False)
-        return {"opened": number, "title": title, "rows": [row_of(each) for each in seen]}
+        return {"opened": number, "title": title, "rows": [row_of(exchange) for exchange in seen]}
 
 
 def _short(case: str) -> str:

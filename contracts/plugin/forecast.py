@@ -315,4 +315,4 @@ class Forecast:
         for clause, reason in {name: why for (name, _), why in self._unreached.items()}.items():
             if clause in must:
                 reasons.setdefault(reason, []).append(clause)
-        return sorted(reasons.items(), key=lambda each: -len(each[1]))
+        return sorted(reasons.items(), key=lambda reason: -len(reason[1]))

@@ -295,8 +295,10 @@ class SecretContainment(logging.Filter):
     @pytest.hookimpl(tryfirst=True)
     def pytest_internalerror(self, excrepr: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Show in a line what broke pytest, the controller's copy of a worker's line included; with -v all of it."""
-        told = [line.removeprefix(_INTERNAL) for line in str(excinfo.value).splitlines() if _INTERNAL in line]
-        why = self._redactor.text(told[0] if told else breakdown(excinfo.value))
+        lines = [
+            line.removeprefix(_INTERNAL) for line in str(excinfo.value).splitlines() if _INTERNAL in line
+        ]
+        why = self._redactor.text(lines[0] if lines else breakdown(excinfo.value))
         self._config.stash[PYTEST_BROKE] = plain_line(why, _LONGEST_BREAKDOWN)
         whole = self._config.get_verbosity() > 0
         text = self._redactor.text(str(excrepr)) if whole else self._config.stash[PYTEST_BROKE]

@@ -102,24 +102,24 @@ def deal(cases: Iterable[WeighedCase], shards: int) -> list[frozenset[str]]:
     Returns:
         The ids of each shard's cases; every case is in exactly one. The same cases give the same parts.
     """
-    known = sorted(cases, key=lambda each: each.case)
+    ordered = sorted(cases, key=lambda case: case.case)
     groups: dict[str, list[WeighedCase]] = defaultdict(list)
-    for each in known:
-        if each.group:
-            groups[each.group].append(each)
+    for case in ordered:
+        if case.group:
+            groups[case.group].append(case)
     dealt: list[list[WeighedCase]] = [[] for _ in range(shards)]
     for name in sorted(groups, key=lambda name: (-_weight(groups[name]), name)):
         min(dealt, key=_weight).extend(groups[name])
-    _fill(dealt, [group for group in known if not group.group])
+    _fill(dealt, [case for case in ordered if not case.group])
     return [frozenset(case.case for case in part) for part in dealt]
 
 
 def _fill(dealt: list[list[WeighedCase]], free: Sequence[WeighedCase]) -> None:
     """Give the cases that may go anywhere to the shards that have least, few realms to each."""
     first = _first_shard(dealt)
-    queue = sorted(free, key=lambda each: (first.get(each.realm, len(dealt)), each.realm, each.case))
+    queue = sorted(free, key=lambda case: (first.get(case.realm, len(dealt)), case.realm, case.case))
     queue.reverse()
-    left = sum(group.requests for group in queue)
+    left = sum(case.requests for case in queue)
     for number, part in enumerate(dealt):
         # What would be left for each shard from here on, were all of them filled to the same height.
         height = _height([_weight(other) for other in dealt[number:]], left)
@@ -144,8 +144,8 @@ def _first_shard(dealt: Sequence[Sequence[WeighedCase]]) -> Mapping[str, int]:
     """The first shard that has something of each realm."""
     first: dict[str, int] = {}
     for number, part in enumerate(dealt):
-        for each in part:
-            first.setdefault(each.realm, number)
+        for case in part:
+            first.setdefault(case.realm, number)
     return first
 
 
@@ -330,8 +330,8 @@ def _check_places(config: pytest.Config) -> None:
     """Insist that the files and folders of cases are there, before anything is begun or written."""
     if config.getoption("pyargs", default=False) or hasattr(config, "workerinput"):
         return
-    for each in config.args:
-        place = each.partition("::")[0]
+    for argument in config.args:
+        place = argument.partition("::")[0]
         if not (config.invocation_params.dir / place).exists():
             raise UsageError(
                 f"there is no '{place}' to take cases from; choose with --clause, --operation or -k"

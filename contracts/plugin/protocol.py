@@ -259,17 +259,17 @@ class Attempts:
     @property
     def clear(self) -> list[JudgedAttempt]:
         """The attempts that the environment did not spoil."""
-        return [each for each in self.all if not each.spoilt]
+        return [judged_attempt for judged_attempt in self.all if not judged_attempt.spoilt]
 
     @property
     def spoilt_in_a_row(self) -> int:
         """How many attempts the environment has spoilt since the last clear one."""
-        return len(list(takewhile(lambda each: each.spoilt, reversed(self.all))))
+        return len(list(takewhile(lambda judged_attempt: judged_attempt.spoilt, reversed(self.all))))
 
     @property
     def set_aside(self) -> list[Attempt]:
         """Attempts that the case is not judged by."""
-        spoilt = [each.attempt for each in self.all if each.spoilt]
+        spoilt = [judged_attempt.attempt for judged_attempt in self.all if judged_attempt.spoilt]
         return spoilt if self.clear else spoilt[:-1]
 
     @property
@@ -282,16 +282,16 @@ class Attempts:
         """Whether another attempt is needed."""
         if len(self.all) - len(self.clear) > MOST_SPOILT:
             return False
-        return not self.clear or _needs_replay([each.attempt for each in self.clear])
+        return not self.clear or _needs_replay([judged_attempt.attempt for judged_attempt in self.clear])
 
 
 def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> Attempts:
     """Run a case until it is judged, or its attempts are used up."""
     tries = Attempts()
     while True:
-        contradicted = {clause for each in tries.clear for clause, _ in each.attempt.keys}
+        contradicted = {clause for judged_attempt in tries.clear for clause, _ in judged_attempt.attempt.keys}
         must = any(
-            worker.catalogue.clause(each).level is Level.MUST for each in contradicted or clauses_of(item)
+            worker.catalogue.clause(name).level is Level.MUST for name in contradicted or clauses_of(item)
         )
         # What a case is planned to create it creates, whatever it claims; a replay of it is in no plan.
         planned = not contradicted and bool(records_of(item))
@@ -498,7 +498,7 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     started, clock = datetime.now(UTC), time.perf_counter()
     tries = attempts_at(item, nextitem, worker)
     judged = tries.judged
-    attempts = [each.attempt for each in judged]
+    attempts = [judged_attempt.attempt for judged_attempt in judged]
     first, ending = judged[0].reports, judged[0].ending
     reports = first
     for replay in judged[1:]:
@@ -524,8 +524,8 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     spent = time.perf_counter() - clock
     write_case(case, worker, attempts, ending, started, spent, set_aside=tries.set_aside)
     _mark(reports, ending, findings, worker)
-    tone_down(item, reports, ending.verdict, [each.evidence for each in confirmed], worker)
-    every = [each.attempt for each in tries.all]
+    tone_down(item, reports, ending.verdict, [finding.evidence for finding in confirmed], worker)
+    every = [judged_attempt.attempt for judged_attempt in tries.all]
     note_deleted_drafts(worker, every)
     look_for_unexpected_drafts(worker, every)
     worker.clean()
@@ -621,7 +621,9 @@ def _worse(item: pytest.Item, confirmed: list[Confirmed], ended: Ending, worker:
 
 
 def _worst(findings: list[Confirmed], worker: Worker) -> Verdict:
-    levels = {worker.catalogue.clause(each.evidence.clause).level for each in findings if each.confirmed}
+    levels = {
+        worker.catalogue.clause(finding.evidence.clause).level for finding in findings if finding.confirmed
+    }
     return Verdict.FAIL if Level.MUST in levels else Verdict.ADVISORY
 
 

@@ -271,7 +271,7 @@ class RunProgress:
 
     def _under_way(self) -> str:
         """The case that has been running longest, and how many others there are."""
-        case, since = min(self._running.items(), key=lambda each: each[1])
+        case, since = min(self._running.items(), key=lambda running: running[1])
         took = self._clock() - since
         others = len(self._running) - 1
         return "".join(

@@ -106,20 +106,20 @@ def cover(seed: int) -> Iterator[list[str]]:
         by_knob.setdefault(knob, []).append(number)
     while any(unmet):
         first = max(
-            chance.sample(range(len(choices)), len(choices)), key=lambda each: unmet[each].bit_count()
+            chance.sample(range(len(choices)), len(choices)), key=lambda choice: unmet[choice].bit_count()
         )
-        partners = [each for each in range(len(choices)) if unmet[first] >> each & 1]
+        partners = [choice for choice in range(len(choices)) if unmet[first] >> choice & 1]
         row = [first, chance.choice(partners)]
         taken = 1 << row[0] | 1 << row[1]
         for knob in chance.sample(list(by_knob), len(by_knob)):
-            free = [each for each in by_knob[knob] if fitting[each] & taken == taken]
+            free = [choice for choice in by_knob[knob] if fitting[choice] & taken == taken]
             if free:
                 chance.shuffle(free)
-                row.append(max(free, key=lambda each: (unmet[each] & taken).bit_count()))
+                row.append(max(free, key=lambda choice: (unmet[choice] & taken).bit_count()))
                 taken |= 1 << row[-1]
-        for each in row:
-            unmet[each] &= ~taken
-        yield [choices[each][1] for each in row if choices[each][1]]
+        for choice in row:
+            unmet[choice] &= ~taken
+        yield [choices[choice][1] for choice in row if choices[choice][1]]
 
 
 def _fitting(choices: Sequence[tuple[str, str]]) -> list[int]:

@@ -490,14 +490,14 @@ def canary_command(
 
 def _defects(asked: tuple[str, ...], draw: int) -> list[str]:
     names = [""]
-    for each in asked:
-        word, _, count = each.partition(":")
+    for defect in asked:
+        word, _, count = defect.partition(":")
         if word == "random":
             from contracts.sandbox.defects import ALL  # noqa: PLC0415 - an optional extra
 
             names += random.Random(draw).sample([defect.name for defect in ALL], int(count or 1))  # noqa: S311
         else:
-            names.append(each)
+            names.append(defect)
     return names
 
 

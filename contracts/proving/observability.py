@@ -234,8 +234,8 @@ class Tour:
     async def contacts_of(self, number: int) -> None:
         """Create a few good contacts, and update the first."""
         good = {name: self._right(name, sample) for name, sample in CONTACT_FIELDS_SAMPLES.items()}
-        for each in range(number):
-            header = {"identifier": f"tour-contact-{each:05}", "schema": "contact", "languages": ["en"]}
+        for place in range(number):
+            header = {"identifier": f"tour-contact-{place:05}", "schema": "contact", "languages": ["en"]}
             await self.send_json("POST", f"{_V2013}/documents?schema=contact", {**good, "header": header})
         first = {**good, "header": {"identifier": "tour-contact-00000", "schema": "contact"}}
         await self.send_json("PUT", f"{_V2013}/documents/tour-contact-00000?schema=contact", first)

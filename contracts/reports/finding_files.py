@@ -106,7 +106,7 @@ def _fits(commands: Iterable[NextCommand], cause: Cause) -> bool:
 
 def following(causes: Sequence[Cause]) -> str:
     """What only follows from a finding, in a few words."""
-    named = list(dict.fromkeys(f"{each.lead.clause} ({each.lead.operation})" for each in causes))
+    named = list(dict.fromkeys(f"{cause.lead.clause} ({cause.lead.operation})" for cause in causes))
     more = len(named) - _FOLLOWING_AT_MOST
     return cut(", ".join(named[:_FOLLOWING_AT_MOST]) + (f" and {more} more" if more > 0 else ""), _LONGEST)
 
@@ -184,7 +184,9 @@ def settings_in(
     """
     text = json.dumps([exchange.to_record()["request"] for exchange in shown], ensure_ascii=False)
     of_realm = settings.get(realm, {})
-    used = {name for name, value in of_realm.items() if any(each in text for each in _texts(value))}
+    used = {
+        name for name, value in of_realm.items() if any(value_text in text for value_text in _texts(value))
+    }
     used |= (
         {"workflow_document"} if "workflow_schema" in used and of_realm.get("workflow_document") else set()
     )
@@ -194,8 +196,8 @@ def settings_in(
 def _before(record: RunRecord, shown: Sequence[Exchange]) -> list[Exchange]:
     """The exchanges of the realm that were sent before the last one shown."""
     ids = {exchange.id for exchange in shown}
-    everything = [each for each in record.exchanges.values() if each.realm == shown[0].realm]
-    last = max((place for place, each in enumerate(everything) if each.id in ids), default=0)
+    everything = [exchange for exchange in record.exchanges.values() if exchange.realm == shown[0].realm]
+    last = max((place for place, exchange in enumerate(everything) if exchange.id in ids), default=0)
     return everything[:last]
 
 
@@ -223,7 +225,7 @@ def _fills(exchange: Exchange, name: str, wanted: set[str], shown: Sequence[Exch
     if exchange.operation not in _writes_listed_by(name) or not exchange.request_body.whole:
         return False
     if name == "listDrafts":
-        return exchange.role in {each.role for each in shown}
+        return exchange.role in {other.role for other in shown}
     # The attachments of a document that cases share were created by another of them.
     return bool(wanted & _named(exchange))
 
@@ -236,7 +238,7 @@ def _writes_listed_by(name: str) -> list[str]:
 
 
 def _of_the_attempt(exchange: Exchange, shown: Sequence[Exchange]) -> bool:
-    return (exchange.case, exchange.attempt) in {(each.case, each.attempt) for each in shown}
+    return (exchange.case, exchange.attempt) in {(other.case, other.attempt) for other in shown}
 
 
 def _named(exchange: Exchange) -> set[str]:
@@ -252,8 +254,8 @@ def _named(exchange: Exchange) -> set[str]:
 def _answered(exchange: Exchange) -> set[str]:
     """Identifiers and numbers that an answer to a write gives."""
     values = set(_scalars(json_of(exchange.response.body))) if exchange.response else set()
-    return {each for each in values if isinstance(each, str) and _IDENTIFIER.fullmatch(each)} | {
-        f"{_ATTACHMENT}{each}" for each in values if isinstance(each, int) or str(each).isdigit()
+    return {value for value in values if isinstance(value, str) and _IDENTIFIER.fullmatch(value)} | {
+        f"{_ATTACHMENT}{value}" for value in values if isinstance(value, int) or str(value).isdigit()
     }
 
 
@@ -261,7 +263,7 @@ def _listed_documents(exchange: Exchange) -> set[str]:
     """Documents whose attachments an answer lists; one that lists another document's relies on that, too."""
     listing = exchange.operation == "listAttachments" and exchange.response is not None
     values = _scalars(json_of(exchange.response.body)) if listing and exchange.response else ()
-    return {each for each in values if isinstance(each, str) and _IDENTIFIER.fullmatch(each)}
+    return {value for value in values if isinstance(value, str) and _IDENTIFIER.fullmatch(value)}
 
 
 def _header(body: Body) -> str | None:
@@ -283,7 +285,7 @@ def _scalars(value: Any) -> Iterator[str | int]:
 def _texts(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list | tuple) else []
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list | tuple) else []
 
 
 FOLDER_NAME = "findings"
@@ -402,8 +404,8 @@ def markdown(record: RunRecord, cause: Cause, clause: Clause | None) -> str:
     before = earlier_writes(record, shown)
     for command in commands_of(record, cause):
         lines += [f"{command.does}:", "", fenced(command.line, "sh"), ""]
-    numbered = [(each, "Earlier exchange", _EARLIER_BODY) for each in before]
-    numbered += [(each, "Exchange", _BODY) for each in shown]
+    numbered = [(exchange, "Earlier exchange", _EARLIER_BODY) for exchange in before]
+    numbered += [(exchange, "Exchange", _BODY) for exchange in shown]
     for number, (exchange, kind, most) in enumerate(numbered, start=1):
         lines += [f"## {kind} {number}: {inline(heading(exchange))}", ""]
         answer = response_text(exchange, most, cause.marks)
@@ -415,8 +417,8 @@ def _following(cause: Cause) -> list[str]:
     if not cause.follows:
         return []
     items = [
-        f"- {inline(each.headline, 600)} (`{each.lead.clause}`, {inline(each.place)})"
-        for each in cause.follows
+        f"- {inline(effect.headline, 600)} (`{effect.lead.clause}`, {inline(effect.place)})"
+        for effect in cause.follows
     ]
     return ["## What only follows from it", "", *items, ""]
 
@@ -430,7 +432,7 @@ def _facts(record: RunRecord, cause: Cause, clause: Clause | None) -> list[str]:
         "Source": clause.source if clause else "unknown to the catalogue",
         "Role": finding.role or "any",
         "Confirmed": "yes" if finding.confirmed else "no",
-        "Rate": "; ".join(f"{each.realm}: {each.rate}" for each in cause.findings),
+        "Rate": "; ".join(f"{realm_finding.realm}: {realm_finding.rate}" for realm_finding in cause.findings),
         "Counts": "yes" if finding.counted else outside,
         **({"Methods": ", ".join(finding.methods)} if finding.methods else {}),
         **({"Wrong in the request": "; ".join(cause.faults)} if cause.faults else {}),
@@ -440,7 +442,9 @@ def _facts(record: RunRecord, cause: Cause, clause: Clause | None) -> list[str]:
             if accepted
             else {}
         ),
-        "Findings": ", ".join(f"{each.id} ({each.realm})" for each in cause.findings),
+        "Findings": ", ".join(
+            f"{realm_finding.id} ({realm_finding.realm})" for realm_finding in cause.findings
+        ),
         "Cases": "; ".join(_case_names(record, finding)),
         "Target": f"{record.run.target} ({record.run.base_url}), {record.run.started}",
     }

@@ -331,9 +331,9 @@ def observed_points(
 def differences(seen: Seen, clauses: Mapping[str, Clause], realms: Sequence[str]) -> list[ObservedOperation]:
     """Return the points on which realms do not agree, by clause and operation, in the catalogue's order."""
     points_of: dict[tuple[str, str], list[Point]] = defaultdict(list)
-    for each in seen["realm_differences"]:
-        point = Point(_name(each["point"]), group_realms(each["values"], realms))
-        points_of[each["clause"], each["operation"]].append(point)
+    for difference in seen["realm_differences"]:
+        point = Point(_name(difference["point"]), group_realms(difference["values"], realms))
+        points_of[difference["clause"], difference["operation"]].append(point)
     order = {name: rank for rank, name in enumerate(clauses)}
     lines = [
         ObservedOperation(
@@ -354,7 +354,7 @@ def group_realms(values: Mapping[str, str], realms: Sequence[str]) -> tuple[Real
     for realm, value in values.items():
         groups[value].append(realm)
     realm_groups = [RealmGroup(_sorted(names, realms), value) for value, names in groups.items()]
-    return tuple(sorted(realm_groups, key=lambda each: (-len(each.realms), _places(each.realms, realms))))
+    return tuple(sorted(realm_groups, key=lambda group: (-len(group.realms), _places(group.realms, realms))))
 
 
 def values_by_realm(change: Change, lines: Iterable[ObservedOperation]) -> tuple[RealmGroup, ...]:
@@ -447,9 +447,14 @@ def finding_cards(
         size = sum(exchange.size for exchange in (*before, *shown))
         before, shown, left = (before, shown, left - size) if size <= left else ((), (), left)
         commands = commands_of(record, cause)
-        histories = [past.since(each.clause, each.realm) for each in cause.findings]
-        since = {each.realm: past.describe(each.clause, each.realm) for each in cause.findings}
-        cases = dict.fromkeys(case for each in cause.findings for case in each.cases)
+        histories = [
+            past.since(realm_finding.clause, realm_finding.realm) for realm_finding in cause.findings
+        ]
+        since = {
+            realm_finding.realm: past.describe(realm_finding.clause, realm_finding.realm)
+            for realm_finding in cause.findings
+        }
+        cases = dict.fromkeys(case for realm_finding in cause.findings for case in realm_finding.cases)
         yield FindingCard(
             cause=cause,
             clause=clauses.get(finding.clause),
@@ -458,9 +463,9 @@ def finding_cards(
             before=before,
             exchanges=shown,
             hidden=len(finding.exchanges) - len(shown),
-            next=tuple(each for each in commands if len(each.line) <= limits.curl),
+            next=tuple(command for command in commands if len(command.line) <= limits.curl),
             since=group_realms({realm: words for realm, words in since.items() if words}, record.run.realms),
-            new=all(each.runs and each.red_since is None for each in histories),
+            new=all(history.runs and history.red_since is None for history in histories),
         )
 
 
@@ -555,7 +560,7 @@ def trends(record: RunRecord, verdict: RunVerdict, past: Past, name: str) -> Tre
 
 def _now(record: RunRecord, verdict: RunVerdict, name: str) -> PastRun:
     run = record.run
-    counts = {str(each): number for each in Verdict if (number := verdict.count(each))}
+    counts = {str(kind): number for kind in Verdict if (number := verdict.count(kind))}
     return PastRun(
         name,
         run.started,
@@ -633,5 +638,5 @@ def _flaky(past: Past) -> tuple[Flaky, ...]:
         for realm, since in realms.items()
         if since.flips > 1
     ]
-    found.sort(key=lambda each: (-each.flips, each.clause, each.realm))
+    found.sort(key=lambda trend: (-trend.flips, trend.clause, trend.realm))
     return tuple(found[:_FLAKY_AT_MOST])

@@ -303,7 +303,8 @@ def _contradicted(
     for name, clause in clauses.items():
         if name in by_clause and clause.level is level:
             lines = _grouped(
-                (each.operation or "the service", each.seen, each.realm, each.id) for each in by_clause[name]
+                (finding.operation or "the service", finding.seen, finding.realm, finding.id)
+                for finding in by_clause[name]
             )
             yield _question(kind, name, clause.source, ask_of(clause), (name,), _in_order(lines, realms))
 

@@ -339,7 +339,12 @@ class _Answer:
         deviations = self.question.terms.deviations
         for (clause, operation), group in stored.items():
             mine = next(
-                (each for each in deviations if (each.clause, each.operation) == (clause, operation)), None
+                (
+                    deviation
+                    for deviation in deviations
+                    if (deviation.clause, deviation.operation) == (clause, operation)
+                ),
+                None,
             )
             if self.question.terms.deviations_file is not None and mine is None:
                 continue

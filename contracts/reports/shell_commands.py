@@ -125,14 +125,14 @@ def _each_shown(lines: str) -> str:
 
 def _steps(cause: Cause, before: Sequence[Exchange], shown: Sequence[Exchange]) -> list[_Step]:
     """The requests in the order they were sent, each a line whose token is that of its role."""
-    steps = [_Step("before", each, curl(each, Redactor())) for each in before]
+    steps = [_Step("before", exchange, curl(exchange, Redactor())) for exchange in before]
     lines = cause.lead.curl
     if len(lines) != len(shown):
         return _named([*steps, _Step("curl", None, cause.curl)], cause)
     keys = cause.lead.exchanges
     culprit = keys.index(cause.culprit) if cause.culprit in keys[: len(lines)] else len(lines) - 1
     names = ["first"] * culprit + ["curl"] + ["after"] * (len(lines) - culprit - 1)
-    own = [_Step(*each) for each in zip(names, shown, lines, strict=True)]
+    own = [_Step(*parts) for parts in zip(names, shown, lines, strict=True)]
     return _named([*steps, *own], cause)
 
 
@@ -140,8 +140,8 @@ def _named(steps: Sequence[_Step], cause: Cause) -> list[_Step]:
     """Steps with the variables of a shell: tokens by role, and what answers give in place of recorded values."""
     usual = _signing_in(cause.lead.role)
     lines = [
-        re.sub(r"\$(\{?)TOKEN\b", rf"$\1{_token_of(_role_of(each, usual), usual)}", each.line)
-        for each in steps
+        re.sub(r"\$(\{?)TOKEN\b", rf"$\1{_token_of(_role_of(step, usual), usual)}", step.line)
+        for step in steps
     ]
     for number, step in enumerate(steps):
         for value, member, place in _given_by_answer(step, lines[number]):

@@ -130,14 +130,14 @@ class _Runs:
     def forget_beyond(self, keep: int) -> None:
         """Leave only the latest runs of each series."""
         counts: dict[tuple[str, str, tuple[str, ...]], int] = defaultdict(int)
-        for key, each in sorted(self.packed.items(), key=lambda item: item[1].started, reverse=True):
-            counts[each.series] += 1
-            if counts[each.series] > keep:
+        for key, run in sorted(self.packed.items(), key=lambda item: item[1].started, reverse=True):
+            counts[run.series] += 1
+            if counts[run.series] > keep:
                 del self.packed[key]
 
     def oldest_first(self) -> list[_Packed]:
         """Return the runs in order."""
-        return sorted(self.packed.values(), key=lambda each: (each.started, each.name))
+        return sorted(self.packed.values(), key=lambda run: (run.started, run.name))
 
 
 def build(
@@ -175,9 +175,7 @@ def build(
     latest = datetime.now(UTC) + CLOCKS_DIFFER
     ahead = "it begins in the future: a clock is wrong"
     left_out = {
-        each.name: each.left_out or ahead
-        for each in runs.oldest_first()
-        if each.left_out or each.started > latest
+        run.name: run.left_out or ahead for run in runs.oldest_first() if run.left_out or run.started > latest
     }
     if len(left_out) == len(runs.packed):
         raise UsageError(f"no run to show: {next(iter(left_out))}: {next(iter(left_out.values()))}")
@@ -238,10 +236,10 @@ def _archived(path: Path) -> Iterator[NightRun]:
 def _write_archive(path: Path, runs: _Runs) -> None:
     fresh = path.with_name(f".{path.name}")
     with zipfile.ZipFile(fresh, "w") as archive:
-        for number, each in enumerate(runs.oldest_first()):
+        for number, run in enumerate(runs.oldest_first()):
             # The moment is in the run; a fixed one here makes two builds of the same runs alike.
-            member = zipfile.ZipInfo(f"{number:05}-{each.name}.json")
-            archive.writestr(member, zlib.decompress(each.content), zipfile.ZIP_DEFLATED)
+            member = zipfile.ZipInfo(f"{number:05}-{run.name}.json")
+            archive.writestr(member, zlib.decompress(run.content), zipfile.ZIP_DEFLATED)
     fresh.replace(path)
 
 
@@ -392,7 +390,7 @@ class _Site:
             )
             found[key].append(realm)
         rows = [_Red(key[0], key[1], tuple(realms), *key[2:]) for key, realms in found.items()]
-        return sorted(rows, key=lambda each: (Verdict(each.verdict).rank, each.clause))
+        return sorted(rows, key=lambda row: (Verdict(row.verdict).rank, row.clause))
 
     def _since(self, board: Board, clause: str, realm: str) -> str:
         since = board.red_since(clause, realm)
@@ -489,7 +487,7 @@ class _Site:
                 if name == clause
                 for span in reversed(spans)
             ],
-            "accepted": [each for (name, *_), each in board.accepted.items() if name == clause],
+            "accepted": [deviation for (name, *_), deviation in board.accepted.items() if name == clause],
             "drift": [
                 (first, last, drift_says(change), change.realms)
                 for first, last, change in board.drift.values()
@@ -501,7 +499,7 @@ class _Site:
 
     def _feed(self) -> None:
         entries = [(board, night) for board in self.boards for night in board.nights if night.turns]
-        entries.sort(key=lambda each: each[1].started, reverse=True)
+        entries.sort(key=lambda entry: entry[1].started, reverse=True)
         latest = max(board.latest.started for board in self.boards)
         feed = [
             {
@@ -616,7 +614,7 @@ def _history(board: Board, clause: str, realms: Sequence[str]) -> list[tuple[Spa
     for realm in realms:
         for span in board.spans[clause, realm]:
             groups.setdefault((span.first, span.last, span.verdict), (span, []))[1].append(realm)
-    return sorted(groups.values(), key=lambda each: (-each[0].last, -each[0].first))
+    return sorted(groups.values(), key=lambda group: (-group[0].last, -group[0].first))
 
 
 def _strip(spans: Sequence[Span], board: Board) -> Markup:

@@ -134,7 +134,9 @@ def wanting(cells: Iterable[Cell]) -> tuple[Wanting, ...]:
         if cell.verdict is Verdict.UNTESTED:
             groups[cell.reason or "no reason was given"].append(cell)
     reasons = [Wanting(reason, missing_settings(reason), tuple(group)) for reason, group in groups.items()]
-    return tuple(sorted(reasons, key=lambda each: (each.settings is None, -len(each.cells), each.reason)))
+    return tuple(
+        sorted(reasons, key=lambda reason: (reason.settings is None, -len(reason.cells), reason.reason))
+    )
 
 
 def deviation_groups(verdict: RunVerdict) -> tuple[DeviationGroup, ...]:
@@ -287,17 +289,17 @@ def _findings(causes: tuple[Cause, ...], past: Past) -> Iterator[str]:
     rows = [
         [
             str(number),
-            str(each.lead.standing) + ("" if each.lead.counted else ", not counted"),
-            f"{inline(each.should, 300)} **{inline(each.was, 300)}**",
-            inline(each.lead.operation or "")
-            + (f" ({inline(', '.join(each.lead.methods))})" if each.lead.methods else ""),
-            inline(", ".join(each.realms)),
-            inline("; ".join(filter(None, (each.lead.rate, each.stood_in_the_way)))),
-            inline(following(each.follows)),
-            f"`{each.id}` {inline(each.lead.clause)}",
-            *([inline(past.describe(each.lead.clause, each.lead.realm))] if past.runs else []),
+            str(cause.lead.standing) + ("" if cause.lead.counted else ", not counted"),
+            f"{inline(cause.should, 300)} **{inline(cause.was, 300)}**",
+            inline(cause.lead.operation or "")
+            + (f" ({inline(', '.join(cause.lead.methods))})" if cause.lead.methods else ""),
+            inline(", ".join(cause.realms)),
+            inline("; ".join(filter(None, (cause.lead.rate, cause.stood_in_the_way)))),
+            inline(following(cause.follows)),
+            f"`{cause.id}` {inline(cause.lead.clause)}",
+            *([inline(past.describe(cause.lead.clause, cause.lead.realm))] if past.runs else []),
         ]
-        for number, each in enumerate(causes[:_FINDINGS_AT_MOST], start=1)
+        for number, cause in enumerate(causes[:_FINDINGS_AT_MOST], start=1)
     ]
     head = [
         "",
@@ -340,16 +342,16 @@ def _deviations(verdict: RunVerdict) -> Iterator[str]:
     yield f"### {many(len(verdict.deviations), 'accepted deviation')}\n"
     rows = [
         [
-            inline(each.deviation.clause)
-            + (f" ({each.deviation.operation})" if each.deviation.operation else ""),
-            f"**{group.name}**" if each.fails else group.name,
-            inline(each.says),
-            inline(f"{each.deviation.reason} ({each.deviation.owner})"),
-            inline(each.deviation.issue),
-            inline(each.deviation.place),
+            inline(outcome.deviation.clause)
+            + (f" ({outcome.deviation.operation})" if outcome.deviation.operation else ""),
+            f"**{group.name}**" if outcome.fails else group.name,
+            inline(outcome.says),
+            inline(f"{outcome.deviation.reason} ({outcome.deviation.owner})"),
+            inline(outcome.deviation.issue),
+            inline(outcome.deviation.place),
         ]
         for group in deviation_groups(verdict)
-        for each in group.outcomes[:_FINDINGS_AT_MOST]
+        for outcome in group.outcomes[:_FINDINGS_AT_MOST]
     ]
     yield from _table(["Clause", "Course", "", "Reason", "Issue", "Entry"], rows)
 
@@ -372,7 +374,7 @@ def _counts(record: RunRecord, verdict: RunVerdict) -> Iterator[str]:
     counts = counts_per_realm(verdict.cells)
     yield "### Clauses by realm\n"
     realms = [realm for realm in dict.fromkeys([*record.run.realms, *counts]) if realm in counts]
-    rows = [[realm, *(str(counts[realm][each] or "") for each in Verdict)] for realm in realms]
+    rows = [[realm, *(str(counts[realm][kind] or "") for kind in Verdict)] for realm in realms]
     yield from _table(["Realm", *map(str, Verdict)], rows)
 
 

@@ -292,9 +292,9 @@ class Board:
         """Return the deviation that speaks of a clause in a realm in the last night."""
         return next(
             (
-                each.entry
-                for (name, _, realms), each in self.accepted.items()
-                if name == clause and realm in realms and each.last == self.latest.number
+                accepted.entry
+                for (name, _, realms), accepted in self.accepted.items()
+                if name == clause and realm in realms and accepted.last == self.latest.number
             ),
             None,
         )
@@ -338,7 +338,7 @@ class _Folding:
 
     def _together(self, run: NightRun) -> bool:
         near = moment(run.started) - moment(self._runs[0].started) < _NIGHT
-        return near and not any(set(each.realms) & set(run.realms) for each in self._runs)
+        return near and not any(set(earlier.realms) & set(run.realms) for earlier in self._runs)
 
     def _close(self) -> None:
         runs, self._runs = self._runs, []
@@ -350,7 +350,7 @@ class _Folding:
         night.turns += [*_deviation_turns(board, night), *_drift_turns(board, night)]
         night.turns += list(_fact_turns(board, night))
         order = list(TURNS)
-        night.turns.sort(key=lambda each: (order.index(each.kind), each.clause))
+        night.turns.sort(key=lambda turn: (order.index(turn.kind), turn.clause))
         # What is told by now is in the spans; a year of it would fill the memory.
         night.runs = [_without_details(run) for run in runs]
 
@@ -484,9 +484,9 @@ def _deviation_turns(board: Board, night: Night) -> Iterator[Turn]:
 
 def _drift_turns(board: Board, night: Night) -> Iterator[Turn]:
     now = {
-        (each.clause, each.operation, each.point, each.now, each.realms): each
+        (change.clause, change.operation, change.point, change.now, change.realms): change
         for run in night.runs
-        for each in run.drift
+        for change in run.drift
     }
     for key, change in now.items():
         before = board.drift.get(key)

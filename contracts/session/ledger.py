@@ -209,7 +209,7 @@ class Ledger:
 def removable(entries: Iterable[Entry]) -> list[Entry]:
     """Of the latest state of writes, drafts that are there or may be there: newest first, one entry for each."""
     newest: dict[tuple[str, str, str], Entry] = {}
-    for entry in sorted(entries, key=lambda each: (each.at, each.number), reverse=True):
+    for entry in sorted(entries, key=lambda entry: (entry.at, entry.number), reverse=True):
         # A save that was refused says nothing about those before it; a draft that was removed is gone for all of them.
         if entry.what == REMOVABLE and entry.state != "refused":
             newest.setdefault(entry.place, entry)

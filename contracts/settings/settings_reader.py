@@ -478,7 +478,9 @@ def _service_names(source: TomlFile) -> ServiceNames:
     names = _group(source, ("names",), ServiceNames)
     if names.scheme and not _TOKEN.fullmatch(names.scheme):
         _refuse(source, ("names", "scheme"), 'is no scheme; write one word such as scheme = "Token"')
-    queries = {each for one in load_description().operations.values() for each in one.query_parameters}
+    queries = {
+        parameter for one in load_description().operations.values() for parameter in one.query_parameters
+    }
     for group, given, known in (
         ("query", names.query, sorted(queries)),
         ("collections", names.collections, _COLLECTIONS),
