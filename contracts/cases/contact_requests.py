@@ -6,7 +6,7 @@ finding on the clause about that, and not on the clause of each of the 26 fields
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -370,6 +370,9 @@ _NOT_ABOUT_VALUES: Final = frozenset(
     {errors_array.MANDATORY, errors_array.INVALID_PROPERTY, errors_array.INVALID_TYPE}
 )
 
+#: Codes that say of a reference that it leads nowhere.
+_ABOUT_VALUES: Final = frozenset({errors_array.INVALID_VALUE, errors_array.UNEXPECTED_TERM})
+
 
 def refused_for_made_up(exchange: Exchange, samples: Samples) -> bool:
     """Whether a contact, be it as a draft, was refused for nothing but values that neither document nor settings tell.
@@ -381,10 +384,12 @@ def refused_for_made_up(exchange: Exchange, samples: Samples) -> bool:
     )
 
 
-def _refused_for(exchange: Exchange, made_up: Sequence[str]) -> bool:
+def _refused_for(exchange: Exchange, fields: Sequence[str], codes: Set[str] | None = None) -> bool:
+    """Whether each error is of one of some fields, with one of some codes or else any that may be about a value."""
     elements = list(errors_array.elements(usable(exchange)))
     return bool(elements) and all(
-        code not in _NOT_ABOUT_VALUES and any(errors_array.names_field(path, field) for field in made_up)
+        (code not in _NOT_ABOUT_VALUES if codes is None else code in codes)
+        and any(errors_array.names_field(path, field) for field in fields)
         for code, path in elements
     )
 
@@ -394,10 +399,13 @@ def claim_accepted(claim: Claim, exchange: Exchange, samples: Samples) -> None:
 
     Raises:
         Contradiction: it was refused, and not only for values that are not shown.
-        Blocked: it was refused for such values; the cause names the setting that tells valid ones.
+        Blocked: it was refused for such values, or for the record that the settings name to be referred to, which may
+            be gone; the cause names the setting.
     """
     if not taken(exchange) and refused_for_made_up(exchange, samples):
         raise samples.needs_contact_document(exchange)
+    if not taken(exchange) and _refused_for(exchange, samples.references, _ABOUT_VALUES):
+        raise samples.needs_reference(exchange)
     claim.accepted(exchange)
 
 

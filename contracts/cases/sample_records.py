@@ -84,6 +84,7 @@ _MORE: Final[dict[str, Any]] = {
 _CONTACT_SETTINGS: Final = ("contact_schema", "country_terms", "contact_organization")
 #: Members whose value a contact takes from a setting of its own, where the settings hold no whole contact.
 _TOLD_BY: Final = {"country": "country_terms", "contactOrganization": "contact_organization"}
+_REFERENCE: Final = "contactOrganization"
 #: Fields whose allowed values are not shown.
 _UNKNOWN_VALUES: Final = ("gender", "organizationType", "addressType", "type", "government")
 #: The schema that a stand-in names where the settings name none: what the interface document calls these records.
@@ -173,6 +174,20 @@ class Samples:
             refused.operation or "",
             f"refuses values that are not shown ({', '.join(self.made_up_fields)}); "
             f"name a contact that it takes in realm.{self._realm}.contact_document: {refused.answer.quote()}",
+        )
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Fields of contacts that refer to a record which a setting of its own names."""
+        given = self._settings.contact_document or {}
+        return () if _REFERENCE in given else (_REFERENCE,)
+
+    def needs_reference(self, refused: Exchange) -> Blocked:
+        """The obstacle of a contact that was refused for nothing but the record to which it refers."""
+        return Blocked(
+            refused.operation or "",
+            f"refuses the record that setting realm.{self._realm}.{_TOLD_BY[_REFERENCE]} names, which may be gone: "
+            f"{refused.answer.quote()}",
         )
 
     def contact(self, identifier: str | None = None) -> dict[str, Any]:

@@ -75,6 +75,8 @@ _TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
 _UNAUTHENTICATED: Final = 401
 #: What an account is told that may not do something.
 _FORBIDDEN: Final = 403
+_SAVING: Final = "saveDraft"
+_CREATING: Final = "createContact"
 _SUBMITTING: Final = "createWorkflowRecord"
 _SUBMITTING_NAMED: Final = "createWorkflowRecordWithIdentifier"
 #: The documented collections, and the clauses that say they are known.
@@ -141,6 +143,7 @@ def _wall(author: Token, worker: Worker) -> str | None:
                 _RealmLook(worker, realms).obstacle()
                 or _without_rights(worker, realms)
                 or _unknown_schema(worker)
+                or _unknown_contact_schema(worker, realms)
             )
     except EnvironmentFault:
         return None  # a fault that passes; the run has its own ways with it
@@ -207,6 +210,55 @@ def _unknown_schema(worker: Worker) -> str | None:
             f"setting realm.{realm}.workflow_schema names a schema that is not configured: {sent.answer.quote()}"
         )
     return why
+
+
+def _unknown_contact_schema(worker: Worker, realms: Iterable[str]) -> str | None:
+    """Why neither a contact nor a draft can get anywhere, where no realm knows the schema that the settings name.
+
+    The realms refuse both for the schema then, in the words that one meets which no service has.
+    """
+    if worker.selection.terms.consumer is not None:
+        return None
+    why = None
+    for realm in realms:
+        samples = Samples(worker.target.realm_settings(realm), realm)
+        if samples.lacking:
+            continue
+        actor = worker.actor(AUTHOR, realm, f"[preflight in {realm}: contact schema]", Attempt(1))
+        uid, schema = worker.namespace.uid(), samples.contact_schema
+        document = samples.draft(uid)
+        sent = []
+        # What is no contact is refused wherever the schema is known.
+        for operation, path in ((_SAVING, {"uid": uid}), (_CREATING, {})):
+            named, unknown = (
+                partial(
+                    actor.send,
+                    operation,
+                    path=path,
+                    query={"schema": name},
+                    json=document | {"header": samples.header(name, uid)} if path else {},
+                )
+                for name in (schema, UNKNOWN_SCHEMA)
+            )
+            sent.append(named())
+            if sent[-1].fault or not _about_the_schema(sent[-1].answer, schema, unknown):
+                return None
+        why = why or (
+            f"setting realm.{realm}.contact_schema names a schema that is not known: {sent[0].answer.quote()}"
+        )
+    return why
+
+
+def _about_the_schema(answer: Response, schema: str, unknown: Callable[[], Exchange]) -> bool:
+    """Whether a refusal speaks of the schema, and is the one that a schema meets which no service has."""
+    if not answer.refusal or "schema" not in answer.text.lower():
+        return False
+    other = unknown()
+    return (
+        not other.fault
+        and other.status == answer.status
+        and other.answer.text.replace(UNKNOWN_SCHEMA, schema) == answer.text
+    )
 
 
 class _Look:

@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from contracts.cases.contact_requests import claim_accepted
 from contracts.cases.drafts import claim_each_refused, not_listed
-from contracts.checks.claims import Claim
+from contracts.cases.sample_records import Samples
+from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction
+from contracts.settings.target import RealmSettings
 
 
 @pytest.fixture
@@ -52,3 +55,39 @@ def test_what_refuses_nothing_absent_is_another_clauses_finding(
         claim_each_refused(must, [taken], control=lambda: taken)
     with pytest.raises(Contradiction):
         claim_each_refused(must, [taken], control=lambda: absent)
+
+
+@pytest.mark.parametrize(
+    ("errors", "ends", "told"),
+    [
+        (
+            [("Error.InvalidValue", "contactOrganization")],
+            Blocked,
+            "contact_organization names, which may be gone",
+        ),
+        ([("Error.UnexpectedTerm", "contactOrganization.identifier")], Blocked, "contact_organization names"),
+        ([("Error.Mandatory", "contactOrganization")], Contradiction, "accepted"),
+        (
+            [("Error.InvalidValue", "contactOrganization"), ("Error.Mandatory", "city")],
+            Contradiction,
+            "accepted",
+        ),
+        ([("Error.InvalidValue", "gender")], Blocked, "contact_document"),
+        ([("Error.InvalidValue", "city")], Contradiction, "accepted"),
+    ],
+)
+def test_a_contact_that_is_refused_for_what_the_settings_tell_is_no_finding(
+    claims: Claims,
+    answer: Any,
+    exchange: Any,
+    errors: list[tuple[str, str]],
+    ends: type[Exception],
+    told: str,
+) -> None:
+    body = {"errors": [{"code": code, "property": name} for code, name in errors]}
+    settings = RealmSettings(
+        contact_schema="person", contact_organization="org-gone-0123", country_terms=("ke",)
+    )
+    sent, samples = exchange(answer(body, 400), "createContact"), Samples(settings, "abs-dev")
+    with pytest.raises(ends, match=told):
+        claim_accepted(claims("contact-create-accepted"), sent, samples)

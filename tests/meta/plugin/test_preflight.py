@@ -126,6 +126,17 @@ def test_a_schema_that_the_settings_invent_is_told_at_once(run: Any, faulty: Cal
     assert ended.verdict["environment"]["requests"] <= 12
 
 
+def test_a_schema_of_contacts_that_is_gone_is_told_at_once(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty()
+    text = re.sub('(contact_schema = )".*"', r'\1"contactOfOld"', service.target.read_text("utf-8"))
+    service.target.write_text(text, "utf-8")
+    ended = run(f"--target={service.target}")
+    assert (ended.code, ended.verdict["findings"]) == (6, []), ended.said
+    said = ended.verdict["environment"]["breaker"]
+    assert "setting realm.abs-dev.contact_schema names a schema that is not known" in said
+    assert ended.verdict["environment"]["requests"] <= 24
+
+
 def test_a_schema_that_one_realm_does_not_know_stops_no_run(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty()
     text = service.target.read_text("utf-8").replace('"bchDecision"', '"bchInvented"')
