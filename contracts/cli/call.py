@@ -136,8 +136,8 @@ def _options(operation: Operation, given: dict[str, Any]) -> RequestOptions:
 def _list_faults(operation: Operation, realm: str | None, *, as_json: bool) -> int:
     catalogue = load_catalogue()
     place = realm_for(operation, realm, operation.realms)
-    known = known_faults(operation.id, place, catalogue)
-    rows = [(fault.key, catalogue.for_fault(operation.id, fault.key)) for fault in known]
+    faults = known_faults(operation.id, place, catalogue)
+    rows = [(fault.key, catalogue.for_fault(operation.id, fault.key)) for fault in faults]
     if as_json:
         listed = [{"fault": key, "clause": clause.id if clause else None} for key, clause in rows]
         click.echo(json.dumps(listed, indent=2))

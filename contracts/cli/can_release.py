@@ -119,8 +119,8 @@ def _realms(asked: tuple[str, ...], consumer: Consumer | None, of_target: tuple[
         return asked or (consumer.realms if consumer is not None else ())
     operations = load_description().operations
     used = consumer.operations if consumer is not None and consumer.operations else tuple(operations)
-    known = {realm for name in used for realm in operations[name].realms}
-    return tuple(realm for realm in of_target if realm in known) or of_target
+    realms = {realm for name in used for realm in operations[name].realms}
+    return tuple(realm for realm in of_target if realm in realms) or of_target
 
 
 def _age(text: str) -> timedelta:

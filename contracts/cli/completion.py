@@ -53,8 +53,8 @@ def clauses(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> li
 
 def operations(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete operations."""
-    known = load_description().operations.values()
-    return _matching(((finding.id, finding.summary) for finding in known), incomplete)
+    described = load_description().operations.values()
+    return _matching(((operation.id, operation.summary) for operation in described), incomplete)
 
 
 def clauses_and_operations(
@@ -77,19 +77,19 @@ def roles(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
 def targets(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the names in `targets/`, then files."""
     names = [SANDBOX, *sorted(path.stem for path in Path(TARGETS_FOLDER).glob("*.toml"))]
-    found = _matching(((name, "") for name in names), incomplete)
-    return found or [CompletionItem(incomplete, type="file")]
+    items = _matching(((name, "") for name in names), incomplete)
+    return items or [CompletionItem(incomplete, type="file")]
 
 
 def findings(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete findings of the latest run, then files."""
     paths = sorted((Path("reports") / LATEST / FOLDER_NAME).glob("*.json"))
-    found = _matching(((path.stem, "") for path in paths), incomplete)
-    return found or [CompletionItem(incomplete, type="file")]
+    items = _matching(((path.stem, "") for path in paths), incomplete)
+    return items or [CompletionItem(incomplete, type="file")]
 
 
-def _matching(known: Iterable[tuple[str, str]], incomplete: str) -> list[CompletionItem]:
+def _matching(candidates: Iterable[tuple[str, str]], incomplete: str) -> list[CompletionItem]:
     try:
-        return [CompletionItem(name, help=text) for name, text in known if name.startswith(incomplete)]
+        return [CompletionItem(name, help=text) for name, text in candidates if name.startswith(incomplete)]
     except RegistryContractsError:
         return []  # a damaged installation is for the command to complain about

@@ -197,8 +197,8 @@ def from_har(file: Path, output: Path | None, force: bool) -> int:
         write_output(output, text)
     requests = sum(usage.operations.values())
     where = f"{output}: " if output else ""
-    found = f"{many(len(usage.operations), 'operation')}, used by {many(requests, 'request')}"
-    click.echo(f"{where}{found}", err=True)
+    usage_in_words = f"{many(len(usage.operations), 'operation')}, used by {many(requests, 'request')}"
+    click.echo(f"{where}{usage_in_words}", err=True)
     for note in notes(usage):
         click.echo(note, err=True)
     return 0

@@ -63,8 +63,8 @@ def command(*, name: str, reports: Path, as_json: bool) -> int:
         facts = _operation(operation)
         lines = _operation_lines(facts)
     else:
-        known = [*description.operations, *(clause.id for clause in catalogue)]
-        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        names = [*description.operations, *(clause.id for clause in catalogue)]
+        close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         advice = (
             f"did you mean {' or '.join(close)}?" if close else "`registry-contracts list clauses` lists them"
         )
@@ -186,10 +186,10 @@ def _verdict_lines(facts: dict[str, Any]) -> Iterator[str]:
     for realm, cell in last["realms"].items():
         verdict = str(cell["verdict"])
         strip = "".join(_LETTERS.get(verdict, "E") for verdict in history.get(realm, {}).get("verdicts", ()))
-        found = f", findings {', '.join(cell['findings'])}" if cell["findings"] else ""
+        findings = f", findings {', '.join(cell['findings'])}" if cell["findings"] else ""
         reason = cell["reason"] or many(cell["assertions"], "assertion")
         coloured = click.style(f"{verdict:<12}", fg=_COLOURS.get(verdict, "yellow"))
-        yield labelled("", f"{realm:<8} {coloured} {reason}{found}{f'  [{strip}]' if strip else ''}")
+        yield labelled("", f"{realm:<8} {coloured} {reason}{findings}{f'  [{strip}]' if strip else ''}")
 
 
 def _tries(facts: dict[str, Any]) -> list[str]:
@@ -201,8 +201,8 @@ def _tries(facts: dict[str, Any]) -> list[str]:
 
 
 def _several(label: str, texts: Iterable[str], otherwise: str) -> Iterator[str]:
-    found = list(texts) or [otherwise]
-    for number, text in enumerate(found):
+    lines = list(texts) or [otherwise]
+    for number, text in enumerate(lines):
         yield labelled("" if number else label, text)
 
 

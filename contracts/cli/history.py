@@ -68,12 +68,14 @@ def show(
         return 0
     name = _target(history, target, file)
     kind = _series(history, name, series)
-    known = [
+    chosen = [
         trend
         for trend in trends(history, name, runs, kind).values()
         if (wanted is None or trend.clause == wanted) and (not realms or trend.realm in realms)
     ]
-    lines = _of_clause(known, name, clause or "") if wanted else _of_series(history, name, kind, known, runs)
+    lines = (
+        _of_clause(chosen, name, clause or "") if wanted else _of_series(history, name, kind, chosen, runs)
+    )
     print_lines(lines)
     return 0
 
@@ -111,14 +113,14 @@ def _series(history: History, target: str, asked: str | None) -> str:
     names = history.series_of(target)
     if asked is None:
         return next(iter(names), "")
-    found = [name for name in names if name.startswith(asked)]
-    if asked not in found and len(found) != 1:
-        which = "no series" if not found else f"{len(found)} series"
+    matching = [name for name in names if name.startswith(asked)]
+    if asked not in matching and len(matching) != 1:
+        which = "no series" if not matching else f"{len(matching)} series"
         raise UsageError(f"{which} '{asked}' on {target}; there are {'; '.join(map(repr, names))}")
-    return asked if asked in found else found[0]
+    return asked if asked in matching else matching[0]
 
 
-def _of_series(history: History, target: str, series: str, known: list[Trend], runs: int) -> Iterator[str]:
+def _of_series(history: History, target: str, series: str, trends: list[Trend], runs: int) -> Iterator[str]:
     entries = history.of(target, series)
     folded = history.folded_of(target, series)
     older = f", and {many(folded.runs, 'older one')} folded" if folded else ""
@@ -128,8 +130,8 @@ def _of_series(history: History, target: str, series: str, known: list[Trend], r
             yield f"  another series: {name} ({many(len(history.of(target, name)), 'run')})"
     yield f"{'started':<17} {'profile':<8} {'verdict':<13} {'fail':>5} {'requests':>9} {'seconds':>8}"
     yield from map(_row, entries[-runs:])
-    red = [trend for trend in known if trend.red_since]
-    flaky = [trend for trend in known if trend.flaky]
+    red = [trend for trend in trends if trend.red_since]
+    flaky = [trend for trend in trends if trend.flaky]
     yield f"red: {len(red)}" + (":" if red else "")
     yield from (_line(trend) for trend in red)
     yield f"flaky over {many(runs, 'run')}: {len(flaky)}" + (":" if flaky else "")
@@ -142,11 +144,11 @@ def _row(entry: Entry) -> str:
     return f"{_minute(entry.started):<17} {entry.profile:<8} {entry.verdict:<13} {figures}"
 
 
-def _of_clause(known: list[Trend], target: str, clause: str) -> Iterator[str]:
+def _of_clause(trends: list[Trend], target: str, clause: str) -> Iterator[str]:
     yield f"{clause} on {target}"
-    if not known:
+    if not trends:
         yield "  no run judged it"
-    for trend in known:
+    for trend in trends:
         yield _line(trend)
         yield (
             f"      {many(trend.flips, 'flip')}; {trend.requests:.1f} requests and {trend.seconds:.2f} s a run, "

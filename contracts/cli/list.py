@@ -111,13 +111,13 @@ def _check(what: str, chosen: Filters, possible: tuple[str, ...]) -> None:
         if option.removeprefix("--") not in possible:
             raise UsageError(f"{option} says nothing about {what}; {_possible(possible)}")
     operations, families = load_description().operations, {clause.family for clause in load_catalogue()}
-    for value, known, name in (
+    for value, names, name in (
         (chosen.operation, list(operations), "operation"),
         (chosen.family, sorted(families), "family"),
         (chosen.realm, [*WORKFLOW_REALMS, ANY_REALM], "realm"),
     ):
-        if value is not None and value not in known:
-            raise UsageError(f"unknown {name} '{value}'; {suggestion(value, known)}")
+        if value is not None and value not in names:
+            raise UsageError(f"unknown {name} '{value}'; {suggestion(value, names)}")
 
 
 def _possible(possible: tuple[str, ...]) -> str:
@@ -183,19 +183,19 @@ def _operations(chosen: Filters) -> Iterable[Row]:
 
 def _cases(chosen: Filters) -> Iterable[Row]:
     wanted = {clause.id for clause in _chosen_clauses(chosen)}
-    found: dict[str, list[str]] = {}
+    clauses_of: dict[str, list[str]] = {}
     for clause, names in known_cases().items():
         for name in names if clause in wanted else ():
-            found.setdefault(name, []).append(clause)
-    return ({"id": name, "clauses": clauses} for name, clauses in sorted(found.items()))
+            clauses_of.setdefault(name, []).append(clause)
+    return ({"id": name, "clauses": clauses} for name, clauses in sorted(clauses_of.items()))
 
 
 def _realms(_chosen: Filters) -> Iterable[Row]:
     operations = load_description().operations.values()
     for realm in (*WORKFLOW_REALMS, ANY_REALM):
-        known = [operation.id for operation in operations if realm in operation.realms]
+        ids = [operation.id for operation in operations if realm in operation.realms]
         clauses = sum(realm in clause.realms for clause in load_catalogue())
-        yield {"id": realm, "operations": known, "clauses": clauses}
+        yield {"id": realm, "operations": ids, "clauses": clauses}
 
 
 def _profiles(_chosen: Filters) -> Iterable[Row]:

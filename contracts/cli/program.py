@@ -141,8 +141,8 @@ def _guarded() -> int:
     except click.ClickException as error:
         return _complain(error.format_message(), _USAGE)
     except RegistryContractsError as error:
-        known = (code for kind, code in _EXIT_CODES.items() if isinstance(error, kind))
-        return _complain(str(error), next(known, _ERROR))
+        codes = (code for kind, code in _EXIT_CODES.items() if isinstance(error, kind))
+        return _complain(str(error), next(codes, _ERROR))
     except (click.Abort, KeyboardInterrupt):
         return _complain("interrupted", _INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - whatever breaks must not end as 1, which is a verdict

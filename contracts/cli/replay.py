@@ -138,7 +138,7 @@ def _realm(sequence: RecordedSequence, asked: str | None, target: Target) -> str
 def _lines(
     session: ManualSession, sequence: RecordedSequence, realm: str, rounds: list[Replayed], *, verbose: bool
 ) -> Iterator[str]:
-    found = sequence.found
+    finding = sequence.found
     yield click.style(sequence.what, bold=True)
     yield manual_commands.labelled(
         "from", f"{sequence.source}{f', recorded on {sequence.target}' if sequence.target else ''}"
@@ -146,10 +146,12 @@ def _lines(
     yield manual_commands.labelled(
         "to", f"{session.target.name} ({session.target.base_url}){f', {realm}' if realm != ANY_REALM else ''}"
     )
-    if found is not None:
-        yield manual_commands.labelled("expected", found.expected)
-        yield manual_commands.labelled("seen then", printable(found.seen))
-        yield manual_commands.labelled("judged by", f"the check {found.check}" if found.check else _NO_CHECK)
+    if finding is not None:
+        yield manual_commands.labelled("expected", finding.expected)
+        yield manual_commands.labelled("seen then", printable(finding.seen))
+        yield manual_commands.labelled(
+            "judged by", f"the check {finding.check}" if finding.check else _NO_CHECK
+        )
     if sequence.left_out:
         yield manual_commands.labelled(
             "left out",
@@ -160,8 +162,8 @@ def _lines(
         yield from _round(session, done, number, rounds[: number - 1], verbose=verbose)
     yield ""
     yield _verdict(rounds, sequence)
-    if found is not None and found.command:
-        yield manual_commands.unwrapped("by cases", found.command)
+    if finding is not None and finding.command:
+        yield manual_commands.unwrapped("by cases", finding.command)
 
 
 def _round(
@@ -185,7 +187,7 @@ def _round(
 
 def _shows(done: Replayed) -> tuple[object, ...]:
     """What a round shows, so that the same is not printed twice."""
-    clauses = tuple(found.clause for judged in done.judgements for found in judged.findings)
+    clauses = tuple(finding.clause for judged in done.judgements for finding in judged.findings)
     return clauses, tuple((label, difference.partition(",")[0]) for label, difference in done.differences)
 
 
@@ -245,7 +247,9 @@ def _as_data(
                     }
                     for pair in attempt.pairs
                 ],
-                "contradicted": [found.clause for judged in attempt.judgements for found in judged.findings],
+                "contradicted": [
+                    finding.clause for judged in attempt.judgements for finding in judged.findings
+                ],
             }
             for attempt in rounds
         ],
@@ -259,5 +263,5 @@ def _code(sequence: RecordedSequence, rounds: list[Replayed]) -> int:
         return manual_commands.INCONCLUSIVE
     if sequence.found is not None:
         return manual_commands.NO_FINDING if outcome is Outcome.NOT else manual_commands.FINDING
-    found = any(judged.findings for attempt in rounds for judged in attempt.judgements)
-    return manual_commands.FINDING if found else manual_commands.NO_FINDING
+    contradicted = any(judged.findings for attempt in rounds for judged in attempt.judgements)
+    return manual_commands.FINDING if contradicted else manual_commands.NO_FINDING

@@ -67,14 +67,14 @@ def _sweep(target: Target, reports: Path, older_than: timedelta, *, dry: bool, a
         at_work = tokens_at_work(reports)
         orphans = find_orphans(session, at_work=at_work, older_than=older_than, all_of_mine=all_of_mine)
         # A list holds what a ledger knows, too: it is named once. What could not be removed is tried as found, too.
-        known = {
+        folders = {
             (draft.realm, draft.identifier)
             for swept in done
             for draft in (swept.named if dry else swept.removed)
         }
-        lost = [draft for draft in orphans.found if (draft.realm, draft.identifier) not in known]
+        lost = [draft for draft in orphans.found if (draft.realm, draft.identifier) not in folders]
         spared = [
-            (draft, why) for draft, why in orphans.spared if (draft.realm, draft.identifier) not in known
+            (draft, why) for draft, why in orphans.spared if (draft.realm, draft.identifier) not in folders
         ]
         for draft in lost:
             session.namespace.claim(draft.identifier)

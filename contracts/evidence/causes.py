@@ -193,8 +193,8 @@ def attribute(
     for case in cases:
         if case.blocked_by is not None and case.blocked_by.operation:
             realm = case.blocked_by.realm or case.realm
-            if found := _blocking(case.blocked_by.operation, by_realm[realm]):
-                blocked[case.id] = found.id
+            if blocking := _blocking(case.blocked_by.operation, by_realm[realm]):
+                blocked[case.id] = blocking.id
     stuck: dict[int, list[str]] = defaultdict(list)
     for case_id, finding_id in blocked.items():
         stuck[owners[finding_id]].append(case_id)
@@ -510,12 +510,12 @@ def _errors_in_words(last: Exchange | None, status: str) -> str:
     if last is None or last.response is None or str(last.status) != status or not status.startswith("4"):
         return ""
     try:
-        found = readers.errors(last.response) or []
+        elements = readers.errors(last.response) or []
     except readers.Ambiguous:
         return ""
     codes = [
         f"{element.get('code')} for {element.get('property')}"
-        for element in found
+        for element in elements
         if isinstance(element, dict)
     ]
     more = len(codes) - _ERRORS_TOLD
@@ -556,6 +556,6 @@ def _marks(finding: Finding, faults: Sequence[RequestFault], last: Exchange | No
             f"{name}: {value}" for name, value in last.response.headers.pairs if REDACTED in value
         )
         yield from list(secret_headers) or [REDACTED]
-    yield from (f'"{found["name"]}"' for found in _MEMBER.finditer(finding.seen))
+    yield from (f'"{match["name"]}"' for match in _MEMBER.finditer(finding.seen))
     words = finding.expected if answer else f"{_QUOTED.split(finding.seen)[0]} {finding.expected}"
     yield from dict.fromkeys(word for word in _WORD.findall(words) if _IDENTIFYING.search(word))

@@ -178,12 +178,12 @@ def read_deviations(
             (ENTRY,),
             f"{ENTRY} must be a list of tables, not {called(entries)}; begin each entry with [[{ENTRY}]]",
         )
-    found = tuple(
+    accepted = tuple(
         _Entry(source, (ENTRY, number), entry, catalogue, description).read()
         for number, entry in enumerate(entries)
     )
-    _refuse_doubles(found)
-    return found
+    _refuse_doubles(accepted)
+    return accepted
 
 
 def _read(path: Path, shown: str, what: str) -> TomlFile:
@@ -309,9 +309,9 @@ def known_operation(source: TomlFile, keys: Keys, name: str, description: Descri
     raise source.fault(keys, f"unknown operation '{name}'; {advice}", name)
 
 
-def _refuse_doubles(found: tuple[Deviation, ...]) -> None:
-    for number, later in enumerate(found):
-        for earlier in found[:number]:
+def _refuse_doubles(deviations: tuple[Deviation, ...]) -> None:
+    for number, later in enumerate(deviations):
+        for earlier in deviations[:number]:
             shared = list(_shared(earlier, later))
             if shared:
                 raise UsageError(
@@ -389,7 +389,7 @@ def _flat(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield methods by their names; a dotted name without quotes is a table in a table to TOML."""
     for key, value in table.items():
         if isinstance(value, dict) and value:
-            yield from (((key, *inner), found) for inner, found in _flat(value))
+            yield from (((key, *inner), leaf) for inner, leaf in _flat(value))
         else:
             yield (key,), value
 

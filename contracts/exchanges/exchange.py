@@ -65,11 +65,11 @@ def _parsed(content: bytes, doubled: list[str]) -> Any:
         raise _Flawed(_TOO_DEEP)
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        members = dict(pairs)
+        if len(members) < len(pairs):
             seen: set[str] = set()
             doubled.extend(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        return found
+        return members
 
     try:
         return json.loads(

@@ -273,11 +273,11 @@ def _request_body(request: Mapping[str, Any], method: str, headers: Headers) -> 
 
 def _response_body(answer: Mapping[str, Any], method: str, status: int, headers: Headers) -> Body:
     content = answer.get("content")
-    known: Mapping[str, Any] = content if isinstance(content, dict) else {}
-    text = known.get("text")
-    size = _whole_number(known.get("size"))
+    fields: Mapping[str, Any] = content if isinstance(content, dict) else {}
+    text = fields.get("text")
+    size = _whole_number(fields.get("size"))
     if isinstance(text, str) and text:
-        cut, in_base64 = _CUT in str(known.get("comment") or ""), known.get("encoding") == "base64"
+        cut, in_base64 = _CUT in str(fields.get("comment") or ""), fields.get("encoding") == "base64"
         body = _body(text, in_base64=in_base64, cut=cut, size=size)
         return body if in_base64 or _agrees(body, headers, size) else UNKNOWN_BODY
     if method == "HEAD" or status in _NO_CONTENT:

@@ -110,8 +110,8 @@ def errors(answer: Response) -> list[Any] | None:
     Raises:
         Ambiguous: several members called `errors` hold different arrays, and it is not one alone that names codes.
     """
-    found = list(_errors_in(answer.json))
-    telling = [array for number, array in enumerate(found) if array and array not in found[:number]]
+    arrays = list(_errors_in(answer.json))
+    telling = [array for number, array in enumerate(arrays) if array and array not in arrays[:number]]
     if len(telling) > 1:
         coded = [
             array
@@ -121,7 +121,7 @@ def errors(answer: Response) -> list[Any] | None:
         if len(coded) != 1:
             raise Ambiguous("the answer holds several different errors arrays")
         return coded[0]
-    return telling[0] if telling else [] if found else None
+    return telling[0] if telling else [] if arrays else None
 
 
 def _errors_in(value: Any, depth: int = 0) -> Iterator[list[Any]]:
@@ -160,8 +160,8 @@ def records(answer: Response) -> list[dict[str, Any]] | None:
     plain = [
         member for name, member in body.items() if isinstance(member, list) and _ITEMS.fullmatch(name.lower())
     ]
-    found = _only(named or others or [array for _, array in arrays] or plain)
-    return _by_uids(body) if found is None else _as_records(found)
+    items = _only(named or others or [array for _, array in arrays] or plain)
+    return _by_uids(body) if items is None else _as_records(items)
 
 
 def _as_records(items: list[Any]) -> list[dict[str, Any]]:
@@ -274,8 +274,8 @@ def _kept(seen: Any, wanted: Any) -> bool:
 def left_over(answer: Response, document: dict[str, Any], members: Collection[str]) -> set[str]:
     """Which of `members` stand beside a document in the body: things that were meant to be gone."""
     content = content_of(document)
-    found = [value for value in values(answer.json) if isinstance(value, dict) and includes(value, content)]
-    return {name for value in found for name in members if name in value}
+    holding = [value for value in values(answer.json) if isinstance(value, dict) and includes(value, content)]
+    return {name for value in holding for name in members if name in value}
 
 
 def difference(answer: Response, document: dict[str, Any]) -> str:
@@ -293,9 +293,9 @@ def _first_difference(seen: Any, wanted: Any, place: str) -> str | None:
         for name, member in wanted.items():
             if name not in seen:
                 return f"{place}.{name} is missing"
-            found = _first_difference(seen[name], member, f"{place}.{name}")
-            if found:
-                return found
+            where = _first_difference(seen[name], member, f"{place}.{name}")
+            if where:
+                return where
         return None
     if includes(seen, wanted):
         return None
@@ -347,13 +347,13 @@ def ranked_integers(record: Any) -> list[tuple[int, int]]:
     """
     if not isinstance(record, dict):
         return [(0, number) for number in integers(record) if not isinstance(record, list)]
-    found = []
+    ranked = []
     for name, value in named_members(record):
         plain = name.lower().replace("_", "")
         rank = 0 if plain in ("id", "attachmentid") else 1 if plain.endswith("id") else 2
         rank = min(rank, 1) if isinstance(value, str) and not value.isdigit() else rank
-        found += [(rank, number) for number in integers(value) if not isinstance(value, dict)]
-    return sorted(found, key=lambda pair: pair[0])
+        ranked += [(rank, number) for number in integers(value) if not isinstance(value, dict)]
+    return sorted(ranked, key=lambda pair: pair[0])
 
 
 def named_members(record: dict[str, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -114,9 +114,11 @@ def _in_path(operation: Operation, name: str, value: str) -> Iterator[RequestFau
 
 def _foreign(uid: str) -> str:
     """The characters that a uid must not hold, each once; a few of them where they are many."""
-    found = list(dict.fromkeys(character for character in uid if not is_valid_uid(character * UID_SHORTEST)))
-    more = len(found) - _FOREIGN_TOLD
-    return ", ".join(map(repr, found[:_FOREIGN_TOLD])) + (f" and {more} more" if more > 0 else "")
+    refused = list(
+        dict.fromkeys(character for character in uid if not is_valid_uid(character * UID_SHORTEST))
+    )
+    more = len(refused) - _FOREIGN_TOLD
+    return ", ".join(map(repr, refused[:_FOREIGN_TOLD])) + (f" and {more} more" if more > 0 else "")
 
 
 def _in_query(operation: Operation, query: Sequence[tuple[str, str]]) -> Iterator[RequestFault]:
@@ -277,8 +279,8 @@ def _keyword(error: jsonschema_rs.ValidationError) -> str:
 def body_schema(operation: str) -> dict[str, Any] | None:
     """The JSON Schema of an operation's body, references followed once; None where it takes no JSON."""
     description = load_description()
-    found = description.operations[operation]
-    node = description.bundle["paths"][found.path][found.method.lower()]
+    described = description.operations[operation]
+    node = description.bundle["paths"][described.path][described.method.lower()]
     content = follow(description.bundle, node.get("requestBody") or {}).get("content", {})
     if _JSON not in content:
         return None
@@ -290,9 +292,9 @@ def body_schema(operation: str) -> dict[str, Any] | None:
 def _validators(operation: str) -> Mapping[tuple[str, str], tuple[jsonschema_rs.Draft202012Validator, ...]]:
     """Validators of an operation's parameters, by place and name."""
     description = load_description()
-    found = description.operations[operation]
-    item = description.bundle["paths"][found.path]
-    listed = parameters_of(description.bundle, item, item[found.method.lower()])
+    described = description.operations[operation]
+    item = description.bundle["paths"][described.path]
+    listed = parameters_of(description.bundle, item, item[described.method.lower()])
     return {
         (parameter["in"], parameter["name"]): (_validator(json.dumps(parameter["schema"], sort_keys=True)),)
         for parameter in listed
@@ -363,10 +365,10 @@ def read_request(
     exchange = exchange.documented
     parts = urlsplit(exchange.url)
     at = parts.path.find(ROOT)
-    found = description.match(exchange.method, parts.path[max(at, 0) :])
-    if found is None:
+    matched = description.match(exchange.method, parts.path[max(at, 0) :])
+    if matched is None:
         return None
-    operation, path = found
+    operation, path = matched
     query = tuple(parse_qsl(parts.query, keep_blank_values=True))
     realm = realm_of(exchange.request_headers, query, operation)
     credentials = _credentials(exchange.request_headers, knows)
@@ -441,8 +443,8 @@ _ENDS_AT_ONCE: Final = 2
 
 def subject_of(url: str) -> str:
     """The document that a request is about, as its address names it; `EVERYTHING` where it names none."""
-    found = _SUBJECT.search(urlsplit(url).path)
-    name = unquote(found["name"]) if found else ""
+    match = _SUBJECT.search(urlsplit(url).path)
+    name = unquote(match["name"]) if match else ""
     return EVERYTHING if not name or name == "schemas" else name
 
 

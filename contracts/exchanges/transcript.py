@@ -149,7 +149,7 @@ def _authorization(value: str, redactor: Redactor) -> str:
 
 
 def _between_quotes(text: str) -> str:
-    return re.sub(r'[\\"$`]', lambda found: f"\\{found[0]}", text)
+    return re.sub(r'[\\"$`]', lambda match: f"\\{match[0]}", text)
 
 
 def body_size(exchange: Exchange) -> int:

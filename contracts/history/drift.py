@@ -370,7 +370,7 @@ def drift_causes(changes: Iterable[Change]) -> tuple[DriftCause, ...]:
     alike: dict[tuple[str, ...], list[Change]] = defaultdict(list)
     for change in changes:
         alike[_essence(change)].append(change)
-    causes = [DriftCause(_sentence(found), tuple(found)) for found in alike.values()]
+    causes = [DriftCause(_sentence(changes), tuple(changes)) for changes in alike.values()]
     return tuple(
         sorted(causes, key=lambda cause: (*_rank(cause.changes[0])[:2], -len(cause.changes), cause.says))
     )
@@ -425,9 +425,13 @@ _WORDS_FOR_ALL: Final = MappingProxyType({True: "read", False: "write"})
 
 def _subject(operations: Sequence[str]) -> str:
     """Operations in words: all that write, or all that read, where they are all; else by their names."""
-    known = load_description().operations
+    operations_by_name = load_description().operations
     for safe, word in _WORDS_FOR_ALL.items():
-        like = {name for name, operation in known.items() if operation.safe is safe and operation.protected}
+        like = {
+            name
+            for name, operation in operations_by_name.items()
+            if operation.safe is safe and operation.protected
+        }
         if len(like) > 1 and set(operations) == like:
             return f"all {len(like)} operations that {word}"
     if len(operations) <= _NAMED:

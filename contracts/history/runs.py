@@ -299,8 +299,8 @@ def merge(histories: Iterable[History], keep: int = KEPT_RUNS) -> History:
 
 def _own(history: History, target: str, series: str) -> Folded | None:
     """What was folded of a series itself, and not of all before there were any."""
-    found = history.folded_of(target, series)
-    return found if found is not None and found.series == series else None
+    folded_runs = history.folded_of(target, series)
+    return folded_runs if folded_runs is not None and folded_runs.series == series else None
 
 
 def write(path: Path, history: History) -> None:

@@ -350,8 +350,8 @@ def _read(folder: Path, description: Description) -> Catalogue:
 
 
 def _realms_of(clause: Clause, description: Description) -> tuple[str, ...]:
-    found = {realm for name in clause.operations for realm in description.operations[name].realms}
-    return tuple(realm for realm in (ANY_REALM, *WORKFLOW_REALMS) if realm in found)
+    realms = {realm for name in clause.operations for realm in description.operations[name].realms}
+    return tuple(realm for realm in (ANY_REALM, *WORKFLOW_REALMS) if realm in realms)
 
 
 def _foreign_words(clause: Clause, description: Description) -> Iterator[str]:
@@ -365,8 +365,8 @@ def _foreign_words(clause: Clause, description: Description) -> Iterator[str]:
             yield f"unknown realm {realm!r}; use {', '.join((ANY_REALM, *WORKFLOW_REALMS))}"
     for fault in clause.faults:
         location, _, name = fault.partition(":")[0].partition(".")
-        known = _parameters(clause, description, location)
-        if location != "body" and name and name not in known:
+        parameters = _parameters(clause, description, location)
+        if location != "body" and name and name not in parameters:
             yield f"the fault {fault!r} names no {location} parameter of its operations"
 
 

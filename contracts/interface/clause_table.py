@@ -55,8 +55,8 @@ def cases_by_clause(folder: Path, settings: Path) -> Mapping[str, tuple[str, ...
         if ended.returncode not in _GOOD_ENDINGS or not listing.is_file():
             output = "\n".join((ended.stdout + ended.stderr).strip().splitlines()[-_SHOWN_LINES:])
             raise SuiteError(f"the cases in {folder} cannot be collected; pytest says:\n{output}")
-        found: dict[str, list[str]] = json.loads(listing.read_text(encoding="utf-8"))
-    return {clause: tuple(sorted(names)) for clause, names in sorted(found.items())}
+        cases: dict[str, list[str]] = json.loads(listing.read_text(encoding="utf-8"))
+    return {clause: tuple(sorted(names)) for clause, names in sorted(cases.items())}
 
 
 def _collect(folder: Path, settings: Path, listing: Path) -> subprocess.CompletedProcess[str]:
@@ -85,16 +85,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Note the clauses of an item, before any selection drops it."""
-    found = item.config.stash.setdefault(_FOUND, {})
+    cases = item.config.stash.setdefault(_FOUND, {})
     for mark in item.iter_markers(MARK):
         for clause in mark.kwargs["clauses"]:
-            found.setdefault(clause, {})[_name(item)] = None
+            cases.setdefault(clause, {})[_name(item)] = None
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Write the list."""
-    found = session.config.stash.setdefault(_FOUND, {})
-    text = json.dumps({clause: list(names) for clause, names in found.items()})
+    cases = session.config.stash.setdefault(_FOUND, {})
+    text = json.dumps({clause: list(names) for clause, names in cases.items()})
     Path(session.config.getoption(_OPTION)).write_text(text, encoding="utf-8")
 
 
@@ -131,13 +131,13 @@ def known_cases(folder: Path | None = None, cache: Path | None = None) -> Cases:
     return found
 
 
-def _keep(path: Path, found: Cases) -> None:
+def _keep(path: Path, cases: Cases) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     for stale in path.parent.glob("cases-*.json"):
         stale.unlink(missing_ok=True)
     descriptor, fresh = tempfile.mkstemp(dir=path.parent, suffix=".new")
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump({clause: list(names) for clause, names in found.items()}, file)
+        json.dump({clause: list(names) for clause, names in cases.items()}, file)
     Path(fresh).replace(path)
 
 

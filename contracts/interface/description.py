@@ -159,20 +159,20 @@ class _Bundler:
     def _reference(self, node: dict[str, Any], file: str, place: str) -> Any:
         named, _, pointer = cast("str", node["$ref"]).partition("#")
         target = self._relative(named, file, place) if named else file
-        found = self._resolve(target, pointer, f"{file} at {place or '/'}: $ref {node['$ref']!r}")
+        target_value = self._resolve(target, pointer, f"{file} at {place or '/'}: $ref {node['$ref']!r}")
         siblings = {key: value for key, value in node.items() if key != "$ref"}
         parts = Path(target).parts
         if parts[0] == "components" and len(parts) == _COMPONENT_DEPTH and pointer:
             return {"$ref": self._hoist(parts[1], target, pointer), **siblings}
         if target == self.root_file and pointer.startswith("/components/"):
             return {"$ref": f"#{pointer}", **siblings}
-        return self._inline(found, target, pointer, siblings)
+        return self._inline(target_value, target, pointer, siblings)
 
-    def _inline(self, found: Any, target: str, pointer: str, siblings: dict[str, Any]) -> Any:
+    def _inline(self, value: Any, target: str, pointer: str, siblings: dict[str, Any]) -> Any:
         if (target, pointer) in self.inlining:
             raise UsageError(f"{target}: #{pointer} contains itself; keep what repeats below components/")
         self.inlining.append((target, pointer))
-        joined = self._walk(found, target, pointer)
+        joined = self._walk(value, target, pointer)
         self.inlining.pop()
         return joined | siblings if isinstance(joined, dict) else joined
 
@@ -261,7 +261,9 @@ class Description:
         shapes: dict[tuple[str, int], list[Operation]] = {}
         for operation in sorted(self.operations.values(), key=lambda operation: operation.rank):
             shapes.setdefault((operation.method, len(segments(operation.path))), []).append(operation)
-        object.__setattr__(self, "_by_shape", {shape: tuple(found) for shape, found in shapes.items()})
+        object.__setattr__(
+            self, "_by_shape", {shape: tuple(operations) for shape, operations in shapes.items()}
+        )
 
     def match(self, method: str, raw_path: str) -> tuple[Operation, dict[str, str]] | None:
         """Find the operation a request belongs to. Never raises, whatever the path.
@@ -301,8 +303,8 @@ class Description:
         """
         kept = {operation.id for operation in self.operations.values() if realm in operation.realms}
         if not kept:
-            known = ", ".join((*WORKFLOW_REALMS, ANY_REALM))
-            raise UsageError(f"realm {realm!r} is not described; use one of {known}")
+            realms = ", ".join((*WORKFLOW_REALMS, ANY_REALM))
+            raise UsageError(f"realm {realm!r} is not described; use one of {realms}")
         document = copy.deepcopy(self.bundle)
         for path, item in list(document["paths"].items()):
             for method in METHODS:

@@ -153,7 +153,7 @@ class Operation:
             raise UsageError(
                 f"operation {self.id} {problem} the path parameter {name}; its path is {self.path}"
             )
-        path = _PLACEHOLDER.sub(lambda found: _quoted(path_parameters[found[1]]), self.path)
+        path = _PLACEHOLDER.sub(lambda match: _quoted(path_parameters[match[1]]), self.path)
         return base_url.rstrip("/") + path
 
     def match(self, parts: tuple[str, ...]) -> dict[str, str] | None:

@@ -204,7 +204,9 @@ class CallResults:
     def clauses(self) -> Counter[str]:
         """In how many calls each clause was contradicted."""
         return Counter(
-            clause for result in self.results for clause in {found.clause for found in result.judged.findings}
+            clause
+            for result in self.results
+            for clause in {finding.clause for finding in result.judged.findings}
         )
 
     @property
@@ -317,5 +319,5 @@ def save(
 
 
 def _settings(session: ManualSession, realm: str) -> dict[str, Any]:
-    known = asdict(session.target.realm_settings(realm))
-    return {name: value for name, value in known.items() if value}
+    settings = asdict(session.target.realm_settings(realm))
+    return {name: value for name, value in settings.items() if value}

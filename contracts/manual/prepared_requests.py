@@ -179,20 +179,20 @@ def find_part(text: str, body: Any, query: Sequence[str]) -> RequestPart:
     part = RequestPart("body", ()) if text == "body" else _part(text)
     if part is None:
         part = _bare(tuple(text.split(".")), text, body, query)
-    known = [*_members(body), *(f"query.{name}" for name in query), *(f"header.{name}" for name in HEADERS)]
+    names = [*_members(body), *(f"query.{name}" for name in query), *(f"header.{name}" for name in HEADERS)]
     if part is None or not _is_there(part, body, query):
-        raise UsageError(f"--without {text}: the request has no such part; {suggestion(text, known)}")
+        raise UsageError(f"--without {text}: the request has no such part; {suggestion(text, names)}")
     return part
 
 
 def _bare(steps: tuple[str, ...], text: str, body: Any, query: Sequence[str]) -> RequestPart | None:
-    found = [
+    parts = [
         RequestPart("body", steps),
         RequestPart("body", ("document", *steps)),
         RequestPart("query", (text,)),
     ]
-    found += [RequestPart("header", (name,)) for name in HEADERS if name.lower() == text.lower()]
-    return next((part for part in found if _is_there(part, body, query)), None)
+    parts += [RequestPart("header", (name,)) for name in HEADERS if name.lower() == text.lower()]
+    return next((part for part in parts if _is_there(part, body, query)), None)
 
 
 def _is_there(part: RequestPart, body: Any, query: Sequence[str]) -> bool:
@@ -446,8 +446,8 @@ class RequestPreparer:
     def _refuse_unknown(self, path: dict[str, str]) -> None:
         for name in path:
             if name not in self._operation.path_parameters:
-                known = self._operation.path_parameters
-                advice = suggestion(name, known) if known else "it has none"
+                parameters = self._operation.path_parameters
+                advice = suggestion(name, parameters) if parameters else "it has none"
                 raise UsageError(
                     f"--set path.{name}: {self._operation.id} has no such path parameter; {advice}"
                 )
@@ -532,8 +532,8 @@ class RequestPreparer:
     def _without(self, request: Request, content: bytes | None, name: str) -> tuple[Request, bytes | None]:
         part = find_part(name, request.body, list(request.query))
         if part.place == "header":
-            known = next((name for name in HEADERS if name.lower() == part.name.lower()), part.name)
-            return replace(request, headers={**request.headers, known: None}), content
+            header = next((name for name in HEADERS if name.lower() == part.name.lower()), part.name)
+            return replace(request, headers={**request.headers, header: None}), content
         if part.place == "query":
             kept = {key: value for key, value in request.query.items() if key != part.name}
             return replace(request, query=kept), content

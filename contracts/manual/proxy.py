@@ -329,7 +329,7 @@ async def without_additions(_: web.Request, response: web.StreamResponse) -> Non
 
 def raw_target(request: web.BaseRequest) -> str:
     """Path and query as the client wrote them; bytes that are no text are escaped."""
-    raw = _NO_TEXT.sub(lambda found: f"%{ord(found[0]) & 0xFF:02X}", request.raw_path)
+    raw = _NO_TEXT.sub(lambda match: f"%{ord(match[0]) & 0xFF:02X}", request.raw_path)
     if raw.startswith("/"):
         return raw
     _, slashes, rest = raw.partition("://")
@@ -722,8 +722,8 @@ class TrafficRecorder:
 
     def _keep(self, seen: Seen) -> None:
         exchange = seen.exchange
-        found = ", ".join(dict.fromkeys(finding.what for finding in seen.findings))
-        parts = (exchange.id, exchange.operation or "no operation of the description", found)
+        what = ", ".join(dict.fromkeys(finding.what for finding in seen.findings))
+        parts = (exchange.id, exchange.operation or "no operation of the description", what)
         add(self._archive, exchange, "; ".join(part for part in parts if part))
 
     def _tell(self, seen: Seen) -> None:

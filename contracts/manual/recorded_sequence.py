@@ -245,9 +245,9 @@ def read_entries(text: str) -> Entries:
     Raises:
         UsageError: it is neither.
     """
-    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())
-    first = int(found[1]) if found else 0
-    last = int(found[2] or first) if found else 0
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())
+    first = int(match[1]) if match else 0
+    last = int(match[2] or first) if match else 0
     if not 0 < first <= last:
         raise UsageError(f"--entries must be a number or a range such as 3-7, counted from 1, not '{text}'")
     return first, last
@@ -358,19 +358,19 @@ def _of_file(path: Path, shown: str, entries: Entries | None) -> RecordedSequenc
 
 
 def _by_id(asked: str, reports: Path) -> RecordedSequence:
-    known: set[str] = set()
+    names: set[str] = set()
     for folder in _newest_first(reports):
-        found = _in_folder(folder)
-        matching = [name for name in found if name.startswith(asked)]
+        in_folder = _in_folder(folder)
+        matching = [name for name in in_folder if name.startswith(asked)]
         if len(matching) == 1:
-            content, where = found[matching[0]]
+            content, where = in_folder[matching[0]]
             return from_data(_parsed(content, where), where)
-        known |= found.keys()
-    if not known:
+        names |= in_folder.keys()
+    if not names:
         raise UsageError(
             f"no finding '{asked}': the runs in '{reports}' have none; --reports names another folder"
         )
-    raise UsageError(f"no finding '{asked}' in '{reports}'; {suggestion(asked, sorted(known)[:20])}")
+    raise UsageError(f"no finding '{asked}' in '{reports}'; {suggestion(asked, sorted(names)[:20])}")
 
 
 def _newest_first(reports: Path) -> Iterator[Path]:
@@ -409,7 +409,7 @@ def _looks_like_one(path: Path) -> bool:
 
 
 def _in_zip(path: Path) -> Known:
-    found: Known = {}
+    recorded: Known = {}
     size = 0
     try:
         with zipfile.ZipFile(path) as archive:
@@ -421,21 +421,23 @@ def _in_zip(path: Path) -> Known:
                         raise UsageError(f"{path}: its findings unpack to more than {_LARGEST:,} bytes")
                     if member.compress_type not in _PACKED:
                         raise UsageError(f"{path}: cannot be unpacked: {name} is not deflated; pack it again")
-                    found[name.stem] = archive.read(member), f"{path}:{member.filename}"
+                    recorded[name.stem] = archive.read(member), f"{path}:{member.filename}"
     except _NOT_UNPACKED as error:
         raise UsageError(f"{path}: cannot be unpacked: {error}") from None
-    return found
+    return recorded
 
 
-def _chosen(found: Known, chosen: str | None, shown: str) -> RecordedSequence:
-    if not found:
+def _chosen(findings: Known, chosen: str | None, shown: str) -> RecordedSequence:
+    if not findings:
         raise UsageError(f"{shown}: holds no finding; a run that found something has a folder {FOLDER_NAME}")
-    matching = [name for name in found if name.startswith(chosen or "")]
+    matching = [name for name in findings if name.startswith(chosen or "")]
     if len(matching) != 1:
-        listed = ", ".join(f"{name} ({_says(found[name][0])})" for name in (matching or list(found))[:6])
-        more = "" if len(matching or found) <= 6 else f" and {len(matching or found) - 6} more"
+        listed = ", ".join(
+            f"{name} ({_says(findings[name][0])})" for name in (matching or list(findings))[:6]
+        )
+        more = "" if len(matching or findings) <= 6 else f" and {len(matching or findings) - 6} more"
         raise UsageError(f"{shown}: name one of its findings with --finding: {listed}{more}")
-    content, where = found[matching[0]]
+    content, where = findings[matching[0]]
     return from_data(_parsed(content, where), where)
 
 

@@ -125,7 +125,7 @@ class IdentifierMap:
         """The text with every old name replaced."""
         if self._pattern is None:
             return text
-        return self._pattern.sub(lambda found: self._new(found[0]), text)
+        return self._pattern.sub(lambda match: self._new(match[0]), text)
 
     @property
     def pairs(self) -> Mapping[str, str]:
@@ -223,9 +223,9 @@ class SettingMap:
             text = text.replace(json.dumps(old), json.dumps(new))
         terms = dict(zip(self._old.get("country_terms") or (), self._new.country_terms, strict=False))
         if self._elsewhere and terms:
-            known = "|".join(map(re.escape, terms))
-            pattern = rf'("(?:country|government)"\s*:\s*\{{\s*"identifier"\s*:\s*")({known})(")'
-            text = re.sub(pattern, lambda found: found[1] + terms[found[2]] + found[3], text)
+            pattern_of_terms = "|".join(map(re.escape, terms))
+            pattern = rf'("(?:country|government)"\s*:\s*\{{\s*"identifier"\s*:\s*")({pattern_of_terms})(")'
+            text = re.sub(pattern, lambda match: match[1] + terms[match[2]] + match[3], text)
         return text
 
     def _document(self, text: str) -> str:
@@ -284,10 +284,10 @@ def old_settings(sequence: RecordedSequence, target: Target) -> Mapping[str, Any
     """Settings of the realm that a sequence was recorded in, as far as they are known."""
     if sequence.settings:
         return sequence.settings
-    known = target if sequence.target == target.name else None
+    own = target if sequence.target == target.name else None
     if sequence.target == SANDBOX:
-        known = sandbox_target(_NOWHERE, DEFAULT_SIZE_LIMIT)
-    return asdict(known.realm_settings(sequence.realm)) if known else asdict(RealmSettings())
+        own = sandbox_target(_NOWHERE, DEFAULT_SIZE_LIMIT)
+    return asdict(own.realm_settings(sequence.realm)) if own else asdict(RealmSettings())
 
 
 def _texts(steps: tuple[Exchange, ...]) -> str:
@@ -339,19 +339,19 @@ def differences(old: Exchange, new: Response, translated: Callable[[str], str]) 
     status, body = old.response.status, old.response.body
     if (status < 400) is not new.success:
         return [f"was {status}, is {new.quote()}"]
-    found = [] if status == new.status else [f"status was {status}, is {new.status}"]
+    differences = [] if status == new.status else [f"status was {status}, is {new.status}"]
     if body == UNKNOWN_BODY:
-        return found
+        return differences
     if not body.whole or body.decoded is None:
-        return [*found, *_by_size(body.size, new.body.size)]
+        return [*differences, *_by_size(body.size, new.body.size)]
     before, after = _read(translated(body.decoded)), new.json if new.json is not None else new.text
-    return [*found, *_all_or_some(before, after)]
+    return [*differences, *_all_or_some(before, after)]
 
 
 def _all_or_some(before: Any, after: Any) -> list[str]:
-    found = list(_between(before, after, "body"))
-    more = len(found) - _MOST
-    return [*found[:_MOST], *([f"and {more} more differences"] if more > 0 else [])]
+    differences = list(_between(before, after, "body"))
+    more = len(differences) - _MOST
+    return [*differences[:_MOST], *([f"and {more} more differences"] if more > 0 else [])]
 
 
 def _by_size(before: int, after: int) -> list[str]:
@@ -480,7 +480,7 @@ class Round:
         realm = self._place(old.realm)
         role = old.role if old.role in ROLES else AUTHOR
         url = self._url(old.url)
-        known = self._session.description.match(old.method, path_of(url))
+        matched = self._session.description.match(old.method, path_of(url))
         text, body = text_of(old.request_body), None
         if text is not None:
             body = content_of(old.request_body, self._body(operation.id, role, text))
@@ -490,7 +490,7 @@ class Round:
         headers = self._headers(old, str(role), realm)
         return actor.send(
             operation.id,
-            path=known[1] if known else match[1],
+            path=matched[1] if matched else match[1],
             query=parse_qsl(urlsplit(url).query, keep_blank_values=True),
             body=body,
             headers=headers,
@@ -532,7 +532,7 @@ class Round:
         if old in (new, ANY_REALM):
             return text
         pattern = rf"({re.escape(KEPT_PREFIX)}[A-Za-z0-9_-]*-){re.escape(old)}(?![\w-])"
-        return re.sub(pattern, lambda found: found[1] + new, text)
+        return re.sub(pattern, lambda match: match[1] + new, text)
 
     def _body(self, operation: str, role: str | None, text: str) -> str:
         text = self._elsewhere(self.names(self.setting_map.body(text)))
@@ -559,9 +559,11 @@ class Round:
     def _headers(self, old: Exchange, role: str, realm: str) -> dict[str, str | None]:
         headers: dict[str, str | None] = dict.fromkeys(_DOCUMENTED)
         for name, value in old.request_headers.pairs:
-            known = _TAKEN.get(name.lower())
-            if known is not None:
-                headers[known] = realm if known == "Realm" and value == self._telling.realm else value
+            documented = _TAKEN.get(name.lower())
+            if documented is not None:
+                headers[documented] = (
+                    realm if documented == "Realm" and value == self._telling.realm else value
+                )
         template = old.authorization
         if template is None and "Authorization" in old.request_headers:
             template = f"Bearer {TOKEN}"

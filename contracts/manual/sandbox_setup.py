@@ -51,15 +51,15 @@ def weathers() -> Sequence[Breakage] | None:
     return [Breakage(kind.name, kind.sentence) for kind in ALL.values()]
 
 
-def installed(found: Sequence[Breakage] | None) -> Sequence[Breakage]:
+def installed(breakages: Sequence[Breakage] | None) -> Sequence[Breakage]:
     """Insist on the sandbox.
 
     Raises:
         UsageError: it is not installed.
     """
-    if found is None:
+    if breakages is None:
         raise UsageError("the sandbox is not installed: pip install 'registry-contracts[sandbox]'")
-    return found
+    return breakages
 
 
 #: What became of a request, as observations write it: taken, refused, refused for its content.
@@ -415,8 +415,8 @@ class _Reading:
 
     def __init__(self, facts: Facts, realm: str) -> None:
         self._facts = {
-            (place.clause, place.operation): {name: _text(value) for name, value in known.items()}
-            for place, known in facts.items()
+            (place.clause, place.operation): {name: _text(value) for name, value in values.items()}
+            for place, values in facts.items()
             if place.realm in (realm, ANY_REALM)
         }
 
@@ -455,21 +455,21 @@ class _Reading:
 
     def _variants(self) -> Iterator[tuple[_Sign, str]]:
         """The variants that are seen, each by its first sign."""
-        found: set[str] = set()
+        names: set[str] = set()
         for sign in _SIGNS:
-            shown = None if found & {sign.variant, sign.unless} else self._seen(sign)
+            shown = None if names & {sign.variant, sign.unless} else self._seen(sign)
             if shown is not None:
-                found.add(sign.variant)
+                names.add(sign.variant)
                 yield sign, shown
 
     def _seen(self, sign: _Sign) -> str | None:
         """Where a sign is seen, for people."""
-        for (clause, operation), known in self._facts.items():
+        for (clause, operation), facts in self._facts.items():
             if not re.fullmatch(sign.clause, clause) or not re.fullmatch(sign.operation, operation):
                 continue
-            if sign.lacking and any(re.fullmatch(sign.lacking, name) for name in known):
+            if sign.lacking and any(re.fullmatch(sign.lacking, name) for name in facts):
                 continue
-            for name, value in known.items():
+            for name, value in facts.items():
                 if re.fullmatch(sign.fact, name) and re.fullmatch(sign.value, value):
                     return f"{operation} {name}: {value}"
         return None
@@ -553,7 +553,7 @@ class _Reading:
 
     def _members_of(self, clause: str) -> set[str]:
         """The members of the objects that successes of a clause answer with."""
-        paths = (name for (of, _), known in self._facts.items() if of == clause for name in known)
+        paths = (name for (of, _), values in self._facts.items() if of == clause for name in values)
         return {path.partition(" body.")[2] for path in paths}
 
     def _beside_facts(self) -> Iterator[tuple[str, str]]:
@@ -659,8 +659,8 @@ class _Reading:
 
     def _unread(self) -> Iterator[str]:
         """Clauses that were observed and that nothing here reads."""
-        known = {place[0] for places in _STATUSES.values() for place in places} | _READ_BESIDE
-        for clause in sorted({clause for clause, _ in self._facts} - known):
+        clauses = {place[0] for places in _STATUSES.values() for place in places} | _READ_BESIDE
+        for clause in sorted({clause for clause, _ in self._facts} - clauses):
             if not any(re.fullmatch(sign.clause, clause) for sign in _SIGNS):
                 yield clause
 

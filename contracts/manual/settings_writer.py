@@ -354,8 +354,8 @@ def _sample_name(settings: TargetSettings, realm: str, setting: str) -> str:
 
 
 def _samples(settings: TargetSettings) -> Iterator[tuple[str, str]]:
-    for realm, known in settings.realm.items():
-        for setting, shown in known.items():
+    for realm, given in settings.realm.items():
+        for setting, shown in given.items():
             if isinstance(shown.value, dict):
                 content = json.dumps(shown.value, indent=2, ensure_ascii=False) + "\n"
                 yield _sample_name(settings, realm, setting), content
@@ -401,8 +401,8 @@ def _accounts(settings: TargetSettings) -> Table:
 
 def _realm(settings: TargetSettings, realm: str) -> Table:
     """One realm's table: what is known, and the other settings as comments to be filled in."""
-    table, known = tomlkit.table(), settings.realm.get(realm, {})
-    for setting, shown in known.items():
+    table, given = tomlkit.table(), settings.realm.get(realm, {})
+    for setting, shown in given.items():
         value = shown.value
         if isinstance(value, dict):
             value = f"{SAMPLES}/{_sample_name(settings, realm, setting)}"
@@ -414,7 +414,7 @@ def _realm(settings: TargetSettings, realm: str) -> Table:
         drafts_only = realm not in DOCUMENT_REALMS and name.startswith(
             ("contact", "country", "spare", "temporary")
         )
-        if name not in known and not drafts_only:
+        if name not in given and not drafts_only:
             table.add(tomlkit.comment(f"{name} = …  {described.metadata['meaning']}"))
     table.add(tomlkit.nl())
     return table

@@ -76,19 +76,19 @@ def mistakes_of(exchange: Exchange, facts: RequestFacts) -> Mistakes:
         Without faults of a body that was not recorded, and without those of a production realm, which the document
         lists as well as the others.
     """
-    found = [
+    faults = [
         fault for fault in facts.faults if exchange.request_body.whole or not fault.key.startswith("body")
     ]
     if facts.realm in PRODUCTION_REALMS:
-        found = [fault for fault in found if not fault.key.startswith("header.Realm")]
+        faults = [fault for fault in faults if not fault.key.startswith("header.Realm")]
     token = (exchange.request_headers.first("Authorization") or "").strip().partition(" ")[2].strip()
     if token.lower() in _NO_TOKENS:
         wording = f"the token is the word {token!r}, which no service ever gave"
-        found.append(RequestFault(_NO_TOKEN_FAULT, wording))
+        faults.append(RequestFault(_NO_TOKEN_FAULT, wording))
     scheme = scheme_fault(exchange.request_headers)
     if scheme is not None:
-        found.append(scheme)
-    return Mistakes(tuple(found), unread=not exchange.request_body.whole and _takes_json(facts.operation))
+        faults.append(scheme)
+    return Mistakes(tuple(faults), unread=not exchange.request_body.whole and _takes_json(facts.operation))
 
 
 def request_findings(

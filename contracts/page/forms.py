@@ -82,10 +82,10 @@ def role_list(missing: Mapping[str, str | None]) -> list[dict[str, Any]]:
 
 def fault_list(operation: str, realm: str) -> list[dict[str, Any]]:
     """The single faults that can be put into a request, each with the clause that speaks about it."""
-    catalogue, found = load_catalogue(), []
+    catalogue, entries = load_catalogue(), []
     for fault in known_faults(operation, realm, catalogue):
         clause = catalogue.for_fault(operation, fault.key)
-        found.append(
+        entries.append(
             {
                 "key": fault.key,
                 "clause": clause.id if clause else None,
@@ -93,7 +93,7 @@ def fault_list(operation: str, realm: str) -> list[dict[str, Any]]:
                 "wording": clause.wording if clause else "No clause speaks about it.",
             }
         )
-    return found
+    return entries
 
 
 def _headers(operation: Operation) -> Iterator[dict[str, Any]]:
@@ -267,15 +267,15 @@ class _Filler:
         self._earlier = earlier
         self._uid = ""
 
-    def _taken(self, found: re.Match[str], *, in_json: bool) -> str:
+    def _taken(self, match: re.Match[str], *, in_json: bool) -> str:
         if self._earlier is None:
-            return found[0]
-        path = found["path"].strip(".").split(".")
-        value = str(value_at(self._earlier.kept(int(found["step"])).recorded, path))
+            return match[0]
+        path = match["path"].strip(".").split(".")
+        value = str(value_at(self._earlier.kept(int(match["step"])).recorded, path))
         return json_text(value)[1:-1] if in_json else value
 
     def __call__(self, text: str, *, in_json: bool = False) -> str:
-        text = REFERENCE.sub(lambda found: self._taken(found, in_json=in_json), text)
+        text = REFERENCE.sub(lambda match: self._taken(match, in_json=in_json), text)
         if FRESH in text:
             self._uid = self._uid or self._session.namespace.uid()
             text = text.replace(FRESH, self._uid)
@@ -320,8 +320,8 @@ def _with_password(session: ManualSession, body: Any, operation: str, role: str)
         return body
     accounts = session.target.accounts
     by_email = {account.email: account for account in accounts.values()}
-    found = by_email.get(str(body.get("email"))) or accounts.get(role) or accounts[AUTHOR]
-    return {**body, "password": found.password.reveal()}
+    account = by_email.get(str(body.get("email"))) or accounts.get(role) or accounts[AUTHOR]
+    return {**body, "password": account.password.reveal()}
 
 
 def _decoded(text: str) -> bytes:
@@ -465,9 +465,9 @@ _LONGEST_VALUE: Final = 200
 def _values(recorded: Exchange) -> Iterator[Json]:
     """The texts and numbers of an answer, those that look like identifiers first, each with its path."""
     body = recorded.response.json if recorded.response is not None else None
-    found = list(islice(_leaves(body, ()), 10 * _VALUES))
-    found.sort(key=lambda member: not re.search(r"id(entifier)?$", member[0][-1], re.IGNORECASE))
-    for path, value in found[:_VALUES]:
+    leaves = list(islice(_leaves(body, ()), 10 * _VALUES))
+    leaves.sort(key=lambda member: not re.search(r"id(entifier)?$", member[0][-1], re.IGNORECASE))
+    for path, value in leaves[:_VALUES]:
         yield {"path": ".".join(path), "value": value}
 
 

@@ -73,7 +73,7 @@ class TakenValue:
 
     def used_by(self, request: FormRequest) -> bool:
         """Whether a form names it."""
-        return any(found[0] == self.reference for found in REFERENCE.finditer(json.dumps(request.form)))
+        return any(match[0] == self.reference for match in REFERENCE.finditer(json.dumps(request.form)))
 
 
 def taken_values(steps: Mapping[int, FormRequest]) -> Iterator[TakenValue]:
@@ -85,8 +85,8 @@ def taken_values(steps: Mapping[int, FormRequest]) -> Iterator[TakenValue]:
     names: dict[tuple[int, tuple[str, ...]], str] = {}
     before: list[int] = []
     for number, request in steps.items():
-        for found in REFERENCE.finditer(json.dumps(request.form)):
-            step, path = int(found["step"]), tuple(found["path"].strip(".").split("."))
+        for match in REFERENCE.finditer(json.dumps(request.form)):
+            step, path = int(match["step"]), tuple(match["path"].strip(".").split("."))
             if step not in before:
                 raise UsageError(
                     f"{request.operation} uses the answer of a request that is no step before it"

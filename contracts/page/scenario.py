@@ -312,7 +312,7 @@ class ClaimLines:
 
     def lines(self, clauses: Iterable[str]) -> list[str]:
         """The lines, without indentation; each clause is claimed once."""
-        found: list[str] = []
+        lines: list[str] = []
         for name in dict.fromkeys(clauses):
             clause = self._catalogue.clause(name)
             if self._operation not in clause.operations or name in _EMPTY:
@@ -322,8 +322,8 @@ class ClaimLines:
                 self.further.append(name)
                 continue
             self.claimed.append(name)
-            found += [line] if line else []
-        return found
+            lines += [line] if line else []
+        return lines
 
     def _universal(self, name: str) -> str:
         return f"# {name}: every exchange of every case is checked for it"
@@ -641,16 +641,18 @@ def _fitted(line: str) -> str:
 
 def _known(form_request: FormRequest) -> dict[str, str]:
     """Identifiers of the valid request, with the expressions that stand for them in the test."""
-    request, known = form_request.base.request, {}
+    request, expressions = form_request.base.request, {}
     body = request.body if isinstance(request.body, dict) else {}
     for way, record in (("", body), ('["document"]', body.get("document"))):
         header = record.get("header") if isinstance(record, dict) else None
         if isinstance(header, dict) and isinstance(header.get("identifier"), str):
-            known[header["identifier"]] = f'request.body{way}["header"]["identifier"]'
-    known |= {value: f'request.path["{name}"]' for name, value in request.path.items() if name in _NAMES}
+            expressions[header["identifier"]] = f'request.body{way}["header"]["identifier"]'
+    expressions |= {
+        value: f'request.path["{name}"]' for name, value in request.path.items() if name in _NAMES
+    }
     if isinstance(body.get("password"), str):
-        known[body["password"]] = 'request.body["password"]'
-    return known
+        expressions[body["password"]] = 'request.body["password"]'
+    return expressions
 
 
 _NAMES: Final = ("uid", "identifier", "tempFileId")

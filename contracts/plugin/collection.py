@@ -170,14 +170,14 @@ def outside(consumer: Consumer | None, cases: Iterable[Facts]) -> set[str]:
     """
     if consumer is None:
         return set()
-    known = list(cases)
-    direct = [clause for clause in known if _concerns(consumer, clause)]
+    listed = list(cases)
+    direct = [case for case in listed if _concerns(consumer, case)]
     judged = {(clause, realm) for _, clauses, _, realm in direct for clause in clauses}
     taken = {item.nodeid for item, *_ in direct}
-    for item, clauses, _, realm in known:
+    for item, clauses, _, realm in listed:
         if any((name, realm) not in judged and _relies(consumer, name, realm) for name in clauses):
             taken.add(item.nodeid)
-    return {item.nodeid for item, *_ in known} - taken
+    return {item.nodeid for item, *_ in listed} - taken
 
 
 def _concerns(consumer: Consumer, case: Facts) -> bool:
@@ -207,17 +207,17 @@ def narrowings(config: pytest.Config, left_out: Iterable[Cells]) -> list[Narrowi
         config: The session's settings.
         left_out: The cells of each case that was left out.
     """
-    found: list[Narrowing] = []
+    narrowed: list[Narrowing] = []
     if not _all_asked_for(config):
-        found.append(("the command names some cases only", None))
+        narrowed.append(("the command names some cases only", None))
     if config.getoption("maxfail", 0):
-        found.append(("the run stops at the first failures", None))
+        narrowed.append(("the run stops at the first failures", None))
     cells: Cells = set().union(*left_out)
     if cells:
         realms = {realm for clause in load_catalogue() for realm in clause.realms}
         cells |= set(product(UNIVERSAL, realms))
-        found.append(("cases were left out by the selection", [list(cell) for cell in sorted(cells)]))
-    return found
+        narrowed.append(("cases were left out by the selection", [list(cell) for cell in sorted(cells)]))
+    return narrowed
 
 
 def _all_asked_for(config: pytest.Config) -> bool:
@@ -247,10 +247,10 @@ def marks(node: pytest.Item) -> Iterator[pytest.Mark]:
 
 def clauses_of(item: pytest.Item) -> tuple[str, ...]:
     """Ids of the clauses an item tests, in the order declared."""
-    found = [clause for mark in marks(item) for clause in mark.kwargs["clauses"]]
+    clauses = [clause for mark in marks(item) for clause in mark.kwargs["clauses"]]
     if any(mark.kwargs["faults"] for mark in marks(item)):
-        found += _about_faults(operations_of(item, load_catalogue()))
-    return tuple(dict.fromkeys(found))
+        clauses += _about_faults(operations_of(item, load_catalogue()))
+    return tuple(dict.fromkeys(clauses))
 
 
 def _about_faults(operations: Iterable[str]) -> Iterator[str]:
@@ -301,10 +301,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         ]
         metafunc.parametrize(("realm", "operation"), pairs)
     elif "realm" in metafunc.fixturenames:
-        found = dict.fromkeys(
+        realms_of_case = dict.fromkeys(
             realm for operation in operations for realm in _realms_of(operation, description, realms)
         )
-        metafunc.parametrize("realm", list(found))
+        metafunc.parametrize("realm", list(realms_of_case))
 
 
 def _declared_operations(definition: pytest.Item, catalogue: Catalogue) -> tuple[str, ...]:

@@ -417,8 +417,8 @@ def look_at_names(worker: Worker) -> str | None:
     with suppress(EnvironmentFault):  # a fault that passes; the run has its own ways with it
         unknown |= {probe.name for probe in probes if _tried(worker, probe)}
     sentence = f"{worker.target.base_url} is sent names of its own: {names.in_words()}"
-    known = [name for name in names if name not in unknown]
-    return f"{sentence}; not seen to be unknown to it: {', '.join(known)}" if known else sentence
+    taken = [name for name in names if name not in unknown]
+    return f"{sentence}; not seen to be unknown to it: {', '.join(taken)}" if taken else sentence
 
 
 def _tried(worker: Worker, probe: _Probe) -> bool:

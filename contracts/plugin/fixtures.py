@@ -43,8 +43,8 @@ def worker(request: pytest.FixtureRequest) -> Worker:
 @pytest.fixture
 def attempt(request: pytest.FixtureRequest) -> Attempt:
     """The attempt under way."""
-    found: Attempt = request.node.stash[ATTEMPT]
-    return found
+    attempt: Attempt = request.node.stash[ATTEMPT]
+    return attempt
 
 
 @pytest.fixture
@@ -139,8 +139,8 @@ def ordinary(bases: ValidRequests, arrange: Arrangement, samples: Samples, autho
 @pytest.fixture
 def limit(worker: Worker) -> Limit:
     """Sizes around the target's limit for created attachments."""
-    known = worker.target.attachments.size_limit_bytes
-    return upload_limit(known, everything=worker.selection.profile is Profile.FULL)
+    limit = worker.target.attachments.size_limit_bytes
+    return upload_limit(limit, everything=worker.selection.profile is Profile.FULL)
 
 
 @pytest.fixture

@@ -226,8 +226,8 @@ class Forecast:
         )
 
     def _count(self, case: PlannedCase) -> None:
-        known = self._measured.get(without_realm(case.case), {_UNMEASURED: _USUAL_REQUESTS})
-        for name, number in known.items():
+        by_operation = self._measured.get(without_realm(case.case), {_UNMEASURED: _USUAL_REQUESTS})
+        for name, number in by_operation.items():
             if name == "large_files":
                 self._large += number
             else:

@@ -78,10 +78,10 @@ def read_shard_number(text: str) -> ShardNumber:
     Raises:
         UsageError: it names no shard.
     """
-    found = _WORDS.fullmatch(text.strip())
-    if not found:
+    match = _WORDS.fullmatch(text.strip())
+    if not match:
         raise UsageError(f"--shard takes a number and how many there are, such as 2/5, not '{text}'")
-    part = ShardNumber(int(found[1]), int(found[2]))
+    part = ShardNumber(int(match[1]), int(match[2]))
     if not 1 <= part.of <= _MOST_SHARDS:
         raise UsageError(f"--shard {part}: there can be 1 to {_MOST_SHARDS} shards")
     if not 1 <= part.number <= part.of:

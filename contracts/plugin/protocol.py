@@ -613,11 +613,11 @@ def _worse(item: pytest.Item, confirmed: list[Confirmed], ended: Ending, worker:
     They hide no obstacle: a case that was blocked stays inconclusive beside a should, or beside a finding of the
     universal checks, which is one of its own and says nothing about the clauses of the case.
     """
-    found = _worst(confirmed, worker)
+    worst = _worst(confirmed, worker)
     own = any(finding.evidence.clause in clauses_of(item) for finding in confirmed)
     if ended.verdict is Verdict.ERROR or (ended.verdict is Verdict.INCONCLUSIVE and not own):
         return ended
-    return ended if ended.verdict is Verdict.INCONCLUSIVE and found is Verdict.ADVISORY else Ending(found)
+    return ended if ended.verdict is Verdict.INCONCLUSIVE and worst is Verdict.ADVISORY else Ending(worst)
 
 
 def _worst(findings: list[Confirmed], worker: Worker) -> Verdict:

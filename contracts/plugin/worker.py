@@ -49,12 +49,12 @@ def put_together(workers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         `seconds` by phase: of all processes together, or of the slowest where they go through it side by side;
         and `peak_memory_mb`, in MiB, of the process that took most.
     """
-    known = list(workers)
+    measurements = list(workers)
     total: dict[str, float] = {}
-    for phase, seconds in (pair for measured in known for pair in measured.get("seconds", {}).items()):
+    for phase, seconds in (pair for measured in measurements for pair in measured.get("seconds", {}).items()):
         before = total.get(phase, 0.0)
         total[phase] = max(before, seconds) if phase in _SIDE_BY_SIDE else before + seconds
-    peaks = [measured["peak_memory"] for measured in known if measured.get("peak_memory")]
+    peaks = [measured["peak_memory"] for measured in measurements if measured.get("peak_memory")]
     return {
         "seconds": {phase: round(seconds, 3) for phase, seconds in sorted(total.items())},
         "peak_memory_mb": round(max(peaks), 1) if peaks else None,

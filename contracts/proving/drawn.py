@@ -57,13 +57,13 @@ def knobs() -> Mapping[str, tuple[str, ...]]:
     Variants that need the cores for themselves are left out.
     """
     placed: set[str] = {SLOW}
-    found: dict[str, tuple[str, ...]] = {}
+    knobs_by_name: dict[str, tuple[str, ...]] = {}
     for point, names in {**SILENT_CLAUSES, **SILENT_POINTS}.items():
         own = tuple(name for name in names if name not in placed)
         placed.update(own)
         if own:
-            found[point] = own
-    return found
+            knobs_by_name[point] = own
+    return knobs_by_name
 
 
 def draw_services(number: int, seed: int) -> Iterator[str]:

@@ -167,8 +167,8 @@ def known_costs() -> dict[str, float]:
         case: sum(number for name, number in counts.items() if name != "large_files")
         for case, counts in measured().items()
     }
-    known = read_order().requests
-    return {case: max(sent.get(case, 0.0), known.get(case, 0.0)) for case in sent.keys() | known.keys()}
+    requests = read_order().requests
+    return {case: max(sent.get(case, 0.0), requests.get(case, 0.0)) for case in sent.keys() | requests.keys()}
 
 
 def staleness(cases: Iterable[str]) -> str:
@@ -177,11 +177,11 @@ def staleness(cases: Iterable[str]) -> str:
     Args:
         cases: The ids of all cases that a gate takes in, with `*` for the realm.
     """
-    there, known = set(cases), read_order().cases
+    there, turns = set(cases), read_order().cases
     parts = (
-        [f"{len(there - known)} cases are not in it, such as {min(there - known)}"] if there - known else []
+        [f"{len(there - turns)} cases are not in it, such as {min(there - turns)}"] if there - turns else []
     )
-    parts += [f"{len(known - there)} are gone, such as {min(known - there)}"] if known - there else []
+    parts += [f"{len(turns - there)} are gone, such as {min(turns - there)}"] if turns - there else []
     remedy = "`registry-contracts prove --part drawn --order` measures it again"
     return "; ".join([*parts, remedy]) if parts else ""
 
@@ -320,12 +320,12 @@ def _why(result: DrawnResult) -> str:
 
 
 def _advisory(faults: Sequence[DrawnResult]) -> Iterator[str]:
-    found = sorted((result for result in faults if result.outcome == ADVISORY), key=_name)
-    if found:
+    advisory = sorted((result for result in faults if result.outcome == ADVISORY), key=_name)
+    if advisory:
         yield ""
         yield "Found on a clause of level should alone, which no run fails for:"
         yield ""
-        yield from (f"- `{result.name}` in {result.realm}" for result in found)
+        yield from (f"- `{result.name}` in {result.realm}" for result in advisory)
 
 
 def _alarms(services: Sequence[DrawnResult]) -> Iterator[str]:
@@ -481,9 +481,9 @@ def carry_out_drawn(
     if options.land is not None:
         write_landed(options.land, results, seed, command)
     if options.order is not None:
-        found = [(result.name, result.cases) for result in results if result.cases]
-        known = {facts.key: facts for facts in cases if Profile.GATE.includes(Profile(facts.profile))}
-        write_order(options.order, order_of_cases(command, found, known, known_costs()))
+        finders = [(result.name, result.cases) for result in results if result.cases]
+        facts_by_case = {facts.key: facts for facts in cases if Profile.GATE.includes(Profile(facts.profile))}
+        write_order(options.order, order_of_cases(command, finders, facts_by_case, known_costs()))
     return _closing(results, options, folder / "drawn.md")
 
 

@@ -111,8 +111,8 @@ class Neighbours:
                 yield (table, *(str(row[name]) for name in key)), digest.hexdigest()
 
     def _file(self, key: str) -> bytes:
-        found = next(self._data.rglob(key), None)
-        return found.read_bytes() if found else b"(no file)"
+        path = next(self._data.rglob(key), None)
+        return path.read_bytes() if path else b"(no file)"
 
     def _plant(self, role: str, realm: str, name: str) -> int:
         header = {"identifier": name, "schema": "contact", "languages": ["en"]}
@@ -341,13 +341,13 @@ def remains(service: Served, before: Snapshot, after: Snapshot, killed: Snapshot
 def _unlisted(records: set[tuple[str, ...]], listed: list[Entry]) -> list[str]:
     """Records that no ledger names; a creation whose answer was lost accounts for one record in its realm."""
     nameless = Counter(entry.realm for entry in listed if not entry.identifier)
-    found = []
+    unlisted = []
     for record in sorted(records):
         if nameless[record[0]] > 0:
             nameless[record[0]] -= 1
         else:
-            found.append(" ".join(record))
-    return found
+            unlisted.append(" ".join(record))
+    return unlisted
 
 
 def _private_folders(parent: Path) -> list[Path]:

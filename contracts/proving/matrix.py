@@ -93,10 +93,10 @@ def chosen_defects(proof: Proof) -> list[Defect]:
     """
     named = [defect_named(name) for name in proof.defects] or list(DEFECTS)
     clauses = {load_catalogue().clause(clause).id for clause in proof.clauses}
-    found = [defect for defect in named if not clauses or defect.clause in clauses]
-    if not found:
+    defects = [defect for defect in named if not clauses or defect.clause in clauses]
+    if not defects:
         raise UsageError(f"no defect breaks {', '.join(sorted(clauses))}; 'prove' has nothing to try")
-    return found
+    return defects
 
 
 def first_trials(proof: Proof) -> list[ProofTrial]:
@@ -342,7 +342,10 @@ def _defect_rows(results: Iterable[TrialResult]) -> Iterable[DefectRow]:
     for defect in DEFECTS:
         if defect.name in by_defect:
             clause = catalogue.clause(defect.clause)
-            rows = tuple(_seed_row(seed, found) for seed, found in sorted(by_defect[defect.name].items()))
+            rows = tuple(
+                _seed_row(seed, results_of_seed)
+                for seed, results_of_seed in sorted(by_defect[defect.name].items())
+            )
             yield DefectRow(defect, str(clause.level), clause.family, rows)
 
 
@@ -355,8 +358,8 @@ def _seed_row(seed: int, results: list[TrialResult]) -> SeedRow:
 
 
 def _median(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return round(median(found), 3) if found else None
+    numbers = list(values)
+    return round(median(numbers), 3) if numbers else None
 
 
 class SeedEntry(Format, frozen=True):
@@ -548,11 +551,11 @@ def _families(defects: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "rows": [{**row, "kills": _kills(row)} for row in found],
-            "cases": sorted({case for row in found for case in _kills(row)}),
-            "killed": sum(row["killed"] for row in found),
+            "rows": [{**row, "kills": _kills(row)} for row in family_rows],
+            "cases": sorted({case for row in family_rows for case in _kills(row)}),
+            "killed": sum(row["killed"] for row in family_rows),
         }
-        for name, found in sorted(rows.items())
+        for name, family_rows in sorted(rows.items())
     ]
 
 
@@ -575,9 +578,9 @@ def closing_lines(matrix: Matrix) -> Iterator[str]:
     for case in matrix.idle[:_LISTED]:
         yield f"no kill   {case.name}: tried alone on {many(case.tried, 'defect')}"
     for result in matrix.alarms[:_LISTED]:
-        found = ", ".join(dict.fromkeys(f["clause"] for f in result.findings)) or "no finding"
+        clauses = ", ".join(dict.fromkeys(f["clause"] for f in result.findings)) or "no finding"
         word = ExitCode(result.exit_code).word
-        yield f"alarm     {result.trial.name}, seed {result.trial.seed}, {', '.join(result.realms)}: {word}: {found}"
+        yield f"alarm     {result.trial.name}, seed {result.trial.seed}, {', '.join(result.realms)}: {word}: {clauses}"
     for result in matrix.troubles[:_LISTED]:
         yield f"trouble   {result.trial.name}, seed {result.trial.seed}: {result.trouble}"
     figures = matrix.summary()
@@ -632,8 +635,8 @@ def _head(matrix: Matrix, facts: Mapping[str, Any]) -> Iterator[str]:
         yield f"| runs on sandboxes without a defect (faithful and variants) | {figures['calm_runs']} |"
         yield f"| … of these with an alarm | {figures['alarms']} |"
     for what in ("requests", "seconds"):
-        found = figures[f"median_{what}_to_the_finding"]
-        yield f"| {what} to the finding, median | {'none found' if found is None else f'{found:g}'} |"
+        median_cost = figures[f"median_{what}_to_the_finding"]
+        yield f"| {what} to the finding, median | {'none found' if median_cost is None else f'{median_cost:g}'} |"
 
 
 def _family_rows(matrix: Matrix) -> Iterator[str]:
@@ -642,11 +645,11 @@ def _family_rows(matrix: Matrix) -> Iterator[str]:
         rows[row.family].append(row)
     yield "| family | clauses | defects | killed | needed more than one realm or the nightly profile |"
     yield "|---|---:|---:|---:|---:|"
-    for family, found in sorted(rows.items()):
-        clauses = len({row.defect.clause for row in found})
-        hard = sum(any(seed.first.trial.stage > 0 for seed in row.seeds) for row in found)
-        killed = sum(row.killed for row in found)
-        yield f"| {family} | {clauses} | {len(found)} | {killed} | {hard} |"
+    for family, family_rows in sorted(rows.items()):
+        clauses = len({row.defect.clause for row in family_rows})
+        hard = sum(any(seed.first.trial.stage > 0 for seed in row.seeds) for row in family_rows)
+        killed = sum(row.killed for row in family_rows)
+        yield f"| {family} | {clauses} | {len(family_rows)} | {killed} | {hard} |"
 
 
 def _survivors(matrix: Matrix) -> Iterator[str]:
@@ -683,10 +686,10 @@ def put_between(path: Path, name: str, text: str) -> None:
     """
     begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
     try:
-        before, found, rest = path.read_text(encoding="utf-8").partition(begin)
+        before, marker, rest = path.read_text(encoding="utf-8").partition(begin)
     except OSError as error:
         raise UsageError(f"cannot read '{path}': {error.strerror}") from None
     _, closed, after = rest.partition(end)
-    if not found or not closed:
+    if not marker or not closed:
         raise UsageError(f"'{path}' lacks the line '{begin}' or '{end}' between which the tables go")
     path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")

@@ -375,8 +375,8 @@ class Tour:
                 made = await self.send(
                     "POST", f"{base}/attachments/{name}", content + uid.encode(), realm=None
                 )
-                found = re.search(rb'[Ii]d[a-z]*"?:\s*"?(\d+)', made.body)
-                identifier = found[1].decode() if found else "0"
+                match = re.search(rb'[Ii]d[a-z]*"?:\s*"?(\d+)', made.body)
+                identifier = match[1].decode() if match else "0"
                 for other in (uid, "tour-files-one"):
                     path = f"{_V2013}/documents/{other}/attachments/{identifier}/{name}"
                     for method, rest in (("HEAD", ""), ("GET", ""), ("GET", "/thumbnail")):

@@ -327,8 +327,8 @@ class SideBySide(Generic[T]):
             late = now - share > self._longest
             if late:
                 _kill(process)
-            found, status = os.waitpid(process, 0 if late else os.WNOHANG)
-            if found:
+            ended, status = os.waitpid(process, 0 if late else os.WNOHANG)
+            if ended:
                 del self._running[process]
                 yield Ended(task, process, os.waitstatus_to_exitcode(status), seconds, late)
 
@@ -465,11 +465,11 @@ def run_altered(
 
 
 def _verdict_file(reports: Path, done: subprocess.CompletedProcess[str]) -> Path:
-    found = sorted(path for path in reports.glob(f"*/{_VERDICT_FILE}") if not path.parent.is_symlink())
-    if not found:
+    paths = sorted(path for path in reports.glob(f"*/{_VERDICT_FILE}") if not path.parent.is_symlink())
+    if not paths:
         words = " | ".join([*done.stdout.splitlines(), *done.stderr.splitlines()][-3:])
         raise SuiteError(f"the run ended with {done.returncode} and left no verdict; its last words: {words}")
-    return found[-1]
+    return paths[-1]
 
 
 def read_outcome(path: Path, exit_code: int, seconds: float, said: str = "") -> RunOutcome:

@@ -93,10 +93,10 @@ class WeatherTrial:
             return False
         if not self.clause:
             return outcome.verdict == (_PASS if self.reachable else _INCONCLUSIVE)
-        found = outcome.verdict == _FAIL and any(
+        failed = outcome.verdict == _FAIL and any(
             finding["clause"] == self.clause for finding in outcome.findings
         )
-        return found or (not self.reachable and outcome.verdict == _INCONCLUSIVE)
+        return failed or (not self.reachable and outcome.verdict == _INCONCLUSIVE)
 
 
 def trials(
@@ -158,8 +158,8 @@ def run_trial(trial: WeatherTrial, words: Sequence[str], index: CaseIndex, folde
 
 def outcome_of(trial: WeatherTrial, folder: Path, code: int, seconds: float) -> RunOutcome | None:
     """Read what came of a trial; None when it left no verdict."""
-    found = [path for path in (folder / trial.key).glob("*/verdict.json") if not path.parent.is_symlink()]
-    return read_outcome(max(found, key=lambda path: path.stat().st_mtime), code, seconds) if found else None
+    paths = [path for path in (folder / trial.key).glob("*/verdict.json") if not path.parent.is_symlink()]
+    return read_outcome(max(paths, key=lambda path: path.stat().st_mtime), code, seconds) if paths else None
 
 
 def lines(trial: WeatherTrial, outcome: RunOutcome | None) -> Iterator[str]:

@@ -214,7 +214,7 @@ def annotation_lines(verdict: RunVerdict) -> Iterator[str]:
 
 
 def _escaped(text: str, what: re.Pattern[str]) -> str:
-    return what.sub(lambda found: f"%{ord(found[0]):02X}", text)
+    return what.sub(lambda match: f"%{ord(match[0]):02X}", text)
 
 
 def annotate(verdict: RunVerdict) -> None:

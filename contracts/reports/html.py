@@ -166,9 +166,9 @@ def _marking(text: str, marks: Sequence[str]) -> Markup:
     text, wanted = printable(text), [printable(mark) for mark in marks if mark.strip()]
     if not wanted:
         return escape(text)
-    found = re.compile("|".join(map(re.escape, sorted(wanted, key=len, reverse=True))))
+    pattern = re.compile("|".join(map(re.escape, sorted(wanted, key=len, reverse=True))))
     pieces, end = Markup(), 0
-    for match in islice(found.finditer(text), _MARKED_AT_MOST):
+    for match in islice(pattern.finditer(text), _MARKED_AT_MOST):
         pieces += escape(text[end : match.start()]) + Markup("<mark>{}</mark>").format(match[0])
         end = match.end()
     return pieces + escape(text[end:])

@@ -632,11 +632,11 @@ def _worded(kind: str, value: float) -> str:
 
 
 def _flaky(past: Past) -> tuple[Flaky, ...]:
-    found = [
+    flaky = [
         Flaky(clause, realm, since.flips)
         for clause, realms in past.cells.items()
         for realm, since in realms.items()
         if since.flips > 1
     ]
-    found.sort(key=lambda trend: (-trend.flips, trend.clause, trend.realm))
-    return tuple(found[:_FLAKY_AT_MOST])
+    flaky.sort(key=lambda trend: (-trend.flips, trend.clause, trend.realm))
+    return tuple(flaky[:_FLAKY_AT_MOST])

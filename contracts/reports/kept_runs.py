@@ -282,9 +282,9 @@ def deviations(search: Path) -> list[tuple[str, Deviation]]:
     Raises:
         UsageError: a file cannot be used; one line.
     """
-    found = []
+    accepted = []
     for path in sorted((search / DEVIATIONS).glob("*.toml")):
         shown = str(path.relative_to(search))
         entries = read_deviations(path, shown, load_catalogue(), load_description())
-        found += [(path.stem, entry) for entry in entries]
-    return found
+        accepted += [(path.stem, entry) for entry in entries]
+    return accepted

@@ -144,9 +144,9 @@ def answer(question: Question, runs: Iterable[KeptRun | Unreadable], catalogue: 
     Raises:
         UsageError: runs that are called the same went to different addresses, and none is named.
     """
-    found = list(runs)
-    damaged = [run for run in found if isinstance(run, Unreadable)]
-    readable = [run for run in found if isinstance(run, KeptRun)]
+    kept = list(runs)
+    damaged = [run for run in kept if isinstance(run, Unreadable)]
+    readable = [run for run in kept if isinstance(run, KeptRun)]
     mine = [run for run in readable if run.verdict.target.name == question.target]
     _refuse_two_addresses(question, mine)
     others = sorted({run.verdict.target.name for run in readable} - {question.target})

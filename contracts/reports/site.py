@@ -372,7 +372,7 @@ class _Site:
         return self._red(board), _night_strip(board), board.latest.turns
 
     def _red(self, board: Board) -> list[_Red]:
-        found: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        realms_by_row: dict[tuple[str, ...], list[str]] = defaultdict(list)
         for (clause, realm), spans in board.spans.items():
             if board.red_since(clause, realm) is None:
                 continue
@@ -388,8 +388,8 @@ class _Site:
                 entry.issue if entry else "",
                 last.reason,
             )
-            found[key].append(realm)
-        rows = [_Red(key[0], key[1], tuple(realms), *key[2:]) for key, realms in found.items()]
+            realms_by_row[key].append(realm)
+        rows = [_Red(key[0], key[1], tuple(realms), *key[2:]) for key, realms in realms_by_row.items()]
         return sorted(rows, key=lambda row: (Verdict(row.verdict).rank, row.clause))
 
     def _since(self, board: Board, clause: str, realm: str) -> str:
@@ -570,11 +570,11 @@ def _realms_of(board: Board) -> dict[str, list[str]]:
 
 def _not_held(night: Night) -> list[tuple[str, str, list[str]]]:
     """The clauses of a night that are neither held nor observed, by verdict, the worst first."""
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    places: dict[tuple[str, str], list[str]] = defaultdict(list)
     for (clause, realm), verdict in night.cells.items():
         if verdict not in {"pass", "observed", "untested"}:
-            found[verdict, clause].append(realm)
-    rows = [(verdict, clause, realms) for (verdict, clause), realms in found.items()]
+            places[verdict, clause].append(realm)
+    rows = [(verdict, clause, realms) for (verdict, clause), realms in places.items()]
     return sorted(rows, key=lambda row: (Verdict(row[0]).rank, row[1]))
 
 

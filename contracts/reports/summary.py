@@ -144,7 +144,7 @@ def deviation_groups(verdict: RunVerdict) -> tuple[DeviationGroup, ...]:
     groups: dict[str, list[DeviationOutcome]] = {name: [] for name in _COURSES}
     for outcome in verdict.deviations:
         groups[_course(outcome)].append(outcome)
-    return tuple(DeviationGroup(name, tuple(found)) for name, found in groups.items() if found)
+    return tuple(DeviationGroup(name, tuple(outcomes)) for name, outcomes in groups.items() if outcomes)
 
 
 def _course(outcome: DeviationOutcome) -> str:

@@ -564,25 +564,27 @@ def side_of_run(run: NightRun) -> Side:
 
 
 def _finding_texts(runs: Iterable[NightRun]) -> dict[tuple[str, str | None], tuple[str, str]]:
-    found: dict[tuple[str, str | None], tuple[str, str]] = {}
+    lasts: dict[tuple[str, str | None], tuple[str, str]] = {}
     for finding in (finding for run in runs for finding in run.findings):
-        found.setdefault((finding.clause, finding.operation), (", ".join(finding.realms), finding.was))
-    return found
+        lasts.setdefault((finding.clause, finding.operation), (", ".join(finding.realms), finding.was))
+    return lasts
 
 
 def differences(one: Side, other: Side) -> list[Difference]:
     """Return what differs between two sides, in realms that both judged: verdicts, findings, observations."""
-    found: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
+    differing: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
     shared = {realm for _, realm in one.cells} & {realm for _, realm in other.cells}
     for clause, realm in dict.fromkeys([*one.cells, *other.cells]):
         was, now = one.cells.get((clause, realm), "not there"), other.cells.get((clause, realm), "not there")
         if realm in shared and was != now:
-            found["verdict", clause, was, now].append(realm)
+            differing["verdict", clause, was, now].append(realm)
     for key in dict.fromkeys([*one.findings, *other.findings]):
         if (key in one.findings) != (key in other.findings):
             sides = [run.findings.get(key) for run in (one, other)]
             verdicts = [side[1] if side else "no finding" for side in sides]
-            found["finding", key[0], verdicts[0], verdicts[1]].append(next(side[0] for side in sides if side))
+            differing["finding", key[0], verdicts[0], verdicts[1]].append(
+                next(side[0] for side in sides if side)
+            )
     for change in compare(
         one.facts, {place: one_ for place, one_ in other.facts.items() if place in one.facts}
     ):
@@ -590,8 +592,10 @@ def differences(one: Side, other: Side) -> list[Difference]:
             f"{change.operation or 'the service'} {'' if change.point == 'seen' else change.point}".strip()
         )
         was, now = f"{where}: {change.was or 'not there'}", f"{where}: {change.now or 'gone'}"
-        found["observation", change.clause, was, now] += change.realms
-    return [Difference(kind, clause, tuple(realms), a, b) for (kind, clause, a, b), realms in found.items()]
+        differing["observation", change.clause, was, now] += change.realms
+    return [
+        Difference(kind, clause, tuple(realms), a, b) for (kind, clause, a, b), realms in differing.items()
+    ]
 
 
 def realm_differences(board: Board) -> list[tuple[str, dict[str, str]]]:

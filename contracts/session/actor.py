@@ -370,10 +370,10 @@ class ActorClient(requests.Session):
         kept = {name: parts.get(name) for name in ("params", "data", "json", "headers", "files")}
         prepared = self.prepare_request(requests.Request(str(method), str(url), **kept))
         address = urlsplit(str(prepared.url))
-        found = load_description().match(str(prepared.method), address.path)
-        if found is None:
+        matched = load_description().match(str(prepared.method), address.path)
+        if matched is None:
             raise UsageError(f"no operation of the description has the path {address.path}")
-        operation, path = found
+        operation, path = matched
         headers = {
             name: prepared.headers.get(name)
             for name in _DOCUMENTED

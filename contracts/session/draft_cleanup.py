@@ -252,8 +252,8 @@ def earlier_runs(reports: Path, base_url: str) -> Iterator[EarlierRun]:
 def tokens_at_work(reports: Path) -> set[str]:
     """Tokens of the runs in a reports folder that are not over, whatever their target."""
     folders = [path for path in reports.glob("*/") if not path.is_symlink()]
-    known = ((folder, _facts(folder)) for folder in folders)
-    return {facts.token for folder, facts in known if facts is not None and process_alive(folder)}
+    facts_of_folders = ((folder, _facts(folder)) for folder in folders)
+    return {facts.token for folder, facts in facts_of_folders if facts is not None and process_alive(folder)}
 
 
 class _Process(OpenFormat, frozen=True):
