@@ -98,8 +98,9 @@ def _load_library() -> None:
     from contracts.proving.processes import preload  # noqa: PLC0415 - only where the library is to be loaded
 
     preload(object())
-    for command in ("run", "gate", "sweep", "program"):
-        import_module(f"contracts.cli.{command}")
+    commands = Path(str(import_module("contracts.cli").__file__)).parent
+    for command in commands.glob("[a-z]*.py"):
+        import_module(f"contracts.cli.{command.stem}")
     compile_templates()
 
 
@@ -192,8 +193,11 @@ def _fork_sandbox() -> None:
         def __enter__(self) -> "Embedded":
             return self
 
-    controller: Any = import_module("contracts.plugin.controller")
-    controller.EmbeddedSandbox = Embedded
+        def __exit__(self, *_: object) -> None:
+            self.stop()
+
+    for name in ("contracts.plugin.controller", "contracts.manual.manual_session"):
+        vars(import_module(name))["EmbeddedSandbox"] = Embedded
 
 
 class ForkedWorker:

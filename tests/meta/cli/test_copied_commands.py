@@ -12,7 +12,7 @@ from junitparser import JUnitXml
 from tests.meta.program import Launcher, Program
 from tests.meta.sandbox_client import running
 
-DEFECT = "--sandbox-arguments=--defect uid-accepts-ten"
+DEFECT = "--sandbox-arguments=--defect draft-delete-takes-others"
 #: How a command that is pasted ends: a finding came back, or something was shown.
 CODES = {"explain": 0, "replay": 1, "run": 1}
 
@@ -44,7 +44,7 @@ def program(tmp_path_factory: pytest.TempPathFactory, library_launcher: Launcher
 @pytest.fixture(scope="module")
 def printed(program: Program) -> Printed:
     program.folder.mkdir()
-    ended = program("run", "--clause", "uid-too-short", "--realm", "abs-dev", DEFECT)
+    ended = program("run", "--clause", "draft-delete-spares-others", "--realm", "abs-dev", DEFECT)
     assert ended.code == 1, ended
     terminal = dict(re.findall(r"^   (explain|replay|serve|by hand) +(.*)$", ended.out, re.MULTILINE))
     (page,) = (program.folder / "reports" / "latest" / "findings").glob("*.md")
