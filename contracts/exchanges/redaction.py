@@ -31,6 +31,7 @@ _LAYERS: Final = 2
 _SHORTEST_CODED: Final = 6
 #: A text is looked at in pieces of so many characters, one after another.
 _PIECE: Final = 6
+_PIECES: Final = re.compile(f".{{{_PIECE}}}", re.DOTALL)
 #: Wherever so many characters stand in a text, one of its pieces lies within them.
 _SPAN: Final = 2 * _PIECE - 1
 #: Fewer words are looked for one by one.
@@ -76,8 +77,7 @@ class _Words:
             yield from (word for word in self._words if word in text)
             return
         yield from (word for word in self._short if word in text)
-        pieces = {text[at : at + _PIECE] for at in range(0, len(text), _PIECE)}
-        for piece in pieces & self._by_piece.keys():
+        for piece in self._by_piece.keys() & _PIECES.findall(text):
             yield from (word for word in self._by_piece[piece] if word in text)
 
 
@@ -110,9 +110,9 @@ class Disguises:
         if any(self._plain.standing_in(lowered)):
             return True
         signs = lowered.replace("-", "+").replace("_", "/")  # as Base64 is written where a URL may hold it
-        if any(self._coded.standing_in(signs)):
-            return True
-        return "\n" in signs and any(self._coded.standing_in(_WRAP.sub("", signs)))
+        if "\n" in signs:
+            signs = _WRAP.sub("", signs)  # a code that lies within a line stands there still
+        return any(self._coded.standing_in(signs))
 
 
 def in_base64(raw: bytes) -> Iterator[str]:
