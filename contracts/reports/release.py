@@ -150,7 +150,8 @@ def answer(question: Question, runs: Iterable[KeptRun | Unreadable], catalogue: 
     mine = [run for run in readable if run.verdict.target.name == question.target]
     _refuse_two_addresses(question, mine)
     others = sorted({run.verdict.target.name for run in readable} - {question.target})
-    return _Answer(question, sorted(mine, key=_age), damaged, others, catalogue).given()
+    of_target = _Runs(question, sorted(mine, key=_age), damaged)
+    return _Answer(question, of_target, others, catalogue).given()
 
 
 def _refuse_two_addresses(question: Question, runs: Sequence[KeptRun]) -> None:
@@ -167,12 +168,95 @@ def _age(run: KeptRun) -> tuple[datetime, str]:
 
 
 @dataclass
-class _Answer:
-    """Puts an answer together; runs are those on the target, oldest first."""
+class _Runs:
+    """The kept runs on a target, oldest first: those that an answer rests on, and those that are passed over."""
 
     question: Question
-    runs: Sequence[KeptRun]
+    all: Sequence[KeptRun]
     damaged: Sequence[Unreadable]
+
+    @cached_property
+    def unfit(self) -> dict[str, str]:
+        """Place of a run to why nothing can rest on it."""
+        return {run.place: reason for run in self.all if (reason := self._why_unfit(run))}
+
+    def _why_unfit(self, run: KeptRun) -> str | None:
+        return next(filter(None, self._flaws(run)), None)
+
+    def _flaws(self, run: KeptRun) -> Iterator[str | None]:
+        verdict, chosen = run.verdict, selection_of(run.verdict)
+        yield self.why_foreign(run)
+        yield run.unfit
+        if verdict.exit_code == ExitCode.ERROR:
+            yield f"the suite broke in it: {verdict.reason}"
+        if verdict.environment.breaker:
+            yield f"it was stopped early: {verdict.environment.breaker}"
+        if _depth(run) < PROFILES.index(_WHOLE):
+            yield f"its profile is {verdict.profile}, which does not take in every must clause"
+        if chosen is not None:
+            yield f"it judged a selection ({chosen})"
+        yield _narrower(run, self.question.terms.consumer)
+        if not set(verdict.realms) & set(self.question.realms):
+            yield f"it judged other realms ({', '.join(verdict.realms)})"
+
+    def why_foreign(self, run: KeptRun) -> str | None:
+        """Why a run says nothing of the target, not even that it contradicts something."""
+        question, address = self.question, run.verdict.target.base_url
+        if run.started > question.now + CLOCKS_DIFFER:
+            return f"it begins in the future ({run.verdict.started}): a clock is wrong"
+        if question.base_url is not None and not run.embedded and address != question.base_url:
+            return f"it went to {address}, not to {question.base_url}"
+        if question.target != SANDBOX and question.base_url is None and on_this_machine(address):
+            return f"it went to this machine ({address}), not to an environment; --base-url says that it is meant"
+        return None
+
+    @cached_property
+    def deciding(self) -> dict[str, KeptRun]:
+        """The latest run of each realm that can be relied on, whatever its age."""
+        latest: dict[str, KeptRun] = {}
+        for run in self.all:
+            if run.place not in self.unfit:
+                latest |= dict.fromkeys((*run.verdict.realms, ANY_REALM), run)
+        return {realm: run for realm, run in latest.items() if realm in (*self.question.realms, ANY_REALM)}
+
+    @property
+    def used(self) -> list[KeptRun]:
+        return sorted({run.place: run for run in self.deciding.values()}.values(), key=_age, reverse=True)
+
+    def relied(self, run: KeptRun) -> ReliedRun:
+        verdict = run.verdict
+        return ReliedRun(
+            run=run.name,
+            place=run.place,
+            profile=verdict.profile,
+            realms=tuple(realm for realm in self.question.realms if self.deciding.get(realm) is run),
+            started=verdict.started,
+            age_seconds=max(0.0, round((self.question.now - run.started).total_seconds())),
+            verdict=verdict.verdict,
+            base_url=verdict.target.base_url,
+        )
+
+    def passed_over(self) -> Iterator[PassedOver]:
+        used = {run.place for run in self.used}
+        for run in reversed(self.all):
+            if run.place not in used:
+                yield PassedOver(
+                    run.name, run.place, self.unfit.get(run.place, "a later run judged its realms")
+                )
+        yield from (PassedOver(run.name, run.place, run.says) for run in self.damaged)
+
+    def newer_damaged(self) -> Iterator[Unreadable]:
+        """Yield damaged verdicts that, by the names of their folders, may be later than what is relied on."""
+        oldest = min((f"{run.started:%Y%m%d-%H%M%S}" for run in self.used), default="")
+        yield from (run for run in self.damaged if not run.name[:1].isdigit() or run.name[:15] >= oldest)
+
+
+@dataclass
+class _Answer:
+    """Puts an answer together from the runs on the target."""
+
+    question: Question
+    runs: _Runs
     other_targets: Sequence[str]
     catalogue: Catalogue
     _accepted: dict[str, None] = field(default_factory=dict)
@@ -188,14 +272,14 @@ class _Answer:
             exit_code=_EXIT_CODES[verdict],
             reason=reason,
             target=question.target,
-            base_url=question.base_url or next((r.verdict.target.base_url for r in self._used), None),
+            base_url=question.base_url or next((r.verdict.target.base_url for r in self.runs.used), None),
             consumer=self._consumer.file if self._consumer else None,
             realms=question.realms,
             asked=question.now.isoformat(timespec="seconds"),
             max_age_seconds=question.max_age.total_seconds(),
             judged=judged,
-            rests_on=tuple(map(self._relied, self._used)),
-            passed_over=tuple(self._passed_over()),
+            rests_on=tuple(map(self.runs.relied, self.runs.used)),
+            passed_over=tuple(self.runs.passed_over()),
             failing=failing,
             unjudged=unjudged,
             not_covered=not_covered,
@@ -203,91 +287,19 @@ class _Answer:
             notes=tuple(self._notes()),
         )
 
-    # The runs.
-
     @property
     def _consumer(self) -> Consumer | None:
         return self.question.terms.consumer
-
-    @cached_property
-    def _unfit(self) -> dict[str, str]:
-        """Place of a run to why nothing can rest on it."""
-        return {run.place: reason for run in self.runs if (reason := self._why_unfit(run))}
-
-    def _why_unfit(self, run: KeptRun) -> str | None:
-        return next(filter(None, self._flaws(run)), None)
-
-    def _flaws(self, run: KeptRun) -> Iterator[str | None]:
-        verdict, chosen = run.verdict, selection_of(run.verdict)
-        yield self._why_foreign(run)
-        yield run.unfit
-        if verdict.exit_code == ExitCode.ERROR:
-            yield f"the suite broke in it: {verdict.reason}"
-        if verdict.environment.breaker:
-            yield f"it was stopped early: {verdict.environment.breaker}"
-        if _depth(run) < PROFILES.index(_WHOLE):
-            yield f"its profile is {verdict.profile}, which does not take in every must clause"
-        if chosen is not None:
-            yield f"it judged a selection ({chosen})"
-        yield _narrower(run, self._consumer)
-        if not set(verdict.realms) & set(self.question.realms):
-            yield f"it judged other realms ({', '.join(verdict.realms)})"
-
-    def _why_foreign(self, run: KeptRun) -> str | None:
-        """Why a run says nothing of the target, not even that it contradicts something."""
-        question, address = self.question, run.verdict.target.base_url
-        if run.started > question.now + CLOCKS_DIFFER:
-            return f"it begins in the future ({run.verdict.started}): a clock is wrong"
-        if question.base_url is not None and not run.embedded and address != question.base_url:
-            return f"it went to {address}, not to {question.base_url}"
-        if question.target != SANDBOX and question.base_url is None and on_this_machine(address):
-            return f"it went to this machine ({address}), not to an environment; --base-url says that it is meant"
-        return None
-
-    @cached_property
-    def _deciding(self) -> dict[str, KeptRun]:
-        """The latest run of each realm that can be relied on, whatever its age."""
-        latest: dict[str, KeptRun] = {}
-        for run in self.runs:
-            if run.place not in self._unfit:
-                latest |= dict.fromkeys((*run.verdict.realms, ANY_REALM), run)
-        return {realm: run for realm, run in latest.items() if realm in (*self.question.realms, ANY_REALM)}
-
-    @property
-    def _used(self) -> list[KeptRun]:
-        return sorted({run.place: run for run in self._deciding.values()}.values(), key=_age, reverse=True)
-
-    def _relied(self, run: KeptRun) -> ReliedRun:
-        verdict = run.verdict
-        return ReliedRun(
-            run=run.name,
-            place=run.place,
-            profile=verdict.profile,
-            realms=tuple(realm for realm in self.question.realms if self._deciding.get(realm) is run),
-            started=verdict.started,
-            age_seconds=max(0.0, round((self.question.now - run.started).total_seconds())),
-            verdict=verdict.verdict,
-            base_url=verdict.target.base_url,
-        )
-
-    def _passed_over(self) -> Iterator[PassedOver]:
-        used = {run.place for run in self._used}
-        for run in reversed(self.runs):
-            if run.place not in used:
-                yield PassedOver(
-                    run.name, run.place, self._unfit.get(run.place, "a later run judged its realms")
-                )
-        yield from (PassedOver(run.name, run.place, run.says) for run in self.damaged)
 
     # What forbids the release.
 
     def _contradictions(self) -> Iterator[Contradiction]:
         """Yield the musts that the deciding runs, or any later ones, saw contradicted."""
         seen: dict[tuple[str, str | None], list[tuple[FindingEntry, KeptRun]]] = defaultdict(list)
-        for run in self.runs:
-            if self._why_foreign(run) is None and run.unfit != ON_PURPOSE:
+        for run in self.runs.all:
+            if self.runs.why_foreign(run) is None and run.unfit != ON_PURPOSE:
                 for finding in self._counted(run):
-                    decides = self._deciding.get(finding.realm)
+                    decides = self.runs.deciding.get(finding.realm)
                     if decides is None or run is decides or run.started > decides.started:
                         seen[finding.clause, finding.operation].append((finding, run))
         for (clause, operation), group in seen.items():
@@ -310,7 +322,7 @@ class _Answer:
                 continue
             if (accepted := self._acceptance(run, finding)) is None:
                 yield finding
-            elif self._deciding.get(finding.realm) is run:
+            elif self.runs.deciding.get(finding.realm) is run:
                 self._accepted[f"{finding.clause} ({finding.operation}): {accepted}"] = None
 
     def _matters(self, clause: str, realm: str, finding: FindingEntry) -> bool:
@@ -333,7 +345,7 @@ class _Answer:
     def _stale_deviations(self) -> Iterator[Contradiction]:
         """Yield the deviations that a gate of this consumer would want changed: they ran out, or no longer happen."""
         stored: dict[tuple[str, str | None], list[tuple[DeviationEntry, KeptRun]]] = defaultdict(list)
-        for run in self._used:
+        for run in self.runs.used:
             for entry in run.verdict.deviations:
                 stored[entry.clause, entry.operation].append((entry, run))
         deviations = self.question.terms.deviations
@@ -370,7 +382,7 @@ class _Answer:
 
     def _drift(self) -> Iterator[Contradiction]:
         """Yield the breaking drift that failed a run which was told to fail on it."""
-        for run in self._used:
+        for run in self.runs.used:
             verdict = run.verdict
             otherwise = any(
                 finding.standing is Standing.FAIL and finding.counted for finding in verdict.findings
@@ -382,7 +394,7 @@ class _Answer:
             ):
                 continue
             for change in verdict.drift:
-                realms = [realm for realm in change.realms if self._deciding.get(realm) is run]
+                realms = [realm for realm in change.realms if self.runs.deciding.get(realm) is run]
                 if change.severity is Severity.BREAKING and any(
                     self.question.terms.counts(change.clause, realm, change.operation) for realm in realms
                 ):
@@ -407,7 +419,7 @@ class _Answer:
                     yield clause, realm
 
     def _cell(self, clause: Clause, realm: str) -> CellEntry | None:
-        run = self._deciding.get(realm)
+        run = self.runs.deciding.get(realm)
         return _cells(run).get((clause.id, realm)) if run is not None else None
 
     def _holds(self, clause: Clause, realm: str) -> bool:
@@ -419,7 +431,7 @@ class _Answer:
         blocking: dict[tuple[str, str], list[str]] = defaultdict(list)
         beside: dict[tuple[str, str], list[str]] = defaultdict(list)
         for clause, realm in self._covered():
-            if realm not in self._deciding:
+            if realm not in self.runs.deciding:
                 continue
             reason, blocks = self._why_unjudged(clause, realm)
             if reason is None:
@@ -453,12 +465,12 @@ class _Answer:
 
         A later run of the same profile or a wider one that sees nothing does take it back, unless it came and went.
         """
-        for run in self.runs:
+        for run in self.runs.all:
             young = self.question.now - run.started <= self.question.max_age
-            if not young or self._why_foreign(run) is not None or run.unfit == ON_PURPOSE:
+            if not young or self.runs.why_foreign(run) is not None or run.unfit == ON_PURPOSE:
                 continue
             for finding in self._counted(run):
-                decides = self._deciding.get(finding.realm)
+                decides = self.runs.deciding.get(finding.realm)
                 if decides is None or run.started >= decides.started or _has(decides, finding):
                     continue
                 where = f"{finding.clause} ({finding.operation}) in {finding.realm}"
@@ -471,29 +483,24 @@ class _Answer:
     def _unknown(self, unjudged: Sequence[Unjudged]) -> Iterator[str]:
         """Yield why there can be no pass."""
         question = self.question
-        if not self.runs:
+        if not self.runs.all:
             there = f"; there are runs on {', '.join(self.other_targets)}" if self.other_targets else ""
             yield f"no kept run on '{question.target}'{there}"
             return
-        missing = [realm for realm in question.realms if realm not in self._deciding]
+        missing = [realm for realm in question.realms if realm not in self.runs.deciding]
         if missing:
-            latest = self._unfit.get(self.runs[-1].place) if not self._used else None
-            why = f"; the latest run, {self.runs[-1].name}: {latest}" if latest else ""
+            latest = self.runs.unfit.get(self.runs.all[-1].place) if not self.runs.used else None
+            why = f"; the latest run, {self.runs.all[-1].name}: {latest}" if latest else ""
             yield f"no run to rest on in {', '.join(missing)}{why}"
-        for run in self._used:
+        for run in self.runs.used:
             if question.now - run.started > question.max_age:
                 yield f"{run.name} is {_hours(question.now - run.started)} old, {_hours(question.max_age)} are allowed"
-        yield from (f"{run.name} cannot be read: {run.says}" for run in self._newer_damaged())
+        yield from (f"{run.name} cannot be read: {run.says}" for run in self.runs.newer_damaged())
         yield from (f"runs disagree on {line}" for line in dict.fromkeys(self._disagreements()))
         if unjudged:
             first = unjudged[0]
             clauses = many(len({cell.clause for cell in unjudged}), "must clause")
             yield f"{clauses} not judged: {first.clause} in {', '.join(first.realms)}: {first.reason}"
-
-    def _newer_damaged(self) -> Iterator[Unreadable]:
-        """Yield damaged verdicts that, by the names of their folders, may be later than what is relied on."""
-        oldest = min((f"{run.started:%Y%m%d-%H%M%S}" for run in self._used), default="")
-        yield from (run for run in self.damaged if not run.name[:1].isdigit() or run.name[:15] >= oldest)
 
     def _verdict(
         self, failing: Sequence[Contradiction], unjudged: Sequence[Unjudged], judged: int
@@ -514,14 +521,14 @@ class _Answer:
         if not judged:
             return "inconclusive", f"the runs judged no must clause{consumer}"
         where = many(len(self.question.realms), "realm")
-        oldest = max(self.question.now - run.started for run in self._used)
+        oldest = max(self.question.now - run.started for run in self.runs.used)
         sentence = (
             f"{many(judged, 'must clause')}{consumer} held in {where}, judged {_hours(oldest)} ago at most"
         )
         return "pass", sentence + (f"; {len(self._accepted)} accepted or waived" if self._accepted else "")
 
     def _notes(self) -> Iterator[str]:
-        for run in self._used:
+        for run in self.runs.used:
             outside = sum(
                 finding.standing is Standing.FAIL
                 and not self._matters(finding.clause, finding.realm, finding)
@@ -529,10 +536,10 @@ class _Answer:
             )
             if outside:
                 yield f"{many(outside, 'finding')} of {run.name} outside what was asked about, not counted"
-        versions = _distinct(run.verdict.versions.get("suite", "unknown") for run in self._used)
+        versions = _distinct(run.verdict.versions.get("suite", "unknown") for run in self.runs.used)
         if len(versions) > 1:
             yield f"the runs were made by different versions of the suite: {', '.join(versions)}"
-        older = [run.name for run in self._used if run.verdict.format < FORMAT]
+        older = [run.name for run in self.runs.used if run.verdict.format < FORMAT]
         yield from (f"the verdict of {name} has an older format" for name in older)
 
 
