@@ -156,7 +156,7 @@ def is_file(path: Path) -> bool:
 
 
 def read_bytes(path: Path, largest: int = _LARGEST) -> bytes:
-    """Return the content of a file, whoever made it; one whose name ends with `.gz` is unpacked.
+    """Return the content of a file of any origin; one whose name ends with `.gz` is unpacked.
 
     Args:
         largest: Bytes that it may hold, unpacked.

@@ -105,7 +105,7 @@ def apply_terms(terms: Terms, day: date, findings: Iterable[Finding]) -> tuple[F
 
     Returns:
         The findings in the order of `merge_findings`; an accepted one stands as a deviation, unless it was not
-        confirmed or the document is silent, which fails nobody as it is.
+        confirmed or the document is silent, which is no failure as it is.
     """
     held = []
     for finding in findings:

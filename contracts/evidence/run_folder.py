@@ -179,7 +179,7 @@ def harmless_crashes(
 ) -> Iterator[tuple[str, str]]:
     """Yield the workers that died and left nothing open, each with a line that says so.
 
-    Whatever a worker has ended is in its journal before it goes on. So nothing is lost when every case that is to
+    Each case that a worker has ended is in its journal before it goes on. So nothing is lost when every case that is to
     be there is there, and none of them broke off with the worker.
     """
     ended = list(cases)

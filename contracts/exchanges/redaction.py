@@ -82,7 +82,7 @@ class _Words:
 
 
 class Disguises:
-    """Looks for secrets in texts, whatever they wear.
+    """Looks for secrets in texts, in any encoding.
 
     What can be taken off (percent signs, escapes, entities) is taken off the text; codes that depend on where a secret
     stands (Base64) are made of the secret, once.
@@ -346,7 +346,7 @@ KEPT_BODY: Final = 16 * 1024
 SHORTEST_TOKEN: Final = 12
 #: Stands for a role's own token in what is written of an Authorization header.
 TOKEN: Final = "$TOKEN"  # noqa: S105 - a name
-#: Stand behind `$TOKEN`: its letter case is turned round; it is in a form that nobody can make again from here.
+#: Stand behind `$TOKEN`: its letter case is turned round; it is in a form that cannot be made again from here.
 SWAPPED: Final = "[swapcase]"
 UNKNOWN: Final = "[?]"
 _NOTHING_SECRET: Final = Redactor()
@@ -462,7 +462,7 @@ def _without(body: Body, redactor: Redactor) -> Body:
 _SHORTEST: Final = 4
 #: What a program sends that has none.
 _NO_SECRETS: Final = frozenset({"null", "none", "undefined", "true", "false", "[object object]"})
-#: One of these stands in whatever names a secret, or a header that is a key.
+#: One of these stands in each name of a secret, and of a header that is a key.
 _SIGNS: Final = ("passw", "pwd", "secret", "token", "api_key", "apikey", "api-key")
 #: Members of a body and parameters of a query that hold secrets, whatever their value.
 _NAMES: Final = "|".join(
@@ -488,7 +488,7 @@ class TrafficRedactor(Redactor):
                 self.learn(secret)
 
     def withheld(self, exchange: Exchange) -> Exchange:
-        """The exchange without the bodies of a sign-in that is not understood: whatever stands there may be secret."""
+        """The exchange without the bodies of a sign-in that is not understood: all that stands there may be secret."""
         if not _signs_in(exchange):
             return exchange
         request, response = exchange.request_body, exchange.response

@@ -476,7 +476,7 @@ def span_of(exchange: Exchange) -> Span:
 class Overlaps:
     """Follows requests as they begin and end, in time that does not grow with how many are under way.
 
-    Whatever a request overlaps with is noted once: after that it need not be looked at again.
+    Each request that one overlaps with is noted once: after that it need not be looked at again.
     """
 
     def __init__(self) -> None:

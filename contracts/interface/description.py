@@ -266,7 +266,7 @@ class Description:
         )
 
     def match(self, method: str, raw_path: str) -> tuple[Operation, dict[str, str]] | None:
-        """Find the operation a request belongs to. Never raises, whatever the path.
+        """Find the operation a request belongs to. Never raises, for no path.
 
         Args:
             method: the method, in any case.

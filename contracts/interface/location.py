@@ -76,8 +76,8 @@ def cache_directory() -> Path:
 def keep_hypothesis_out() -> None:
     """Keep what Hypothesis stores for later out of the current folder, which belongs to the user.
 
-    These are tables that it makes once; examples worth keeping lie in the reports. Whoever has named a place for
-    them keeps it.
+    These are tables that it makes once; examples worth keeping lie in the reports. A place that the
+    user has named for them stays.
     """
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_directory() / "hypothesis"))
 

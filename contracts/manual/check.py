@@ -464,7 +464,7 @@ class CheckOptions:
     """Options of a check of an archive.
 
     Attributes:
-        base_url: Judge the requests below it only; None for whatever looks like the interface.
+        base_url: Judge the requests below it only; None for all that look like the interface.
         realms: Judge these only; empty for all.
     """
 

@@ -478,7 +478,7 @@ class _Reading:
         return self._facts.get((clause, operation), {}).get(name, "")
 
     def _habits(self) -> Iterator[tuple[str, str, str]]:
-        """Clause, habit and value of whatever is a figure or a name."""
+        """Clause, habit and value of each fact that is a figure or a name."""
         any_type = re.fullmatch(_TAKEN, self._fact("content-type-other", "saveDraft", _OTHER_TYPE))
         for habit, places in _STATUSES.items():
             for place in places:

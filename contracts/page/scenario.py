@@ -77,7 +77,7 @@ class Literals:
         known: Identifiers of the valid request, each with the expression that stands for it.
 
     Attributes:
-        preamble: Lines that have to come before whatever was written.
+        preamble: Lines that have to come before those that were written.
     """
 
     def __init__(self, prefix: str, known: Mapping[str, str]) -> None:

@@ -284,7 +284,7 @@ class RunProgress:
 
 
 def case_in_words(case: str) -> str:
-    """Word a node id: the name of the case, with its realm and whatever else tells it from its siblings."""
+    """Word a node id: the name of the case, with its realm and what else tells it from its siblings."""
     name, bracket, parameters = case.rpartition("::")[2].partition("[")
     words = name.removeprefix("test_").replace("_", " ")
     return printable(f"{words} ({parameters.removesuffix(']')})" if bracket else words)

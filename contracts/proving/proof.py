@@ -164,7 +164,7 @@ class Prover:
     def _follow(
         self, trials: list[ProofTrial], further: Callable[[TrialResult], ProofTrial | None], state: ProofState
     ) -> Iterator[TrialResult]:
-        """Run trials and whatever follows from each; what an earlier go has done is not done again."""
+        """Run trials and those that follow from each; what an earlier go has done is not done again."""
         queue = SideBySide(self._work, self._jobs, LONGEST_TRIAL_SECONDS, waits)
         for trial in trials:
             step: ProofTrial | None = trial

@@ -112,7 +112,7 @@ class Limits:
         return cut(text, max(_SHORTEST, round(length * self.share)))
 
 
-#: What is tried in turn; the last fits whatever was found.
+#: What is tried in turn; the last fits any number of findings.
 TRIES: Final = (
     Limits(lines=400, points=12, cards=200, budget=350_000, curl=6_000, share=1.0),
     Limits(lines=120, points=4, cards=60, budget=80_000, curl=1_500, share=0.4),

@@ -153,7 +153,7 @@ LARGEST_FOLDER: Final = 10_000_000
 def pack(run_folder: Path) -> bool:
     """Pack journals, traffic and Allure's results where a run's folder takes more than `LARGEST_FOLDER`.
 
-    Nothing is lost: whatever reads a run's folder reads them packed as well. Where that is not enough, as after a
+    Nothing is lost: every reader of a run's folder reads them packed as well. Where that is not enough, as after a
     nightly in all realms, so is the ledger of a run that left no draft, and the traffic is left out: journals hold
     it, and `--format har` writes it again.
 

@@ -1,4 +1,4 @@
-"""A session with a target: whatever the suite sends, by hand or in a run, goes through `Session.send`."""
+"""A session with a target: each request of the suite, by hand or in a run, goes through `Session.send`."""
 
 from __future__ import annotations
 
