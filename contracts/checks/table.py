@@ -127,7 +127,7 @@ def checks_due(subject: Subject, facts: RequestFacts, catalogue: Catalogue) -> I
         if _tells_of_content(subject, facts, fault):
             yield Due(ERRORS_ARRAY, catalogue.clause("errors-array"), NONE)
     elif not subject.turned_down:
-        yield Due(TURNED_DOWN, clause, NONE, f"{fault.key} refused")
+        yield Due(TURNED_DOWN, clause, NONE, _refused_for(fault.key))
 
 
 def check_of(clause: Clause, facts: RequestFacts, fault: RequestFault) -> Due:
@@ -145,7 +145,25 @@ def refusal_due(clause: Clause, operation: str, fault: str) -> Due:
     """
     if operation == "createToken":
         return Due(NO_TOKEN, clause, NONE)
-    return Due(TURNED_DOWN, clause, NONE, f"{fault} refused")
+    return Due(TURNED_DOWN, clause, NONE, _refused_for(fault))
+
+
+#: The last word of a fault's key, in a sentence about its place.
+_KINDS_IN_WORDS: Final = {
+    "wrong-kind": "is of another kind",
+    "missing": "is missing",
+    "too-short": "is too short",
+    "too-long": "is too long",
+    "pattern": "breaks its rule",
+    "unknown-value": "has a value that is not known",
+    "unknown-property": "has a member that is not known",
+}
+
+
+def _refused_for(fault: str) -> str:
+    """What is expected of a request with a fault, in words."""
+    place, _, kind = fault.partition(":")
+    return f"refused: {place} {_KINDS_IN_WORDS.get(kind, f'is {kind}')}"
 
 
 def naming_check(clause: Clause, fault: RequestFault) -> Due | None:

@@ -71,10 +71,10 @@ _ROOT: Final = re.compile(r"^.*?/api/v\d+")
 #: The member of a document at which it is not what was saved.
 _MEMBER: Final = re.compile(r"\bdocument\.(?P<name>[\w-]+)")
 #: What a check expects where the request should have been refused.
-_REFUSAL: Final = re.compile(r"refused( \(4xx\))?|[\w.$-]+:[\w-]+ refused")
+_REFUSAL: Final = re.compile(r"refused( \(4xx\)|: [\w.$*-]+ (is|breaks|has) .+)?")
 _ACCEPTANCE: Final = re.compile(r"accepted( \(2xx\))?")
 #: What a check expects where the clause says it all.
-_PLAIN: Final = re.compile(r"refused( \(4xx\))?|accepted( \(2xx\))?|[\w.$-]+:[\w-]+ refused")
+_PLAIN: Final = re.compile(rf"{_REFUSAL.pattern}|{_ACCEPTANCE.pattern}")
 
 
 @dataclass(frozen=True, slots=True)

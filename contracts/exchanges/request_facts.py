@@ -244,10 +244,15 @@ def _of_body(error: jsonschema_rs.ValidationError, whole: Any) -> Iterator[Reque
     elif keyword == "propertyNames" and _in_other_case(error):
         yield RequestFault(f"{place}:letter-case", why, firm=False)
     else:
-        kind = _KINDS.get(keyword, "wrong-kind")
-        yield RequestFault(
-            f"{place}:{kind}", why, firm=_is_firm(kind, error, _at(whole, error.instance_path))
-        )
+        kind, value = _KINDS.get(keyword, "wrong-kind"), _at(whole, error.instance_path)
+        if keyword in ("minLength", "maxLength"):
+            why = _length_in_words(".".join(steps), value, keyword, error)
+        yield RequestFault(f"{place}:{kind}", why, firm=_is_firm(kind, error, value))
+
+
+def _length_in_words(name: str, text: str, keyword: str, error: jsonschema_rs.ValidationError) -> str:
+    rule = "at most" if keyword == "maxLength" else "at least"
+    return f"{name} has {len(text):,} characters, {rule} {getattr(error.kind, 'limit', 0):,} are allowed"
 
 
 def _in_other_case(error: jsonschema_rs.ValidationError) -> bool:

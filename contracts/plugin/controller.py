@@ -358,7 +358,8 @@ class _RealmLook:
             if issued.status != _UNAUTHENTICATED or not refused_as(issued.answer, made_up.answer):
                 return None
             seen = f"a token just issued is refused as one that never was: {issued.answer.quote()}"
-            look.note(attempt, "the token is known", seen, issued, made_up)
+            # The last one is what a finding shows.
+            look.note(attempt, "the token is known", seen, made_up, issued)
         look.finish()
         advice = "where it wants another word than Bearer, scheme in [names] lets the rest be judged"
         return f"{self._url} knows none of its own tokens: {issued.answer.quote()}; {advice}"

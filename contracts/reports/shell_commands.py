@@ -22,7 +22,7 @@ _BASE: Final = re.compile(r"https?://[^/\s':]+(?::(?P<port>\d+))?[^\s']*?(?=/api
 _SIGN_IN: Final = (
     "$(curl -s {address} -H 'Accept: application/json'"
     " -H 'Content-Type: application/json' --data-binary {account}"
-    """ | sed 's/.*"authenticationToken" *: *"\\([^"]*\\)".*/\\1/')"""
+    """ | sed -n 's/.*"authenticationToken" *: *"\\([^"]*\\)".*/\\1/p')"""
 )
 _ANY_ACCOUNT: Final = """'{"email":"'"$EMAIL"'","password":"'"$PASSWORD"'"}'"""
 _SANDBOX_ACCOUNT: Final = """'{{"email":"{role}@sandbox.test","password":"sandbox-{role}"}}'"""

@@ -155,7 +155,7 @@ SIGNED_IN = sent("createToken", "POST", f"{BASE}authentication/token", 200, ACCO
             "list-top",
             LISTED,
             "200 [1,2]",
-            "query.$top:wrong-kind refused",
+            "refused: query.$top is of another kind",
             "But listDrafts was answered 200 to GET /document-drafts?$top=1.",
         ),
     ],
