@@ -362,11 +362,16 @@ def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
     # One look at all of it together: most exchanges hold nothing but the credentials in their place.
     usual = redactor if redactor.stands_in(_texts(exchange)) else _NOTHING_SECRET
     response = exchange.response
+    sent = NO_BODY if exchange.request_body == NO_BODY else _without(exchange.request_body, usual)
+    headers = usual.headers(exchange.request_headers)
+    if _signs_in(exchange) and sent.content != exchange.request_body.content:
+        # Beside a body without its password the length of the body tells that of the password.
+        headers = Headers((name, value) for name, value in headers.pairs if name.lower() != "content-length")
     return replace(
         exchange,
         url=usual.text(exchange.url),
-        request_headers=usual.headers(exchange.request_headers),
-        request_body=NO_BODY if exchange.request_body == NO_BODY else _without(exchange.request_body, usual),
+        request_headers=headers,
+        request_body=sent,
         response=response
         and replace(
             response,

@@ -92,6 +92,15 @@ def test_of_a_sign_in_that_is_not_understood_no_word_is_kept(body: str) -> None:
     assert NOT_UNDERSTOOD in json.dumps(redacted(refused, redactor).to_record())
 
 
+def test_no_length_tells_that_of_a_password() -> None:
+    body = json.dumps({"email": "a@b.test", "password": PASSWORD}).encode()
+    length = {"Content-Length": str(len(body)), "Accept": "application/json"}
+    sent = messages.exchange(messages.response(200, b"{}"), length, body, url=SIGN_IN, method="POST")
+    redactor = TrafficRedactor()
+    redactor.learn_from(sent)
+    assert dict(redacted(sent, redactor).request_headers) == {"Accept": "application/json"}
+
+
 def test_of_many_words_those_that_stand_in_a_text_are_found() -> None:
     """Tokens often begin alike."""
     redactor = Redactor(f"{TOKEN}-{number:05}" for number in range(300))

@@ -147,11 +147,12 @@ def test_while_a_run_goes_on_its_tokens_are_private_and_no_command_line_holds_a_
     service = faulty()
     process = run.start_fresh("-k", "test_waiting", "-n", "2", f"--target={service.target}")
     deadline = time.monotonic() + 120
-    while service.app.count("PUT", "/draft") < 2 and process.poll() is None and time.monotonic() < deadline:
+    tokens: list[Path] = []
+    while len(tokens) < 4 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
-    (private,) = (path for path in run.private_parent.glob("registry-contracts-*") if path.is_dir())
-    tokens = list(private.glob("token-*.json"))
+        tokens = list(run.private_parent.glob("registry-contracts-*/token-*.json"))
     assert len(tokens) == 4
+    (private,) = {path.parent for path in tokens}
     assert private.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in tokens} == {0o600}
     values = [json.loads(path.read_text(encoding="utf-8"))["value"] for path in tokens]
