@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from contracts.cases.arrangement import Arrangement
+from contracts.cases.drafts import identifier_in_use, refused_as_in_use
 from contracts.cases.sample_records import (
     CONTACT_FIELDS,
     MANDATORY_FIELDS,
@@ -320,16 +321,16 @@ def updates(
 ) -> ContactRequests:
     """Updates of the shared contact; where none can be arranged, a claim that what was just created can be updated.
 
-    The claim is made only where the answer to the creation names an identifier, so that it is known under which uid
-    the record has to be found.
+    The claim is made only where the answer to the creation names the identifier that was sent, or where the workflow
+    says that it is in use since then, so that it is known under which uid the record has to be found.
 
     Raises:
         Contradiction: under no identifier that was sent or answered is the record updated, whatever is sent.
-        Blocked: no contact is created, or the answer names none.
+        Blocked, Untested: no contact is created, or nothing tells under which identifier.
     """
     try:
         return ContactRequests(UPDATE, author, arrange, samples, fresh)
-    except Blocked:
+    except (Blocked, Untested):
         _claim_update(claim, author, arrange, samples, fresh)
         raise
 
@@ -341,7 +342,10 @@ def _claim_update(
     own: str = sent["header"]["identifier"]
     created = author.send(CREATE, query=query, json=sent)
     # Under another identifier that an answer holds, nothing says that the record can be found.
-    if not taken(created) or not readers.carries_identifier(created.answer, own):
+    if not taken(created) or not (
+        readers.carries_identifier(created.answer, own)
+        or refused_as_in_use(identifier_in_use(author, samples, own))
+    ):
         return
     tried: list[Exchange] = []
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from contracts.checks.outcomes import Blocked, done, usable
@@ -17,6 +17,7 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.operations import is_valid_uid
 from contracts.session.actor import Actor
+from contracts.session.namespace import SUITE_PREFIX
 
 Option = str | int
 Record = dict[str, Any]
@@ -180,32 +181,58 @@ def attachments_of(actor: Actor, uid: str) -> Lister:
 class Names:
     """Tells records of one list apart: by the identifiers in them where these differ, else by all they hold.
 
-    A record may carry what is another in each answer (a score, a moment, a receipt), so identifiers come first, and
-    members without a value in common between the answers come last.
+    A record may carry what is another in each answer (a score, a moment, a receipt) or at each place (a cursor). So the
+    member that holds the suite's identifiers comes first, and members without a value in common between the answers
+    come last.
 
     Args:
         answers: The records of the list, as one answer or several of them give them.
     """
 
     def __init__(self, *answers: Sequence[Record]) -> None:
-        self._volatile: Set[str] = _volatile(answers)
-        for by_identifiers in (True, False):
-            for volatile in (self._volatile, frozenset()):
-                self._by_identifiers, self._volatile = by_identifiers, volatile
-                if all(self._tells_apart(records) for records in answers):
+        volatile, telling = _volatile(answers), _telling_paths(answers)
+        self._name: Callable[[Record], str] = _whole
+        for left_out in (volatile, frozenset()):
+            for path in telling:
+                if path not in left_out and self._tells_apart(answers, partial(_at, path)):
                     return
+            if self._tells_apart(answers, partial(_by_identifiers, left_out)):
+                return
+        if not self._tells_apart(answers, partial(_lasting, volatile)):
+            self._name = _whole
 
     def of(self, records: Sequence[Record] | None) -> list[str]:
         """The records' names, in order."""
         return [self._name(record) for record in records or ()]
 
-    def _tells_apart(self, records: Sequence[Record]) -> bool:
-        names = self.of(records)
-        return all(names) and len(set(names)) == len(names)
+    def _tells_apart(self, answers: Sequence[Sequence[Record]], name: Callable[[Record], str]) -> bool:
+        self._name = name
+        each = [self.of(records) for records in answers]
+        return all(all(names) and len(set(names)) == len(names) for names in each)
 
-    def _name(self, record: Record) -> str:
-        lasting = _without(record, self._volatile) if self._volatile else record
-        return " ".join(sorted(identifiers_in(lasting))) if self._by_identifiers else _whole(lasting)
+
+def _telling_paths(answers: Sequence[Sequence[Record]]) -> list[str]:
+    """Paths of members that may identify a record alone: of the suite's identifiers, then of numbers called an id."""
+    leaves = [leaf for records in answers for record in records for leaf in _leaves(record)]
+    named = [path for path, value in leaves if isinstance(value, str) and SUITE_PREFIX in value]
+    numbered = [
+        path
+        for path, value in leaves
+        if any(rank < _NO_ID for rank, _ in readers.ranked_integers({path.rpartition("/")[2]: value}))
+    ]
+    return list(dict.fromkeys([*named, *numbered]))
+
+
+def _at(path: str, record: Record) -> str:
+    return next((str(value) for here, value in _leaves(record) if here == path), "")
+
+
+def _by_identifiers(left_out: Set[str], record: Record) -> str:
+    return " ".join(sorted(identifiers_in(_without(record, left_out))))
+
+
+def _lasting(left_out: Set[str], record: Record) -> str:
+    return _whole(_without(record, left_out))
 
 
 def _volatile(answers: Sequence[Sequence[Record]]) -> Set[str]:

@@ -33,6 +33,18 @@ def test_a_receipt_that_is_another_in_each_answer_does_not_matter() -> None:
     assert len(set(names.of(answers[0]))) == 2
 
 
+def test_records_that_only_a_link_names_are_told_apart_though_each_answer_has_another_receipt() -> None:
+    answers = [
+        [
+            {"href": f"/documents/rc-draft-{name}", "receipt": f"receipt-{look}-{name}"}
+            for name in ("one", "two")
+        ]
+        for look in "ab"
+    ]
+    names = Names(*answers)
+    assert names.of(answers[0]) == names.of(answers[1])
+
+
 def test_pages_without_a_record_in_common_have_no_name_in_common() -> None:
     answers = [[FIRST | {"owner": "author-account"}], [SECOND | {"owner": "author-account"}]]
     more = [
@@ -41,3 +53,11 @@ def test_pages_without_a_record_in_common_have_no_name_in_common() -> None:
     ]
     names = Names(*more)
     assert not set(names.of(more[0])) & set(names.of(more[1]))
+
+
+def test_a_cursor_that_counts_the_places_of_an_answer_does_not_matter() -> None:
+    def placed(*records: dict[str, Any]) -> list[dict[str, Any]]:
+        return [{"node": record, "cursor": f"cursor-00000{at}"} for at, record in enumerate(records)]
+
+    names = Names(placed(FIRST, SECOND), placed(FIRST, SECOND))
+    assert names.of(placed(SECOND)) == names.of(placed(FIRST, SECOND))[1:]
