@@ -357,7 +357,7 @@ _START: Final = contents.MARK + b"one\r\ntwo\nthree\rfour\0\xff\xfe{}<p>;\n"
 _END: Final = b"\0\n end \r\n\n "
 #: Files that are taken for text or for data, and cut or written anew.
 _PLAIN: Final = {
-    "one null": File(".txt", b"before\0behind\n"),
+    "one null": File(".txt", b"before\0behind\n\0\0"),
     "data": File(".json", b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n'),
     "markup": File(".xml", b"<?xml version='1.0'?>\n<a  b = 'c' ></a>\n"),
 }
