@@ -5,7 +5,7 @@ import json
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import MetaData, Select, Table, exists, func, null, true, type_coerce
 from sqlalchemy.schema import Column
@@ -170,6 +170,19 @@ class _MyDiffersListing(Listing):
             same = (LOCKS.c.realm == VERSIONS.c.realm) & (LOCKS.c.identifier == VERSIONS.c.identifier)
             rows = rows.where(~exists().where(same).correlate(VERSIONS))
         return super().page(records, rows, page)
+
+
+#: The owner of no draft.
+_NO_ACCOUNT: Final = "no account"
+
+
+@VARIANTS.layer("drafts", "my-without-drafts")
+class _MyWithoutDrafts(DraftOperations):
+    """What the collection my holds is not shown: finished records, and no draft."""
+
+    def collection_owner(self, request: Request, caller: Account) -> str | None:
+        owner = super().collection_owner(request, caller)
+        return _NO_ACCOUNT if query_value(request, "collection") == "my" else owner
 
 
 VARIANTS.add(

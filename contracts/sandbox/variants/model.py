@@ -295,7 +295,7 @@ SILENT_POINTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "Identifiers of refused records": ("refused-contacts-stay-taken", "refused-records-stay-taken"),
         "Attachments of a document that is a draft still": ("attachments-beyond-drafts",),
         "Whose drafts a list without a collection holds": ("list-own-only",),
-        "What sets my and mydrafts apart": ("my-and-mydrafts-differ",),
+        "What sets my and mydrafts apart": ("my-and-mydrafts-differ", "my-without-drafts"),
         "Another collection than my and mydrafts": ("collections-open",),
         "When a change shows in a list": ("lists-late",),
         "Order and number of the elements of an errors array": ("errors-reversed", "faults-one-at-a-time"),

@@ -83,8 +83,8 @@ def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim
 def test_skip_beyond_the_end_gives_no_item(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $skip larger than the number of drafts no item is returned."""
     lists.kept_drafts(arrange, author)
-    drafts = drafts_of(author, "my")
-    lists.relies_on_skip(arrange, drafts, list_fields.narrowed_drafts(arrange, author, "my"))
+    drafts = drafts_of(author, "mydrafts")
+    lists.relies_on_skip(arrange, drafts, list_fields.narrowed_drafts(arrange, author, "mydrafts"))
     page = drafts.page(skip=BEYOND)
     lists.no_items(claim("list-skip-beyond"), page)
     lists.empty(claim("list-skip-beyond-empty"), page)

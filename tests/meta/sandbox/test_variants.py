@@ -439,6 +439,7 @@ DIFFERENCES: dict[str, tuple[Probe, Any]] = {
     "odata-ignored": (by_no_field, (1, 1)),
     "list-own-only": (others_listed, False),
     "my-and-mydrafts-differ": (locked_listed, [True, False]),
+    "my-without-drafts": (locked_listed, [False, True]),
     "restricted-shut-out": (lambda client: client.drafts(role="restricted").status_code, 403),
     "lists-late": (seen_at_once, [False, False]),
     "draft-wrapped": (lambda client: "workingDocument" in given(client).json(), True),
