@@ -65,6 +65,16 @@ class Reporting:
             raise _blocked(exchange, "refuses faulty records without an errors array")
         claim.content_refused(exchange)
 
+    def refused_before(self, claim: Claim, exchange: Exchange) -> Exchange:
+        """An exchange whose refusal is a precondition; the claim itself where the operation takes all such records.
+
+        Raises:
+            Blocked: the service took this one, and refuses others.
+        """
+        if not self.refuses and not errors_array.turned_down(usable(exchange)):
+            claim.content_refused(exchange)
+        return errors_array.refused_before(exchange)
+
     def claim_turned_down(self, claim: Claim, exchange: Exchange, field: str) -> None:
         """Claim that a record was refused, in whatever way; arguments and what is raised as for `claim_refused`."""
         self._relies_on_reason(exchange, field)

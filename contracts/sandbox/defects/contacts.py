@@ -76,6 +76,15 @@ def validate_otherwise(
     alter(service.validator, "faults", instead)
 
 
+def _unless(meant: Meant) -> Callable[[Validate, Document, Expectation], list[Fault]]:
+    """Find the faults of all documents but those that are meant."""
+
+    def faults(faithful: Validate, document: Document, expectation: Expectation) -> list[Fault]:
+        return [] if meant(expectation) else faithful(document, expectation)
+
+    return faults
+
+
 def _invalid_where(code: str, test: Callable[[RecordType, str, Any], bool], meant: Meant) -> Change:
     """Return the change that adds a fault for each member of a document that passes a test."""
 
@@ -532,6 +541,8 @@ defects(
         "errors-missing-on-submission-update": _body(_without),
         "errors-missing-in-chm": _body(_without, in_realm("chm-dev")),
         "errors-empty": _errors(lambda _: []),
+        "contacts-created-unvalidated": validate_otherwise(_unless(_creating)),
+        "contacts-updated-unvalidated": validate_otherwise(_unless(_updating)),
         "errors-under-another-name": _body(
             lambda body: {**_without(body), "validationErrors": body["errors"]}
         ),
