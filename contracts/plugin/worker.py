@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from contracts.checks.outcomes import Attempt
-from contracts.errors import breakdown
+from contracts.errors import RegistryContractsError, breakdown
 from contracts.evidence.record import Journal, journal_path
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.plugin.interruption import note_pid
@@ -67,6 +67,9 @@ STOP_FILE = "stop"
 BROKEN_FILE = "broken"
 
 
+#: What ends a worker's part in a run: a file that cannot be written, a text or a number that no file holds, and what
+#: the suite says itself. Whatever else a plugin raises is pytest's to show (`contracts.plugin.interruption`).
+BREAKS_WORKER: Final = (OSError, ValueError, RegistryContractsError)
 #: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
 MAIN: Final = "main"
 

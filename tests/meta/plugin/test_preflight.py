@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contracts.plugin.controller import clock_in_words
+from contracts.plugin.preflight import clock_in_words
 from contracts.session.tokens import Token
 from tests.meta.renamed_service import Renamed
 
@@ -122,7 +122,7 @@ def test_a_schema_that_the_settings_invent_is_told_at_once(run: Any, faulty: Cal
     ended = run(f"--target={service.target}")
     assert ended.code == 6, ended.said
     said = ended.verdict["environment"]["breaker"]
-    assert "setting realm.abs-dev.workflow_schema names a schema that is not configured" in said
+    assert "setting realm.abs-dev.workflow_schema names a schema that is not known" in said
     assert ended.verdict["environment"]["requests"] <= 12
 
 

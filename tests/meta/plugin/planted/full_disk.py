@@ -1,6 +1,7 @@
-"""A pytest plugin that lets the journal of the first worker write no ending of a case."""
+"""A pytest plugin that lets the journal of the first worker write no ending of a case, or not its own closing line."""
 
 import errno
+import os
 from typing import Any
 
 import pytest
@@ -17,7 +18,19 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
     def write(kind: str, **fields: Any) -> None:
         if kind == "case":
-            raise OSError(errno.ENOSPC, "No space left on device")
+            full()
         usual(kind, **fields)
 
-    worker.journal.write = write  # type: ignore[method-assign]
+    if os.environ["FULL_DISK"] == "case":
+        worker.journal.write = write  # type: ignore[method-assign]
+    else:
+        worker.journal.close = full  # type: ignore[method-assign]
+
+
+def full() -> None:
+    """Fail as a disk does that is full.
+
+    Raises:
+        OSError: always.
+    """
+    raise OSError(errno.ENOSPC, "No space left on device")
