@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -36,8 +37,10 @@ def test_a_plain_client_sees_faults(family: str) -> None:
     assert any(observable(fault, (*fault.realms, "abs-dev")[0]) for fault in drawn), drawn
 
 
-def test_a_fault_of_another_realm_is_not_seen_here() -> None:
+@pytest.mark.parametrize("family", ["rows", "protocol"])
+def test_a_fault_of_another_realm_is_not_seen_here(family: str) -> None:
     fault = population.load("rows/createWorkflowRecord/schema-unknown-taken/in-bch-dev")
+    fault = replace(fault, family=family)
     assert observable(fault, "bch-dev")
     assert not observable(fault, "abs-dev")
 
