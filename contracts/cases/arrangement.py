@@ -102,7 +102,8 @@ def found(
 
     Raises:
         Blocked: the list lacks it, or no number is an id under which it is found though the answer tells an id.
-        Untested: it is listed, and neither the answer nor the list tells an id: where one is told is not shown.
+        Untested: neither the answer nor the list, which names it or named an earlier one, tells an id: where one is
+            told is not shown.
     """
     tried: set[int] = set()
     made: list[Attachment] = []
@@ -122,7 +123,7 @@ def found(
     known_untold = actor.shared.marked(untold)
     if eventually(look, 0 if known_untold else actor.settle_seconds if patience is None else patience):
         return made[0]
-    if records and not list(_told(created, size, _OTHERWISE)):
+    if (records or known_untold) and not list(_told(created, size, _OTHERWISE)):
         if patience is None:  # for an ordinary name: the next one need not be looked for as long
             actor.shared.mark(untold)
         raise Untested(UNTOLD)

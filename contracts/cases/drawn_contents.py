@@ -55,6 +55,8 @@ _BY_LANGUAGE: Final = frozenset(
 )
 #: The member that holds made-up values.
 _EXTRA: Final = "additional"
+#: Characters of a text by which a draft is larger than 128 KiB, where services change how they keep one.
+_LARGE: Final = 135_000
 #: Saves of one content, after which a refusal is not looked into any further.
 _MOST_SAVES: Final = 6
 
@@ -218,7 +220,7 @@ def _field(name: str, text: str) -> Any:
 #: Everything that is lost anywhere, at once; the second draws another value of each kind.
 EVERYTHING: Final = (
     content_of(
-        (_long(70_000), "O'Neill \\ McKenzie", _long(5_000), "00505"),
+        (_long(_LARGE), "O'Neill \\ McKenzie", _long(5_000), "00505"),
         (BEYOND_THE_BASIC_PLANE, SCRIPTS["en"], SCRIPTS["zh"]),
         (DELICATE["decomposed"], DELICATE["lines"], DELICATE["edges"], DELICATE["markup"]),
         [f"+254 {number % 7}" for number in range(12)] + [f"+254 20 {number}" for number in range(300)],
@@ -355,9 +357,9 @@ def files() -> SearchStrategy[File]:
 
 _START: Final = contents.MARK + b"one\r\ntwo\nthree\rfour\0\xff\xfe{}<p>;\n"
 _END: Final = b"\0\n end \r\n\n "
-#: Files that are taken for text or for data, and cut or written anew.
+#: Files that are taken for text or for data, and cut or written anew; one comes back under an extension in capitals.
 _PLAIN: Final = {
-    "one null": File(".txt", b"before\0behind\n\0\0"),
+    "one null": File(".TXT", b"before\0behind\n\0\0"),
     "data": File(".json", b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n'),
     "markup": File(".xml", b"<?xml version='1.0'?>\n<a  b = 'c' ></a>\n"),
 }
