@@ -62,7 +62,7 @@ RICH: Final[dict[str, Any]] = {
     "t60": "x" * 60,
     "t300": "x" * 300,
     "t5000": "x" * 5000,
-    "t70000": "x" * 70_000,
+    "t135000": "x" * 135_000,
 }
 FILES: Final[Mapping[str, bytes]] = {
     f"note.{suffix}": b"\xef\xbb\xbfone\r\ntwo\nthree\0\xe9 end \n" + bytes(range(256)) * 300

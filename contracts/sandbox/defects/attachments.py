@@ -95,6 +95,14 @@ def _(
     return faithful(records, caller, uid, filename.lower(), *rest)
 
 
+@replaces("attachments.add", "attachment-extension-in-small-letters")
+def _(
+    _service: Service, faithful: Any, records: Records, caller: Account, uid: str, filename: str, *rest: Any
+) -> Any:
+    stem, dot, extension = filename.rpartition(".")
+    return faithful(records, caller, uid, f"{stem}{dot}{extension.lower()}", *rest)
+
+
 @replaces("attachments.add", "attachment-second-refused")
 def _(_service: Service, faithful: Any, records: Records, caller: Account, uid: str, *rest: Any) -> Any:
     if records.attachments.any_of(uid):

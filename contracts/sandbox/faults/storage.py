@@ -385,6 +385,7 @@ VALUE_OPERATORS: Final[Mapping[str, Change]] = MappingProxyType(
         "text-cut-255": _texts(lambda text: text[:255]),
         "text-cut-4096": _texts(lambda text: text[:4096]),
         "text-cut-65535": _texts(lambda text: text[:65535]),
+        "text-cut-131072": _texts(lambda text: text[:131072]),
         "text-composed": _texts(lambda text: unicodedata.normalize("NFC", text)),
         "text-decomposed": _texts(lambda text: unicodedata.normalize("NFD", text)),
         "text-trimmed": _texts(str.strip),
