@@ -12,11 +12,14 @@ import html
 import json
 import re
 from bisect import bisect_right, insort
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, quote_plus, unquote_plus, urlsplit
+
+from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers, Response, read_timestamp
 
@@ -29,13 +32,8 @@ _WRAP: Final = re.compile(r"(?<=[a-z0-9+/=])\r?\n[ \t]*(?=[a-z0-9+/=])")
 _LAYERS: Final = 2
 #: A shorter secret stands in the codes of other things by chance.
 _SHORTEST_CODED: Final = 6
-#: A text is looked at in pieces of so many characters, one after another.
-_PIECE: Final = 6
-_PIECES: Final = re.compile(f".{{{_PIECE}}}", re.DOTALL)
-#: Wherever so many characters stand in a text, one of its pieces lies within them.
-_SPAN: Final = 2 * _PIECE - 1
-#: Fewer words are looked for one by one.
-_FEW: Final = 16
+#: A longer word is looked for by its last bytes: tokens often begin alike.
+_TELLING: Final = 32
 
 
 class _Words:
@@ -43,42 +41,43 @@ class _Words:
 
     def __init__(self) -> None:
         self._words: set[str] = set()
-        self._short: set[str] = set()
-        #: What a piece of a text may be that lies within a word → the words.
-        self._by_piece: dict[str, set[str]] = {}
+        self._fresh: list[str] = []
+        #: Words, those with one end together, and what finds these ends in a text. Each holds over twice as many as
+        #: the next, so that a word is built in a few times only, however many come one by one.
+        self._built: list[tuple[list[list[str]], BytesAhoCorasick]] = []
 
     def __bool__(self) -> bool:
         return bool(self._words)
 
     def add(self, words: Iterable[str]) -> None:
         """Look for more words."""
-        for word in words:
-            if word in self._words:
-                continue
-            self._words.add(word)
-            if len(word) < _SPAN:
-                self._short.add(word)
-                continue
-            for piece in self._rarest(word):
-                self._by_piece.setdefault(piece, set()).add(word)
-
-    def _rarest(self, word: str) -> list[str]:
-        """The pieces in a part of a word that the fewest words share: tokens often begin alike."""
-        last = len(word) - _SPAN
-        parts = (
-            [word[at : at + _PIECE] for at in range(begin, begin + _PIECE)]
-            for begin in dict.fromkeys((last, last // 2, 0))
-        )
-        return min(parts, key=lambda pieces: max(len(self._by_piece.get(piece, ())) for piece in pieces))
+        fresh = {word for word in words if word} - self._words
+        self._words |= fresh
+        self._fresh += fresh
 
     def standing_in(self, text: str) -> Iterator[str]:
         """Every word that stands in a text, possibly more than once."""
-        if len(self._words) < _FEW:
-            yield from (word for word in self._words if word in text)
-            return
-        yield from (word for word in self._short if word in text)
-        for piece in self._by_piece.keys() & _PIECES.findall(text):
-            yield from (word for word in self._by_piece[piece] if word in text)
+        self._build()
+        haystack = _encoded(text)
+        for words, automaton in self._built:
+            ends = automaton.find_matches_as_indexes(haystack, overlapping=True)
+            yield from (word for end in {found[0] for found in ends} for word in words[end] if word in text)
+
+    def _build(self) -> None:
+        while self._fresh and self._built and len(self._built[-1][0]) <= 2 * len(self._fresh):
+            self._fresh += chain.from_iterable(self._built.pop()[0])
+        if self._fresh:
+            by_end = defaultdict(list)
+            for word in self._fresh:
+                by_end[_encoded(word)[-_TELLING:]].append(word)
+            # The kind that is built fastest.
+            automaton = BytesAhoCorasick(by_end, implementation=Implementation.NoncontiguousNFA)
+            self._built.append((list(by_end.values()), automaton))
+            self._fresh = []
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 class Disguises:
@@ -94,7 +93,7 @@ class Disguises:
 
     def add(self, secret: str) -> None:
         """Look for one more secret."""
-        raw = secret.encode("utf-8", "surrogatepass")
+        raw = _encoded(secret)
         self._plain.add({secret.lower(), raw.decode("latin-1").lower()})
         if len(secret) >= _SHORTEST_CODED:
             self._plain.add({raw.hex()})
@@ -330,7 +329,7 @@ def _codes(secret: str) -> Iterator[str]:
     """A secret in codes that hide it from the eye and from nothing else."""
     if len(secret) < _SHORTEST_ENCODED_SECRET:
         return
-    raw = secret.encode("utf-8", "surrogatepass")
+    raw = _encoded(secret)
     yield raw.hex()
     yield "".join(f"%{byte:02x}" for byte in raw)
     yield "".join(f"\\u{ord(character):04x}" for character in secret)
