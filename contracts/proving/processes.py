@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-import shlex
 import signal
 import socket
-import subprocess
 import sys
 import time
 import traceback
@@ -24,7 +22,7 @@ import pytest
 
 from contracts.errors import INTERRUPTING_SIGNALS, RegistryContractsError, SuiteError, UsageError
 from contracts.file_formats import plain
-from contracts.interface.location import cases_directory, python_command
+from contracts.interface.location import cases_directory
 from contracts.plugin.plan import SMALL_LIMIT
 from contracts.reports import verdict_json
 
@@ -385,11 +383,6 @@ def _complain(name: str, text: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
-#: A run that takes longer hangs: many times what the slowest variant needs.
-LONGEST_RUN_SECONDS = 3600.0
-_VERDICT_FILE = "verdict.json"
-
-
 @dataclass(frozen=True)
 class RunOutcome:
     """What came of one run.
@@ -399,7 +392,6 @@ class RunOutcome:
         exit_code: Of design section 3.
         findings: As `verdict.json` holds them.
         inconclusive: Must clauses that could not be judged: `clause in realm: reason`.
-        advisory: Clauses and realms whose verdict is advisory.
         requests: Sent to the sandbox.
         seconds: Of the whole process, from start to end.
         folder: The run's folder in the reports.
@@ -412,64 +404,12 @@ class RunOutcome:
     exit_code: int
     findings: tuple[dict[str, Any], ...]
     inconclusive: tuple[str, ...]
-    advisory: tuple[str, ...]
     requests: int
     seconds: float
     folder: Path
     said: str = ""
     retries: int = 0
     faults: Mapping[str, int] = field(default_factory=dict)
-
-
-def run_altered(
-    arguments: Sequence[str],
-    profile: str,
-    seed: int,
-    *,
-    clauses: Sequence[str] = (),
-    reports: Path,
-    extra: Sequence[str] = (),
-) -> RunOutcome:
-    """Run the suite against an embedded sandbox that is started with more options.
-
-    Args:
-        arguments: Options of the sandbox, such as `--variant list-docs` or `--defect draft-lost`.
-        profile: How far the run goes.
-        seed: Seed of generated data.
-        clauses: Judge only these; empty for all.
-        reports: Folder for the evidence; should hold no other run that is going on, for the run's folder is found
-            by looking.
-        extra: More options of `registry-contracts run`.
-
-    Raises:
-        SuiteError: the run left no verdict; the message holds its last words.
-    """
-    reports.mkdir(parents=True, exist_ok=True)
-    command = [*python_command(), "run", "--profile", profile, "--seed", str(seed)]
-    command += ["--reports", str(reports), f"--sandbox-arguments={shlex.join(arguments)}"]
-    command += [f"--clause={clause}" for clause in clauses]
-    started = time.monotonic()
-    # The first line counts: a run on another target than the embedded sandbox would prove nothing.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("REGISTRY_")}
-    done = subprocess.run(  # noqa: S603 - our own interpreter and options, no shell
-        [*command, *extra, "-q", "--no-header"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LONGEST_RUN_SECONDS,
-        env=environment,
-    )
-    seconds = time.monotonic() - started
-    last_lines = "\n".join(done.stdout.splitlines()[-12:])
-    return read_outcome(_verdict_file(reports, done), done.returncode, seconds, last_lines)
-
-
-def _verdict_file(reports: Path, done: subprocess.CompletedProcess[str]) -> Path:
-    paths = sorted(path for path in reports.glob(f"*/{_VERDICT_FILE}") if not path.parent.is_symlink())
-    if not paths:
-        words = " | ".join([*done.stdout.splitlines(), *done.stderr.splitlines()][-3:])
-        raise SuiteError(f"the run ended with {done.returncode} and left no verdict; its last words: {words}")
-    return paths[-1]
 
 
 def read_outcome(path: Path, exit_code: int, seconds: float, said: str = "") -> RunOutcome:
@@ -492,9 +432,6 @@ def read_outcome(path: Path, exit_code: int, seconds: float, said: str = "") -> 
             f"{clause['id']} in {realm}: {cell.get('reason', '')}"
             for clause, realm, cell in cells
             if cell["verdict"] == "inconclusive" and clause["level"] == "must"
-        ),
-        advisory=tuple(
-            f"{clause['id']} in {realm}" for clause, realm, cell in cells if cell["verdict"] == "advisory"
         ),
         requests=content["environment"]["requests"],
         seconds=seconds,

@@ -35,7 +35,7 @@ FINDING = {
 
 
 def outcome(verdict: str, *findings: Any) -> RunOutcome:
-    return RunOutcome(verdict, 0, findings, ("a clause: why",), (), 12, 1.5, Path("x"), "", 2, {"a fault": 3})
+    return RunOutcome(verdict, 0, findings, ("a clause: why",), 12, 1.5, Path("x"), "", 2, {"a fault": 3})
 
 
 def test_every_weather_runs_on_every_seed() -> None:
