@@ -569,14 +569,32 @@ def possible_conditions(
     return tuple(c for c in conditions if c not in never)
 
 
-def under(conditions: Iterable[str], **parts: Any) -> Iterator[Fault]:
-    """Make the same fault under each of some conditions.
+@dataclass(frozen=True)
+class Family:
+    """Makes the faults of one kind of thing that may be wrong.
 
-    Args:
-        parts: The other attributes of the fault.
+    Attributes:
+        name: Of the family.
     """
-    for condition in conditions:
-        yield Fault(condition=condition, **parts)
+
+    name: str
+
+    def faults(
+        self,
+        operations: str | tuple[str, ...],
+        operator: str,
+        clauses: Iterable[str],
+        inject: Inject,
+        conditions: Iterable[str] = ("always",),
+        *,
+        label: str = "",
+        stated: bool = True,
+        of_successes: bool = False,
+    ) -> Iterator[Fault]:
+        """Make the same fault under each of some conditions; the arguments are the attributes of the fault."""
+        of, broken = (operations,) if isinstance(operations, str) else operations, tuple(clauses)
+        for condition in conditions:
+            yield Fault(self.name, of, operator, condition, broken, inject, label, stated, of_successes)
 
 
 def kebab(name: str) -> str:

@@ -22,6 +22,7 @@ from contracts.sandbox.faults.fault import (
     SUBMISSIONS,
     Answer,
     Below,
+    Family,
     Fault,
     Inject,
     Memory,
@@ -31,9 +32,13 @@ from contracts.sandbox.faults.fault import (
     claimable_clauses,
     possible_conditions,
     sign_in,
-    under,
 )
 from contracts.sandbox.record_types import REALMS
+
+_TOKENS: Final = Family("tokens")
+_PROTOCOL: Final = Family("protocol")
+_ANSWERS: Final = Family("answers")
+_ERRORS: Final = Family("errors")
 
 #: So many requests does a token last that dies early.
 _REQUESTS_OF_TOKEN: Final = 20
@@ -134,46 +139,21 @@ def frame_faults() -> Iterator[Fault]:
     )
     for clause, operator, act in plain:
         for operation in catalogue.clause(clause).operations:
-            yield from under(
-                ("always",),
-                family="protocol",
-                operations=(operation,),
-                operator=operator,
-                clauses=(clause,),
-                inject=act,
-            )
+            yield from _PROTOCOL.faults(operation, operator, (clause,), act)
     for clause in ("realm-document-realms", "realm-workflow-realms"):
         for operation in catalogue.clause(clause).operations:
-            yield from under(
-                SINGLE[1:],
-                family="protocol",
-                operations=(operation,),
-                operator="realm-refused",
-                clauses=(clause, *ACCEPTANCE[operation]),
-                inject=realm_refused,
+            yield from _PROTOCOL.faults(
+                operation, "realm-refused", (clause, *ACCEPTANCE[operation]), realm_refused, SINGLE[1:]
             )
     protected = tuple(o.id for o in load_description().operations.values() if o.protected)
-    yield from under(
-        ("always",),
-        family="tokens",
-        operations=protected,
-        label="protected",
-        operator="token-dies-early",
-        clauses=("token-opens-protected",),
-        inject=token_dies_early,
+    yield from _TOKENS.faults(
+        protected, "token-dies-early", ("token-opens-protected",), token_dies_early, label="protected"
     )
     for operation, operator, act in (
         ("createToken", "password-echoed", password_echoed),
         *((o, "token-echoed", token_echoed) for o in ("getDraftInfo", "saveDraft", *CONTACTS, *SUBMISSIONS)),
     ):
-        yield from under(
-            ("always",),
-            family="protocol",
-            operations=(operation,),
-            operator=operator,
-            clauses=("no-secret-echoed",),
-            inject=act,
-        )
+        yield from _PROTOCOL.faults(operation, operator, ("no-secret-echoed",), act)
 
 
 async def body_cut(request: Request, below: Below, _: Memory) -> Answer | None:
@@ -211,14 +191,7 @@ def body_form_faults() -> Iterator[Fault]:
         for operator, act in (("body-cut", body_cut), ("body-plain", body_plain)):
             if operation == "getDraftInfo" and operator == "body-plain":
                 continue  # the form of a draft's info is not shown
-            yield from under(
-                ("always", "every-third"),
-                family="protocol",
-                operations=(operation,),
-                operator=operator,
-                clauses=clauses,
-                inject=act,
-            )
+            yield from _PROTOCOL.faults(operation, operator, clauses, act, ("always", "every-third"))
 
 
 async def missing_token_taken(request: Request, below: Below, memory: Memory) -> Answer | None:
@@ -280,13 +253,12 @@ def token_faults() -> Iterator[Fault]:
         ]
         rows = ("workflow-anonymous",) * (operation.id in SUBMISSIONS)
         if own:
-            yield from under(
+            yield from _TOKENS.faults(
+                operation.id,
+                "missing-token-taken",
+                (*own, *rows),
+                missing_token_taken,
                 SINGLE if operation.takes_realm else ("always",),
-                family="tokens",
-                operations=(operation.id,),
-                operator="missing-token-taken",
-                clauses=(*own, *rows),
-                inject=missing_token_taken,
             )
         invalid = [
             c
@@ -295,33 +267,23 @@ def token_faults() -> Iterator[Fault]:
         ]
         if invalid:
             for operator in ("any", "short", "altered"):
-                yield from under(
+                yield from _TOKENS.faults(
+                    operation.id,
+                    f"{operator}-token-taken",
+                    tuple(invalid),
+                    partial(invalid_token_taken, kind=operator),
                     SINGLE if operation.takes_realm else ("always",),
-                    family="tokens",
-                    operations=(operation.id,),
-                    operator=f"{operator}-token-taken",
-                    clauses=tuple(invalid),
-                    inject=partial(invalid_token_taken, kind=operator),
                 )
     for submission in SUBMISSIONS:
         clause = (
             "workflow-update-rights" if submission == "updateWorkflowRecord" else "workflow-create-rights"
         )
-        yield from under(
-            SINGLE,
-            family="tokens",
-            operations=(submission,),
-            operator="rights-not-checked",
-            clauses=(clause,),
-            inject=rights_not_checked,
-        )
-    yield from under(
-        ("always",),
-        family="tokens",
-        operations=("listDrafts",),
-        operator="other-account-served",
-        clauses=("list-my-without-others", "list-mydrafts-has-mine"),
-        inject=other_account_served,
+        yield from _TOKENS.faults(submission, "rights-not-checked", (clause,), rights_not_checked, SINGLE)
+    yield from _TOKENS.faults(
+        "listDrafts",
+        "other-account-served",
+        ("list-my-without-others", "list-mydrafts-has-mine"),
+        other_account_served,
     )
     for kind in (
         "wrong-password",
@@ -332,13 +294,8 @@ def token_faults() -> Iterator[Fault]:
         "email-kind",
     ):
         clause = f"token-{kind}"
-        yield from under(
-            ("always",),
-            family="tokens",
-            operations=("createToken",),
-            operator=f"{kind}-taken",
-            clauses=(clause, "token-body-kind"),
-            inject=partial(sign_in_taken, kind=kind),
+        yield from _TOKENS.faults(
+            "createToken", f"{kind}-taken", (clause, "token-body-kind"), partial(sign_in_taken, kind=kind)
         )
 
 
@@ -415,31 +372,28 @@ def answer_faults() -> Iterator[Fault]:
         repeated = (*REPEATED, *SINGLE[1:]) if described.takes_realm else REPEATED
         conditions = possible_conditions(operation, repeated, successes=True)
         for status in (400, 404, 409):
-            yield from under(
+            yield from _ANSWERS.faults(
+                operation,
+                f"success-told-as-{status}",
+                clauses,
+                partial(success_answered_as, status=status),
                 conditions,
-                family="answers",
-                operations=(operation,),
-                operator=f"success-told-as-{status}",
-                clauses=clauses,
                 of_successes=True,
-                inject=partial(success_answered_as, status=status),
             )
-        yield from under(
+        yield from _ANSWERS.faults(
+            operation,
+            "success-told-as-500",
+            ("no-server-error",),
+            partial(success_answered_as, status=500),
             conditions,
-            family="answers",
-            operations=(operation,),
-            operator="success-told-as-500",
-            clauses=("no-server-error",),
             of_successes=True,
-            inject=partial(success_answered_as, status=500),
         )
-        yield from under(
+        yield from _ANSWERS.faults(
+            operation,
+            "refusal-told-as-500",
+            ("no-server-error",),
+            refusal_answered_as_500,
             ("always", "every-third"),
-            family="answers",
-            operations=(operation,),
-            operator="refusal-told-as-500",
-            clauses=("no-server-error",),
-            inject=refusal_answered_as_500,
         )
     for operation in SUBMISSIONS:
         clause = (
@@ -453,31 +407,22 @@ def answer_faults() -> Iterator[Fault]:
         ):
             if operator == "identifier-altered" and operation == "createWorkflowRecord":
                 continue  # any identifier may be the new record's
-            yield from under(
-                SINGLE,
-                family="answers",
-                operations=(operation,),
-                operator=operator,
-                clauses=(clause,),
-                inject=act,
-            )
+            yield from _ANSWERS.faults(operation, operator, (clause,), act, SINGLE)
     for operator, value in (("missing", MISSING), ("empty", ""), ("number", 7), ("null", None)):
-        yield from under(
+        yield from _ANSWERS.faults(
+            "createToken",
+            f"token-{operator}",
+            ("token-issued",),
+            partial(member_set, name="authenticationToken", value=value),
             ("always", "every-third"),
-            family="answers",
-            operations=("createToken",),
-            operator=f"token-{operator}",
-            clauses=("token-issued",),
-            inject=partial(member_set, name="authenticationToken", value=value),
         )
     for operator in EXPIRATION_FORMS:
-        yield from under(
+        yield from _ANSWERS.faults(
+            "createToken",
+            f"expiration-{operator}",
+            ("token-expiration-format",),
+            partial(expiration_written, form=operator),
             ("always", "every-third"),
-            family="answers",
-            operations=("createToken",),
-            operator=f"expiration-{operator}",
-            clauses=("token-expiration-format",),
-            inject=partial(expiration_written, form=operator),
         )
 
 
@@ -537,13 +482,12 @@ def errors_array_faults() -> Iterator[Fault]:
         for operator, change in ERRORS_CHANGES.items():
             if operator.startswith("mandatory") and operation in SUBMISSIONS:
                 continue  # which fields of a submitted document are mandatory is not shown
-            yield from under(
+            yield from _ERRORS.faults(
+                operation,
+                operator,
+                _errors_clauses(operator, operation),
+                partial(errors_changed, change=change),
                 SINGLE,
-                family="errors",
-                operations=(operation,),
-                operator=operator,
-                clauses=_errors_clauses(operator, operation),
-                inject=partial(errors_changed, change=change),
             )
 
 

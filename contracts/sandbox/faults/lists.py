@@ -13,15 +13,18 @@ from contracts.sandbox.faults.fault import (
     SINGLE,
     Answer,
     Below,
+    Family,
     Fault,
     Memory,
     Request,
     claimable_clauses,
     items_of,
     kebab,
-    under,
     with_items,
 )
+
+_LISTS: Final = Family("lists")
+_OPTIONS: Final = Family("options")
 
 #: What may happen to the items of a list on their way out.
 LIST_OPERATORS: Final[Mapping[str, Callable[[list[Any]], list[Any]]]] = MappingProxyType(
@@ -153,47 +156,40 @@ def list_faults() -> Iterator[Fault]:
                     )
                 if operator == "reversed" and where in ("", "-with-filter", "-of-full-page"):
                     continue  # the order of a list without an ordering expression is not shown
-                yield from under(
+                yield from _LISTS.faults(
+                    operation,
+                    operator + where,
+                    broken,
+                    partial(items_changed, change=change, where=where),
                     SINGLE if operation == "listDrafts" else ("always",),
-                    family="lists",
-                    operations=(operation,),
-                    operator=operator + where,
-                    clauses=broken,
-                    inject=partial(items_changed, change=change, where=where),
                 )
     for collection in ("", "my", "mydrafts"):
-        yield from under(
-            ("always",),
-            family="lists",
-            operations=("listDrafts",),
-            operator=f"deleted-stay-listed{'-in-' if collection else ''}{collection}",
-            clauses=("list-deleted-gone",),
-            inject=partial(deleted_stay, collection=collection),
+        yield from _LISTS.faults(
+            "listDrafts",
+            f"deleted-stay-listed{'-in-' if collection else ''}{collection}",
+            ("list-deleted-gone",),
+            partial(deleted_stay, collection=collection),
         )
-        yield from under(
-            ("always",),
-            family="lists",
-            operations=("listDrafts",),
-            operator=f"of-others-listed{'-in-' if collection else ''}{collection}",
-            clauses=("list-my-without-others", "list-mydrafts-without-others"),
-            inject=partial(of_others_listed, collection=collection),
+        yield from _LISTS.faults(
+            "listDrafts",
+            f"of-others-listed{'-in-' if collection else ''}{collection}",
+            ("list-my-without-others", "list-mydrafts-without-others"),
+            partial(of_others_listed, collection=collection),
         )
-    yield from under(
+    yield from _LISTS.faults(
+        "listAttachments",
+        "of-other-documents-listed",
+        ("attachment-list-own-only",),
+        of_other_documents_listed,
         ("always", "every-third"),
-        family="lists",
-        operations=("listAttachments",),
-        operator="of-other-documents-listed",
-        clauses=("attachment-list-own-only",),
-        inject=of_other_documents_listed,
     )
     for operation in _LIST_CLAUSES:
-        yield from under(
+        yield from _LISTS.faults(
+            operation,
+            "stale",
+            _LIST_CLAUSES[operation]["lost"] + ("list-deleted-gone",) * (operation == "listDrafts"),
+            answered_as_before,
             ("from-second-time", "every-third"),
-            family="lists",
-            operations=(operation,),
-            operator="stale",
-            clauses=_LIST_CLAUSES[operation]["lost"] + ("list-deleted-gone",) * (operation == "listDrafts"),
-            inject=answered_as_before,
         )
 
 
@@ -302,48 +298,35 @@ def _ignored_options(operation: str, dollar: str, table: Mapping[str, tuple[str,
         assert all(catalogue.clause(clause) for clause in clauses)  # noqa: S101 - a table that must agree
         for company in ("", *(other for other in table if other != option)):
             other = company if company in ("", "collection") else dollar + company
-            yield from under(
-                ("always",),
-                family="options",
-                operations=(operation,),
-                operator=f"{option}-ignored{'-beside-' if company else ''}{company}",
-                clauses=clauses,
-                inject=partial(option_ignored, name=name, beside=other),
+            yield from _OPTIONS.faults(
+                operation,
+                f"{option}-ignored{'-beside-' if company else ''}{company}",
+                clauses,
+                partial(option_ignored, name=name, beside=other),
             )
 
 
 def _misread_options(operation: str, dollar: str, table: Mapping[str, tuple[str, ...]]) -> Iterator[Fault]:
     for option, by in (("top", 1), ("top", -1), ("skip", 1), ("skip", -1)):
-        yield from under(
-            ("always",),
-            family="options",
-            operations=(operation,),
-            operator=f"{option}-off-by-{'plus' if by > 0 else 'minus'}-one",
-            clauses=table[option],
-            inject=partial(number_shifted, name=dollar + option, by=by),
+        yield from _OPTIONS.faults(
+            operation,
+            f"{option}-off-by-{'plus' if by > 0 else 'minus'}-one",
+            table[option],
+            partial(number_shifted, name=dollar + option, by=by),
         )
-    yield from under(
-        ("always",),
-        family="options",
-        operations=(operation,),
-        operator="skip-counts-pages",
-        clauses=table["skip"],
-        inject=partial(skip_counts_pages, top=f"{dollar}top", skip=f"{dollar}skip"),
+    yield from _OPTIONS.faults(
+        operation,
+        "skip-counts-pages",
+        table["skip"],
+        partial(skip_counts_pages, top=f"{dollar}top", skip=f"{dollar}skip"),
     )
     for word in _FILTER_WORDS:
-        yield from under(
-            ("always",),
-            family="options",
-            operations=(operation,),
-            operator=f"filter-with-{kebab(word.strip('( '))}-ignored",
-            clauses=table["filter"],
-            inject=partial(option_ignored, name=f"{dollar}filter", containing=word),
+        yield from _OPTIONS.faults(
+            operation,
+            f"filter-with-{kebab(word.strip('( '))}-ignored",
+            table["filter"],
+            partial(option_ignored, name=f"{dollar}filter", containing=word),
         )
-    yield from under(
-        ("always",),
-        family="options",
-        operations=(operation,),
-        operator="desc-ignored",
-        clauses=table["orderby"],
-        inject=partial(word_lost, name=f"{dollar}orderby", word=" desc"),
+    yield from _OPTIONS.faults(
+        operation, "desc-ignored", table["orderby"], partial(word_lost, name=f"{dollar}orderby", word=" desc")
     )

@@ -26,6 +26,7 @@ from contracts.sandbox.faults.fault import (
     STATE,
     Answer,
     Below,
+    Family,
     Fault,
     Inject,
     Memory,
@@ -34,8 +35,11 @@ from contracts.sandbox.faults.fault import (
     as_role,
     kebab,
     possible_conditions,
-    under,
 )
+
+_BYTES: Final = Family("bytes")
+_STATE: Final = Family("state")
+_MEMBERS: Final = Family("members")
 
 
 async def not_done(request: Request, below: Below, memory: Memory) -> Answer | None:
@@ -282,34 +286,25 @@ _REFUSED_BUT_DONE: Final = (
 def state_faults() -> Iterator[Fault]:
     """Writes that do not happen, happen elsewhere or take others along; reads that are out of date."""
     for operation, clauses in _LOST.items():
-        yield from under(
+        yield from _STATE.faults(
+            operation,
+            "not-done",
+            clauses,
+            not_done,
             possible_conditions(operation, STATE if operation in DRAFTS else REPEATED),
-            family="state",
-            operations=(operation,),
-            operator="not-done",
-            clauses=clauses,
-            inject=not_done,
         )
     for operation, operator, clauses, act in _WRONG_EFFECTS:
-        yield from under(
+        yield from _STATE.faults(
+            operation,
+            operator,
+            clauses,
+            act,
             possible_conditions(
                 operation, STATE if load_description().operations[operation].takes_realm else REPEATED
             ),
-            family="state",
-            operations=(operation,),
-            operator=operator,
-            clauses=clauses,
-            inject=act,
         )
     for operation, clauses in _REFUSED_BUT_DONE:
-        yield from under(
-            ("always",),
-            family="state",
-            operations=(operation,),
-            operator="refused-but-done",
-            clauses=clauses,
-            inject=refused_but_done,
-        )
+        yield from _STATE.faults(operation, "refused-but-done", clauses, refused_but_done)
 
 
 Json = Any
@@ -538,23 +533,16 @@ def document_faults() -> Iterator[Fault]:
         kind = "text" if operator.startswith("text-") else "values"
         scripts = operator in ("text-astral-replaced", "text-beyond-latin-replaced", "text-accents-lost")
         shows = scripts or any(json.dumps(change(document)) != json.dumps(document) for document in documents)
-        yield from under(
+        yield from Family(f"content-{kind}").faults(
+            "saveDraft",
+            operator,
+            clauses,
+            partial(request_changed, change=change),
             REPEATED[:5],
-            family=f"content-{kind}",
-            operations=("saveDraft",),
-            operator=operator,
-            clauses=clauses,
             stated=shows,
-            inject=partial(request_changed, change=change),
         )
-        yield from under(
-            SINGLE,
-            family=f"content-{kind}",
-            operations=("getDraft",),
-            operator=operator,
-            clauses=clauses,
-            stated=shows,
-            inject=partial(content_changed, change=change),
+        yield from Family(f"content-{kind}").faults(
+            "getDraft", operator, clauses, partial(content_changed, change=change), SINGLE, stated=shows
         )
 
 
@@ -572,14 +560,7 @@ def member_faults() -> Iterator[Fault]:
                 ("saveDraft", request_changed),
                 ("getDraft", content_changed),
             ):
-                yield from under(
-                    ("always",),
-                    family="members",
-                    operations=(operation,),
-                    operator=f"{name}-{word}",
-                    clauses=clauses,
-                    inject=partial(act, change=change),
-                )
+                yield from _MEMBERS.faults(operation, f"{name}-{word}", clauses, partial(act, change=change))
 
 
 #: Changes of a file's bytes.
@@ -655,27 +636,19 @@ def file_faults() -> Iterator[Fault]:
                 ("getAttachment", download_changed),
             ):
                 conditions = REPEATED if not kind else ("always",)
-                yield from under(
-                    conditions,
-                    family="bytes",
-                    operations=(operation,),
-                    operator=name,
-                    clauses=clauses,
-                    inject=partial(act, change=change, suffix=kind),
+                yield from _BYTES.faults(
+                    operation, name, clauses, partial(act, change=change, suffix=kind), conditions
                 )
-    yield from under(
+    yield from _BYTES.faults(
+        "getAttachment",
+        "another-files-bytes",
+        ("attachment-several", "attachment-download-same"),
+        another_files_bytes,
         ("always", "every-third"),
-        family="bytes",
-        operations=("getAttachment",),
-        operator="another-files-bytes",
-        clauses=("attachment-several", "attachment-download-same"),
-        inject=another_files_bytes,
     )
-    yield from under(
-        ("always",),
-        family="bytes",
-        operations=("createAttachment",),
-        operator="same-name-replaced-everywhere",
-        clauses=("attachment-several", "attachment-download-same", "attachment-list-own-only"),
-        inject=first_upload_kept,
+    yield from _BYTES.faults(
+        "createAttachment",
+        "same-name-replaced-everywhere",
+        ("attachment-several", "attachment-download-same", "attachment-list-own-only"),
+        first_upload_kept,
     )

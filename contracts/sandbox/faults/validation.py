@@ -20,14 +20,17 @@ from contracts.sandbox.faults.fault import (
     STAND_IN,
     Answer,
     Below,
+    Family,
     Fault,
     Memory,
     Request,
     answer_json,
     claimable_clauses,
     kebab,
-    under,
 )
+
+_VALIDATION: Final = Family("validation")
+_IDENTITY: Final = Family("identity")
 
 
 def _contact_samples() -> dict[str, Any]:
@@ -130,33 +133,25 @@ def validation_faults() -> Iterator[Fault]:
             yield from _field_kinds(operation, name, sample, clause)
             mandatory = f"contact-mandatory-{kebab(name)}"
             if mandatory in claimable_clauses():
-                yield from under(
+                yield from _VALIDATION.faults(
+                    operation,
+                    f"{kebab(name)}-not-mandatory",
+                    (mandatory, "contact-all-missing-named"),
+                    partial(field_repaired, name=name, sample=sample, wrong=is_missing),
                     SINGLE,
-                    family="validation",
-                    operations=(operation,),
-                    operator=f"{kebab(name)}-not-mandatory",
-                    clauses=(mandatory, "contact-all-missing-named"),
-                    inject=partial(field_repaired, name=name, sample=sample, wrong=is_missing),
                 )
             refused = tuple(
                 c for c in ACCEPTANCE[operation] if mandatory in claimable_clauses() or c.endswith("full")
             )
-            yield from under(
-                SINGLE,
-                family="validation",
-                operations=(operation,),
-                operator=f"{kebab(name)}-refused",
-                clauses=refused,
-                inject=partial(field_refused, name=name),
+            yield from _VALIDATION.faults(
+                operation, f"{kebab(name)}-refused", refused, partial(field_refused, name=name), SINGLE
             )
             if isinstance(sample, list):
-                yield from under(
-                    ("always",),
-                    family="validation",
-                    operations=(operation,),
-                    operator=f"{kebab(name)}-second-item-refused",
-                    clauses=("contact-several-items", *refused),
-                    inject=partial(second_item_refused, name=name),
+                yield from _VALIDATION.faults(
+                    operation,
+                    f"{kebab(name)}-second-item-refused",
+                    ("contact-several-items", *refused),
+                    partial(second_item_refused, name=name),
                 )
 
 
@@ -173,43 +168,34 @@ def _field_kinds(operation: str, name: str, sample: Any, clause: str) -> Iterato
     for kind, holds in _KINDS.items():
         if kind == right or (kind == "number" and right == "text"):
             continue  # whether a number is read as text is not shown
-        yield from under(
-            ("always",),
-            family="validation",
-            operations=(operation,),
-            operator=f"{kebab(name)}-as-{kind}-taken",
-            clauses=(clause,),
-            # A service may read a number or a boolean as text where text is due.
+        # A service may read a number or a boolean as text where text is due.
+        yield from _VALIDATION.faults(
+            operation,
+            f"{kebab(name)}-as-{kind}-taken",
+            (clause,),
+            partial(field_repaired, name=name, sample=sample, wrong=holds),
             stated=not (right == "text" and kind in ("number", "boolean")),
-            inject=partial(field_repaired, name=name, sample=sample, wrong=holds),
         )
-    yield from under(
+    yield from _VALIDATION.faults(
+        operation,
+        f"{kebab(name)}-of-any-kind-taken",
+        (clause,),
+        partial(field_repaired, name=name, sample=sample, wrong=lambda value: not _KINDS[right](value)),
         SINGLE,
-        family="validation",
-        operations=(operation,),
-        operator=f"{kebab(name)}-of-any-kind-taken",
-        clauses=(clause,),
-        inject=partial(
-            field_repaired, name=name, sample=sample, wrong=lambda value: not _KINDS[right](value)
-        ),
     )
     if isinstance(sample, list | dict):
-        yield from under(
-            ("always",),
-            family="validation",
-            operations=(operation,),
-            operator=f"{kebab(name)}-inside-not-checked",
-            clauses=(clause, *_WITHOUT_IDENTIFIER.get(name, ())),
-            inject=partial(inside_repaired, name=name, sample=sample, first=False),
+        yield from _VALIDATION.faults(
+            operation,
+            f"{kebab(name)}-inside-not-checked",
+            (clause, *_WITHOUT_IDENTIFIER.get(name, ())),
+            partial(inside_repaired, name=name, sample=sample, first=False),
         )
     if isinstance(sample, list):
-        yield from under(
-            ("always",),
-            family="validation",
-            operations=(operation,),
-            operator=f"{kebab(name)}-first-item-alone-checked",
-            clauses=(clause,),
-            inject=partial(inside_repaired, name=name, sample=sample, first=True),
+        yield from _VALIDATION.faults(
+            operation,
+            f"{kebab(name)}-first-item-alone-checked",
+            (clause,),
+            partial(inside_repaired, name=name, sample=sample, first=True),
         )
 
 
@@ -249,13 +235,8 @@ def language_faults() -> Iterator[Fault]:
                     second_language_refused,
                 ),
             ):
-                yield from under(
-                    ("always",),
-                    family="validation",
-                    operations=(operation,),
-                    operator=f"{kebab(name)}-{operator}",
-                    clauses=clauses,
-                    inject=partial(act, name=name),
+                yield from _VALIDATION.faults(
+                    operation, f"{kebab(name)}-{operator}", clauses, partial(act, name=name)
                 )
 
 
@@ -394,16 +375,14 @@ def identifier_faults() -> Iterator[Fault]:
             ),
         }
         for label, operations in groups.items():
-            yield from under(
-                ("always",),
-                family="identity",
-                operations=operations,
+            # That the identifier rule goes for records too, with all its signs and lengths, is a reading.
+            yield from _IDENTITY.faults(
+                operations,
+                operator,
+                extra[label],
+                partial(identifier_folded, fold=fold),
                 label=label,
-                operator=operator,
-                clauses=extra[label],
-                # That the identifier rule goes for records too, with all its signs and lengths, is a reading.
                 stated=label != "submissions" or fold(_ORDINARY) != _ORDINARY,
-                inject=partial(identifier_folded, fold=fold),
             )
     yield from _valid_classes()
     yield from _invalid_classes()
@@ -429,13 +408,12 @@ def _valid_classes() -> Iterator[Fault]:
         clause = _VALID_CLAUSES[operator]
         others = ("uid-any-kind",) if operator == "over-64" else ()
         for operation in ("saveDraft", "getDraft", "draftExists", "deleteDraft"):
-            yield from under(
+            yield from _IDENTITY.faults(
+                operation,
+                f"{operator}-refused",
+                (clause, *ACCEPTANCE[operation]) if operator == "with-hyphen" else (clause, *others),
+                partial(identifier_refused, holds=holds),
                 SINGLE,
-                family="identity",
-                operations=(operation,),
-                operator=f"{operator}-refused",
-                clauses=(clause, *ACCEPTANCE[operation]) if operator == "with-hyphen" else (clause, *others),
-                inject=partial(identifier_refused, holds=holds),
             )
 
 
@@ -466,11 +444,10 @@ def _invalid_classes() -> Iterator[Fault]:
                 if operation.id in catalogue.clause(c).operations
             ]
             if clauses:
-                yield from under(
+                yield from _IDENTITY.faults(
+                    operation.id,
+                    f"{operator}-taken",
+                    tuple(dict.fromkeys(clauses)),
+                    partial(identifier_taken, holds=holds),
                     SINGLE if operation.takes_realm else ("always",),
-                    family="identity",
-                    operations=(operation.id,),
-                    operator=f"{operator}-taken",
-                    clauses=tuple(dict.fromkeys(clauses)),
-                    inject=partial(identifier_taken, holds=holds),
                 )

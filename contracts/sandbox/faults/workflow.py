@@ -15,6 +15,7 @@ from contracts.sandbox.faults.fault import (
     SUBMISSIONS,
     Answer,
     Below,
+    Family,
     Fault,
     Inject,
     Memory,
@@ -22,10 +23,13 @@ from contracts.sandbox.faults.fault import (
     answer_json,
     as_role,
     kebab,
-    under,
 )
 from contracts.sandbox.faults.storage import refused_but_done
 from contracts.sandbox.record_types import REALMS, Field, Kind, RecordType
+
+_STATE: Final = Family("state")
+_LIMITS: Final = Family("limits")
+_ROWS: Final = Family("rows")
 
 
 def valid_document(realm: str, schema: str, identifier: str) -> dict[str, Any] | None:
@@ -231,15 +235,12 @@ def _row_faults() -> Iterator[Fault]:
             # A request that names an unknown realm is in none of the realms.
             conditions = SINGLE[:1] if row.id == "workflow-realm-unknown" else SINGLE
             for operator, act in ROW_INJECTIONS.items():
-                yield from under(
+                yield from _ROWS.faults(
+                    operation,
+                    f"{row.id.removeprefix('workflow-')}-{operator}",
+                    _clauses_of(row, by_message),
+                    partial(act, message=row.message, others=tuple(r.message for r in rows if r is not row)),
                     conditions,
-                    family="rows",
-                    operations=(operation,),
-                    operator=f"{row.id.removeprefix('workflow-')}-{operator}",
-                    clauses=_clauses_of(row, by_message),
-                    inject=partial(
-                        act, message=row.message, others=tuple(r.message for r in rows if r is not row)
-                    ),
                 )
 
 
@@ -251,23 +252,19 @@ def _length_faults(operation: str) -> Iterator[Fault]:
         ("additionalInfo", 1000, "workflow-info-too-long", "workflow-info-longest"),
     ):
         for more in (1, 10, 100, 10**6):
-            yield from under(
-                ("always",),
-                family="limits",
-                operations=(operation,),
-                operator=f"{kebab(member)}-{more}-more-taken",
-                clauses=(above,),
-                inject=partial(text_cut, member=member, limit=limit, more=more),
+            yield from _LIMITS.faults(
+                operation,
+                f"{kebab(member)}-{more}-more-taken",
+                (above,),
+                partial(text_cut, member=member, limit=limit, more=more),
             )
         for fewer in (1, 20):
             if operation in catalogue.clause(at).operations:
-                yield from under(
-                    ("always",),
-                    family="limits",
-                    operations=(operation,),
-                    operator=f"{kebab(member)}-{fewer}-fewer-only",
-                    clauses=(at,),
-                    inject=partial(text_refused, member=member, longest=limit - fewer),
+                yield from _LIMITS.faults(
+                    operation,
+                    f"{kebab(member)}-{fewer}-fewer-only",
+                    (at,),
+                    partial(text_refused, member=member, longest=limit - fewer),
                 )
 
 
@@ -284,41 +281,31 @@ def _content_faults(operation: str) -> Iterator[Fault]:
         ("body-of-any-kind", ("workflow-body-kind",), body_repaired),
     )
     for operator, clauses, act in steps:
-        yield from under(
-            SINGLE,
-            family="limits",
-            operations=(operation,),
-            operator=operator,
-            clauses=clauses,
-            inject=act,
-        )
+        yield from _LIMITS.faults(operation, operator, clauses, act, SINGLE)
 
 
 def _effect_faults() -> Iterator[Fault]:
     """What a submission changes although it is refused, or does not tell apart."""
-    yield from under(
+    yield from _STATE.faults(
+        "createWorkflowRecordWithIdentifier",
+        "draft-saved-although-refused",
+        ("workflow-order-validation-before-save",),
+        refused_document_saved,
         SINGLE,
-        family="state",
-        operations=("createWorkflowRecordWithIdentifier",),
-        operator="draft-saved-although-refused",
-        clauses=("workflow-order-validation-before-save",),
-        inject=refused_document_saved,
     )
-    yield from under(
+    yield from _STATE.faults(
+        "updateWorkflowRecord",
+        "draft-changed-although-refused",
+        ("workflow-refused-update-keeps-draft",),
+        refused_document_saved,
         SINGLE,
-        family="state",
-        operations=("updateWorkflowRecord",),
-        operator="draft-changed-although-refused",
-        clauses=("workflow-refused-update-keeps-draft",),
-        inject=refused_document_saved,
     )
-    yield from under(
+    yield from _STATE.faults(
+        "createWorkflowRecord",
+        "same-identifier-again",
+        ("workflow-distinct-identifiers",),
+        same_answer_again,
         ("always", "from-second-time"),
-        family="state",
-        operations=("createWorkflowRecord",),
-        operator="same-identifier-again",
-        clauses=("workflow-distinct-identifiers",),
-        inject=same_answer_again,
     )
 
 
@@ -411,13 +398,12 @@ def order_faults() -> Iterator[Fault]:
     ):
         message = (catalogue.clause(row).message or "").split("'")[0].strip()
         for operation in catalogue.clause(order).operations:
-            yield from under(
+            yield from _STATE.faults(
+                operation,
+                f"validated-before-{row.removeprefix('workflow-')}",
+                (order,),
+                partial(validated_first, message=message),
                 SINGLE,
-                family="state",
-                operations=(operation,),
-                operator=f"validated-before-{row.removeprefix('workflow-')}",
-                clauses=(order,),
-                inject=partial(validated_first, message=message),
             )
     parts: tuple[tuple[str, str, Inject], ...] = (
         ("without-rights-saved", "workflow-rights-refusal-stores-nothing", without_rights_saved),
@@ -425,14 +411,7 @@ def order_faults() -> Iterator[Fault]:
         ("published-deleted-too", "draft-delete-keeps-published", freed_by_deleting),
     )
     for operator, clause, act in parts:
-        yield from under(
-            SINGLE,
-            family="state",
-            operations=("createWorkflowRecordWithIdentifier",),
-            operator=operator,
-            clauses=(clause,),
-            inject=act,
-        )
+        yield from _STATE.faults("createWorkflowRecordWithIdentifier", operator, (clause,), act, SINGLE)
 
 
 def byte_limit_faults() -> Iterator[Fault]:
@@ -443,11 +422,9 @@ def byte_limit_faults() -> Iterator[Fault]:
         ("workflow-info-longest", "additionalInfo", 1000),
     ):
         for operation in load_catalogue().clause(clause).operations:
-            yield from under(
-                ("always",),
-                family="limits",
-                operations=(operation,),
-                operator=f"{kebab(member)}-bytes-counted",
-                clauses=(clause,),
-                inject=partial(bytes_counted, member=member, limit=limit),
+            yield from _LIMITS.faults(
+                operation,
+                f"{kebab(member)}-bytes-counted",
+                (clause,),
+                partial(bytes_counted, member=member, limit=limit),
             )
