@@ -242,7 +242,7 @@ class DrawnDrafts:
     """Saves drawn contents as drafts and claims that they come back.
 
     Attributes:
-        taken: Whether a save with a part was taken, by the part's clause.
+        taken: By a part's clause whether it was taken, each time that it was saved by itself or in a whole.
     """
 
     def __init__(self, actor: Actor, samples: Samples, fresh: Namespace, claim: Claims) -> None:
@@ -278,7 +278,7 @@ class DrawnDrafts:
                 waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
                 self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
                 continue
-            self.taken |= dict.fromkeys(clauses, True)
+            self.taken = dict.fromkeys(clauses, True) | self.taken
             self._judge(uid, sent, parts, document, before)
             before = document
         return before

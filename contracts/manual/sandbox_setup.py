@@ -247,6 +247,7 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("list-odata", *_LIST, _member(r"\.value")),
     _Sign("list-beside-links", *_LIST, _member(r"\.facets")),
     _Sign("list-items", *_LIST, _member(r"\.items"), _SOME, _member(r"\.facets")),
+    _Sign("list-items-volatile", "list-fields|attachment-fields", ".*", _member(r"\S*\.receipt")),
     _Sign("list-partial", "list-success-status", "listDrafts", "seen|status", r".*206.*"),
     _Sign("list-empty-204", *_LIST, "204 body", "empty"),
     _Sign("list-empty-404", "attachment-success-status", "listAttachments", "nothing left", "4.."),
@@ -296,6 +297,8 @@ _SCHEMA: Final = ("draft-save-schema-unknown", "saveDraft", "another")
 
 #: What becomes of a temporary file that is kept a second time, where the name is the document's by then.
 _TAKEN_NAME: Final = ("attachment-persist-twice", "persistTemporaryFile", "seen")
+#: The name of one that was kept, seen only where it is found again.
+_PERSISTED_NAME: Final = ("attachment-persist-name", "persistTemporaryFile", "seen")
 #: Habit that is a status → where observations tell it, the first that does counts.
 _STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
     "token_status": (("token-success-status", "createToken", "seen"),),
@@ -569,6 +572,9 @@ class _Reading:
             if self._fact("errors-code-invalid-value", "createContact", "seen") == "Error.InvalidValue":
                 yield "errors-code-invalid-value", "codes-coarse"
         yield from self._drafts_refused()
+        persisted = self._facts.get(("attachment-persist-answer", "persistTemporaryFile"), {})
+        if persisted.get("204 body") and not self._fact(*_PERSISTED_NAME):
+            yield _PERSISTED_NAME[0], "attachment-id-not-listed"
         uids = self._facts.get(("uid-on-contact-create", "createContact"), {})
         if uids and uids.get("valid") == uids.get("without") != uids.get("invalid"):
             yield "uid-on-contact-create", "contact-uid-from-query"
@@ -577,11 +583,15 @@ class _Reading:
         """Clause and variant where drafts are refused for their content, or for another schema than before."""
         body = self._facts.get(("draft-save-body", "saveDraft"), {})
         faults_told = "draft" in self._members_of("draft-save-answer")
-        if body.get("taken.draft-text-kept") and not body.get("taken.draft-values-kept") and not faults_told:
+        refused = body.get("taken.draft-get-content") == "false" and not faults_told
+        if refused and body.get("taken.draft-values-kept") == "true":
+            yield "draft-save-body", "unknown-fields-kept"
+        text_taken = body.get("taken.draft-text-kept") == "true"
+        if text_taken and not body.get("taken.draft-values-kept") and not faults_told:
             # Values were saved in fields that no schema has.
             yield "draft-save-body", "draft-known-fields-only"
             return
-        if body.get("taken.draft-get-content") == "false":
+        if refused:
             yield "draft-save-body", "draft-valid-only"
             return
         if not re.fullmatch(_REFUSED, self._fact(*_SCHEMA)):
@@ -641,7 +651,9 @@ class _Reading:
 
     def _defaults(self) -> Iterator[tuple[str, str, str]]:
         """What counts where a request does not say."""
-        if re.fullmatch(_TAKEN, self._fact("realm-missing-draft", "getDraft", "missing")):
+        # In another realm than the default one a draft is not found, yet a list is empty.
+        without_realm = (("getDraft", "missing"), ("listDrafts", "fault header.Realm:missing"))
+        if any(re.fullmatch(_TAKEN, self._fact("realm-missing-draft", *place)) for place in without_realm):
             yield "realm-missing-draft", "realm_required", "false"
         if re.fullmatch(r"\d+ errors", self._fact("workflow-unknown-member", _NAMED, "unknown")):
             yield "workflow-unknown-member", "unknown_submission_members_refused", "false"

@@ -1,7 +1,7 @@
 """Services that are drawn, and sandboxes that are set up like them by what a run observed: the drift between the two.
 
-`python -m tests.meta.imitation --services 10 --seed 1` runs the gate in one realm on each service and on its imitation,
-and prints a table: knobs of the service, knobs that were set, changes.
+`python -m tests.meta.imitation --services 10 --seed 1` runs the gate in one realm (or in those of `--realm`) on each
+service and on its imitation, and prints a table: knobs of the service, knobs that were set, changes.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from contracts.proving.trials import AND, CaseIndex, Watch, contact_taken
 
 
 def observe(
-    options: Sequence[str], contact: dict[str, Any], folder: Path, realm: str, seed: int
+    options: Sequence[str], contact: dict[str, Any], folder: Path, realms: Sequence[str], seed: int
 ) -> tuple[int, Path]:
-    """Run the gate in one realm on a sandbox, in a fork of this process.
+    """Run the gate in a few realms on a sandbox, in a fork of this process.
 
     Args:
         contact: Members of a contact that the service takes, as settings of a live one name them.
@@ -37,7 +37,8 @@ def observe(
     Returns:
         Its exit code, and what it observed.
     """
-    words = [f"--seed={seed}", f"--realm={realm}", "--history=off", "--drift=off", f"--reports={folder}"]
+    words = [f"--seed={seed}", "--history=off", "--drift=off", f"--reports={folder}"]
+    words += [f"--realm={realm}" for realm in realms]
 
     def run() -> int:
         with (folder / "output.txt").open("w", encoding="utf-8") as said, output_to(said.fileno()):
@@ -81,14 +82,14 @@ class Imitated:
         yield from change_lines(self.changes)
 
 
-def imitated(service: list[str], folder: Path, realm: str, seed: int) -> Imitated:
+def imitated(service: list[str], folder: Path, realms: Sequence[str], seed: int) -> Imitated:
     """Observe a service, set up a sandbox like it, and compare a run against that with the first."""
     contact = contact_taken(AND.join(service))
-    code, seen = observe([f"--variant={name}" for name in service], contact, folder / "service", realm, seed)
+    code, seen = observe([f"--variant={name}" for name in service], contact, folder / "service", realms, seed)
     options = imitate(seen).options
     (folder / "service.txt").write_text("\n".join(service), "utf-8")
     (folder / "imitation.txt").write_text("\n".join(options), "utf-8")
-    second, again = observe(options, contact, folder / "imitation", realm, seed)
+    second, again = observe(options, contact, folder / "imitation", realms, seed)
     known, now = (read_facts(read_observations(path)) for path in (seen, again))
     apart = tuple(sorted(known.keys() ^ now.keys()))
     return Imitated(len(options), compare(known, now), (code, second), apart)
@@ -99,7 +100,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--services", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--realm", default="abs-dev")
+    parser.add_argument("--realm", nargs="+", default=["abs-dev"], help="realms of the gate")
     parser.add_argument("--only", type=int, nargs="*", help="numbers of services; by default all")
     parser.add_argument("--keep", type=Path, help="folder for what was observed; by default none is kept")
     given = parser.parse_args()

@@ -44,6 +44,12 @@ def observed(folder: Path, *points: tuple[str, str, Any], **members: Any) -> Pat
         ("realm-query-elsewhere", "getDraft", 200, "--variant=realm-in-any-query"),
         ("realm-query-elsewhere", "getDraft", 400, None),
         ("realm-missing-draft", "getDraft", {"missing": 200, "empty": 400}, "--habit=realm_required=false"),
+        (
+            "realm-missing-draft",
+            "listDrafts",
+            {"fault": "header.Realm:missing", "status": 200},
+            "--habit=realm_required=false",
+        ),
         ("draft-save-schema-missing", "saveDraft", 201, "--variant=draft-any-schema"),
         ("realm-unknown-draft-save", "saveDraft", 303, "--variant=realm-unknown-written"),
         ("errors-code-invalid-value", "createContact", [], "--variant=faults-one-at-a-time"),
@@ -195,6 +201,29 @@ def test_what_is_furnished_is_told_by_where_it_stands(
         return options.index(f"--variant={variant}") > options.index("--variant=extra-members-everywhere")
 
     assert [comes_after(inside), comes_after(outside)] == [True, False]
+
+
+def test_a_receipt_on_listed_items_is_a_knob(tmp_path: Path) -> None:
+    listed = answered("list-fields", "listDrafts", "200", "data.receipt")
+    assert "--variant=list-items-volatile" in imitate(observed(tmp_path, answers=[listed])).options
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_a_kept_file_that_no_answer_numbers_and_no_list_finds_is_one_that_is_not_listed(
+    tmp_path: Path, found: bool
+) -> None:
+    kept = answered("attachment-persist-answer", "persistTemporaryFile", "204") | {
+        "answers": {"204": {"types": [], "bodies": ["empty"]}}
+    }
+    named = [("attachment-persist-name", "persistTemporaryFile", "png")] if found else []
+    options = imitate(observed(tmp_path, *named, answers=[kept])).options
+    assert ("--variant=attachment-id-not-listed" in options) is not found
+
+
+def test_drafts_that_are_checked_but_for_unknown_fields_are_two_knobs(tmp_path: Path) -> None:
+    taken = {"draft-get-content": False, "draft-text-kept": True, "draft-values-kept": True}
+    options = imitate(observed(tmp_path, ("draft-save-body", "saveDraft", {"taken": taken}))).options
+    assert set(options) == {"--variant=unknown-fields-kept", "--variant=draft-valid-only"}
 
 
 def test_what_no_knob_is_read_from_is_named(tmp_path: Path) -> None:
