@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from contracts.sandbox.habits import Habits
-from tests.meta.samples import TOKEN, draft_path
+from tests.meta.samples import draft_path
 from tests.meta.sandbox_client import SandboxClient
 
 DRAFTS = "/api/v2013/document-drafts"
@@ -18,28 +17,6 @@ def test_each_sign_in_gets_a_token_of_its_own(faithful: SandboxClient, role: str
     first, second = (faithful.sign_in(role).json() for _ in range(2))
     assert first["authenticationToken"] != second["authenticationToken"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", first["expiration"])
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"password": "sandbox-other"},
-        {"email": "AUTHOR@sandbox.test"},
-        {"password": ""},
-        {"password": "sandbox-authór"},
-    ],
-)
-def test_wrong_credentials_get_no_token(faithful: SandboxClient, changes: dict[str, str]) -> None:
-    response = faithful.sign_in(**changes)
-    assert response.status_code == Habits().wrong_credentials_status
-    assert "authenticationToken" not in response.text
-
-
-@pytest.mark.parametrize(
-    "body", [{}, {"email": "author@sandbox.test"}, {"email": 1, "password": 2}, [], "x", None]
-)
-def test_incomplete_credentials_are_refused(faithful: SandboxClient, body: Any) -> None:
-    assert faithful.post(TOKEN, json=body, role=None).status_code in {400, 415}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from urllib.parse import quote, urlsplit
 import pytest
 from PIL import Image
 
-from contracts.sandbox.record_types import CONTACT, Kind
 from tests.meta.samples import DOCUMENTS, contact, draft_path
 from tests.meta.sandbox_client import SandboxClient
 
@@ -55,20 +54,6 @@ def test_saving_again_replaces_the_draft_and_keeps_when_it_was_created(
         "updatedOn": "",
         "size": len('{"b": "é"}'.encode()),
     }
-
-
-def test_a_deleted_draft_may_be_saved_again_and_not_deleted_twice(faithful: SandboxClient, uid: str) -> None:
-    faithful.save(uid)
-    deletions = [faithful.delete(draft_path(uid)) for _ in range(2)]
-    assert [response.status_code for response in deletions] == [204, 404]
-    assert faithful.save(uid).status_code == 201
-
-
-def test_deleting_the_draft_leaves_the_published_version(faithful: SandboxClient) -> None:
-    uid = faithful.post_contact(contact()).json()["identifier"]
-    faithful.save(uid)
-    assert faithful.delete(draft_path(uid)).status_code == 204
-    assert faithful.put_contact(uid, contact()).status_code == 200
 
 
 @pytest.mark.parametrize("role", ["other", "nau", "restricted"])
@@ -114,29 +99,9 @@ def test_documents_need_a_document_realm(
     assert faithful.post_contact(contact(), realm=None, headers=headers).status_code == created
 
 
-VALUES: dict[Kind, Any] = {
-    Kind.STRING: "text",
-    Kind.LSTRING: {"en": "Text", "zh-Hans": "…"},
-    Kind.TERM: {"identifier": "ke", "title": {"en": "Kenya"}},
-    Kind.LINK: {"url": "https://office.example", "name": "Office"},
-    Kind.REFERENCE: {"identifier": "organization-abs-dev"},
-}
-
-
 def errors(response: Any) -> set[tuple[str, str]]:
     assert response.status_code == 400
     return {(error["code"], error["property"]) for error in response.json()["errors"]}
-
-
-def test_a_contact_with_all_fields_is_created_and_updated(faithful: SandboxClient, uid: str) -> None:
-    full: dict[str, Any] = {
-        field.name: [VALUES[field.kind]] * 2 if field.many else VALUES[field.kind]
-        for field in CONTACT.fields
-        if field.kind in VALUES
-    }
-    response = faithful.post_contact(contact(uid=uid, **full))
-    assert (response.status_code, response.json()["identifier"]) == (201, uid)
-    assert faithful.put_contact(uid, contact(uid=uid, **full)).status_code == 200
 
 
 @pytest.mark.parametrize(

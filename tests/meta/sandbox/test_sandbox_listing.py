@@ -31,15 +31,6 @@ def own(uid: str) -> str:
     return f"startswith(identifier,'{uid}')"
 
 
-@pytest.mark.parametrize("collection", ["my", "mydrafts"])
-def test_a_collection_holds_only_the_callers_drafts(
-    caller: Any, family: list[str], uid: str, collection: str
-) -> None:
-    assert listed(caller("author"), _filter=own(uid), collection=collection) == family[::2]
-    assert listed(caller("other"), _filter=own(uid), collection=collection) == family[1::2]
-    assert listed(caller("nau"), _filter=own(uid), collection=collection) == []
-
-
 def test_a_list_holds_no_published_versions(caller: Any) -> None:
     names = listed(caller(), _filter="startswith(identifier,'sandbox-')")
     assert "sandbox-existing-abs-dev" not in names

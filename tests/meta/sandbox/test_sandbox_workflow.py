@@ -1,4 +1,7 @@
-"""Workflow submission in the sandbox: which row comes first, faulty content with its codes, and what is kept of it."""
+"""Workflow submission in the sandbox: realms of header and query, faulty content with its codes, record types.
+
+That the rows of the table come in their order is shown by a run of the contract tests over it.
+"""
 
 from typing import Any
 
@@ -8,11 +11,6 @@ from contracts.sandbox.record_types import REALMS
 from contracts.sandbox.workflow import Row
 from tests.meta.samples import SCHEMAS, contact, draft_path, record, submission_path
 from tests.meta.sandbox_client import SandboxClient
-
-LOCKED = "sandbox-locked-abs-dev"
-EXISTING = "sandbox-published-abs-dev"
-OTHERS = "sandbox-foreign-abs-dev"
-FAULTY = {"document": {"nothing": 1}}
 
 
 def row(response: Any) -> tuple[int, str]:
@@ -26,35 +24,10 @@ def errors(response: Any) -> set[tuple[str, str]]:
     return {(error["code"], error["property"]) for error in response.json()["errors"]}
 
 
-def test_a_valid_submission_is_saved_and_locks_the_record(faithful: SandboxClient, uid: str) -> None:
-    response = faithful.submit("POST", uid)
-    assert (response.status_code, response.json()["identifier"]) == (201, uid)
-    assert faithful.get(draft_path(uid)).json() == record()
-    assert row(faithful.submit("PUT", uid)) == Row.LOCKED.value
-    assert row(faithful.submit("POST", uid)) == Row.IN_USE.value
-
-
-def test_without_identifier_one_is_made(faithful: SandboxClient) -> None:
-    first, second = (faithful.submit("POST").json()["identifier"] for _ in range(2))
-    assert first != second
-    assert faithful.get(draft_path(first)).json() == record()
-
-
 def test_the_headers_identifier_stands_in_for_the_paths(faithful: SandboxClient, uid: str) -> None:
     body = {"document": record(header={"identifier": uid, "schema": "absPermit", "languages": ["en"]})}
     assert faithful.submit("POST", body=body).json()["identifier"] == uid
     assert row(faithful.submit("POST", body=body)) == Row.IN_USE.value
-
-
-def test_an_update_takes_an_existing_draft_and_leaves_it_when_it_is_refused(
-    faithful: SandboxClient, uid: str
-) -> None:
-    faithful.save(uid, {"old": 1})
-    assert faithful.submit("PUT", uid, FAULTY).status_code == 400
-    assert faithful.get(draft_path(uid)).json() == {"old": 1}
-    response = faithful.submit("PUT", uid)
-    assert (response.status_code, response.json()["identifier"]) == (200, uid)
-    assert faithful.get(draft_path(uid)).json() == record()
 
 
 def test_the_realm_is_taken_from_header_or_query_and_the_header_wins(faithful: SandboxClient) -> None:
@@ -68,54 +41,6 @@ def test_the_realm_is_taken_from_header_or_query_and_the_header_wins(faithful: S
 def test_no_realm_is_the_first_row(faithful: SandboxClient, query: str) -> None:
     path = submission_path("abs-dev") + query
     assert row(faithful.post(path, json={}, realm=None)) == Row.REALM_MISSING.value
-
-
-@pytest.mark.parametrize("schema", ["bchDecision", "abspermit", "nothing", "absPermit%20", "%FF"])
-def test_an_unknown_schema_is_the_third_row(faithful: SandboxClient, schema: str) -> None:
-    expected = (400, "Schema not configured for the given realm abs-dev.")
-    assert row(faithful.post(f"{SCHEMAS}/{schema}", json={})) == expected
-    assert row(faithful.put(f"{SCHEMAS}/{schema}/{LOCKED}", json={})) == expected
-
-
-@pytest.mark.parametrize(
-    ("who", "method", "identifier", "expected"),
-    [
-        *(({"role": None}, method, EXISTING, Row.ANONYMOUS) for method in ("POST", "PUT")),
-        ({"realm": None}, "POST", EXISTING, Row.REALM_MISSING),
-        ({"realm": "nowhere"}, "POST", EXISTING, Row.REALM_UNKNOWN),
-        *(({}, "POST", name, Row.IN_USE) for name in (LOCKED, EXISTING, OTHERS, "sandbox-existing-abs-dev")),
-        ({}, "PUT", "nobody-has-this", Row.NOT_EXISTING),
-        ({}, "PUT", "sandbox-existing-bch-dev", Row.NOT_EXISTING),
-        ({"role": "restricted"}, "POST", LOCKED, Row.IN_USE),
-        ({"role": "restricted"}, "PUT", LOCKED, Row.LOCKED),
-        ({"role": "restricted"}, "PUT", "nobody-has-this", Row.NOT_EXISTING),
-        ({"role": "restricted"}, "POST", "nobody-has-this", Row.MAY_NOT_CREATE),
-        ({"role": "restricted"}, "PUT", EXISTING, Row.MAY_NOT_UPDATE),
-        ({"role": "other"}, "PUT", EXISTING, Row.MAY_NOT_UPDATE),
-        ({}, "PUT", OTHERS, Row.MAY_NOT_UPDATE),
-    ],
-)
-def test_the_earlier_row_wins_over_all_later_ones(
-    faithful: SandboxClient, who: dict[str, Any], method: str, identifier: str, expected: Row
-) -> None:
-    before = faithful.get(draft_path(identifier)).text
-    assert row(faithful.submit(method, identifier, FAULTY, **who)) == expected.value
-    assert faithful.get(draft_path(identifier)).text == before
-
-
-@pytest.mark.parametrize(
-    ("who", "expected"),
-    [
-        ({"role": None}, Row.ANONYMOUS),
-        ({"realm": None}, Row.REALM_MISSING),
-        ({"realm": "x"}, Row.REALM_UNKNOWN),
-    ],
-)
-def test_identity_and_realm_come_before_schema_and_body(
-    faithful: SandboxClient, who: dict[str, Any], expected: Row
-) -> None:
-    headers = {"Content-Type": "application/json"}
-    assert row(faithful.post(f"{SCHEMAS}/nothing", data=b"{", headers=headers, **who)) == expected.value
 
 
 @pytest.mark.parametrize(
@@ -162,12 +87,6 @@ def test_the_members_of_the_body_keep_their_rules(
 ) -> None:
     whole = {name: value for name, value in {"document": record(), **body}.items() if value is not ...}
     assert errors(faithful.submit("POST", body=whole)) == {expected}
-
-
-@pytest.mark.parametrize("sign", ["x", "é", "漢", "😀"])
-def test_lengths_are_counted_in_characters(faithful: SandboxClient, sign: str) -> None:
-    body = {"document": record(), "additionalInfo": sign * 1000, "batchId": sign * 100}
-    assert faithful.submit("POST", body=body, role="nau").status_code == 201
 
 
 @pytest.mark.parametrize(

@@ -634,12 +634,6 @@ def test_what_is_no_json_is_refused_all_the_same(client_of: Callable[..., Any]) 
     assert [saving_text(client, body) for body in (b"{'a': 1}", b'{"a": 1,}', b'{"a": 1} more')] == [400] * 3
 
 
-def test_there_are_many_variants_and_some_combinations_of_them() -> None:
-    assert len(ALL) >= 24
-    assert len(COMBINATIONS) >= 4
-    assert not ALL.keys() & COMBINATIONS.keys()
-
-
 @pytest.mark.parametrize("name", COMBINATIONS)
 def test_a_combination_names_variants_and_each_once(name: str) -> None:
     members = COMBINATIONS[name]
@@ -658,11 +652,6 @@ def test_each_sentence_is_one_sentence_of_its_own() -> None:
     sentences = [variant.sentence for variant in ALL.values()]
     assert len(set(sentences)) == len(sentences)
     assert all(sentence.endswith(".") for sentence in sentences)
-
-
-def test_habits_of_a_variant_are_habits() -> None:
-    for variant in ALL.values():
-        assert vars(Habits()).keys() >= variant.habits.keys(), variant.name
 
 
 def test_the_list_shows_every_variant_and_combination(capsys: pytest.CaptureFixture[str]) -> None:

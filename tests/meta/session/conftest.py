@@ -16,7 +16,6 @@ from contracts.session.session import HttpRequest, RequestContext, Session, Sess
 from contracts.settings.target import Pace, Target, TlsSettings
 
 CONTEXT = RequestContext("a case", 1, "abs-dev", "author")
-OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 
 
 @dataclass
@@ -38,6 +37,7 @@ class Server:
 
     respond: Respond
     received: list[Received] = field(default_factory=list)
+    connections: int = 0
     url: str = ""
 
     def serve(self, listener: socket.socket) -> None:
@@ -47,6 +47,7 @@ class Server:
                 connection, _ = listener.accept()
             except OSError:
                 return
+            self.connections += 1
             threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
 
     def _answer(self, connection: socket.socket) -> None:

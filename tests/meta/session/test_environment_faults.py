@@ -12,24 +12,9 @@ from contracts.errors import EnvironmentFault, GivenUp
 from contracts.session import retry
 from contracts.session.retry import Breaker
 from contracts.session.session import HttpRequest, RequestContext
+from tests.meta.session.http_answers import HTML, JSON, OK, PAGE, answer, in_turn
 
-PAGE = b"<!DOCTYPE html><html></html>"
 URL = "/api/v2013/documents/rc-test00000001/versions/draft"
-
-
-def answer(status: str, *headers: str, body: bytes = b"{}", length: int | None = None) -> bytes:
-    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body) if length is None else length}", *headers]
-    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
-
-
-JSON = "Content-Type: application/json"
-HTML = "Content-Type: text/html"
-OK = answer("200 OK", JSON)
-
-
-def in_turn(*answers: bytes | None) -> Callable[..., bytes | None]:
-    left: Iterator[bytes | None] = iter(answers)
-    return lambda *_: next(left)
 
 
 def closing(*answers: bytes) -> Callable[..., bytes | None]:

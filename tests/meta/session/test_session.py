@@ -1,7 +1,6 @@
 """A session: what it refuses, what it writes down before it sends, what it sends again, and how it ends."""
 
 import json
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,19 +13,9 @@ from contracts.session.session import UNSENT, HttpRequest, RequestContext, Sessi
 from contracts.session.shared_state import process_alive
 from contracts.settings.guard import GuardViolation
 from contracts.settings.target import Target
+from tests.meta.session.http_answers import OK, PAGE, answer, in_turn
 
-OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 DRAFT = "/api/v2013/documents/rc-test00000001/versions/draft"
-
-
-def answer(status: str, *headers: str, body: bytes = b"") -> bytes:
-    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
-    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
-
-
-def in_turn(*answers: bytes) -> Callable[..., bytes]:
-    left: Iterator[bytes] = iter(answers)
-    return lambda *_: next(left)
 
 
 def test_the_guard_is_asked_before_anything_is_sent(open_session: Any, serve: Any) -> None:
@@ -228,9 +217,6 @@ def test_a_service_that_asks_for_more_patience_than_there_is_is_left_alone(
     server, made = serve(lambda *_: answer("503 Busy", "Retry-After: 3600")), open_session()
     assert made.send("GET", server.url).fault == "status 503"
     assert (len(server.received), waits) == (1, [])
-
-
-PAGE = b"\n<!DOCTYPE html><html></html>"
 
 
 @pytest.mark.parametrize(

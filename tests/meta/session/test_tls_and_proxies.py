@@ -14,8 +14,8 @@ import trustme
 
 from contracts.session.session import proxy_passwords
 from contracts.session.transport import Transport
+from tests.meta.session.http_answers import OK
 
-OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 NOT_TRUSTED = "the TLS certificate or handshake was not accepted"
 VARIABLES = [f"{name}_proxy" for name in ("http", "https", "all", "no")]
 
