@@ -6,7 +6,7 @@ here and never another branch in the code.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -193,12 +193,12 @@ def _kind(name: str) -> str:
     return declared.replace(" ", "").replace("None", "NoneType").replace("<class'", "").replace("'>", "")
 
 
-def habit_lines() -> Iterator[str]:
-    """Every habit with its usual value and what it is about, a line each."""
+def help_text() -> str:
+    """Every habit with its usual value and what it is about, a line each, as ``--habit list`` prints them."""
     meanings = dict(re.findall(r"^ {8}(\w+): (.+)$", Habits.__doc__ or "", re.MULTILINE))
-    for field in fields(Habits):
-        usual = next((word for word, value in _WORDS.items() if value is field.default), field.default)
-        yield f"{field.name}={usual}  {meanings[field.name]}"
+    usual = {field.name: field.default for field in fields(Habits)}
+    words = {name: value if isinstance(value, str) else str(value).lower() for name, value in usual.items()}
+    return "".join(f"{name}={word}  {meanings[name]}\n" for name, word in words.items())
 
 
 _HALVES = re.compile("[\ud800-\udfff]")

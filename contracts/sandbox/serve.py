@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -17,7 +18,7 @@ from starlette.types import ASGIApp
 from contracts.errors import INTERRUPTING_SIGNALS, UsageError
 from contracts.interface.cross_origin import AllowedOrigins
 from contracts.sandbox.authentication import ACCOUNTS, SIGN_IN
-from contracts.sandbox.habits import ONE_GIGABYTE, Settings, habit_lines, read_habits
+from contracts.sandbox.habits import ONE_GIGABYTE, Settings, read_habits
 from contracts.sandbox.http_requests import CrossOrigin, JsonRefusals
 
 if TYPE_CHECKING:
@@ -116,9 +117,11 @@ def main(argv: list[str]) -> int:
     """
     try:
         options = _parser().parse_args(argv)
-        for asked, show in _LISTS.items():
-            if LIST in getattr(options, asked):
-                return show()
+        for option, (_, _, module) in _REPEATED.items():
+            if LIST in getattr(options, option):
+                # Loaded only when asked for.
+                sys.stdout.write(import_module(module).help_text())
+                return 0
         settings = _settings(options)
         with _listening(options.host, options.port) as listener:
             return _serve(settings, listener)
@@ -141,6 +144,16 @@ def serve_on(argv: list[str], listener: socket.socket) -> int:
     return _serve(_settings(_parser().parse_args(argv)), listener)
 
 
+#: Options that may be repeated: what they are given, what they do, and the module whose ``help_text`` lists it all.
+_REPEATED = {
+    "variant": ("NAME", "fill silences of the interface otherwise", "contracts.sandbox.variants"),
+    "habit": ("NAME=VALUE", "one figure or name where the document is silent", "contracts.sandbox.habits"),
+    "defect": ("NAME", "break one clause of the interface", "contracts.sandbox.defects"),
+    "fault": ("NAME", "inject a fault of the population", "contracts.sandbox.faults.population"),
+    "weather": ("NAME[,NAME...]", "put the service into bad weather", "contracts.sandbox.weather"),
+}
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Options(prog="sandbox", description="Serve the embedded document registry.", allow_abbrev=False)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
@@ -151,66 +164,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--size-limit", type=int, default=ONE_GIGABYTE, metavar="BYTES", help=size_help)
     lifetime_help = "how long a token is valid (3600)"
     parser.add_argument("--token-lifetime", type=float, default=3600, metavar="SECONDS", help=lifetime_help)
-    variant_help = f"fill silences of the interface otherwise; may be repeated; '{LIST}' shows them all"
-    parser.add_argument("--variant", action="append", default=[], metavar="NAME", help=variant_help)
-    habit_help = f"one figure or name where the document is silent; may be repeated; '{LIST}' shows them all"
-    parser.add_argument("--habit", action="append", default=[], metavar="NAME=VALUE", help=habit_help)
-    defect_help = f"break one clause of the interface; may be repeated; '{LIST}' shows them all"
-    parser.add_argument("--defect", action="append", default=[], metavar="NAME", help=defect_help)
-    fault_help = f"inject a fault of the population; may be repeated; '{LIST}' shows them all"
-    parser.add_argument("--fault", action="append", default=[], metavar="NAME", help=fault_help)
-    parser.add_argument("--observed", action="store_true", help="count what is shown, for a proof")
-    weather_help = f"put the service into bad weather; may be repeated; '{LIST}' shows them all"
-    names = "NAME[,NAME...]"
-    parser.add_argument("--weather", action="append", default=[], metavar=names, help=weather_help)
-    cors_help = "let pages of this origin use it, such as http://localhost:5173; may be repeated"
-    parser.add_argument("--cors", action="append", default=[], metavar="ORIGIN", help=cors_help)
+    for option, (given, does, _) in _REPEATED.items():
+        text = f"{does}; may be repeated; '{LIST}' shows them all"
+        parser.add_argument(f"--{option}", action="append", default=[], metavar=given, help=text)
     seed_help = "the same seed, the same weather (1)"
     parser.add_argument("--weather-seed", type=int, default=1, metavar="N", help=seed_help)
+    parser.add_argument("--observed", action="store_true", help="count what is shown, for a proof")
+    cors_help = "let pages of this origin use it, such as http://localhost:5173; may be repeated"
+    parser.add_argument("--cors", action="append", default=[], metavar="ORIGIN", help=cors_help)
     return parser
-
-
-def _list_variants() -> int:
-    from contracts.sandbox.variants import help_text  # noqa: PLC0415 - only loaded when asked for
-
-    sys.stdout.write(help_text())
-    return 0
-
-
-def _list_habits() -> int:
-    sys.stdout.write("".join(f"{line}\n" for line in habit_lines()))
-    return 0
-
-
-def _list_defects() -> int:
-    from contracts.sandbox.defects import help_text  # noqa: PLC0415 - only loaded when asked for
-
-    sys.stdout.write(help_text())
-    return 0
-
-
-def _list_faults() -> int:
-    from contracts.sandbox.faults.population import help_text  # noqa: PLC0415 - only loaded when asked for
-
-    sys.stdout.write(help_text())
-    return 0
-
-
-def _list_weather() -> int:
-    from contracts.sandbox.weather import help_text  # noqa: PLC0415 - only loaded when asked for
-
-    sys.stdout.write(help_text())
-    return 0
-
-
-#: Options whose values can be listed, and what lists them.
-_LISTS = {
-    "variant": _list_variants,
-    "habit": _list_habits,
-    "defect": _list_defects,
-    "fault": _list_faults,
-    "weather": _list_weather,
-}
 
 
 def _settings(options: argparse.Namespace) -> Settings:
