@@ -181,6 +181,8 @@ def _page(lister: Lister, **options: str | int) -> Page:
 
 #: Neither rising nor falling, so that no order of making is an order of names.
 SCRAMBLED = "dbface"
+#: More drafts than any account is thought to have.
+BEYOND = 9_000
 
 
 def kept_drafts(arrange: Arrangement, actor: Actor) -> tuple[str, ...]:
@@ -298,6 +300,27 @@ def empty(claim: Claim, page: Page) -> None:
     """Claim that a list holds nothing, be it told by an empty list, by 204 or by 404."""
     nothing = page.size == 0 or page.not_found
     claim.holds(nothing, page.exchange, expected="an empty list", seen=page.seen)
+
+
+def answered(claim: Claim, arrange: Arrangement, lister: Lister) -> Page:
+    """Claim that a list of drafts of which it is not shown what it holds is answered with a list; returns the answer.
+
+    Raises:
+        Untested: it is answered as the service tells that a list holds nothing.
+    """
+    page = lister.page()
+    if page.not_found and _empty_is_not_found(arrange, lister.actor):
+        raise Untested(f"the list may be empty: {page.exchange.answer.status} tells that elsewhere, too")
+    claim.accepted(page.exchange)
+    claim.meets("list", page.exchange)
+    return page
+
+
+def _empty_is_not_found(arrange: Arrangement, actor: Actor) -> bool:
+    """Whether the collection that holds the actor's own drafts is given, and "not found" where skip leaves none."""
+    kept_drafts(arrange, actor)
+    own = drafts_of(actor, "mydrafts")
+    return own.page().size > 0 and own.page(skip=BEYOND).not_found
 
 
 def no_items(claim: Claim, page: Page) -> None:

@@ -375,6 +375,7 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
         "sign-in-email-checked",
         "methods-hidden",
         "list-empty-404",
+        "my-without-drafts",
         "errors-reversed",
         "message-realm-capitals",
         "refused-contacts-stay-taken",

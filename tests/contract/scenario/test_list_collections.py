@@ -20,11 +20,9 @@ from contracts.cases import (
 
 
 @contract("list-answers", "list-success-status")
-def test_drafts_are_listed(author: Actor, claim: Claims, observe: Observer) -> None:
+def test_drafts_are_listed(author: Actor, arrange: Arrangement, claim: Claims, observe: Observer) -> None:
     """Listing drafts without any option succeeds and gives a list."""
-    page = drafts_of(author).page()
-    claim("list-answers").accepted(page.exchange)
-    claim("list-answers").meets("list", page.exchange)
+    page = lists.answered(claim("list-answers"), arrange, drafts_of(author))
     observe("list-success-status", "listDrafts", page.exchange.answer.status)
 
 
@@ -42,11 +40,9 @@ def test_mydrafts_holds_a_draft_just_saved(
 
 
 @contract("list-my-answers")
-def test_the_collection_my_is_a_list(author: Actor, claim: Claims) -> None:
+def test_the_collection_my_is_a_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """The collection my is an allowed value and gives a list."""
-    page = drafts_of(author, "my").page()
-    claim("list-my-answers").accepted(page.exchange)
-    claim("list-my-answers").meets("list", page.exchange)
+    lists.answered(claim("list-my-answers"), arrange, drafts_of(author, "my"))
 
 
 @contract(operations=["listDrafts"])

@@ -16,8 +16,6 @@ from contracts.cases import (
     long_lists,
 )
 
-#: More than one account will ever have drafts in a development environment, and less than deep paging forbids.
-BEYOND = 9_000
 #: Larger than what any page holds by itself.
 AMPLE = 1000
 COLLECTIONS = ("my", "mydrafts")
@@ -85,7 +83,7 @@ def test_skip_beyond_the_end_gives_no_item(author: Actor, arrange: Arrangement, 
     lists.kept_drafts(arrange, author)
     drafts = drafts_of(author, "mydrafts")
     lists.relies_on_skip(arrange, drafts, list_fields.narrowed_drafts(arrange, author, "mydrafts"))
-    page = drafts.page(skip=BEYOND)
+    page = drafts.page(skip=lists.BEYOND)
     lists.no_items(claim("list-skip-beyond"), page)
     lists.empty(claim("list-skip-beyond-empty"), page)
 

@@ -1,8 +1,14 @@
-"""Records of one list are told apart by their identifiers only where these do it."""
+"""What a page of a list tells: which records are the same, and whether there is a list at all."""
 
 from typing import Any
 
-from contracts.cases.list_pages import Names
+import pytest
+
+from contracts.cases import lists
+from contracts.cases.list_pages import Names, drafts_of
+from contracts.checks.claims import Claims
+from contracts.checks.outcomes import Attempt, Contradiction, Untested
+from contracts.interface.catalogue import load_catalogue
 
 FIRST: dict[str, Any] = {"identifier": "rc-first-draft", "score": 1}
 SECOND: dict[str, Any] = {"identifier": "rc-second-draft", "score": 1}
@@ -61,3 +67,22 @@ def test_a_cursor_that_counts_the_places_of_an_answer_does_not_matter() -> None:
 
     names = Names(placed(FIRST, SECOND), placed(FIRST, SECOND))
     assert names.of(placed(SECOND)) == names.of(placed(FIRST, SECOND))[1:]
+
+
+@pytest.mark.parametrize(
+    ("beyond_the_end", "ends"),
+    [((404, None), Untested), ((200, []), Contradiction)],
+    ids=["as nothing is told", "as a refusal"],
+)
+def test_a_collection_that_is_not_found_is_judged_by_how_the_service_tells_that_a_list_holds_nothing(
+    scripted: Any, run: Any, beyond_the_end: tuple[int, Any], ends: type[Exception]
+) -> None:
+    def rule(_operation: str, parts: dict[str, Any]) -> tuple[int, Any]:
+        if parts["query"]["collection"] == "my":
+            return 404, None
+        return beyond_the_end if "$skip" in parts["query"] else (200, [FIRST])
+
+    claim = Claims(Attempt(1), load_catalogue(), ["list-my-answers"])("list-my-answers")
+    run.kept["drafts to list of author"] = (FIRST["identifier"],)
+    with pytest.raises(ends):
+        lists.answered(claim, run, drafts_of(scripted(rule), "my"))
