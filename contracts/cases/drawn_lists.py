@@ -279,8 +279,9 @@ class DrawnLists:
         picked = len(seen) == len(wanted) == page.size
         wording = {"expected": ", ".join(wanted) or "nothing", "seen": page.seen}
         plain = question.falling is None and question.top is not None and self._clauses == _OF_DRAFTS
-        lost = page.size < len(wanted)
-        if picked or not (lost and question.falling is not None and self._picks_unordered(question)):
+        # Fewer items, or some of them twice; where there are others the filter is passed over.
+        miscounted = page.size < len(wanted) or page.size == len(seen)
+        if picked or not (miscounted and question.falling is not None and self._picks_unordered(question)):
             self._judging(_BOUNDED if plain else _FILTER).holds(picked, page.exchange, **wording)
         if question.falling is not None:
             self._judging(_ORDER).holds(seen == wanted, page.exchange, **wording)

@@ -165,6 +165,8 @@ def heeds_filters(claim: Claim, lister: Lister, usual: Sequence[str]) -> None:
 def heeds_orders(claim: Claim, lister: Lister, usual: Sequence[str]) -> None:
     """Claim that not every order is passed over: by some field, the falling one differs from the rising one.
 
+    Nor may every order empty the list, since an order leaves out nothing.
+
     Args:
         usual: Names tried besides those of the fields that the items carry.
 
@@ -176,15 +178,15 @@ def heeds_orders(claim: Claim, lister: Lister, usual: Sequence[str]) -> None:
     fields = [name for name in _text_fields(records, usual) if name in usual or _differs(records, name)]
     for field in fields:
         both = [lister.page(orderby=f"{field}{word}") for word in ("", " desc")]
-        names = Names(*(each.records or () for each in both))
-        rising, falling = (names.of(each.records) for each in both)
-        common = set(rising) & set(falling)
-        shared = [[name for name in part if name in common] for part in (rising, falling)]
+        named = Names(*(each.records or () for each in both))
+        names = [named.of(each.records) for each in both]
+        common = set(names[0]) & set(names[1])
+        shared = [[name for name in part if name in common] for part in names]
         # Pages that have hardly an item in common are the two ends of an ordered list.
         same = len(common) >= _FEW and shared[0] == shared[1]
         if min(each.size for each in both) < 0:
             continue
-        if not same:
+        if not same and all(names):
             claim.holds(True, both[-1].exchange, expected="an order", seen=both[-1].seen)
             return
         passed += [each.exchange for each in both]
@@ -197,7 +199,7 @@ def heeds_orders(claim: Claim, lister: Lister, usual: Sequence[str]) -> None:
         passed[0],
         *passed[1:],
         expected=f"a falling order unlike the rising one, by one of {', '.join(fields)}",
-        seen=f"the same order for each: {passed[0].answer.quote()}",
+        seen=f"the same order for each, or no item: {passed[0].answer.quote()}",
     )
 
 
