@@ -235,7 +235,7 @@ class DrawnLists:
             return
         single, several = (lister.page(filter=equals(path, *values)) for values in (own[:1], own))
         plain, claim = lister.page(), self._judging(_FILTER)
-        wording = {"expected": f"{', '.join(own)}, and no other item", "seen": several.seen}
+        wording = {"expected": f"{', '.join(own)}, and no other item", "seen": several.seen_beside(own)}
         twice = [value for value in own if several.count(value) > plain.count(value) > 0]
         if twice:
             claim.holds(False, plain.exchange, several.exchange, **wording)
@@ -277,7 +277,7 @@ class DrawnLists:
         seen = page.order_of(whole)
         # In which order the list comes without one is not shown: the window may hold any of those that match.
         picked = len(seen) == len(wanted) == page.size
-        wording = {"expected": ", ".join(wanted) or "nothing", "seen": page.seen}
+        wording = {"expected": ", ".join(wanted) or "nothing", "seen": page.seen_beside(wanted)}
         plain = question.falling is None and question.top is not None and self._clauses == _OF_DRAFTS
         # Fewer items, or some of them twice; where there are others the filter is passed over.
         miscounted = page.size < len(wanted) or page.size == len(seen)

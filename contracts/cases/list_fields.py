@@ -370,8 +370,8 @@ def picks(claim: Claim, lister: Lister, expression: str, wanted: Sequence[str]) 
     claim.holds(
         page.size >= 0 and not missing and strangers == 0,
         page.exchange,
-        expected=f"exactly {len(wanted)} items for {expression}",
-        seen=page.seen,
+        expected=f"{' and '.join(wanted) or 'nothing'} for {expression}",
+        seen=page.seen_beside(wanted),
     )
 
 
@@ -393,7 +393,7 @@ def ordered(claim: Claim, lister: Lister, field: Field, *, falling: bool = False
         page.order_of(field.own) == wanted,
         page.exchange,
         expected=f"in the order {', '.join(wanted)}",
-        seen=page.seen if page.size < 0 else ", ".join(page.order_of(field.own)),
+        seen=page.seen_beside(wanted, others=True),
     )
 
 

@@ -16,6 +16,7 @@ from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.operations import is_valid_uid
+from contracts.safe_text import cut
 from contracts.session.actor import Actor
 from contracts.session.namespace import SUITE_PREFIX
 
@@ -31,6 +32,8 @@ _NOTHING_THERE = (404, 410)
 _NO_ID = 2
 #: The operation whose lists are drafts, and the collection that is promised to hold the caller's own.
 _LISTING, _OWN = "listDrafts", "mydrafts"
+#: Records that are named as missing or too much, and characters of a name.
+_NAMED, _LONGEST_NAME = 3, 60
 #: Answers that show which members are others each time.
 _TWO = 2
 
@@ -91,6 +94,18 @@ class Page:
             else self.seen
         )
 
+    def seen_beside(self, due: Sequence[str], *, others: bool = False) -> str:
+        """What was seen, for the report, and what is missing, is too much or stands elsewhere beside what is due.
+
+        Args:
+            others: Whether more than what is due may be there.
+        """
+        if self.records is None:
+            return self.seen
+        strangers = [record for record in self.records if not any(readers.names(record, own) for own in due)]
+        got = [*self.order_of(due), *([] if others else Names(self.records).of(strangers))]
+        return f"{self.size} items{unlike(due, got)}: {self.exchange.answer.quote()}"
+
     def names(self, identifier: str) -> bool:
         """Whether a record with this identifier is among them."""
         return any(readers.names(record, identifier) for record in self.records or ())
@@ -103,6 +118,25 @@ class Page:
         """Those of `identifiers` that are on the page, in the order of the page."""
         found = ((own for own in identifiers if readers.names(record, own)) for record in self.records or ())
         return [own for match in found for own in match]
+
+
+def unlike(due: Sequence[str], got: Sequence[str]) -> str:
+    """What is missing from a list, is too much or stands elsewhere, as more words behind others; empty for nothing."""
+    missing, more = ([name for name in one if name not in other] for one, other in ((due, got), (got, due)))
+    named = [
+        f", {word}: {_first(names)}" for word, names in (("missing", missing), ("too much", more)) if names
+    ]
+    turned = next(
+        (f", {one} where {two} is due" for one, two in zip(got, due, strict=False) if one != two), ""
+    )
+    return "".join(named) or turned
+
+
+def _first(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(cut(name, _LONGEST_NAME) for name in names[:_NAMED]) + (
+        f" and {more} more" if more > 0 else ""
+    )
 
 
 @dataclass(frozen=True)

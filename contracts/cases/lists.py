@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from contracts.cases.arrangement import Arrangement, Draft, require
-from contracts.cases.list_pages import Lister, Names, Option, Page, Record, drafts_of, equals
+from contracts.cases.list_pages import Lister, Names, Option, Page, Record, drafts_of, equals, unlike
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.exchanges import readers
@@ -444,7 +444,7 @@ def pages_in_order(
         taken[: len(rest.items)] == rest.items,
         *exchanges,
         expected=f"pages that make up the ordered list: {_some(rest.items)}",
-        seen=_some(taken),
+        seen=f"{len(taken)} items{unlike(rest.items, taken)}: {_some(taken)}",
     )
 
 
@@ -516,7 +516,9 @@ def _same(claim: Claim, expected: Sequence[str], seen: Sequence[str] | None, pag
         _begins(seen, expected),
         page.exchange,
         expected=f"{what}: {_some(expected)}",
-        seen=_some(seen) if seen is not None else page.seen,
+        seen=f"{len(seen)} items{unlike(expected, seen[: len(expected)])}: {_some(seen)}"
+        if seen is not None
+        else page.seen,
     )
 
 

@@ -289,7 +289,7 @@ class LongList:
                 page.order_of(wanted) == wanted,
                 page.exchange,
                 expected=f"in the order {order}: {', '.join(wanted)}",
-                seen=", ".join(page.order_of(wanted)) or page.seen,
+                seen=page.seen_beside(wanted, others=True),
             )
 
 

@@ -9,18 +9,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
-from urllib.parse import unquote, urlsplit
 
 from contracts.evidence.findings import Cell, Finding, Standing
 from contracts.evidence.record import Case, RunRecord, Verdict
-from contracts.exchanges import readers
+from contracts.evidence.wording import (
+    PLAIN,
+    STATUS,
+    contrast,
+    fault_in_words,
+    faults_of_clause,
+    marks_of,
+    request_line,
+    stored_before,
+    token_fault,
+    was,
+)
 from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.redaction import REDACTED
-from contracts.exchanges.request_facts import RequestFault, all_faults, read_request
-from contracts.interface.catalogue import Clause, matches
+from contracts.exchanges.request_facts import RequestFault, read_request
+from contracts.interface.catalogue import Clause
 from contracts.interface.description import load_description
-from contracts.interface.operations import Operation
-from contracts.safe_text import many, plain_line
+from contracts.interface.operations import Operation, in_realms
+from contracts.safe_text import many
 
 #: What an operation needs → what has to be stored for that.
 _RELIES_ON: Final[Mapping[str, frozenset[str]]] = {
@@ -30,22 +39,6 @@ _RELIES_ON: Final[Mapping[str, frozenset[str]]] = {
     "record": frozenset({"submission"}),
     "attachment": frozenset({"attachment"}),
 }
-_FAULTS_TOLD: Final = 2
-_ERRORS_TOLD: Final = 3
-_LONGEST: Final = 300
-_SEEN: Final = 120
-_ADDRESS: Final = 160
-_OPTION: Final = 40
-_STATUS: Final = re.compile(r"(?P<status>[1-5]\d\d)(?:\s+(?P<body>.*))?", re.DOTALL)
-_MESSAGE: Final = re.compile(r'"message"\s*:\s*"(?P<text>(?:[^"\\]|\\.)*)"')
-#: An expected answer with the text of its message.
-_MESSAGE_DUE: Final = re.compile(r"^[1-5]\d\d ['\"]")
-#: What an answer to signing in has to hold.
-_SIGN_IN: Final = "createToken"
-_GIVEN_BY_SIGN_IN: Final = ("authenticationToken", "expiration")
-#: Between the steps of a walk, and how many of the last ones a sentence names.
-_STEP: Final = " → "
-_STEPS_TOLD: Final = 3
 #: Standing of a finding → those of the findings that it may follow from.
 _FIRM: Final[Mapping[Standing, tuple[Standing, ...]]] = {
     Standing.FAIL: (Standing.FAIL,),
@@ -54,27 +47,8 @@ _FIRM: Final[Mapping[Standing, tuple[Standing, ...]]] = {
     Standing.UNCONFIRMED: (Standing.FAIL,),
     Standing.OBSERVED: (),
 }
-#: How many items a list holds, in a case's words.
-_COUNTED: Final = re.compile(r"\d+ items")
-#: An answer behind a case's own words.
-_QUOTED: Final = re.compile(r": (?=[1-5]\d\d\b)")
-#: Identifiers and values, long enough not to stand anywhere by chance.
-_WORD: Final = re.compile(r"[\w-]{8,}")
-_IDENTIFYING: Final = re.compile(r"[0-9]|\w-\w")
-#: What a case says of an answer behind its status, in its own words.
-_IN_WORDS: Final = re.compile(r"[a-z][^{\[]*")
-#: What a check says of an answer that holds the request's password or token.
-_SECRET: Final = "secret of the request"  # noqa: S105 - words
 _NUMBER: Final = re.compile(r"\d+")
 _NAME: Final = re.compile(r"\w+")
-_ROOT: Final = re.compile(r"^.*?/api/v\d+")
-#: The member of a document at which it is not what was saved.
-_MEMBER: Final = re.compile(r"\bdocument\.(?P<name>[\w-]+)")
-#: What a check expects where the request should have been refused.
-_REFUSAL: Final = re.compile(r"refused( \(4xx\)|: [\w.$*-]+ (is|breaks|has) .+)?")
-_ACCEPTANCE: Final = re.compile(r"accepted( \(2xx\))?")
-#: What a check expects where the clause says it all.
-_PLAIN: Final = re.compile(rf"{_REFUSAL.pattern}|{_ACCEPTANCE.pattern}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +59,9 @@ class Cause:
         findings: One for each realm, in the order of the run's realms; the first has the evidence that is shown.
         should: What should be: the clause, in the catalogue's words.
         was: What was, in words.
+        quote: The sentences of the interface document that the clause rests on, and where they stand there.
+        request: The request that gives it away, and what had been stored for it, in words.
+        contrast: What the same request got without its fault, in words.
         faults: What is wrong with the request that shows it, in words; empty for a right one.
         marks: Texts in the request and the response that give it away.
         culprit: Key of the exchange that gives it away; empty where none was kept.
@@ -97,6 +74,9 @@ class Cause:
     findings: tuple[Finding, ...]
     should: str
     was: str
+    quote: str = ""
+    request: str = ""
+    contrast: str = ""
     faults: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     culprit: str = ""
@@ -138,7 +118,18 @@ class Cause:
     @property
     def place(self) -> str:
         """The operation and the realms."""
-        return f"{self.lead.operation or 'the service'} in {', '.join(self.realms)}"
+        return f"{self.lead.operation or 'the service'} {in_realms(self.realms)}"
+
+    @property
+    def details(self) -> dict[str, str]:
+        """What it takes to see why that is wrong, by what it is called."""
+        told = {"document": self.quote, "sent": self.request, "contrast": self.contrast}
+        return {name: text for name, text in told.items() if text}
+
+    @property
+    def details_in_words(self) -> list[str]:
+        """The details, each with its name."""
+        return [f"{name}: {text}" for name, text in self.details.items()]
 
     @property
     def stood_in_the_way(self) -> str:
@@ -146,7 +137,9 @@ class Cause:
         if not self.cases:
             return ""
         clauses = f", {many(len(self.clauses), 'clause')}" if self.clauses else ""
-        return f"stood in the way of {many(len(self.cases), 'case')}{clauses}"
+        return (
+            f"stood in the way of {many(len(self.cases), 'case')}{clauses}, which could not be judged for it"
+        )
 
 
 def causes_of(
@@ -171,7 +164,7 @@ def causes_of(
     for group in groups.values():
         group.sort(key=lambda finding: realms.get(finding.realm, len(realms)))
         shown = [_Shown(record, finding) for finding in group]
-        made.append((_worded(group, shown[0], clauses.get(group[0].clause)), shown))
+        made.append((_worded(record, group, shown[0], clauses.get(group[0].clause)), shown))
     return _folded(made)
 
 
@@ -248,14 +241,16 @@ class _Shown:
     @cached_property
     def faults(self) -> tuple[RequestFault, ...]:
         """The faults of the last request of its operation."""
-        facts = read_request(self.exchanges[-1], load_description()) if self.exchanges else None
-        return all_faults(facts) if facts is not None else ()
+        if not self.exchanges:
+            return ()
+        facts, token = read_request(self.exchanges[-1], load_description()), token_fault(self.exchanges[-1])
+        return (*(facts.faults if facts else ()), *([token] if token else []))
 
     def culprit(self, marks: Iterable[str]) -> tuple[str, Exchange] | None:
         """The exchange of its operation whose answer gives it away, with its key: the last with most of the marks."""
         if not self.exchanges:
             return None
-        answer = _STATUS.fullmatch(self.finding.seen.strip())
+        answer = STATUS.fullmatch(self.finding.seen.strip())
         judged = answer is not None and all(
             str(exchange.status) != answer["status"] for exchange in self.exchanges
         )
@@ -369,7 +364,7 @@ def _same_words(above: Finding, other: Finding) -> bool:
         _NUMBER.sub("#", one) == _NUMBER.sub("#", two)
         for one, two in ((above.expected, other.expected), (above.seen, other.seen))
     )
-    return alike and not _PLAIN.fullmatch(above.expected) and above.clause != other.clause
+    return alike and not PLAIN.fullmatch(above.expected) and above.clause != other.clause
 
 
 def _lost(above: _Shown) -> bool:
@@ -398,19 +393,30 @@ def _needs_fewer_options(above: _Shown, shown: _Shown) -> bool:
     return bool(few) and any(few < names for names in shown.options)
 
 
-def _worded(group: Sequence[Finding], shown: _Shown, clause: Clause | None) -> Cause:
+def _worded(record: RunRecord, group: Sequence[Finding], shown: _Shown, clause: Clause | None) -> Cause:
     finding = group[0]
-    faults = _faults_of_clause(shown.faults, clause)
-    marks = tuple(_marks(finding, faults, shown.last))
+    faults = faults_of_clause(shown.faults, clause)
+    marks = tuple(marks_of(finding, faults, shown.last))
     culprit = shown.culprit(marks)
-    return Cause(
+    cause = Cause(
         findings=tuple(group),
-        should=clause.wording if clause else f"{finding.operation or 'The service'}: {finding.expected}.",
-        was=_was(finding, shown.last, faults),
-        faults=tuple(map(_fault_in_words, faults)),
+        should=(clause.title or clause.wording)
+        if clause
+        else f"{finding.operation or 'The service'}: {finding.expected}.",
+        was=was(finding, shown.last, faults),
+        quote=f"{clause.quote} ({clause.source})" if clause and clause.quote else "",
+        faults=tuple(map(fault_in_words, faults)),
         marks=marks,
-        culprit=culprit[0] if culprit else "",
-        curl=_curl_of(finding, culprit[1]) if culprit else "",
+    )
+    if culprit is None:
+        return cause
+    key, exchange = culprit
+    return replace(
+        cause,
+        request=" ".join(filter(None, (request_line(exchange), stored_before(record, finding, exchange)))),
+        contrast=contrast(record, finding, exchange, faults),
+        culprit=key,
+        curl=_curl_of(finding, exchange),
     )
 
 
@@ -420,142 +426,3 @@ def _curl_of(finding: Finding, culprit: Exchange) -> str:
     start = f"curl -i {method} {shlex.quote(culprit.url)} "
     mine = [line for line in finding.curl if start in f"{line} "]
     return next(reversed(mine or finding.curl), "")
-
-
-def _faults_of_clause(faults: Sequence[RequestFault], clause: Clause | None) -> tuple[RequestFault, ...]:
-    """The faults of a request that its clause speaks of; all of them where it speaks of none."""
-    patterns = clause.faults if clause else ()
-    of_clause = [fault for fault in faults if any(matches(pattern, fault.key) for pattern in patterns)]
-    return tuple(of_clause or faults)[:_FAULTS_TOLD]
-
-
-def _was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]) -> str:
-    """Word what was: the answer, what is wrong with the request, and what was expected where that says more."""
-    who = finding.operation or "the service"
-    answer = _STATUS.fullmatch(finding.seen.strip())
-    if answer is None:
-        # What a case quotes behind its own words is shown in full with the exchanges.
-        words = finding.seen if _STEP in finding.seen else _QUOTED.split(finding.seen)[0]
-        seen = plain_line(_last_steps(words), _SEEN) + _behind(finding, words, last)
-        return _sentence(f"But {who}{_queried(finding, last)} showed: {seen}; expected: {finding.expected}")
-    status, body = answer["status"], answer["body"] or ""
-    if last is not None and str(last.status) == status:
-        who = last.operation or who
-    taken = status.startswith("2")
-    message = _MESSAGE.search(body)
-    quote = "" if taken else plain_line(message["text"] if message else body, _SEEN)
-    if not (taken or quote) and _MESSAGE_DUE.search(finding.expected):
-        quote = "without a message"
-    errors = _errors_in_words(last, status)
-    # Errors that are told in words need not be quoted, too.
-    words = (
-        f"But {who} was answered {status}{f' ({quote})' if quote and (message or not errors) else ''}{errors}"
-    )
-    if taken and _IN_WORDS.fullmatch(body):
-        quoted = plain_line(body, _SEEN)
-        words += f" {quoted}" if quoted.startswith("with") else f" ({quoted})"
-    elif taken and who == _SIGN_IN and "…" not in body:
-        lacking = [name for name in _GIVEN_BY_SIGN_IN if f'"{name}"' not in body]
-        words += f" without {' and '.join(lacking)}" if lacking else ""
-    if faults and who == finding.operation:
-        words += f", {'though' if taken else 'where'} {' and '.join(map(_fault_in_words, faults))}"
-    elif last is not None and (_REFUSAL if taken else _ACCEPTANCE).fullmatch(finding.expected):
-        # Nothing but the address says what it was that should not have been taken, or refused.
-        words += f" to {last.method} {plain_line(_address(last), _ADDRESS)}"
-    if not _PLAIN.fullmatch(finding.expected):
-        words += f"; expected: {finding.expected}"
-    return _sentence(words)
-
-
-def _queried(finding: Finding, last: Exchange | None) -> str:
-    """The query of a list that shows it, as it is meant; empty where there is none."""
-    operation = _operation(finding.operation)
-    listing = operation is not None and operation.answers == "list"
-    if not listing or last is None or last.operation != finding.operation:
-        return ""
-    # Each option has its place: a long filter must not hide what stands behind it.
-    options = [plain_line(unquote(part), _OPTION) for part in urlsplit(last.url).query.split("&") if part]
-    return f" with {' '.join(options)}" if options else ""
-
-
-def _behind(finding: Finding, words: str, last: Exchange | None) -> str:
-    """What the answer says behind a case's own words: how it was refused, or which items a list holds."""
-    quoted = _STATUS.fullmatch(finding.seen.removeprefix(f"{words}: ").strip())
-    if quoted is not None and not quoted["status"].startswith("2"):
-        message = _MESSAGE.search(quoted["body"] or "")
-        return f", {quoted['status']}" + (f" ({plain_line(message['text'], _SEEN)})" if message else "")
-    if last is None or last.response is None or not _COUNTED.fullmatch(words):
-        return ""
-    try:
-        items = readers.records(last.response) or []
-    except readers.Ambiguous:
-        return ""
-    members = dict.fromkeys(name for item in items for name in item)
-    named = {name: [str(item.get(name)) for item in items] for name in members}
-    best = max(
-        named.values(), key=lambda values: sum(value in finding.expected for value in values), default=[]
-    )
-    named_in_expected = any(value in finding.expected for value in best)
-    return f" ({plain_line(', '.join(best), _SEEN)})" if named_in_expected else ""
-
-
-def _address(exchange: Exchange) -> str:
-    """What stands behind the version in an exchange's address."""
-    parts = urlsplit(exchange.url)
-    return _ROOT.sub("", parts.path) + (f"?{parts.query}" if parts.query else "")
-
-
-def _errors_in_words(last: Exchange | None, status: str) -> str:
-    """The errors array of a refusal, in words; empty where there is none to tell."""
-    if last is None or last.response is None or str(last.status) != status or not status.startswith("4"):
-        return ""
-    try:
-        elements = readers.errors(last.response) or []
-    except readers.Ambiguous:
-        return ""
-    codes = [
-        f"{element.get('code')} for {element.get('property')}"
-        for element in elements
-        if isinstance(element, dict)
-    ]
-    more = len(codes) - _ERRORS_TOLD
-    words = plain_line(", ".join(codes[:_ERRORS_TOLD]), _SEEN)
-    return f" with {words}{f' and {more} more' if more > 0 else ''}" if codes else ""
-
-
-def _last_steps(seen: str) -> str:
-    """What was seen after many steps, without those that lie far back."""
-    steps = seen.split(_STEP)
-    return _STEP.join(["…", *steps[-_STEPS_TOLD:]]) if len(steps) > _STEPS_TOLD else seen
-
-
-def _fault_in_words(fault: RequestFault) -> str:
-    """What is wrong with a request, with the member that it is about."""
-    member = fault.key.partition(":")[0].removeprefix("body.")
-    named = not fault.in_content or fault.field in fault.says
-    return fault.says if named else f"{member}: {fault.says}"
-
-
-def _sentence(words: str) -> str:
-    line = plain_line(words, _LONGEST)
-    return line if line.endswith((".", "…")) else f"{line}."
-
-
-def _marks(finding: Finding, faults: Sequence[RequestFault], last: Exchange | None) -> Iterable[str]:
-    """Texts that give it away: what is at fault in the request, and what the answer was judged by."""
-    for fault in faults:
-        yield from (quoted.removesuffix("…") for quoted in re.findall(r"'([^']{3,})'", fault.says)[:1])
-        if fault.in_content and fault.kind != "missing":
-            yield f'"{fault.field}"'
-    answer = _STATUS.fullmatch(finding.seen.strip())
-    if answer is not None:
-        yield f"{answer['status']} "
-    if _SECRET in finding.seen and last is not None and last.response is not None:
-        # What must not be told is not told here either; where it stood is.
-        secret_headers = (
-            f"{name}: {value}" for name, value in last.response.headers.pairs if REDACTED in value
-        )
-        yield from list(secret_headers) or [REDACTED]
-    yield from (f'"{match["name"]}"' for match in _MEMBER.finditer(finding.seen))
-    words = finding.expected if answer else f"{_QUOTED.split(finding.seen)[0]} {finding.expected}"
-    yield from dict.fromkeys(word for word in _WORD.findall(words) if _IDENTIFYING.search(word))

@@ -27,7 +27,7 @@ from contracts.evidence.record import Case, Environment, ExitCode, RunRecord, Ve
 from contracts.evidence.terms import Deviation, Waiver
 from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.interface.catalogue import Clause
-from contracts.interface.operations import ANY_REALM
+from contracts.interface.operations import ANY_REALM, in_realms
 from contracts.safe_text import many
 
 
@@ -92,7 +92,7 @@ def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str] = MappingP
                 f"; behind the accepted deviation {', '.join(behind)}: a waiver does without the judgement"
             )
         groups.setdefault((cell.clause.id, reason), []).append(cell.realm)
-    return [f"{clause} in {', '.join(realms)}: {reason}" for (clause, reason), realms in groups.items()]
+    return [f"{clause} {in_realms(realms)}: {reason}" for (clause, reason), realms in groups.items()]
 
 
 def follow_waivers(record: RunRecord, cells: Sequence[Cell]) -> list[WaiverOutcome]:
@@ -384,9 +384,9 @@ def failed(record: RunRecord, causes: Sequence[Cause], deviations: Sequence[Devi
     failing = [finding for finding in findings if finding.fails]
     if failing:
         leads = [cause.lead for cause in causes if cause.fails]
-        realms = ", ".join(sorted({finding.realm for finding in failing}))
+        realms = in_realms(sorted({finding.realm for finding in failing}))
         places = dict.fromkeys(f"{finding.clause} ({_where(finding)})" for finding in leads)
-        parts.append(f"{many(len(leads), 'finding')} in {realms}: {listed(list(places))}")
+        parts.append(f"{many(len(leads), 'finding')} {realms}: {listed(list(places))}")
     parts += [outcome.line for outcome in deviations if outcome.fails][:_SHOWN]
     more = sum(outcome.fails for outcome in deviations) - _SHOWN
     parts += [f"{many(more, 'deviation')} more to be changed"] if more > 0 else []
@@ -424,7 +424,7 @@ def inconclusive(record: RunRecord, blocking: Sequence[Cell]) -> str:
         untested = f"{many(len(clauses), 'must clause')}{named} untested"
         return f"strict: {untested}, missing settings: {listed(list(settings))}"
     shown = stuck or [cell for cell in blocking if not missing_settings(cell.reason)]
-    places = dict.fromkeys(f"{cell.clause.id} in {cell.realm}" for cell in shown)
+    places = dict.fromkeys(f"{cell.clause.id} {in_realms([cell.realm])}" for cell in shown)
     count = many(len(blocking), "verdict")
     return f"{count} on must clauses could not be given: {listed(list(places))}: {shown[0].reason}"
 

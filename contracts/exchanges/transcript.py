@@ -12,6 +12,7 @@ from typing import Any
 
 from contracts.exchanges.exchange import Body, Exchange, Headers
 from contracts.exchanges.redaction import REDACTED, Redactor
+from contracts.interface.operations import in_realms
 from contracts.safe_text import encodable, printable
 
 
@@ -31,7 +32,9 @@ _LINE_CHARACTERS = 2_000
 def heading(exchange: Exchange) -> str:
     """Return one line that tells exchanges apart: operation, role, realm, status and duration."""
     what = f"{exchange.operation or exchange.method} as {exchange.role or 'nobody'}"
-    return f"{what} in {exchange.realm}: {exchange.status or 'no response'}, {milliseconds(exchange)}"
+    return (
+        f"{what} {in_realms([exchange.realm])}: {exchange.status or 'no response'}, {milliseconds(exchange)}"
+    )
 
 
 def milliseconds(exchange: Exchange) -> str:

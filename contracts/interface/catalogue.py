@@ -30,9 +30,11 @@ _FAULT = re.compile(
     r"(missing|wrong-kind|too-short|too-long|pattern|unknown-value|unknown-property|empty|malformed)"
 )
 _REQUIRED = ("id", "level", "operations", "source", "wording")
-_TEXTS = ("id", "level", "source", "wording", "message", "untested")
+_TEXTS = ("id", "level", "wording", "title", "message", "untested")
 _LISTS = ("operations", "faults", "needs", "realms")
-_KEYS = (*_REQUIRED, "faults", "needs", "realms", "message", "status", "untested")
+_KEYS = (*_REQUIRED, "title", "faults", "needs", "realms", "message", "status", "untested")
+#: Where sentences of the interface document stand, beside the description.
+_SENTENCES = "sentences.yaml"
 
 
 class Level(StrEnum):
@@ -53,6 +55,8 @@ class Clause:
         operations: operation ids the clause covers, never empty.
         source: heading of the interface document under which it stands, or "Common sense".
         wording: the clause in our own words.
+        title: the wording in short, for the head of a finding; empty where it is short itself.
+        quote: the sentences and table rows of the document that it rests on, word for word; empty where it is silent.
         faults: generated faults the clause speaks about, as ``<location>.<name>:<fault>``; a star stands for
             any one member or item.
         needs: settings (``realm.…``, ``attachments.…``) and accounts (``account.…``) without which it cannot
@@ -72,6 +76,8 @@ class Clause:
     operations: tuple[str, ...]
     source: str
     wording: str
+    title: str = ""
+    quote: str = ""
     faults: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     realms: tuple[str, ...] = ()
@@ -168,11 +174,15 @@ def _clause(values: dict[str, Any], shown: str, file: str, line: int) -> Clause:
     for problem in _unknown_words(values):
         raise SuiteError(f"{shown}: {values['id']}: {problem}")
     lists = {key: tuple(values.get(key, ())) for key in _LISTS}
+    sentences = [_sentences()[name] for name in _names_of_sentences(values["source"])]
+    source = sentences[0][0] if sentences else values["source"]
     return Clause(
         id=values["id"],
         level=Level(values["level"]),
-        source=values["source"],
+        source=source,
         wording=values["wording"],
+        title=values.get("title", ""),
+        quote=" … ".join(text for _, text in sentences),
         message=values.get("message"),
         status=values.get("status"),
         untested=values.get("untested"),
@@ -180,6 +190,19 @@ def _clause(values: dict[str, Any], shown: str, file: str, line: int) -> Clause:
         line=line,
         **lists,
     )
+
+
+def _names_of_sentences(source: str | list[str]) -> list[str]:
+    """The names of the sentences that a clause rests on; a heading, which begins with a capital, names none."""
+    names = [source] if isinstance(source, str) else source
+    return [name for name in names if not name[:1].isupper()]
+
+
+@cache
+def _sentences() -> Mapping[str, tuple[str, str]]:
+    """Sentences of the interface document by name, each with the heading under which it stands."""
+    headings = yaml.load(_text(openapi_directory() / _SENTENCES), _LOADER)  # noqa: S506 - safe in either form
+    return {name: (heading, text) for heading, named in headings.items() for name, text in named.items()}
 
 
 def _problems(values: Mapping[str, Any]) -> Iterator[str]:
@@ -193,7 +216,7 @@ def _problems(values: Mapping[str, Any]) -> Iterator[str]:
     for key in _TEXTS:
         if key in values and not (isinstance(values[key], str) and values[key].strip()):
             yield f"{key} is not a text with something in it"
-    for key in _LISTS:
+    for key in (*_LISTS, *(["source"] if not isinstance(values.get("source"), str) else [])):
         listed = values.get(key, ["-"])
         if not isinstance(listed, list) or not listed or not all(isinstance(text, str) for text in listed):
             yield f"{key} is not a list of texts with at least one in it"
@@ -207,6 +230,9 @@ def _unknown_words(values: Mapping[str, Any]) -> Iterator[str]:
         yield f"the id is not kebab-case of at most {_LONGEST_ID} characters"
     if values["level"] not in list(Level):
         yield f"unknown level {values['level']!r}; use {', '.join(Level)}"
+    for name in _names_of_sentences(values["source"]):
+        if name not in _sentences():
+            yield f"unknown source {name!r}; write a heading, or the name of a sentence in {_SENTENCES}"
     for fault in values.get("faults", ()):
         if not _FAULT.fullmatch(fault):
             yield f"unknown fault word {fault!r}; write <location>.<name>:<fault>, as in path.uid:too-short"

@@ -1,7 +1,7 @@
 """Operations of the interface: name, method and path, parameters, and facts that the description adds."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, unquote
@@ -299,6 +299,17 @@ def follow(document: Mapping[str, Any], node: Any) -> Any:
             target = target[part.replace("~1", "/").replace("~0", "~")]
         node = target
     return node
+
+
+def in_realms(realms: Iterable[str]) -> str:
+    """Say in which realms something is so; of an operation that knows none, that it is so whatever the realm."""
+    named = list(dict.fromkeys(realms))
+    words = (
+        [f"in {', '.join(realm for realm in named if realm != ANY_REALM)}"]
+        if set(named) - {ANY_REALM}
+        else []
+    )
+    return " and ".join([*words, *(["whatever the realm"] if ANY_REALM in named else [])])
 
 
 def _quoted(value: object) -> str:

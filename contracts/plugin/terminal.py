@@ -25,6 +25,7 @@ from contracts.evidence.findings import ConsumerScope
 from contracts.evidence.record import ExitCode, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.history.runs import read_past
+from contracts.interface.operations import in_realms
 from contracts.plugin.controller import is_worker
 from contracts.plugin.interruption import LastingOutput
 from contracts.plugin.plan import SELECTION, TARGET
@@ -166,7 +167,7 @@ def _asked_for(verdict: RunVerdict, clauses: Iterable[str]) -> Iterator[str]:
             why = cell.reason if cell.verdict in {Verdict.INCONCLUSIVE, Verdict.UNTESTED} else None
             realms.setdefault((str(cell.verdict), cut(why or "", _LONGEST)), []).append(cell.realm)
         outcomes = [
-            f"{word} in {', '.join(of)}{f' ({why})' if why else ''}" for (word, why), of in realms.items()
+            f"{word} {in_realms(of)}{f' ({why})' if why else ''}" for (word, why), of in realms.items()
         ]
         yield f"{name}: {'; '.join(outcomes) or 'in no realm of this run'}"
 

@@ -97,7 +97,14 @@ def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
 
 def _cause(cause: Cause) -> str:
     more = [f"{follow.headline} ({follow.lead.clause}, follows from it)" for follow in cause.follows]
-    return "\n".join([f"{cause.place}: {cause.headline}", *filter(None, [cause.stood_in_the_way]), *more])
+    return "\n".join(
+        [
+            f"{cause.place}: {cause.headline}",
+            *cause.details_in_words,
+            *filter(None, [cause.stood_in_the_way]),
+            *more,
+        ]
+    )
 
 
 def _finding(finding: Finding) -> str:

@@ -80,6 +80,7 @@ def _finding(number: int, cause: Cause) -> Iterator[Line]:
     yield from (Line(f"   {detail}") for detail in [*_state(lead), *filter(None, [cause.stood_in_the_way])])
     if cause.follows:
         yield Line(f"   from it follows: {following(cause.follows)}")
+    yield from (Line(f"   {name:<9}{plain_line(text, _LONGEST)}") for name, text in cause.details.items())
 
 
 def _next(commands: Sequence[NextCommand], cause: Cause, folder: Path) -> Iterator[Line]:
@@ -394,6 +395,7 @@ def markdown(record: RunRecord, cause: Cause, clause: Clause | None) -> str:
         "",
         *_facts(record, cause, clause),
         "",
+        *(line for name, text in cause.details.items() for line in _quoted(name.capitalize(), text)),
         *_quoted("Expected", finding.expected),
         *_quoted("Seen", finding.seen),
         *_following(cause),
@@ -404,13 +406,35 @@ def markdown(record: RunRecord, cause: Cause, clause: Clause | None) -> str:
     before = earlier_writes(record, shown)
     for command in commands_of(record, cause):
         lines += [f"{command.does}:", "", fenced(command.line, "sh"), ""]
-    numbered = [(exchange, "Earlier exchange", _EARLIER_BODY) for exchange in before]
-    numbered += [(exchange, "Exchange", _BODY) for exchange in shown]
-    for number, (exchange, kind, most) in enumerate(numbered, start=1):
-        lines += [f"## {kind} {number}: {inline(heading(exchange))}", ""]
-        answer = response_text(exchange, most, cause.marks)
-        lines += [fenced(request_text(exchange, most), "http"), "", fenced(answer, "http"), ""]
+    culprit = record.exchanges.get(cause.culprit)
+    if culprit is not None:
+        lines += [
+            f"## The exchange that shows it: {inline(heading(culprit))}",
+            "",
+            *_exchanged(culprit, _BODY, cause),
+        ]
+    around = [(exchange, _EARLIER_BODY) for exchange in before]
+    around += [(exchange, _BODY) for exchange in shown]
+    if around != [(culprit, _BODY)]:
+        lines += [
+            "<details>",
+            f"<summary>{many(len(around), 'exchange')} in the order they were sent</summary>",
+            "",
+        ]
+        for number, (exchange, most) in enumerate(around, start=1):
+            lines += [f"### {number}. {inline(heading(exchange))}", ""]
+            lines += (
+                ["The exchange that shows it, above.", ""]
+                if exchange is culprit
+                else _exchanged(exchange, most, cause)
+            )
+        lines += ["</details>", ""]
     return "\n".join(lines)
+
+
+def _exchanged(exchange: Exchange, most: int, cause: Cause) -> list[str]:
+    answer = response_text(exchange, most, cause.marks)
+    return [fenced(request_text(exchange, most), "http"), "", fenced(answer, "http"), ""]
 
 
 def _following(cause: Cause) -> list[str]:
@@ -427,7 +451,7 @@ def _facts(record: RunRecord, cause: Cause, clause: Clause | None) -> list[str]:
     finding = cause.lead
     accepted, outside = finding.accepted, "no: outside what the consumer uses"
     facts: Mapping[str, str] = {
-        "Clause": f"{finding.clause}: {cause.should}",
+        "Clause": f"{finding.clause}: {clause.wording if clause else cause.should}",
         "Level": str(clause.level) if clause else "unknown to the catalogue",
         "Source": clause.source if clause else "unknown to the catalogue",
         "Role": finding.role or "any",
@@ -436,7 +460,7 @@ def _facts(record: RunRecord, cause: Cause, clause: Clause | None) -> list[str]:
         "Counts": "yes" if finding.counted else outside,
         **({"Methods": ", ".join(finding.methods)} if finding.methods else {}),
         **({"Wrong in the request": "; ".join(cause.faults)} if cause.faults else {}),
-        **({"In the way": cause.stood_in_the_way} if cause.cases else {}),
+        **({"Other cases": cause.stood_in_the_way} if cause.cases else {}),
         **(
             {"Accepted": f"{accepted.reason} ({accepted.issue}, until {accepted.expires})"}
             if accepted

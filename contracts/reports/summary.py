@@ -290,7 +290,12 @@ def _findings(causes: tuple[Cause, ...], past: Past) -> Iterator[str]:
         [
             str(number),
             str(cause.lead.standing) + ("" if cause.lead.counted else ", not counted"),
-            f"{inline(cause.should, 300)} **{inline(cause.was, 300)}**",
+            "<br>".join(
+                [
+                    f"{inline(cause.should, 300)} **{inline(cause.was, 400)}**",
+                    *(inline(words, 400) for words in cause.details_in_words),
+                ]
+            ),
             inline(cause.lead.operation or "")
             + (f" ({inline(', '.join(cause.lead.methods))})" if cause.lead.methods else ""),
             inline(", ".join(cause.realms)),

@@ -172,7 +172,8 @@ class CauseEntry(Format, frozen=True, kw_only=True):
     """Findings of one cause: one contradiction of one clause on one operation, in every realm that shows it.
 
     `id` is that of the finding whose evidence is shown, and `findings` holds one for each of `realms`. `should` and
-    `was` say in words what should be and what was, `faults` what is wrong with the request. `blocked_cases` counts the
+    `was` say in words what should be and what was, `faults` what is wrong with the request, `quote` what the interface
+    document says, `request` what was sent, `contrast` what the same got without its fault. `blocked_cases` counts the
     cases it stood in the way of, `blocked_clauses` names the clauses that could not be judged for it.
     """
 
@@ -185,6 +186,9 @@ class CauseEntry(Format, frozen=True, kw_only=True):
     should: str
     was: str
     faults: tuple[str, ...]
+    quote: str = ""
+    request: str = ""
+    contrast: str = ""
     findings: Annotated[FindingIds, Meta(min_length=1)]
     follows: tuple[FollowingEntry, ...]
     blocked_cases: Count
@@ -457,6 +461,9 @@ def _cause(cause: Cause) -> CauseEntry:
         should=cause.should,
         was=cause.was,
         faults=cause.faults,
+        quote=cause.quote,
+        request=cause.request,
+        contrast=cause.contrast,
         findings=tuple(finding.id for finding in cause.findings),
         follows=tuple(
             FollowingEntry(

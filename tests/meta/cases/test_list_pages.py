@@ -1,14 +1,16 @@
 """What a page of a list tells: which records are the same, and whether there is a list at all."""
 
+import json
 from typing import Any
 
 import pytest
 
 from contracts.cases import lists
-from contracts.cases.list_pages import Names, drafts_of
+from contracts.cases.list_pages import Names, Page, drafts_of
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import Attempt, Contradiction, Untested
 from contracts.interface.catalogue import load_catalogue
+from tests.meta.messages import exchange, response
 
 FIRST: dict[str, Any] = {"identifier": "rc-first-draft", "score": 1}
 SECOND: dict[str, Any] = {"identifier": "rc-second-draft", "score": 1}
@@ -86,3 +88,28 @@ def test_a_collection_that_is_not_found_is_judged_by_how_the_service_tells_that_
     run.kept["drafts to list of author"] = (FIRST["identifier"],)
     with pytest.raises(ends):
         lists.answered(claim, run, drafts_of(scripted(rule), "my"))
+
+
+@pytest.mark.parametrize(
+    ("due", "others", "says"),
+    [
+        (["rc-first-draft", "rc-second-draft"], False, "2 items: 200"),
+        (
+            ["rc-first-draft", "rc-third-draft"],
+            False,
+            "2 items, missing: rc-third-draft, too much: rc-second-draft",
+        ),
+        (["rc-first-draft", "rc-third-draft"], True, "2 items, missing: rc-third-draft: 200"),
+        (
+            ["rc-second-draft", "rc-first-draft"],
+            False,
+            "2 items, rc-first-draft where rc-second-draft is due: 200",
+        ),
+        (["rc-first-draft", *(f"rc-{n}-draft-{n}" for n in range(5))], True, "rc-2-draft-2 and 2 more: 200"),
+    ],
+)
+def test_what_a_list_lacks_or_holds_beside_what_is_due_is_told_by_name(
+    due: list[str], others: bool, says: str
+) -> None:
+    page = Page(exchange(response(200, json.dumps([FIRST, SECOND]).encode()), operation="listDrafts"))
+    assert says in page.seen_beside(due, others=others)

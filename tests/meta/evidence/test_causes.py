@@ -188,3 +188,68 @@ def test_a_cause_stands_in_the_way_of_what_needs_its_operation_or_what_that_stor
     assert len(cause.cases) == 1
     assert cause.stood_in_the_way.startswith("stood in the way of 1 case")
     assert set(verdict.blocked.values()) == {cause.id}
+
+
+LONGER = sent("saveDraft", "PUT", f"{DRAFT}?schema=contact", 201, b'{"a":1}')
+OF_A_FORGER = replace(SAVED, authorization="Bearer $TOKEN[:21]")
+
+
+@pytest.mark.parametrize(
+    ("clause", "shown", "control", "contrast"),
+    [
+        ("uid-too-short", SHORT, LONGER, "with uid 'rc-abcdefghijk' (14 characters): 201"),
+        ("token-invalid-refused", OF_A_FORGER, LONGER, "with a valid token: 201"),
+        # What was refused itself, or is of another operation, shows nothing.
+        ("uid-too-short", SHORT, READ, ""),
+        ("uid-too-short", SHORT, replace(OF_A_FORGER, id="other"), ""),
+    ],
+)
+def test_a_finding_tells_what_the_same_request_got_without_its_fault(
+    clause: str, shown: Exchange, control: Exchange, contrast: str
+) -> None:
+    found = seen(clause, shown, "201 {}", expected="refused (4xx)")
+    right = replace(control, authorization=control.authorization or "Bearer $TOKEN")
+    verdict = judged((found, shown), (seen("draft-save-creates", right, "no draft", "bch-dev"), right))
+    cause = next(cause for cause in verdict.causes if cause.lead.clause == clause)
+    assert cause.contrast == contrast
+
+
+@pytest.mark.parametrize(
+    ("authorization", "says"),
+    [
+        ("Bearer", "the token sent is empty: nothing stands behind the word Bearer"),
+        ("Bearer $TOKEN[:21]", "the token sent is a valid one cut off after 21 characters"),
+        ("Bearer $TOKEN[swapcase]", "the token sent is a valid one with small and capital letters swapped"),
+        ("Bearer $TOKENtail", "the token sent is a valid one with another end ('tail')"),
+        ("Bearer never-issued", "the token sent is made up ('never-issued') and was never issued"),
+        ("Basic $TOKEN", "the token, a valid one, stands under the scheme Basic"),
+        ("$TOKEN", "the token, a valid one, stands without the word Bearer"),
+    ],
+)
+def test_a_token_that_should_not_have_opened_anything_is_told_by_its_kind(
+    authorization: str, says: str
+) -> None:
+    shown = replace(SAVED, authorization=authorization)
+    (cause,) = judged(
+        (seen("token-invalid-refused", shown, "201 {}", expected="refused (4xx)"), shown)
+    ).causes
+    assert cause.was == f"But saveDraft was answered 201, though {says}."
+
+
+def test_a_finding_quotes_the_document_and_tells_the_request() -> None:
+    (cause,) = judged((seen("uid-too-short", SHORT, "201 {}", expected="refused (4xx)"), SHORT)).causes
+    assert cause.details == {
+        "document": "uid length | All operations with uid | 11 to 128 characters (Limits)",
+        "sent": "PUT /documents/abcdefghij/versions/draft?schema=contact as author",
+    }
+
+
+def test_a_list_is_told_with_what_had_been_stored_and_a_finding_without_a_realm_says_so() -> None:
+    before = replace(SAVED, id="before", response=response(201))
+    lost = seen("list-top", LISTED, f"{UID} is missing", realm="abs-dev")
+    verdict = judged((seen("draft-save-creates", before, "no draft"), before), (lost, LISTED))
+    listed = next(cause for cause in verdict.causes if cause.lead.clause == "list-top")
+    assert listed.request == f"GET /document-drafts?$top=1 as author after {UID} had been stored"
+    anywhere = replace(LISTED, operation="createToken")
+    (cause,) = judged((seen("token-issued", anywhere, "no token", realm="any"), anywhere)).causes
+    assert cause.place == "createToken whatever the realm"

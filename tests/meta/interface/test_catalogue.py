@@ -66,6 +66,12 @@ def untestable_yet_tested(catalogue: Catalogue, cases: Cases) -> list[str]:
     return [clause.id for clause in catalogue if clause.untested and cases.get(clause.id)]
 
 
+def without_a_quote(catalogue: Iterable[Clause]) -> list[str]:
+    """Clauses that can be contradicted, yet quote no sentence of the document, though they are not common sense."""
+    firm = (clause for clause in catalogue if clause.level is not Level.SILENT)
+    return [clause.id for clause in firm if not clause.quote and clause.source != "Common sense"]
+
+
 def needs_nothing_meets(catalogue: Iterable[Clause]) -> list[str]:
     known = {f"realm.{key}" for key in RealmSettings.__dataclass_fields__}
     known |= {f"attachments.{key}" for key in AttachmentSettings.__dataclass_fields__}
@@ -169,6 +175,19 @@ def test_no_clause_is_both_tested_and_called_untestable(catalogue: Catalogue, ca
 def test_twin_a_tested_clause_called_untestable_is_named(catalogue: Catalogue) -> None:
     broken = changed(catalogue, "uid-hyphen", untested="too dull")
     assert untestable_yet_tested(broken, {"uid-hyphen": ("a.py::b",)}) == ["uid-hyphen"]
+
+
+def test_every_clause_that_can_be_contradicted_quotes_the_document(catalogue: Catalogue) -> None:
+    assert without_a_quote(catalogue) == []
+    limit = catalogue.clause("uid-too-short")
+    assert (limit.source, limit.quote) == (
+        "Limits",
+        "uid length | All operations with uid | 11 to 128 characters",
+    )
+
+
+def test_twin_a_clause_without_a_quote_is_named(catalogue: Catalogue) -> None:
+    assert without_a_quote(changed(catalogue, "uid-hyphen", quote="")) == ["uid-hyphen"]
 
 
 def test_every_need_is_a_setting_or_an_account(catalogue: Catalogue) -> None:

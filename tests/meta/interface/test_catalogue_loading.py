@@ -102,6 +102,8 @@ def test_a_small_catalogue_loads(tmp_path: Path, description: Description) -> No
         (GOOD.replace("one-clause", "4.2"), r"small.yaml:1: id is not a text"),
         (GOOD.replace("one-clause", "One_Clause"), r"small.yaml:1: One_Clause: the id is not kebab-case"),
         (GOOD.replace("  source: Limits\n", ""), r"small.yaml:1: the key 'source' is missing"),
+        (GOOD.replace("Limits", "uid-lenght"), r"small.yaml:1: one-clause: unknown source 'uid-lenght'"),
+        (GOOD.replace("Limits", "[uid-length, 7]"), r"small.yaml:1: source is not a list of texts"),
         ("one-clause\n", r"small.yaml:1: is not a list of clauses"),
         ("", r"small.yaml:1: is not a list of clauses"),
         ("- one-clause\n", r"small.yaml:1: a clause is a mapping"),

@@ -73,7 +73,7 @@ def test_the_page_names_reason_exit_code_setting_and_what_was_left(page: Page) -
         "1 finding in abs-dev: draft-get-content (getDraft)",
         "1 exit code",
         "intermittent: came back in 2 of 3 replays".capitalize(),
-        "Stood in the way of 1 case, 1 clause.",
+        "Stood in the way of 1 case, 1 clause, which could not be judged for it.",
         "setting realm.abs-dev.locked_identifier is missing",
         "connection reset",
         "Leftovers can be removed and were not",
