@@ -679,7 +679,7 @@ def _gaps() -> Iterator[str]:
 def put_between(path: Path, name: str, text: str) -> None:
     """Put a text between the two marks of a name in a document, and leave the rest as it is.
 
-    The marks are the comments `<!-- begin NAME -->` and `<!-- end NAME -->`.
+    The marks are the comments `<!-- begin NAME -->` and `<!-- end NAME -->`; without a text they are only looked for.
 
     Raises:
         UsageError: the document is not there or lacks the marks.
@@ -692,4 +692,5 @@ def put_between(path: Path, name: str, text: str) -> None:
     _, closed, after = rest.partition(end)
     if not marker or not closed:
         raise UsageError(f"'{path}' lacks the line '{begin}' or '{end}' between which the tables go")
-    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+    if text:
+        path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")

@@ -15,7 +15,7 @@ from typing import Final
 
 import click
 
-from contracts.errors import UsageError
+from contracts.proving.matrix import put_between
 from contracts.proving.processes import (
     ForkedSandbox,
     RunOutcome,
@@ -214,9 +214,8 @@ DEFECTS: Final = (
     "workflow-anonymous-message",
 )
 _LONGEST_RUN_SECONDS: Final = 3600.0
-#: Between these a document holds what was measured.
-START: Final = "<!-- measured: start -->"
-END: Final = "<!-- measured: end -->"
+#: Name of the marks between which a document holds what was measured.
+_MARK: Final = "measured"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -257,30 +256,18 @@ def command(  # noqa: PLR0913 - one argument for each option
     )
     words = [f"--profile={profile}", *(f"--realm={realm}" for realm in realms)]
     if docs is not None:
-        fill(docs, "")  # before the long part: a document without a place for the table is told at once
+        put_between(
+            docs, _MARK, ""
+        )  # before the long part: a document without a place for the table is told at once
     click.echo(HEAD)
     with tempfile.TemporaryDirectory(prefix="weather-") as scratch:
         results = _prove(planned, words, jobs, reports or Path(scratch))
     if docs is not None:
         caption = f"`{' '.join(['python -m contracts.proving.weather', *words])}`, seconds with {jobs} side by side:"
-        fill(docs, "\n".join([caption, "", *markdown(results)]))
+        put_between(docs, _MARK, "\n".join([caption, "", *markdown(results)]))
     wrong = sum(not trial.as_it_should(outcome) for trial, outcome in results.items())
     click.echo(f"{len(planned) - wrong} of {len(planned)} runs end as they have to")
     return 1 if wrong else 0
-
-
-def fill(document: Path, table: str) -> None:
-    """Write a table between the marks of a document; without one, only look for the marks.
-
-    Raises:
-        UsageError: it has none.
-    """
-    before, start, rest = document.read_text("utf-8").partition(START)
-    _, end, after = rest.partition(END)
-    if not start or not end:
-        raise UsageError(f"{document} has no place for the table: {START} and {END}")
-    if table:
-        document.write_text(f"{before}{START}\n\n{table}\n\n{END}{after}", "utf-8")
 
 
 def _prove(

@@ -2,8 +2,7 @@
 
 A weather never changes what the service does, only what happens to a request or an answer on its way: it comes late,
 broken, not at all, or something else stands in its place. ``ALL`` holds each by name; ``chosen_weather`` reads what the
-command line asks for. The faithful code knows nothing of this module. `python -m contracts.sandbox.weather
-docs/weather.md` refreshes the table there; a test tells when that is due.
+command line asks for. The faithful code knows nothing of this module.
 """
 
 import asyncio
@@ -12,14 +11,12 @@ import math
 import random
 import socket
 import struct
-import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 import uvicorn
@@ -634,33 +631,3 @@ def help_text() -> str:
         for text in (weather.sentence, figures_text(weather)):
             lines += textwrap.wrap(text, 100, initial_indent=" " * 6, subsequent_indent=" " * 6)
     return "\n".join(lines) + "\n"
-
-
-def table() -> str:
-    """Return every weather as rows of a Markdown table, for docs/weather.md."""
-    rows = ["| weather | what happens | figures | a run over the faithful service |", "|---|---|---|---|"]
-    rows += [
-        f"| `{weather.name}` | {weather.sentence} | `{figures_text(weather)}` | {weather.expects} |"
-        for weather in ALL.values()
-    ]
-    return "\n".join(rows) + "\n"
-
-
-START, END = "<!-- weathers: start -->", "<!-- weathers: end -->"
-
-
-def with_current_table(page: str) -> str:
-    """Return a page with everything between its two markers replaced by the current table.
-
-    Raises:
-        ValueError: the page lacks a marker.
-
-    """
-    before, after = page.index(START) + len(START), page.index(END)
-    return f"{page[:before]}\n\n{table()}\n{page[after:]}"
-
-
-if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        path = Path(name)
-        path.write_text(with_current_table(path.read_text(encoding="utf-8")), encoding="utf-8")

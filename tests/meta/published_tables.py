@@ -1,4 +1,4 @@
-"""The tables of docs/live.md (settings) and docs/proof.md (what a drawn proof draws from), made from the code.
+"""The tables of docs/live.md (settings), docs/proof.md (what is drawn) and docs/weather.md, made from the code.
 
 `python -m tests.meta.published_tables` writes them; the tests of settings and proving tell when that is due.
 """
@@ -13,6 +13,8 @@ from contracts.interface.catalogue import Level
 from contracts.proving.matrix import put_between
 from contracts.sandbox.faults.population import population
 from contracts.sandbox.variants.model import SENTENCES, SILENT_CLAUSES, SILENT_POINTS, WITHOUT_KNOB
+from contracts.sandbox.weather import ALL as WEATHERS
+from contracts.sandbox.weather import figures_text
 from contracts.settings.settings_reader import AccountVariables
 from contracts.settings.target import AttachmentSettings, Pace, RealmSettings, ServiceNames, TlsSettings
 
@@ -88,6 +90,16 @@ def _silences_lines() -> Iterator[str]:
     yield from (f"| {sentence} | {_names(clauses)} |" for sentence, clauses in SENTENCES.items())
 
 
+def weathers_table() -> str:
+    """Return every weather with its figures, and how a run over the faithful service ends in it."""
+    rows = ["| weather | what happens | figures | a run over the faithful service |", "|---|---|---|---|"]
+    rows += [
+        f"| `{weather.name}` | {weather.sentence} | `{figures_text(weather)}` | {weather.expects} |"
+        for weather in WEATHERS.values()
+    ]
+    return "\n".join(rows) + "\n"
+
+
 def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
@@ -97,6 +109,7 @@ TABLES: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("live.md", "settings", settings_tables),
     ("proof.md", "population", population_table),
     ("proof.md", "silences", silences_table),
+    ("weather.md", "weathers", weathers_table),
 )
 
 if __name__ == "__main__":

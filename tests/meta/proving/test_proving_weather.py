@@ -12,11 +12,8 @@ from contracts.proving.processes import RunOutcome
 from contracts.proving.weather import (
     CLOSE,
     CLOSER,
-    END,
     FAIR,
-    START,
     WeatherTrial,
-    fill,
     lines,
     markdown,
     trials,
@@ -106,21 +103,6 @@ def test_what_cannot_be_run_is_a_usage_error(arguments: tuple[str, ...], said: s
     result = CliRunner().invoke(weather.command, arguments, standalone_mode=False)
     assert isinstance(result.exception, UsageError)
     assert said in str(result.exception)
-
-
-def test_the_table_stands_between_its_marks(tmp_path: Path) -> None:
-    document = tmp_path / "weather.md"
-    document.write_text(f"before\n{START}\nold\n{END}\nafter\n", "utf-8")
-    fill(document, "new")
-    assert document.read_text("utf-8") == f"before\n{START}\n\nnew\n\n{END}\nafter\n"
-
-
-def test_a_document_without_marks_is_refused_and_left_alone(tmp_path: Path) -> None:
-    document = tmp_path / "other.md"
-    document.write_text("text", "utf-8")
-    with pytest.raises(UsageError, match="has no place for the table"):
-        fill(document, "new")
-    assert document.read_text("utf-8") == "text"
 
 
 def test_a_run_without_a_verdict_has_its_line_too() -> None:

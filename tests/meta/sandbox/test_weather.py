@@ -1,10 +1,9 @@
-"""Each weather as a plain client meets it; its names and figures on the command line, and the page that shows it."""
+"""Each weather as a plain client meets it; its names and figures on the command line."""
 
 import random
 import time
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +12,11 @@ from contracts.errors import UsageError
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import USAGE_ERROR, main
 from contracts.sandbox.service import create_app
-from contracts.sandbox.weather import ALL, chosen_weather, with_current_table
+from contracts.sandbox.weather import ALL, chosen_weather
 from tests.meta.samples import draft_path
 from tests.meta.sandbox_client import eventually
 
 DRAFTS = "/api/v2013/document-drafts"
-PAGE = Path(__file__).parents[3] / "docs" / "weather.md"
 REFUSAL = "401 json"
 
 
@@ -225,8 +223,3 @@ def test_every_weather_has_one_sentence() -> None:
     for weather in ALL.values():
         assert weather.sentence.endswith(".")
         assert ". " not in weather.sentence
-
-
-def test_the_page_shows_the_weathers_as_they_are() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    assert with_current_table(text) == text, "run: python -m contracts.sandbox.weather docs/weather.md"
