@@ -5,12 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.meta.plugin.rules import JSON, NOT_FOUND, hidden, hidden_when
+
 pytestmark = pytest.mark.usefixtures("nothing_left")
-NOT_FOUND = (404, [(b"content-type", b"application/json")], b'{"message": "none"}')
-
-
-def lost(method: str, path: str, _: int) -> Any:
-    return NOT_FOUND if method == "GET" and path.endswith("/versions/draft") else None
 
 
 @pytest.mark.parametrize("program", [True, False], ids=["program", "pytest"])
@@ -24,7 +21,7 @@ def test_a_run_that_holds_ends_with_0(run: Callable[..., Any], program: bool) ->
 
 @pytest.mark.parametrize("program", [True, False], ids=["program", "pytest"])
 def test_a_contradiction_ends_with_1(run: Any, faulty: Callable[..., Any], program: bool) -> None:
-    service = faulty(lost)
+    service = faulty(hidden)
     ended = run("-k", "test_content", "--realm=abs-dev", f"--target={service.target}", program=program)
     assert ended.code == 1, ended.said
     (finding,) = ended.verdict["findings"]
@@ -99,8 +96,7 @@ def test_a_precondition_that_fails_is_inconclusive_and_named(run: Any, faulty: C
 
 
 def test_a_should_is_only_advised(run: Any, faulty: Callable[..., Any]) -> None:
-    there = (200, [(b"content-type", b"application/json")], b"{}")
-    service = faulty(lambda method, path, _: there if lost(method, path, 0) else None)
+    service = faulty(hidden_when(lambda _: True, (200, JSON, b"{}")))
     ended = run("-k", "test_should", "--realm=abs-dev", f"--target={service.target}")
     assert ended.code == 0, ended.said
     assert ended.cells()["draft-get-absent", "abs-dev"] == "advisory"
@@ -124,7 +120,7 @@ def test_a_missing_account_leaves_a_case_untested(run: Any, faulty: Callable[...
 
 
 def test_the_first_failure_stops_a_run_that_says_so(run: Any, faulty: Callable[..., Any]) -> None:
-    service = faulty(lost)
+    service = faulty(hidden)
     ended = run("-k", "test_many", "--realm=abs-dev", f"--target={service.target}", "-x")
     assert ended.code == 1, ended.said
     assert "1 failed" in ended.out

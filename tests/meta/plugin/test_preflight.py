@@ -10,11 +10,11 @@ import pytest
 
 from contracts.plugin.preflight import clock_in_words
 from contracts.session.tokens import Token
+from tests.meta.plugin.rules import JSON
 from tests.meta.renamed_service import Renamed
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 REALMS = ("abs-dev", "bch-dev", "chm-dev")
-JSON = [(b"content-type", b"application/json")]
 PAGE = (200, [(b"content-type", b"text/html")], b"<!doctype html><title>Sign in</title>")
 
 
@@ -115,26 +115,18 @@ def test_an_account_without_rights_is_told_at_once(run: Any, faulty: Callable[..
     assert ended.verdict["environment"]["requests"] <= 12
 
 
-def test_a_schema_that_the_settings_invent_is_told_at_once(run: Any, faulty: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(("setting", "most_requests"), [("workflow_schema", 12), ("contact_schema", 24)])
+def test_a_schema_that_no_realm_knows_is_told_at_once(
+    run: Any, faulty: Callable[..., Any], setting: str, most_requests: int
+) -> None:
     service = faulty()
-    text = re.sub('(workflow_schema = )".*"', r'\1"invented"', service.target.read_text("utf-8"))
-    service.target.write_text(text, "utf-8")
-    ended = run(f"--target={service.target}")
-    assert ended.code == 6, ended.said
-    said = ended.verdict["environment"]["breaker"]
-    assert "setting realm.abs-dev.workflow_schema names a schema that is not known" in said
-    assert ended.verdict["environment"]["requests"] <= 12
-
-
-def test_a_schema_of_contacts_that_is_gone_is_told_at_once(run: Any, faulty: Callable[..., Any]) -> None:
-    service = faulty()
-    text = re.sub('(contact_schema = )".*"', r'\1"contactOfOld"', service.target.read_text("utf-8"))
+    text = re.sub(f'({setting} = )".*"', r'\1"invented"', service.target.read_text("utf-8"))
     service.target.write_text(text, "utf-8")
     ended = run(f"--target={service.target}")
     assert (ended.code, ended.verdict["findings"]) == (6, []), ended.said
     said = ended.verdict["environment"]["breaker"]
-    assert "setting realm.abs-dev.contact_schema names a schema that is not known" in said
-    assert ended.verdict["environment"]["requests"] <= 24
+    assert f"setting realm.abs-dev.{setting} names a schema that is not known" in said
+    assert ended.verdict["environment"]["requests"] <= most_requests
 
 
 def test_a_schema_that_one_realm_does_not_know_stops_no_run(run: Any, faulty: Callable[..., Any]) -> None:

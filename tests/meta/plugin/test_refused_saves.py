@@ -54,38 +54,29 @@ def look(tmp_path: Any) -> Any:
     return make
 
 
-def test_a_refused_draft_that_is_there_goes_into_the_ledger(look: Any) -> None:
-    assert look(exchange("saveDraft", 401, role="anonymous")) == ([("author", UID)], [UID])
-
-
-def test_a_refused_draft_that_is_not_there_stays_out_of_it(look: Any) -> None:
-    assert look(exchange("saveDraft", 400), there=False) == ([("author", UID)], [])
+ASKED = [("author", UID)]
 
 
 @pytest.mark.parametrize(
-    "more",
+    ("exchanges", "asked"),
     [
-        [exchange("draftExists", 404)],
-        [exchange("getDraft", 410)],
-        [exchange("saveDraft", 201)],
+        pytest.param([exchange("saveDraft", 401, role="anonymous")], ASKED, id="refused"),
+        pytest.param([exchange("draftExists", 404), exchange("saveDraft", 400)], ASKED, id="looked before"),
+        pytest.param([exchange("saveDraft", 400), exchange("draftExists", 404)], [], id="looked for"),
+        pytest.param([exchange("saveDraft", 400), exchange("getDraft", 410)], [], id="read"),
+        pytest.param([exchange("saveDraft", 400), exchange("saveDraft", 201)], [], id="saved as well"),
+        pytest.param([exchange("saveDraft", 201)], [], id="accepted"),
+        pytest.param([exchange("saveDraft", 400, "rc-test-01")], [], id="uid too short"),
+        pytest.param([exchange("saveDraft", 400, f"{UID}%20")], [], id="uid with a blank"),
+        pytest.param([exchange("saveDraft", 400, "somebody-elses-record")], [], id="of another"),
     ],
-    ids=["looked for", "read", "saved as well"],
 )
-def test_what_the_case_found_out_itself_is_not_asked_again(look: Any, more: list[Exchange]) -> None:
-    assert look(exchange("saveDraft", 400), *more)[0] == []
-
-
-def test_a_look_before_the_refusal_tells_nothing(look: Any) -> None:
-    assert look(exchange("draftExists", 404), exchange("saveDraft", 400))[0] == [("author", UID)]
-
-
-@pytest.mark.parametrize("uid", ["rc-test-01", "rc-test-0123456789%20", "somebody-elses-record"])
-def test_only_uids_of_the_run_that_keep_the_rule_are_asked_for(look: Any, uid: str) -> None:
-    assert look(exchange("saveDraft", 400, uid))[0] == []
-
-
-def test_accepted_saves_are_cleaned_up_anyway(look: Any) -> None:
-    assert look(exchange("saveDraft", 201)) == ([], [])
+def test_a_refused_draft_is_asked_for_unless_the_case_did_so_itself(
+    look: Any, exchanges: list[Exchange], asked: list[tuple[str, str]]
+) -> None:
+    """What is there goes into the ledger; uids that break the rule or are not the run's are not asked for."""
+    assert look(*exchanges) == (asked, [UID] if asked else [])
+    assert look(*exchanges, there=False) == (asked, [])
 
 
 @pytest.fixture

@@ -9,14 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from contracts.cli.merge import command
+from tests.meta.plugin.rules import hidden
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 WORDS = ("-k", "test_content or test_save or test_should or test_only_sends or test_contacts")
-NOT_FOUND = (404, [(b"content-type", b"application/json")], b'{"message": "none"}')
-
-
-def reading_is_broken(method: str, path: str, _: int) -> Any:
-    return NOT_FOUND if method == "GET" and path.endswith("/versions/draft") else None
 
 
 def essence(verdict: dict[str, Any]) -> Any:
@@ -37,7 +33,7 @@ def essence(verdict: dict[str, Any]) -> Any:
 def test_merged_shards_give_the_verdict_of_the_whole_run(
     run: Any, faulty: Callable[..., Any], tmp_path: Path, broken: bool
 ) -> None:
-    service = faulty(reading_is_broken if broken else lambda *_: None)
+    service = faulty(hidden if broken else lambda *_: None)
     target = f"--target={service.target}"
     whole = run(*WORDS, target, reports=tmp_path / "whole")
     parts = [

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.meta.plugin.rules import hidden
+
 pytestmark = pytest.mark.usefixtures("nothing_left")
 WORDS = ("-k", "test_content or test_save or test_should or test_only_sends")
 
@@ -22,12 +24,7 @@ def essence(ended: Any) -> Any:
 
 
 def test_two_workers_give_the_same_verdict(run: Any, faulty: Callable[..., Any], tmp_path: Path) -> None:
-    not_found = (404, [(b"content-type", b"application/json")], b'{"message": "none"}')
-
-    def reading_is_broken(method: str, path: str, _: int) -> Any:
-        return not_found if method == "GET" and path.endswith("/versions/draft") else None
-
-    service = faulty(reading_is_broken)
+    service = faulty(hidden)
     target = f"--target={service.target}"
     one = run(*WORDS, target, reports=tmp_path / "one")
     signed_in = service.app.count("POST", "/token")
