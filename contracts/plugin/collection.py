@@ -27,16 +27,8 @@ from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Description, load_description
 from contracts.interface.location import cases_directory
 from contracts.plugin.forecast import Forecast, PlannedCase, without_realm
-from contracts.plugin.plan import (
-    SELECTION,
-    SMALL_LIMIT,
-    TARGET,
-    Selection,
-    ShardNumber,
-    cases_of_shard,
-    request_budget,
-    weigh_case,
-)
+from contracts.plugin.plan import SELECTION, SMALL_LIMIT, TARGET, Selection, request_budget
+from contracts.plugin.shards import ShardNumber, cases_of_shard, weigh_case
 from contracts.plugin.worker import WORKER
 from contracts.settings.embedded_sandbox import sandbox_target
 from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS

@@ -11,7 +11,6 @@ import http.client
 import json
 import resource
 import shutil
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +35,7 @@ from contracts.plugin.forecast import without_realm
 from contracts.plugin.worker import WORKER
 from contracts.proving.observability import observable
 from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, run_suite
-from contracts.proving.trials import AND, SLOW, Watch, contact_taken
+from contracts.proving.trials import AND, SLOW, Watch, contact_taken, leave_the_rest
 from contracts.reports import verdict_json
 from contracts.sandbox.faults import population
 from contracts.sandbox.faults.fault import COUNT_PATH, Fault
@@ -368,7 +367,7 @@ class _GateWatch(Watch):
             self.first = {"requests": worker.counts["requests"], "seconds": 0.0}
             if not self.whole:
                 self.ended = True
-                del item.session.items[item.session.items.index(item) + 1 :]
+                leave_the_rest(item)
 
 
 def fault_trials(number: int, seed: int, families: Sequence[str] = ()) -> Iterator[DrawnTrial]:
@@ -572,7 +571,3 @@ def _read_verdict(result: DrawnResult, trial: DrawnTrial, folder: Path, counts: 
             result.reasons[entry["id"]] = str(cell.get("reason", ""))[:_SHOWN]
     if trial.kind == SERVICE and counts:
         result.false_passes = false_passes(verdict, counts)
-
-
-if __name__ == "__main__":
-    sys.exit("this is `registry-contracts prove --part drawn` now; see its --help")

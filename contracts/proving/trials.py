@@ -107,7 +107,7 @@ class CaseIndex:
         return sorted({facts.file for facts in self.cases.values() if clause in facts.clauses})
 
 
-def _leave_the_rest(item: pytest.Item) -> None:
+def leave_the_rest(item: pytest.Item) -> None:
     """End the run after this case; pytest's own way makes a traceback, which takes as long as the case."""
     items = item.session.items
     del items[items.index(item) + 1 :]
@@ -220,7 +220,7 @@ class Watch:
                 self.first = {"requests": worker.counts["requests"], "seconds": seconds}
             if self.stop:
                 self.ended = True
-                _leave_the_rest(item)
+                leave_the_rest(item)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a case in which the suite itself broke."""

@@ -7,7 +7,7 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.evidence.record import digest_of_cases
-from contracts.plugin.plan import ShardNumber, WeighedCase, deal, read_shard_number
+from contracts.plugin.shards import ShardNumber, WeighedCase, deal, read_shard_number
 
 REALMS = ("abs-dev", "bch-dev", "chm-dev", "ort-dev")
 
