@@ -29,6 +29,7 @@ import msgspec
 from msgspec import Meta
 
 from contracts.errors import SuiteError, UsageError, suggestion
+from contracts.safe_text import json_text
 
 Shape = TypeVar("Shape")
 
@@ -94,6 +95,25 @@ class OpenFormat(msgspec.Struct, frozen=True):
     rules: ClassVar[Mapping[str, Any]] = {}
 
 
+#: Reading a longer number takes time out of all proportion.
+_MOST_DIGITS: Final = 4000
+
+
+def whole_number(digits: str) -> int | float:
+    """Return a whole number of JSON; one of thousands of digits is infinite, as one with an exponent beyond all is."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
+
+
+def json_value(text: str | bytes) -> Any:
+    """Return the JSON value of a text from outside, numbers of any length included.
+
+    Raises:
+        ValueError: it is no JSON.
+        RecursionError: it nests too deep to be read.
+    """
+    return json.loads(text, parse_int=whole_number)
+
+
 def parse(text: str | bytes, shown: str) -> Any:
     """Return the JSON value of a text; `shown` names where it stands in messages.
 
@@ -101,7 +121,7 @@ def parse(text: str | bytes, shown: str) -> Any:
         UsageError: it is no JSON, or nests too deep to be read.
     """
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_no_constant, parse_int=whole_number)
     except RecursionError:
         raise UsageError(f"{shown}: nests too deep") from None
     except ValueError as error:
@@ -242,10 +262,9 @@ def write_file(path: Path, value: Any, shape: type) -> Path:
 
     Raises:
         SuiteError: it does not fit its declaration.
-        UnicodeEncodeError: a text in it has no form in UTF-8.
     """
     content = checked(value, shape, path.name)
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    path.write_text(json_text(content, indent=2) + "\n", "utf-8")
     return path
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any, TextIO
@@ -97,9 +98,25 @@ def encodable(value: Any) -> Any:
     return value
 
 
+def finite(value: Any) -> Any:
+    """Return a JSON value with numbers beyond all measure, which JSON has no word for, as texts."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {key: finite(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return value
+
+
 def json_text(value: Any, indent: int | None = None) -> str:
     """Return a JSON value as text that any file and terminal takes; a lone surrogate stands in it as JSON's escape."""
-    return _SURROGATE.sub(_escape, json.dumps(value, indent=indent, ensure_ascii=False))
+    write = json.JSONEncoder(indent=indent, ensure_ascii=False, allow_nan=False).encode
+    try:
+        text = write(value)
+    except ValueError:
+        text = write(finite(value))
+    return _SURROGATE.sub(_escape, text)
 
 
 def fenced(text: str, language: str = "") -> str:

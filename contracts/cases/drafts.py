@@ -7,7 +7,6 @@ not wait: an effect that was seen once is there already, and may not be missing 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
+from contracts.file_formats import json_value
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with
 from contracts.session.actor import Actor
@@ -231,7 +231,7 @@ def _given(answer: Response, document: dict[str, Any]) -> bool:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json_value(text)
     except (ValueError, RecursionError):
         return None
 

@@ -22,6 +22,7 @@ from contracts.cli.options import reports, run_option, sandbox_arguments, target
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges.exchange import NO_BODY, Body, Exchange
 from contracts.exchanges.transcript import body_text, heading, request_text, response_text
+from contracts.file_formats import json_value
 from contracts.history.observed_facts import SEEN
 from contracts.interface.catalogue import Catalogue
 from contracts.manual.call import CallResult, SilentPoints
@@ -85,7 +86,8 @@ def compact(text: str) -> str:
         text: Any text; what is no JSON object or array comes back as it is.
     """
     try:
-        value = json.loads(text)
+        value = json_value(text)
+        json.dumps(value, allow_nan=False)  # a number that is not read as it is, is shown as it came
     except (ValueError, RecursionError):
         return text
     return "\n".join(_lines(value, "")) if isinstance(value, dict | list) else text

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -40,7 +39,7 @@ from contracts.file_formats import (
     read_bytes,
     required_members,
 )
-from contracts.safe_text import encodable
+from contracts.safe_text import encodable, finite
 from contracts.settings.target import target_in_words
 
 
@@ -662,19 +661,9 @@ def _encode(event: Event) -> str:
     try:
         return _ENCODER.encode(event) + "\n"
     except ValueError:
-        return _ENCODER.encode(_without_nan(event)) + "\n"
+        return _ENCODER.encode(finite(event)) + "\n"
     except TypeError as error:
         raise SuiteError(f"journal: an event of kind '{event['kind']}' is not JSON-able: {error}") from error
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {key: _without_nan(member) for key, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(member) for member in value]
-    return value
 
 
 def _decode(path: Path, number: int, line: bytes) -> Event:

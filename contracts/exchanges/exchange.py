@@ -22,14 +22,12 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from contracts.errors import EnvironmentFault
-from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, Seconds
+from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, Seconds, whole_number
 
 #: Deeper than any answer of a service in its right mind; readers walk through it by recursion.
 DEEPEST: Final = 300
 #: More values than this take up many times the room of the text they stand in.
 MOST_VALUES: Final = 1_000_000
-#: Reading a longer number takes time out of all proportion.
-MOST_DIGITS: Final = 4000
 _TOO_DEEP: Final = f"nested deeper than {DEEPEST} levels"
 _OPENINGS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]', re.DOTALL)
 _BYTE_ORDER_MARKS: Final = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
@@ -73,7 +71,7 @@ def _parsed(content: bytes, doubled: list[str]) -> Any:
 
     try:
         return json.loads(
-            content, object_pairs_hook=members, parse_constant=_no_constant, parse_int=_whole_number
+            content, object_pairs_hook=members, parse_constant=_no_constant, parse_int=whole_number
         )
     except _Flawed:
         raise
@@ -88,12 +86,6 @@ def _parsed(content: bytes, doubled: list[str]) -> Any:
 def holds_masses(content: bytes) -> bool:
     """Whether a body holds so many values that reading them would take up all memory."""
     return content.count(b",") + content.count(b"[") + content.count(b"{") > MOST_VALUES
-
-
-def _whole_number(digits: str) -> int:
-    if len(digits) > MOST_DIGITS:
-        raise _Flawed(f"a number of {len(digits)} digits")
-    return int(digits)
 
 
 def _no_constant(name: str) -> Any:

@@ -28,7 +28,7 @@ from contracts.exchanges.exchange import (
     Response,
     read_timestamp,
 )
-from contracts.file_formats import is_file, read_bytes
+from contracts.file_formats import is_file, json_value, read_bytes
 
 #: Name of the file of all exchanges in a run folder.
 FILE_NAME: Final = "traffic.har"
@@ -165,11 +165,11 @@ def _parsed(content: bytes, shown: str) -> Any:
     if not text.strip():
         raise UsageError(f"{shown}: is empty; record the traffic again, and export it as HAR")
     try:
-        return json.loads(text)
+        return json_value(text)
     except json.JSONDecodeError as error:
         raise _fault(shown, text, error) from None
-    except (ValueError, RecursionError):
-        raise UsageError(f"{shown}: is no HAR: it nests too deep, or holds a number too long") from None
+    except RecursionError:
+        raise UsageError(f"{shown}: is no HAR: it nests too deep") from None
 
 
 def _fault(shown: str, text: str, error: json.JSONDecodeError) -> UsageError:

@@ -22,6 +22,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote_plus, urlsplit
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers, Response, read_timestamp
+from contracts.file_formats import json_value
 
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 #: A percent sign under any number of layers of percent-encoding.
@@ -630,7 +631,7 @@ def _json(body: Body) -> Any:
     if body.json is not None:
         return body.json
     try:
-        return json.loads(body.content)
+        return json_value(body.content)
     except (ValueError, RecursionError):
         return None
 

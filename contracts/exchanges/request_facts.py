@@ -20,6 +20,7 @@ import jsonschema_rs
 
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import REDACTED
+from contracts.file_formats import json_value
 from contracts.interface.catalogue import Catalogue, Clause
 from contracts.interface.description import Description, Operation, load_description
 from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, follow, is_valid_uid, parameters_of
@@ -208,7 +209,7 @@ def _in_body(exchange: Exchange, schema: Mapping[str, Any]) -> Iterator[RequestF
     value = exchange.request_body.json
     if value is None:
         try:
-            value = json.loads(content)
+            value = json_value(content)
         except (ValueError, RecursionError):
             yield RequestFault("body:malformed", "the body is not JSON", firm=_breaks_off(content))
             return

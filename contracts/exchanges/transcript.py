@@ -12,6 +12,7 @@ from typing import Any
 
 from contracts.exchanges.exchange import Body, Exchange, Headers
 from contracts.exchanges.redaction import REDACTED, Redactor
+from contracts.file_formats import json_value
 from contracts.interface.operations import in_realms
 from contracts.safe_text import encodable, printable
 
@@ -101,7 +102,7 @@ def _indented(text: str) -> str:
         return text
     try:
         # What Python reads more leniently than JSON, or only nearly, is shown as it came.
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False, allow_nan=False)
+        return json.dumps(json_value(text), indent=2, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
         return text
 

@@ -164,6 +164,8 @@ def read_json(text: str, shown: str) -> Any:
         raise UsageError(f"{shown}: is not JSON at {at}: {error.msg}{hint}") from None
     except RecursionError:
         raise UsageError(f"{shown}: nests too deep") from None
+    except ValueError:
+        raise UsageError(f"{shown}: holds a number that is too long to be read") from None
 
 
 def find_part(text: str, body: Any, query: Sequence[str]) -> RequestPart:

@@ -21,7 +21,17 @@ from contracts.exchanges.exchange import Body, Exchange, ExchangeEntry
 from contracts.exchanges.har import read_har
 from contracts.exchanges.redaction import TOKEN
 from contracts.exchanges.request_facts import ROOT, realm_of
-from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, is_file, mismatch, read_bytes
+from contracts.file_formats import (
+    Count,
+    Format,
+    Moment,
+    Name,
+    OpenFormat,
+    is_file,
+    json_value,
+    mismatch,
+    read_bytes,
+)
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.reports.finding_files import FOLDER_NAME
@@ -402,7 +412,7 @@ def _read(path: Path) -> bytes:
 
 def _looks_like_one(path: Path) -> bool:
     try:
-        content = json.loads(read_bytes(path, _LARGEST))
+        content = json_value(read_bytes(path, _LARGEST))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(content, dict) and "sequence" in content
@@ -443,7 +453,7 @@ def _chosen(findings: Known, chosen: str | None, shown: str) -> RecordedSequence
 
 def _says(content: bytes) -> str:
     try:
-        finding = json.loads(content)
+        finding = json_value(content)
         return f"{finding['clause']} in {finding['realm']}"
     except (ValueError, RecursionError, KeyError, TypeError):
         return "unreadable"
@@ -451,7 +461,7 @@ def _says(content: bytes) -> str:
 
 def _parsed(content: bytes, shown: str) -> Any:
     try:
-        return json.loads(content.decode("utf-8-sig"))
+        return json_value(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise UsageError(f"{shown}: is neither JSON nor a zip") from None
     except json.JSONDecodeError as error:

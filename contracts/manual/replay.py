@@ -21,6 +21,7 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import UNKNOWN_BODY, Exchange, Response
 from contracts.exchanges.redaction import REDACTED, SWAPPED, TOKEN, UNKNOWN
 from contracts.exchanges.transcript import body_size
+from contracts.file_formats import json_value
 from contracts.interface.description import Description, operations_with
 from contracts.interface.operations import ANY_REALM, UID_LONGEST, UID_SHORTEST, is_valid_uid
 from contracts.manual.manual_session import ROLES, ManualSession
@@ -239,7 +240,7 @@ class SettingMap:
         ):
             return text
         try:
-            content = json.loads(text)
+            content = json_value(text)
             document = content["document"]
         except (ValueError, TypeError, KeyError):
             return text
@@ -360,7 +361,7 @@ def _by_size(before: int, after: int) -> list[str]:
 
 def _read(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json_value(text)
     except (ValueError, RecursionError):
         return text
 
@@ -547,7 +548,7 @@ class Round:
         anywhere = not self._telling.target
         if anywhere or (self._telling.target != self._session.target.name and REDACTED in text):
             try:
-                content = json.loads(text)
+                content = json_value(text)
             except ValueError:
                 return text
             if isinstance(content, dict) and isinstance(content.get("password"), str):

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import REDACTED
+from contracts.file_formats import json_value
 from contracts.manual.manual_session import ManualSession
 from contracts.page.forms import REFERENCE, value_at
 from contracts.page.page_session import FormRequest, PageSession
@@ -155,13 +156,14 @@ class _Writer:
             yield "file,body.bin;"
             return
         text = self._with_variables(body.decoded, request)
-        if request.operation == "createToken":
-            account = json.loads(text) | {"email": "{{email}}", "password": "{{password}}"}
-            text = json.dumps(account)
-        if body.json is not None:
-            yield json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-        else:
-            yield from ("```", text.removesuffix("\n"), "```")
+        try:
+            value = json_value(text)
+            if request.operation == "createToken" and isinstance(value, dict):
+                value |= {"email": "{{email}}", "password": "{{password}}"}
+            text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+        except (ValueError, RecursionError):  # no JSON, or a number that is not read as it is
+            text = f"```\n{text.removesuffix(chr(10))}\n```"
+        yield text
 
     def _answer(self, number: int, request: FormRequest, exchange: Exchange) -> Iterator[str]:
         yield "HTTP *"

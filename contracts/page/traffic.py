@@ -30,6 +30,7 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.har import read_har_text
 from contracts.exchanges.redaction import REDACTED, TrafficRedactor
 from contracts.exchanges.request_facts import ROOT
+from contracts.file_formats import json_value
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
 from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
@@ -281,7 +282,7 @@ def _overlaid(
     if operation.id == "createAttachment":
         return request, exchange.request_body.content if exchange.request_body.whole else base.content
     try:
-        body = json.loads(exchange.request_body.content)
+        body = json_value(exchange.request_body.content)
     except (ValueError, RecursionError):
         return replace(request, body=ABSENT), exchange.request_body.content
     return replace(request, body=_renamed(body, base.request.body)), None

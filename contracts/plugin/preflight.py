@@ -34,6 +34,8 @@ _READING: Final = "listDrafts"
 #: The clause that says how a token is sent.
 _TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
 _UNAUTHENTICATED: Final = 401
+#: Many servers take no longer header.
+_LONG_TOKEN: Final = 8000
 #: What an account is told that may not do something.
 _FORBIDDEN: Final = 403
 _SAVING: Final = "saveDraft"
@@ -320,7 +322,7 @@ class _RealmLook:
         if not refused:
             return None
         first = next(iter(refused))
-        if len(refused) == len(seen) and (why := self._unknown_token(first)):
+        if len(refused) == len(seen) and (why := self._unusable_token(first)):
             return why
         capitals = self._list(first, sent=first.upper()).answer.success
         if not capitals:
@@ -335,18 +337,29 @@ class _RealmLook:
         refuses = f"{self._url} refuses every realm of the interface document: {shown}"
         return refuses if len(refused) == len(seen) and all(confirmed) else None
 
-    def _unknown_token(self, realm: str) -> str | None:
-        """Why no case can get anywhere, where a token just issued is refused as one that never was; a finding, too."""
+    def _unusable_token(self, realm: str) -> str | None:
+        """Why no case can get anywhere, where a token just issued is refused for itself; a finding, too.
+
+        As one that never was, or for its length, where a short one that never was is refused in another way.
+        """
         look = _Look(self._worker, realm, BEARER, _TOKEN_CLAUSE, _READING)
+        length = len(self._worker.tokens.token(AUTHOR, as_it_is=True).value)
         for attempt in (1, 2):
             issued = look.send(attempt, query={"$top": "1"})
             made_up = look.send(attempt, query={"$top": "1"}, token=NO_TOKEN)
-            if issued.status != _UNAUTHENTICATED or not refused_as(issued.answer, made_up.answer):
+            unknown = issued.status == _UNAUTHENTICATED and refused_as(issued.answer, made_up.answer)
+            too_long = length > _LONG_TOKEN and issued.answer.refusal and issued.status != made_up.status
+            if not (unknown or too_long):
                 return None
-            seen = f"a token just issued is refused as one that never was: {issued.answer.quote()}"
+            how = "as one that never was" if unknown else f"for its {length:,} characters"
+            seen = f"a token just issued is refused {how}: {issued.answer.quote()}"
             # The last one is what a finding shows.
-            look.note(attempt, "the token is known", seen, made_up, issued)
+            look.note(
+                attempt, "the token is known" if unknown else "the token is taken", seen, made_up, issued
+            )
         look.finish()
+        if too_long:
+            return f"{self._url} refuses its own tokens, of {length:,} characters: {issued.answer.quote()}"
         advice = "where it wants another word than Bearer, scheme in [names] lets the rest be judged"
         return f"{self._url} knows none of its own tokens: {issued.answer.quote()}; {advice}"
 

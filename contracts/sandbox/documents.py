@@ -459,8 +459,10 @@ class AttachmentOperations(Operations):
         return self.context.answers.written(self.context.metadata.of_row(row), status)
 
     def _whole(self, attachment: Attachment) -> Response:
+        path = self.context.files.path(attachment.file_key)
         return WholeFile(
-            self.context.files.path(attachment.file_key),
+            path,
+            stat_result=path.stat(),
             media_type=attachment.content_type,
             filename=attachment.filename,
             headers={"Accept-Ranges": "none"},

@@ -378,6 +378,7 @@ def create_app(settings: Settings, habits: Habits = Habits()) -> Starlette:  # n
         Refusal: _refused,
         HTTPException: _unrouted,
         ClientDisconnect: _gone,
+        OSError: _without_storage,
         Exception: _broken,
     }
     app = Starlette(routes=_routes(), exception_handlers=handlers, lifespan=lifespan)
@@ -402,6 +403,12 @@ async def _broken(request: Request, _problem: Exception) -> Response:
     # A fault of the sandbox itself; its traceback goes to stderr.
     body = _service(request).answers.refusal_body(500, "the sandbox failed; see its stderr")
     return JsonAnswer(body, 500)
+
+
+async def _without_storage(request: Request, _problem: Exception) -> Response:
+    # The disk is full, or somebody removed the files: nothing that a client could mend, or that the service did.
+    body = _service(request).answers.refusal_body(503, "the sandbox cannot reach its files")
+    return JsonAnswer(body, 503)
 
 
 async def _gone(_request: Request, _problem: ClientDisconnect) -> Response:

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import venv
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -134,14 +133,13 @@ def needed(lines: Iterable[str], extras: Iterable[str], found: set[str]) -> set[
 def lend(python: Path, extras: tuple[str, ...], folder: Path) -> None:
     """Give an environment what installing the wheel with extras would bring, from the environment of this process."""
     folder.mkdir()
-    source = Path(sysconfig.get_path("purelib"))
     site = next(python.parents[1].glob("lib/python*/site-packages"))
     ours = metadata.PathDistribution(next(site.glob("registry_contracts-*.dist-info")))
     for name in needed(ours.requires or [], extras, {"registry-contracts"}) - {"registry-contracts"}:
-        tops = {file.parts[0] for file in metadata.files(name) or []} - {"..", "__pycache__"}
-        for top in tops:
+        lent = metadata.distribution(name)  # beside this process's packages, or in another place on its path
+        for top in {file.parts[0] for file in lent.files or []} - {"..", "__pycache__"}:
             if not (folder / top).exists():
-                (folder / top).symlink_to(source / top)
+                (folder / top).symlink_to(str(lent.locate_file(top)))
     (site / "lent.pth").write_text(f"{folder}\n", encoding="utf-8")
 
 

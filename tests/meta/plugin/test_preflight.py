@@ -104,6 +104,27 @@ def test_a_token_that_is_known_under_another_scheme_is_one_finding(
     assert ended.verdict["environment"]["requests"] <= 12
 
 
+def test_a_token_that_is_too_long_for_the_service_is_one_finding(
+    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path]
+) -> None:
+    from starlette.applications import Starlette  # noqa: PLC0415 - as above
+    from starlette.responses import JSONResponse  # noqa: PLC0415
+    from starlette.routing import Route  # noqa: PLC0415
+
+    async def answer(request: Any) -> Any:
+        if request.url.path.endswith("/token"):
+            return JSONResponse({"authenticationToken": "t" * 9000, "expiration": "2999-01-01T00:00:00.0Z"})
+        longest = max(map(len, request.headers.values()))
+        return JSONResponse({"message": "too large"}, 400 if longest > 9000 else 401)
+
+    app = Starlette(routes=[Route("/{path:path}", answer, methods=["GET", "POST"])])
+    ended = run(f"--target={aimed_at(serve_app(app))}", "--realm=abs-dev")
+    (finding,) = ended.verdict["findings"]
+    assert finding["clause"] == "token-opens-protected"
+    assert finding["seen"].startswith("a token just issued is refused for its 9,000 characters: 400 ")
+    assert ended.verdict["environment"]["requests"] <= 12
+
+
 def test_an_account_without_rights_is_told_at_once(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty()
     run.environment["SANDBOX_AUTHOR_EMAIL"] = "restricted@sandbox.test"

@@ -4,6 +4,7 @@ That it keeps the clauses is shown by a run of the contract tests over it, which
 """
 
 import io
+import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -14,6 +15,8 @@ from urllib.parse import quote, urlsplit
 import pytest
 from PIL import Image
 
+from contracts.sandbox.habits import Settings
+from contracts.sandbox.service import create_app
 from tests.meta.samples import DOCUMENTS, contact, draft_path
 from tests.meta.sandbox_client import SandboxClient
 
@@ -287,6 +290,21 @@ def test_only_who_may_change_the_document_adds_attachments(
     temporary = path(document, "persist-temporary", "sandbox-temporary-abs-dev-01")
     assert faithful.post(temporary, role=role).status_code == 403
     assert faithful.get(path(document), role=role).json() == []
+
+
+def test_files_that_somebody_removed_are_the_environment(
+    serve_app: Callable[[Any], str], caller: Callable[..., SandboxClient], tmp_path: Path
+) -> None:
+    client = caller(url=serve_app(create_app(Settings(data=tmp_path / "data"))))
+    uid = client.saved()
+    record = upload(client, uid, "a.txt")
+    shutil.rmtree(tmp_path / "data" / "files")
+    for method, *parts in (
+        ("POST", "b.txt"),
+        ("GET", record["id"], "a.txt"),
+        ("HEAD", record["id"], "a.txt"),
+    ):
+        assert client.request(method, path(uid, *parts), data=b"x").status_code == 503
 
 
 def test_names_with_a_dollar_do_nothing_for_attachments(faithful: SandboxClient, document: str) -> None:
