@@ -18,7 +18,7 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.plugin.run_options import DEVIATIONS, REALM, TARGET
 from contracts.reports.kept_runs import kept_runs
-from contracts.reports.release import Question, ReleaseAnswer, answer
+from contracts.reports.release import Question, ReleaseAnswer, answer, length
 from contracts.safe_text import cut, json_text, many
 from contracts.settings.guard import checked_base_url
 from contracts.settings.settings_reader import TARGETS_FOLDER
@@ -136,7 +136,8 @@ def _age(text: str) -> timedelta:
 def _lines(given: ReleaseAnswer) -> Iterator[str]:
     for run in given.rests_on:
         what = f"{run.profile}, {', '.join(run.realms) or 'any realm'}"
-        yield f"rests on: {run.run} ({what}; began {run.age_seconds / 3600:.1f} h ago; {run.base_url})"
+        began = length(timedelta(seconds=run.age_seconds))
+        yield f"rests on: {run.run} ({what}; began {began} ago; {run.base_url})"
     yield from _some("passed over", [f"{run.run}: {run.reason}" for run in given.passed_over])
     yield from _some(
         "contradicted",

@@ -533,7 +533,8 @@ class _Reading:
     def _lists_late(self) -> Iterator[tuple[str, str]]:
         """Clause and variant where what was just attached was not listed."""
         empty = self._facts.get(("attachment-empty-file", "createAttachment"), {})
-        if empty.get("listed") == "0" and re.fullmatch(_TAKEN, empty.get("status", "")):
+        # Fewer than none is a list that cannot be read, such as one of nothing that is answered with a refusal.
+        if empty.get("listed") in {"0", "-1"} and re.fullmatch(_TAKEN, empty.get("status", "")):
             yield "attachment-empty-file", "lists-late"
         made, listed = (
             self._fact("attachment-document-unknown", operation, "seen")
@@ -566,6 +567,11 @@ class _Reading:
             yield "draft-info-answer", "reads-sent-on"
         if self._is_bare("contact-create-answer") and self._is_in_location():
             yield "contact-identifier-origin", "id-in-location"
+        created = "contact-identifier-origin", "contact-success-status"
+        origin, taken = (self._fact(clause, "createContact", "seen") for clause in created)
+        if taken and origin == "none" and not self._fact(created[1], "updateContact", "seen"):
+            # Its identifier is nowhere, the given one included, so that no contact could be updated.
+            yield created[0], "contacts-minted"
         codes = any(path.endswith("errors[].code") for path in self._members_of("contact-update-answer"))
         if codes and not self._fact("errors-status", _CREATE, "seen").startswith("200"):
             yield "contact-update-answer", _TERMS_200

@@ -494,7 +494,7 @@ class _Answer:
             yield f"no run to rest on in {', '.join(missing)}{why}"
         for run in self.runs.used:
             if question.now - run.started > question.max_age:
-                yield f"{run.name} is {_hours(question.now - run.started)} old, {_hours(question.max_age)} are allowed"
+                yield f"{run.name} is {length(question.now - run.started)} old, {length(question.max_age)} are allowed"
         yield from (f"{run.name} cannot be read: {run.says}" for run in self.runs.newer_damaged())
         yield from (f"runs disagree on {line}" for line in dict.fromkeys(self._disagreements()))
         if unjudged:
@@ -523,7 +523,7 @@ class _Answer:
         where = many(len(self.question.realms), "realm")
         oldest = max(self.question.now - run.started for run in self.runs.used)
         sentence = (
-            f"{many(judged, 'must clause')}{consumer} held in {where}, judged {_hours(oldest)} ago at most"
+            f"{many(judged, 'must clause')}{consumer} held in {where}, judged {length(oldest)} ago at most"
         )
         return "pass", sentence + (f"; {len(self._accepted)} accepted or waived" if self._accepted else "")
 
@@ -597,5 +597,7 @@ def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 
-def _hours(age: timedelta) -> str:
-    return f"{age.total_seconds() / 3600:.1f} h"
+def length(age: timedelta) -> str:
+    """How long ago something was, or may have been, for people."""
+    seconds = age.total_seconds()
+    return f"{seconds / 3600:.1f} h" if seconds >= 3600 else f"{seconds / 60:.0f} min"

@@ -49,6 +49,7 @@ TABLE: list[tuple[str, list[Night], str, int, str]] = [
     ("a contradiction", [night(red=LOST)], "", 1, "draft-get-content (getDraft); affects client.get"),
     ("one that the SDK does not use", [night(red={("token-body-kind", "any"): "201"})], "", 0, "not counted"),
     ("too old", [night(37)], "", 6, "is 37.0 h old, 36.0 h are allowed"),
+    ("too old by minutes", [night(0.5)], "--max-age 20m", 6, "is 30 min old, 20 min are allowed"),
     ("old, and allowed", [night(37)], "--max-age 2d", 0, "37.0 h ago at most"),
     ("no run at all", [night(target="staging")], "", 6, "no kept run on 'dev'; there are runs on staging"),
     ("other realms", [night(realms=("bch-dev",))], "", 6, "no run to rest on in abs-dev; the latest run"),

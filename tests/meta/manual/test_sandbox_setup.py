@@ -88,6 +88,10 @@ LOST = tuple(
     for operation, status in (("createAttachment", 201), ("listAttachments", 204))
 )
 RENAMED = ("attachment-name-unusual", "createAttachment", {"spaces": "renamed"})
+NOWHERE = (
+    ("contact-identifier-origin", "createContact", "none"),
+    ("contact-success-status", "createContact", 204),
+)
 UNLABELLED = ("content-type-missing", "createToken", 401)
 
 
@@ -120,6 +124,9 @@ UNLABELLED = ("content-type-missing", "createToken", 401)
             "lists-late",
         ),
         ((*LOST, ("attachment-success-status", "listAttachments", {"seen": 204, "nothing left": 204})), None),
+        ((("attachment-empty-file", "createAttachment", {"status": 201, "listed": -1}),), "lists-late"),
+        (NOWHERE, "contacts-minted"),
+        ((*NOWHERE, ("contact-success-status", "updateContact", 204)), None),
     ],
 )
 def test_what_one_observation_leaves_open_is_told_by_those_beside_it(
