@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from io import BytesIO
 from itertools import count
 from pathlib import Path
@@ -170,26 +171,34 @@ class _ContentAnswered(DraftOperations):
         return content
 
 
-@VARIANTS.layer("drafts", "others-drafts-hidden")
-class _Hidden(DraftOperations):
-    """Whether one account may read the draft of another is not shown: it is answered as if it were not there."""
+class _OwnDraftsOnly(DraftOperations):
+    """Base of variants in which an account reads its own drafts alone."""
 
     def _requested_draft(self, request: Request) -> Version:
         draft = super()._requested_draft(request)
         if draft.owner != self.context.identity.require(request).name:
-            raise not_found("there is no such draft of yours")
+            raise self.refusal()
         return draft
+
+    def refusal(self) -> Refusal:
+        """Return how the draft of another account is refused."""
+        raise NotImplementedError
+
+
+@VARIANTS.layer("drafts", "others-drafts-hidden")
+class _Hidden(_OwnDraftsOnly):
+    """Whether one account may read the draft of another is not shown: it is answered as if it were not there."""
+
+    def refusal(self) -> Refusal:
+        return not_found("there is no such draft of yours")
 
 
 @VARIANTS.layer("drafts", "others-drafts-refused")
-class _Private(DraftOperations):
+class _Private(_OwnDraftsOnly):
     """Whether one account may read the draft of another is not shown: that is refused for want of rights."""
 
-    def _requested_draft(self, request: Request) -> Version:
-        draft = super()._requested_draft(request)
-        if draft.owner != self.context.identity.require(request).name:
-            raise forbidden("this draft belongs to another account")
-        return draft
+    def refusal(self) -> Refusal:
+        return forbidden("this draft belongs to another account")
 
 
 @VARIANTS.layer("drafts", "locked-draft-hidden")
@@ -332,28 +341,24 @@ class _PicturesOnly(AttachmentOperations):
         return await super().thumbnail(request)
 
 
-class _Jpeg(AttachmentOperations):
-    """Previews are JPEG pictures."""
+def thumbnails_as(form: str) -> Mapping[str, type]:
+    """Return parts of a service whose previews are pictures of another format, such as ``JPEG``."""
 
-    async def thumbnail(self, request: Request) -> Response:
-        answer = await super().thumbnail(request)
-        return Response(answer.body, media_type="image/jpeg")
+    class Answered(AttachmentOperations):
+        async def thumbnail(self, request: Request) -> Response:
+            answer = await super().thumbnail(request)
+            return Response(answer.body, media_type=f"image/{form.lower()}")
+
+    class Drawn(Thumbnails):
+        def draw(self, path: Path, filename: str) -> bytes:
+            from PIL import Image  # noqa: PLC0415 - loaded when the first preview is asked for
+
+            with Image.open(BytesIO(super().draw(path, filename))) as image:
+                buffer = BytesIO()
+                image.convert("RGB").save(buffer, form)
+                return buffer.getvalue()
+
+    return {"attachments": Answered, "thumbnails": Drawn}
 
 
-class _JpegThumbnails(Thumbnails):
-    """Draws previews as JPEG pictures."""
-
-    def draw(self, path: Path, filename: str) -> bytes:
-        from PIL import Image  # noqa: PLC0415 - loaded when the first preview is asked for
-
-        with Image.open(BytesIO(super().draw(path, filename))) as image:
-            buffer = BytesIO()
-            image.convert("RGB").save(buffer, "JPEG")
-            return buffer.getvalue()
-
-
-VARIANTS.add(
-    "thumbnails-jpeg",
-    "The format of a thumbnail is not shown: JPEG.",
-    parts={"attachments": _Jpeg, "thumbnails": _JpegThumbnails},
-)
+VARIANTS.add("thumbnails-jpeg", "The format of a thumbnail is not shown: JPEG.", parts=thumbnails_as("JPEG"))

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import replace
 from datetime import datetime
-from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Select, func, select
@@ -27,7 +25,8 @@ from contracts.sandbox.http_requests import BodyReader, IdentifierRule, JsonBody
 from contracts.sandbox.listing import Fields, Listing, ODataReader, Page
 from contracts.sandbox.record_types import Realm
 from contracts.sandbox.service import Seeds
-from contracts.sandbox.storage import ATTACHMENTS, DRAFT, Attachment, Records, Thumbnails, Version
+from contracts.sandbox.storage import ATTACHMENTS, DRAFT, Attachment, Records, Version
+from contracts.sandbox.variants.drafts import thumbnails_as
 from contracts.sandbox.variants.http import Rewriting
 from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.workflow import Submission, WorkflowOperations
@@ -267,58 +266,12 @@ class _SeeOther(DraftOperations):
         return Response(status_code=303, headers={"Location": f"{request.scope['path']}/info"})
 
 
-class _Thumbnail(AttachmentOperations):
-    """Base of previews in another format."""
-
-    media_type = ""
-
-    async def thumbnail(self, request: Request) -> Response:
-        answer = await super().thumbnail(request)
-        return Response(answer.body, media_type=self.media_type)
-
-
-class _Drawn(Thumbnails):
-    """Base of previews drawn in another format."""
-
-    form = ""
-
-    def draw(self, path: Path, filename: str) -> bytes:
-        from PIL import Image  # noqa: PLC0415 - loaded when the first preview is asked for
-
-        with Image.open(BytesIO(super().draw(path, filename))) as image:
-            buffer = BytesIO()
-            image.convert("RGB").save(buffer, self.form)
-            return buffer.getvalue()
-
-
-class _WebpThumbnail(_Thumbnail):
-    media_type = "image/webp"
-
-
-class _WebpDrawn(_Drawn):
-    form = "WEBP"
-
-
-VARIANTS.add(
-    "thumbnails-webp",
-    "The format of a thumbnail is not shown: WebP.",
-    parts={"attachments": _WebpThumbnail, "thumbnails": _WebpDrawn},
-)
-
-
-class _GifThumbnail(_Thumbnail):
-    media_type = "image/gif"
-
-
-class _GifDrawn(_Drawn):
-    form = "GIF"
-
-
-VARIANTS.add(
-    "thumbnails-gif",
-    "The format of a thumbnail is not shown: GIF.",
-    parts={"attachments": _GifThumbnail, "thumbnails": _GifDrawn},
-)
+for _form in ("WebP", "GIF"):
+    VARIANTS.add(
+        f"thumbnails-{_form.lower()}",
+        f"The format of a thumbnail is not shown: {_form}.",
+        parts=thumbnails_as(_form.upper()),
+    )
 
 
 class _Furnished(Rewriting):

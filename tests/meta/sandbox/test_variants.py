@@ -104,6 +104,10 @@ def thumbnail(client: SandboxClient, name: str, content: bytes) -> Any:
     return client.get(client.attached(name, content) + "/thumbnail", realm=None)
 
 
+def picture_format(client: SandboxClient) -> str | None:
+    return Image.open(io.BytesIO(thumbnail(client, "red.png", picture()).content)).format
+
+
 def misnamed(client: SandboxClient) -> int:
     path = client.attached().replace("note.txt", "other.txt")
     return int(client.get(path, realm=None).status_code)
@@ -414,10 +418,7 @@ DIFFERENCES: dict[str, tuple[Probe, Any]] = {
     "file-names-unique": (same_name, 409),
     "attachments-of-anything": (of_nothing, [200, 201]),
     "thumbnails-of-pictures": (lambda client: thumbnail(client, "note.txt", b"a note").status_code, 404),
-    "thumbnails-jpeg": (
-        lambda client: Image.open(io.BytesIO(thumbnail(client, "red.png", picture()).content)).format,
-        "JPEG",
-    ),
+    **{f"thumbnails-{form.lower()}": (picture_format, form) for form in ("JPEG", "WEBP", "GIF")},
     "contact-put-creates": (lambda client: client.put_contact(new_uid(), contact()).status_code, 200),
     "contact-post-updates": (posted_twice, 201),
     "references-open": (
