@@ -231,23 +231,41 @@ def relies_on_order(arrange: Arrangement, lister: Lister, field: Field) -> None:
     Raises:
         Blocked: it does not, which is a finding of its own.
     """
-    rises, _ = _orders(arrange, lister, field)
-    require(rises, lister.operation, f"{lister.sign}orderby alone does not order the list")
+    rising, _ = _orders(arrange, lister, field)
+    require(rising == sorted(rising), lister.operation, f"{lister.sign}orderby alone does not order the list")
 
 
 def orders(arrange: Arrangement, lister: Lister, field: Field) -> bool:
     """Whether a list comes in rising and in falling order when asked: its order is then known to be by this field."""
-    return field.by_order is not None and all(_orders(arrange, lister, field))
+    if field.by_order is None:
+        return False
+    rising, falling = _orders(arrange, lister, field)
+    return rising == sorted(rising) and len(falling) > 1 and falling == sorted(falling, reverse=True)
 
 
-def _orders(arrange: Arrangement, lister: Lister, field: Field) -> tuple[bool, bool]:
-    """Whether a list comes in rising order, and whether in falling order, looked up once."""
+def claim_not_inverted(claim: Claim, arrange: Arrangement, lister: Lister, field: Field) -> None:
+    """Claim that a list does not come in falling order where the rising one was asked for, and the other way round."""
+    if field.by_order is None:
+        return
+    rising, falling = _orders(arrange, lister, field)
+    if set(rising) == set(falling) == set(field.own) and rising[::-1] == falling == sorted(falling):
+        again = lister.page(orderby=field.order_path)
+        claim.holds(
+            again.order_of(field.own) != rising,
+            again.exchange,
+            expected=f"in the order {', '.join(falling)}",
+            seen=f"in falling order: {', '.join(rising)}",
+        )
 
-    def look() -> tuple[bool, bool]:
+
+def _orders(arrange: Arrangement, lister: Lister, field: Field) -> tuple[list[str], list[str]]:
+    """The suite's own items as a list holds them in rising and in falling order, looked up once."""
+
+    def look() -> tuple[list[str], list[str]]:
         rising, falling = (
             lister.page(orderby=f"{field.order_path}{word}").order_of(field.own) for word in ("", " desc")
         )
-        return rising == sorted(rising), len(falling) > 1 and falling == sorted(falling, reverse=True)
+        return rising, falling
 
     return arrange.once(f"orders of {lister.label}", look)
 

@@ -147,7 +147,7 @@ def frame_faults() -> Iterator[Fault]:
             )
     protected = tuple(o.id for o in load_description().operations.values() if o.protected)
     yield from _TOKENS.faults(
-        protected, "token-dies-early", ("token-opens-protected",), token_dies_early, label="protected"
+        protected, "token-dies-early", ("token-lasts-until-expiration",), token_dies_early, label="protected"
     )
     for operation, operator, act in (
         ("createToken", "password-echoed", password_echoed),
