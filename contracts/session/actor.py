@@ -380,6 +380,9 @@ class ActorClient(requests.Session):
             if name != "Realm" or operation.takes_realm
         }
         headers["Accept"] = headers["Accept"] if headers["Accept"] != "*/*" else JSON
+        # The library describes the body with it only; it is listed for requests without one, too.
+        if headers["Content-Type"] is None:
+            del headers["Content-Type"]
         body = prepared.body.encode() if isinstance(prepared.body, str) else prepared.body
         exchange = self._actor.send(
             operation.id,

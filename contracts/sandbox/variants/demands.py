@@ -430,6 +430,24 @@ VARIANTS.add(
 )
 
 
+class _ContentTypeNeeded(_Asking):
+    """Reads and deletes without the Content-Type that is listed for them are refused."""
+
+    def refuses(self, scope: Scope) -> str:
+        match = load_description().match(scope["method"], scope["raw_path"].decode("latin-1"))
+        given = any(name == b"content-type" for name, _ in scope["headers"])
+        if given or match is None or not match[0].lists_content_type or scope["method"] in ("POST", "PUT"):
+            return ""
+        return "the Content-Type header is missing"
+
+
+VARIANTS.add(
+    "content-type-needed",
+    "A read or a delete without the Content-Type header that is listed for it is not shown: it is refused.",
+    wrap=_ContentTypeNeeded,
+)
+
+
 class _KnownQueries(_Asking):
     """Query parameters that an operation does not list are refused."""
 

@@ -222,7 +222,7 @@ SILENT_CLAUSES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "errors-code-invalid-value": ("codes-coarse",),
         "errors-code-mandatory-any-of": ("any-of-as-mandatory",),
         "errors-status": _FAULTS,
-        "content-type-missing": ("content-type-optional",),
+        "content-type-missing": ("content-type-optional", "content-type-needed"),
         "content-type-other": ("content-type-any",),
         "accept-missing": ("accept-needed",),
         "accept-other": ("accept-strict",),

@@ -369,6 +369,7 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
         "terms-closed",
         "any-of-as-mandatory",
         "accept-needed",
+        "content-type-needed",
         "queries-known",
         "uploads-not-json",
         "attachments-private",

@@ -282,6 +282,12 @@ def listing(client: SandboxClient, authorization: str) -> int:
     return int(client.get("/api/v2013/document-drafts", role=None, headers=headers).status_code)
 
 
+def deleting(client: SandboxClient, headers: dict[str, str]) -> bool:
+    path = draft_path(new_uid())
+    client.put(path, params=CONTACT_SCHEMA, data=b"{}", headers=JSON)
+    return client.delete(path, headers=headers).status_code < 300
+
+
 def labelled_otherwise(client: SandboxClient) -> int:
     headers = {"Content-Type": "text/plain"}
     path = draft_path(new_uid())
@@ -441,6 +447,7 @@ DIFFERENCES: dict[str, tuple[Probe, Any]] = {
     "list-own-only": (others_listed, False),
     "my-and-mydrafts-differ": (locked_listed, [True, False]),
     "my-without-drafts": (locked_listed, [False, True]),
+    "content-type-needed": (lambda client: (deleting(client, {}), deleting(client, JSON)), (False, True)),
     "restricted-shut-out": (lambda client: client.drafts(role="restricted").status_code, 403),
     "lists-late": (seen_at_once, [False, False]),
     "draft-wrapped": (lambda client: "workingDocument" in given(client).json(), True),
