@@ -541,6 +541,10 @@ class _Reading:
             for operation in ("createAttachment", "listAttachments")
         )
         lists = self._facts.get(("attachment-success-status", "listAttachments"), {})
+        uploaded = self._fact("attachment-success-status", "createAttachment", "seen")
+        if re.fullmatch(_TAKEN, uploaded) and lists and "seen" not in lists:
+            # No list ever showed what had been taken.
+            yield "attachment-success-status", "lists-late"
         if re.fullmatch(_TAKEN, made) and listed == lists.get("nothing left", "") != lists.get("seen", ""):
             yield "attachment-document-unknown", "lists-late"
 

@@ -88,6 +88,7 @@ LOST = tuple(
     for operation, status in (("createAttachment", 201), ("listAttachments", 204))
 )
 RENAMED = ("attachment-name-unusual", "createAttachment", {"spaces": "renamed"})
+UPLOADED = ("attachment-success-status", "createAttachment", 201)
 NOWHERE = (
     ("contact-identifier-origin", "createContact", "none"),
     ("contact-success-status", "createContact", 204),
@@ -125,6 +126,8 @@ UNLABELLED = ("content-type-missing", "createToken", 401)
         ),
         ((*LOST, ("attachment-success-status", "listAttachments", {"seen": 204, "nothing left": 204})), None),
         ((("attachment-empty-file", "createAttachment", {"status": 201, "listed": -1}),), "lists-late"),
+        ((UPLOADED, ("attachment-success-status", "listAttachments", {"status": 200})), "lists-late"),
+        ((UPLOADED, ("attachment-success-status", "listAttachments", 200)), None),
         (NOWHERE, "contacts-minted"),
         ((*NOWHERE, ("contact-success-status", "updateContact", 204)), None),
     ],
