@@ -445,9 +445,7 @@ class RetryingSender:
         return write_outcome(exchange.operation, answer)
 
     def _send_lookup(self, look: Lookup) -> Response | None:
-        request = requests.Request("GET", look.url, headers=dict(look.headers))
-        prepared = self._transport.http.prepare_request(request)
-        prepared.url = look.url
+        prepared = self._transport.prepare("GET", look.url, look.headers, verbatim=True)
         self.counts["requests"] += 1
         with self._pace.turn():
             try:

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -285,7 +285,14 @@ class Session:
             self._breaker.admit(request.operation)
         written = request
         request = self._as_sent(written)
-        prepared = self._prepare(request)
+        prepared = self._transport.prepare(
+            request.method,
+            request.url,
+            request.headers,
+            request.body,
+            verbatim=request.verbatim,
+            operation=request.operation,
+        )
         self._guard(request.method, prepared.url or "", _texts(prepared.headers))
         if self._dry_run:
             self._refuse_foreign(request)
@@ -368,24 +375,6 @@ class Session:
         if self._recorder is not None:
             self._recorder.fault(fault, exchange)
 
-    def _prepare(self, request: HttpRequest) -> requests.PreparedRequest:
-        body = request.body
-        if not (isinstance(body, bytes | Iterator | None) or _announced(body)):
-            body = _Chunks(body)
-        try:
-            prepared = self._transport.http.prepare_request(
-                requests.Request(request.method, request.url, headers=dict(request.headers), data=body)
-            )
-        except (requests.exceptions.RequestException, ValueError) as error:
-            # The library's own words may hold the header they are about.
-            why = type(error).__name__
-            raise SuiteError(
-                f"{request.operation or request.method} cannot be sent as written: {why}"
-            ) from None
-        if request.verbatim:
-            prepared.url = request.url
-        return prepared
-
     def _write_ahead(self, request: HttpRequest, context: RequestContext) -> Entry | None:
         if not request.writes:
             return None
@@ -455,21 +444,6 @@ def _private_folder(resources: ExitStack) -> Path:
 
 def _nothing(_reason: str) -> None:
     """Stop no other session: this one is alone."""
-
-
-def _announced(body: Iterable[bytes]) -> bool:
-    """Whether chunks tell their length in bytes; of a list, the length is the number of its items."""
-    return isinstance(body, Sized) and not isinstance(body, Sequence)
-
-
-class _Chunks:
-    """Chunks of a body that can be read again for a second try."""
-
-    def __init__(self, chunks: Iterable[bytes]) -> None:
-        self._chunks = chunks
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self._chunks)
 
 
 def _body(content: bytes | Iterable[bytes] | None) -> Body:

@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import lru_cache
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any, Final
@@ -29,6 +29,7 @@ from requests.utils import get_environ_proxies
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
+from contracts.errors import SuiteError
 from contracts.exchanges.exchange import MOST_VALUES, Body, Headers, Response, holds_masses, read_json
 
 #: Bytes from which a body is large; no answer that the interface describes comes near it, but for attachments.
@@ -288,6 +289,21 @@ class TransportFault(Exception):
         self.sent = sent
 
 
+def _announced(body: Iterable[bytes]) -> bool:
+    """Whether chunks tell their length in bytes; of a list, the length is the number of its items."""
+    return isinstance(body, Sized) and not isinstance(body, Sequence)
+
+
+class _Chunks:
+    """Chunks of a body that can be read again for a second try."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = chunks
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._chunks)
+
+
 class Transport:
     """A pooled connection to one target.
 
@@ -320,6 +336,39 @@ class Transport:
         adapter = TimedAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
         self.http.mount("http://", adapter)
         self.http.mount("https://", adapter)
+
+    def prepare(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str | bytes],
+        body: bytes | Iterable[bytes] | None = None,
+        *,
+        verbatim: bool = False,
+        operation: str | None = None,
+    ) -> requests.PreparedRequest:
+        """Put a request together as it will go out.
+
+        Args:
+            verbatim: Its address goes out as it is.
+            operation: What a complaint calls it; by default the method.
+
+        Raises:
+            SuiteError: HTTP has no way to carry it.
+        """
+        if not (isinstance(body, bytes | Iterator | None) or _announced(body)):
+            body = _Chunks(body)
+        try:
+            prepared = self.http.prepare_request(
+                requests.Request(method, url, headers=dict(headers), data=body)
+            )
+        except (requests.exceptions.RequestException, ValueError) as error:
+            # The library's own words may hold the header they are about.
+            why = type(error).__name__
+            raise SuiteError(f"{operation or method} cannot be sent as written: {why}") from None
+        if verbatim:
+            prepared.url = url
+        return prepared
 
     def send(
         self, request: requests.PreparedRequest, *, summed: bool = False, limit: float | None = None
