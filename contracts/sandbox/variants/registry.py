@@ -2,14 +2,12 @@
 
 import difflib
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from contracts.errors import UsageError
 from contracts.sandbox.variants import demands, drafts, http, lists, names, readings, records
-from contracts.sandbox.variants.model import Alteration, Variant, Variants
-
-#: Variants that are other habits alone: statuses, names of members, defaults.
-_OTHER_HABITS = Variants()
+from contracts.sandbox.variants.model import Alteration, Variant
 
 _WRITES = (
     "contact_created_status",
@@ -38,136 +36,113 @@ def _all(names: tuple[str, ...], status: int) -> dict[str, int]:
     return dict.fromkeys(names, status)
 
 
-_OTHER_HABITS.add(
-    "success-200",
-    "Success statuses are not shown: every success is 200, deletions included, with the record as body.",
-    habits=_all(_WRITES + _SUBMISSIONS, 200),
-)
-_OTHER_HABITS.add(
-    "success-201",
-    "Success statuses are not shown: every write and every sign-in is answered with 201.",
-    habits={**_all(_WRITES + _SUBMISSIONS, 201), "token_status": 201},
-)
-_OTHER_HABITS.add(
-    "success-202",
-    "Success statuses are not shown: every write is answered with 202, accepted.",
-    habits=_all(_WRITES + _SUBMISSIONS, 202),
-)
-_OTHER_HABITS.add(
-    "success-204",
-    "Success statuses are not shown: contact, draft and attachment writes are answered with 204 and no body.",
-    habits=_all(_WRITES, 204),
-)
-_OTHER_HABITS.add(
-    "writes-without-body",
-    "Bodies of write answers are not shown: they are empty, so ids are found by listing only.",
-    habits={"write_answers_record": False, "draft_deleted_status": 200},
-)
-_OTHER_HABITS.add(
-    "refusals-400",
-    "Failure statuses outside the workflow table are not shown: every refusal is 400.",
-    habits=_all(_REFUSALS, 400),
-)
-_OTHER_HABITS.add(
-    "refusals-404",
-    "Failure statuses outside the workflow table are not shown: every refusal is 404.",
-    habits=_all(_REFUSALS, 404),
-)
-_OTHER_HABITS.add(
-    "token-refused-403",
-    "The status for a missing or unknown token outside the workflow is not shown: it is 403.",
-    habits={"unauthenticated_status": 403, "wrong_credentials_status": 403},
-)
-_OTHER_HABITS.add(
-    "malformed-422",
-    "The status for parameters and bodies that cannot be used is not shown: it is 422.",
-    habits={"bad_request_status": 422, "media_type_status": 422},
-)
-_OTHER_HABITS.add(
-    "missing-410",
-    "The status for what is not there is not shown: it is 410, gone.",
-    habits={"not_found_status": 410, "delete_missing_status": 410},
-)
-_OTHER_HABITS.add(
-    "faults-200",
-    "The status of an errors array is not shown: faulty content is answered with 200, and nothing is stored.",
-    habits={"validation_status": 200},
-)
-_OTHER_HABITS.add(
-    "faults-409",
-    "The status of an errors array is not shown: faulty content is answered with 409.",
-    habits={"validation_status": 409},
-)
-_OTHER_HABITS.add(
-    "faults-422",
-    "The status of an errors array is not shown: faulty content is answered with 422, each fault by its path.",
-    habits={"validation_status": 422, "error_property_path": True},
-)
-_OTHER_HABITS.add(
-    "delete-idempotent",
-    "Deleting a draft that is not there is not shown: it succeeds with 204, as the first time.",
-    habits={"delete_missing_status": 204},
-)
-_OTHER_HABITS.add(
-    "head-without-length",
-    "The headers of an exists check are not shown: it gives no length of the content.",
-    habits={"head_length": False},
-)
-_OTHER_HABITS.add(
-    "newest-first",
-    "The order of a list without an ordering expression is not shown: the newest item comes first.",
-    habits={"newest_first": True},
-)
-_OTHER_HABITS.add(
-    "pages-of-ten",
-    "How many items a list returns without $top is not shown: ten.",
-    habits={"list_default_top": 10},
-)
-_OTHER_HABITS.add(
-    "list-items",
-    "The envelope of a list is not shown: items stand under items, their number under total.",
-    habits={"list_member": "items", "count_member": "total"},
-)
-_OTHER_HABITS.add(
-    "list-odata",
-    "The envelope of a list is not shown: items stand under value, their number under @odata.count.",
-    habits={"list_member": "value", "count_member": "@odata.count"},
-)
-_OTHER_HABITS.add(
-    "draft-under-body",
-    "The record that carries a draft is not shown: the content stands under body.",
-    habits={"draft_member": "body"},
-)
-_OTHER_HABITS.add(
-    "realm-optional",
-    "A contact or draft request without Realm header is not shown: it is served in a default realm.",
-    habits={"realm_required": False},
-)
-_OTHER_HABITS.add(
-    "attachments-closed",
-    "Whether reading an attachment needs a token is not shown: it does.",
-    habits={"attachments_open": False},
-)
-_OTHER_HABITS.add(
-    "timestamps-tenths",
-    "The number of fractional digits is not shown: timestamps have a single one.",
-    habits={"timestamp_digits": 1},
-)
-_OTHER_HABITS.add(
-    "timestamps-micro",
-    "The number of fractional digits is not shown: timestamps have six.",
-    habits={"timestamp_digits": 6},
-)
-_OTHER_HABITS.add(
-    "empty-text-missing",
-    "Whether an empty text counts as a missing mandatory field is not shown: it does.",
-    habits={"empty_mandatory_string_refused": True},
-)
-_OTHER_HABITS.add(
-    "submission-members-ignored",
-    "Unknown members of a submission are not shown: they are ignored, as is a header that names another schema.",
-    habits={"unknown_submission_members_refused": False, "header_schema_must_agree": False},
-)
+#: Variants that are other habits alone: statuses, names of members, defaults.
+_OTHER_HABITS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "success-200": (
+        "Success statuses are not shown: every success is 200, deletions included, with the record as body.",
+        _all(_WRITES + _SUBMISSIONS, 200),
+    ),
+    "success-201": (
+        "Success statuses are not shown: every write and every sign-in is answered with 201.",
+        {**_all(_WRITES + _SUBMISSIONS, 201), "token_status": 201},
+    ),
+    "success-202": (
+        "Success statuses are not shown: every write is answered with 202, accepted.",
+        _all(_WRITES + _SUBMISSIONS, 202),
+    ),
+    "success-204": (
+        "Success statuses are not shown: contact, draft and attachment writes are answered with 204 and no body.",
+        _all(_WRITES, 204),
+    ),
+    "writes-without-body": (
+        "Bodies of write answers are not shown: they are empty, so ids are found by listing only.",
+        {"write_answers_record": False, "draft_deleted_status": 200},
+    ),
+    "refusals-400": (
+        "Failure statuses outside the workflow table are not shown: every refusal is 400.",
+        _all(_REFUSALS, 400),
+    ),
+    "refusals-404": (
+        "Failure statuses outside the workflow table are not shown: every refusal is 404.",
+        _all(_REFUSALS, 404),
+    ),
+    "token-refused-403": (
+        "The status for a missing or unknown token outside the workflow is not shown: it is 403.",
+        {"unauthenticated_status": 403, "wrong_credentials_status": 403},
+    ),
+    "malformed-422": (
+        "The status for parameters and bodies that cannot be used is not shown: it is 422.",
+        {"bad_request_status": 422, "media_type_status": 422},
+    ),
+    "missing-410": (
+        "The status for what is not there is not shown: it is 410, gone.",
+        {"not_found_status": 410, "delete_missing_status": 410},
+    ),
+    "faults-200": (
+        "The status of an errors array is not shown: faulty content is answered with 200, and nothing is stored.",
+        {"validation_status": 200},
+    ),
+    "faults-409": (
+        "The status of an errors array is not shown: faulty content is answered with 409.",
+        {"validation_status": 409},
+    ),
+    "faults-422": (
+        "The status of an errors array is not shown: faulty content is answered with 422, each fault by its path.",
+        {"validation_status": 422, "error_property_path": True},
+    ),
+    "delete-idempotent": (
+        "Deleting a draft that is not there is not shown: it succeeds with 204, as the first time.",
+        {"delete_missing_status": 204},
+    ),
+    "head-without-length": (
+        "The headers of an exists check are not shown: it gives no length of the content.",
+        {"head_length": False},
+    ),
+    "newest-first": (
+        "The order of a list without an ordering expression is not shown: the newest item comes first.",
+        {"newest_first": True},
+    ),
+    "pages-of-ten": (
+        "How many items a list returns without $top is not shown: ten.",
+        {"list_default_top": 10},
+    ),
+    "list-items": (
+        "The envelope of a list is not shown: items stand under items, their number under total.",
+        {"list_member": "items", "count_member": "total"},
+    ),
+    "list-odata": (
+        "The envelope of a list is not shown: items stand under value, their number under @odata.count.",
+        {"list_member": "value", "count_member": "@odata.count"},
+    ),
+    "draft-under-body": (
+        "The record that carries a draft is not shown: the content stands under body.",
+        {"draft_member": "body"},
+    ),
+    "realm-optional": (
+        "A contact or draft request without Realm header is not shown: it is served in a default realm.",
+        {"realm_required": False},
+    ),
+    "attachments-closed": (
+        "Whether reading an attachment needs a token is not shown: it does.",
+        {"attachments_open": False},
+    ),
+    "timestamps-tenths": (
+        "The number of fractional digits is not shown: timestamps have a single one.",
+        {"timestamp_digits": 1},
+    ),
+    "timestamps-micro": (
+        "The number of fractional digits is not shown: timestamps have six.",
+        {"timestamp_digits": 6},
+    ),
+    "empty-text-missing": (
+        "Whether an empty text counts as a missing mandatory field is not shown: it does.",
+        {"empty_mandatory_string_refused": True},
+    ),
+    "submission-members-ignored": (
+        "Unknown members of a submission are not shown: they are ignored, as is a header that names another schema.",
+        {"unknown_submission_members_refused": False, "header_schema_must_agree": False},
+    ),
+}
 
 
 COMBINATIONS: dict[str, tuple[str, ...]] = {
@@ -418,7 +393,7 @@ COMBINATIONS: dict[str, tuple[str, ...]] = {
 
 
 _GROUPS = (
-    _OTHER_HABITS,
+    [Variant(name, sentence, habits) for name, (sentence, habits) in _OTHER_HABITS.items()],
     names.VARIANTS,
     lists.VARIANTS,
     drafts.VARIANTS,
@@ -461,26 +436,16 @@ def help_text() -> str:
     """Return every variant with its sentence, then the combinations, as ``--variant list`` prints them."""
     lines = ["Variants (each obeys the interface document and fills a silence of it):", ""]
     for variant in ALL.values():
-        lines += [
-            f"  {variant.name}",
-            *textwrap.wrap(
-                variant.sentence,
-                100,
-                initial_indent=" " * 6,
-                subsequent_indent=" " * 6,
-                break_on_hyphens=False,
-            ),
-        ]
+        lines += _entry(variant.name, variant.sentence)
     lines += ["", "Combinations:", ""]
     for name, members in COMBINATIONS.items():
-        lines += [
-            f"  {name}",
-            *textwrap.wrap(
-                ", ".join(members),
-                100,
-                initial_indent=" " * 6,
-                subsequent_indent=" " * 6,
-                break_on_hyphens=False,
-            ),
-        ]
+        lines += _entry(name, ", ".join(members))
     return "\n".join(lines) + "\n"
+
+
+def _entry(name: str, text: str) -> list[str]:
+    margin = " " * 6
+    wrapped = textwrap.wrap(
+        text, 100, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False
+    )
+    return [f"  {name}", *wrapped]
