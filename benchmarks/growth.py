@@ -236,7 +236,7 @@ def memory_of_large_answers(more_mb: float, words: Sequence[str]) -> tuple[float
     with tempfile.TemporaryDirectory() as name, altered(padded) as service:
         folder = Path(name)
         aimed = (*words, "--target", str(service.settings(folder)))
-        command(folder, *aimed, environment=accounts(), patience=_LONGEST_RUN)
+        command(folder, *aimed, environment=accounts(), patience=_LONGEST_RUN, fresh=True)
         (run,) = run_folders(folder / "reports")
         verdict = json.loads((run / "verdict.json").read_text("utf-8"))
     return float(verdict["environment"]["peak_memory_mb"]), int(verdict["environment"]["requests"])

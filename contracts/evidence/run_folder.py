@@ -40,8 +40,8 @@ from contracts.evidence.record import (
     read_journal,
 )
 from contracts.exchanges.exchange import Exchange
-from contracts.file_formats import PACKED, Shape, convert, parse, plain, read_bytes
-from contracts.safe_text import encodable, many
+from contracts.file_formats import PACKED, Shape, convert, json_value, parse, plain, read_bytes
+from contracts.safe_text import encodable, json_text, many
 from contracts.session.ledger import LEDGER_FILE, RUN_FILE, read_ledger
 
 #: So many that begin in one second and are called the same are none of a person's making.
@@ -580,7 +580,7 @@ def merge(pieces: Sequence[ShardRun], folder: Path, command: str) -> None:
         folder: An empty folder.
         command: How the folder came to be, for its reports.
     """
-    facts = [json.loads((piece.folder / RUN_FILE).read_text("utf-8")) for piece in pieces]
+    facts = [json_value((piece.folder / RUN_FILE).read_text("utf-8")) for piece in pieces]
     for piece in pieces:
         for worker in piece.record.run.expected_workers:
             source = journal_path(piece.folder, worker)
@@ -588,7 +588,7 @@ def merge(pieces: Sequence[ShardRun], folder: Path, command: str) -> None:
                 _write_lines(journal_path(folder, _named(piece, worker)), _shard_journal(source, piece))
     _write_lines(folder / LEDGER_FILE, (line for piece in pieces for line in _ledger(piece)))
     whole = _whole(pieces, facts) | {"command": command}
-    (folder / RUN_FILE).write_text(json.dumps(whole, indent=2), encoding="utf-8")
+    (folder / RUN_FILE).write_text(json_text(whole, indent=2), encoding="utf-8")
 
 
 def _named(piece: ShardRun, worker: str) -> str:

@@ -12,6 +12,7 @@ import atexit
 import gc
 import json
 import os
+import runpy
 import select
 import signal
 import socket
@@ -168,6 +169,10 @@ def _become(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
         serve_on = import_module("contracts.sandbox.serve").serve_on
         sys.exit(serve_on(order["words"], socket.socket(fileno=listening[0])))
     signal.alarm(LONGEST_SECONDS)
+    if order["kind"] == "module":
+        sys.argv = order["words"]
+        runpy.run_module(order["words"][0], run_name="__main__", alter_sys=True)
+        sys.exit()
     sys.path[:] = [order["cwd"], *sys.path[1:]]
     sys.argv = ["registry-contracts", *order["words"]]
     if order["forks_sandbox"] and "contracts.plugin.controller" in sys.modules:

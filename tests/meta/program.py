@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -48,6 +49,8 @@ def clean_environment(**more: str) -> dict[str, str]:
 CHECKOUT = Path(__file__).parents[2]
 #: Seconds that a test waits for a process; only a test that fails waits so long.
 PATIENCE = 300.0
+#: Seconds that one thread looks for news of its process before others may.
+_TURN_SECONDS = 0.02
 
 
 class Launched:
@@ -92,7 +95,7 @@ def outputs(out: Path) -> tuple[Path, Path]:
 
 
 class Launcher:
-    """Starts processes by forking one that has loaded what they import.
+    """Starts processes by forking one that has loaded what they import; threads may share it.
 
     Args:
         orders: The socket of a process of `launcher.py`.
@@ -101,6 +104,7 @@ class Launcher:
     def __init__(self, orders: socket.socket) -> None:
         self._orders = orders
         self._codes: dict[int, int] = {}
+        self._turn = threading.RLock()
 
     @classmethod
     @contextmanager
@@ -128,10 +132,10 @@ class Launcher:
         environment: Mapping[str, str],
         out: Path,
         *,
-        program: bool = True,
+        kind: str = "program",
     ) -> Ended:
         """Run a command to its end, its embedded sandbox being a fork as well; arguments as for `start`."""
-        return self.start(words, folder, environment, out, program=program, forks_sandbox=True).communicate()
+        return self.start(words, folder, environment, out, kind=kind, forks_sandbox=True).communicate()
 
     def start(
         self,
@@ -140,7 +144,7 @@ class Launcher:
         environment: Mapping[str, str],
         out: Path,
         *,
-        program: bool = True,
+        kind: str = "program",
         forks_sandbox: bool = False,
     ) -> Launched:
         """Start a command in a session of its own; workers of pytest-xdist are forks of it.
@@ -149,10 +153,10 @@ class Launcher:
             folder: The folder it runs in.
             environment: All its variables.
             out: Where to keep what it writes; its errors go beside it.
-            program: `registry-contracts`; otherwise pytest.
+            kind: `program` is `registry-contracts`; `pytest`, or `module` of this checkout, by its name.
             forks_sandbox: Its embedded sandbox is a fork as well, which does not outlive a Ctrl-C to the session.
         """
-        order: dict[str, Any] = {"kind": "program" if program else "pytest", "forks_sandbox": forks_sandbox}
+        order: dict[str, Any] = {"kind": kind, "forks_sandbox": forks_sandbox}
         order |= {"words": list(words), "cwd": str(folder), "env": dict(environment)}
         with ExitStack() as opened:
             files = [opened.enter_context(path.open("wb")) for path in outputs(out)]
@@ -171,20 +175,25 @@ class Launcher:
             return self._order(order, [out, errors.fileno(), listener.fileno()], folder / "sandbox.err")
 
     def _order(self, order: Mapping[str, Any], descriptors: Sequence[int], out: Path) -> Launched:
-        socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
-        while (process := self._receive(PATIENCE)) is None:
-            pass
+        with self._turn:
+            socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
+            while (process := self._receive(PATIENCE)) is None:
+                pass
         return Launched(self, process, out)
 
     def code_of(self, process: int, timeout: float) -> int | None:
         """Return the exit code of a process, or None when it has none within so many seconds."""
         end = time.monotonic() + timeout
-        while process not in self._codes:
-            left = max(0.0, end - time.monotonic())
-            if not select.select([self._orders], [], [], left)[0]:
-                return None
-            self._receive(PATIENCE)
-        return self._codes[process]
+        while True:
+            with self._turn:
+                if process in self._codes:
+                    return self._codes[process]
+                left = end - time.monotonic()
+                if select.select([self._orders], [], [], min(max(0.0, left), _TURN_SECONDS))[0]:
+                    self._receive(PATIENCE)
+                elif left <= 0:
+                    return None
+            time.sleep(0)  # other threads wait for processes of theirs
 
     def _receive(self, timeout: float) -> int | None:
         """Take in one message; return the process that it says was started."""

@@ -15,9 +15,9 @@ import click
 from contracts.errors import breakdown
 from contracts.proving.matrix import put_between
 from contracts.safe_text import plain_line
-from tests.meta.hostile.probe import PROBES, Probe, Skipped, Wrong, folder_of_its_own
+from tests.meta.hostile.probe import PROBES, SHARED, Probe, Skipped, Wrong, folder_of_its_own, loaded
 
-MODULES = ("exit_codes", "answers", "files", "secrets", "clients", "world")
+MODULES = ("exit_codes", "answers", "files", "readers", "secrets", "clients", "world")
 #: Commands side by side; each probe waits more than it works.
 SIDE_BY_SIDE = 4
 #: What the classes were found with before they were mended, as the report that began it told it.
@@ -45,7 +45,8 @@ def main(words: list[str], document: Path | None = None) -> int:
         import_module(f"tests.meta.hostile.{name}")
     chosen = [each for each in PROBES if all(word in f"{each.group}: {each.name}" for word in words)]
     began = time.monotonic()
-    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+    with SHARED, ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        loaded()
         results = list(pool.map(_tried, chosen))
     counts = Counter(result for result, _ in results)
     used = os.times()

@@ -8,8 +8,29 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from tests.meta.hostile.probe import NASTY, SHORT_RUN, Ended, command, expect, honest, probe, run_folders
-from tests.meta.hostile.service import Asked, Given, Service, accounts, altered, scripted
+from tests.meta.hostile.probe import (
+    LONG,
+    NASTY,
+    SHORT_RUN,
+    Ended,
+    command,
+    expect,
+    honest,
+    probe,
+    run_folders,
+)
+from tests.meta.hostile.service import (
+    TOKEN,
+    Alter,
+    Asked,
+    Given,
+    Service,
+    accounts,
+    altered,
+    answered,
+    drip,
+    scripted,
+)
 
 GROUP = "answers"
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n[]"
@@ -31,7 +52,8 @@ def _in_json(given: Given, change: Callable[[Any], Any]) -> Given:
         value = json.loads(given.body)
     except ValueError:
         return given
-    return Given(given.status, given.headers, json.dumps(change(value)).encode())
+    text = json.dumps(change(value)).replace(f'"{LONG}"', "9" * 5000)
+    return Given(given.status, given.headers, text.replace('"1e400"', "1e400").encode())
 
 
 def _nasty(value: Any) -> Any:
@@ -43,13 +65,11 @@ def _nasty(value: Any) -> Any:
 
 
 def _immense(value: Any) -> Any:
-    """A JSON value whose numbers are immense, with more of them."""
+    """A JSON value whose objects hold immense numbers, too."""
     if isinstance(value, dict):
-        more = {"count": 10**4000, "size": 1e308, "version": -(10**30)}
+        more = {"count": LONG, "size": "1e400", "deep": [1e308, -(10**30), 10**4000, {"x": LONG}]}
         return {name: _immense(member) for name, member in value.items()} | more
-    if isinstance(value, list):
-        return [_immense(item) for item in value]
-    return 10**4000 if isinstance(value, int) and not isinstance(value, bool) else value
+    return [_immense(item) for item in value] if isinstance(value, list) else value
 
 
 def _leading_elsewhere(value: Any) -> Any:
@@ -61,35 +81,51 @@ def _leading_elsewhere(value: Any) -> Any:
     return [_leading_elsewhere(item) for item in value] if isinstance(value, list) else value
 
 
-def _nasty_answer(asked: Asked, given: Given) -> Given:
-    return given if asked.sign_in else _in_json(given, _nasty)
-
-
 def _refusing(asked: Asked, given: Given) -> Given:
     """Every refusal and success in nasty words, so that findings quote them."""
     if asked.sign_in or asked.method == "HEAD":
         return given
-    return Given(500, [("Content-Type", "text/plain")], "\n".join(NASTY).encode("utf-8", "replace"))
+    return answered("\n".join(NASTY).encode("utf-8", "replace"), kind="text/plain", status=500)
 
 
-ALTERATIONS: dict[str, tuple[Callable[[Asked, Given], Given | bytes], tuple[int, ...]]] = {
+def _at_sign_in(change: Callable[[Any], Any]) -> Alter:
+    """Change what signing in gives; every other answer stays."""
+
+    def alter(asked: Asked, given: Given) -> Given:
+        return _in_json(given, change) if asked.sign_in and given.status == 200 else given
+
+    return alter
+
+
+def _elsewhere(change: Callable[[Any], Any]) -> Alter:
+    """Change the JSON of every answer but that to signing in, and the files of attachments."""
+
+    def alter(asked: Asked, given: Given) -> Given:
+        file = asked.method == "GET" and "/attachments/" in asked.path
+        return given if asked.sign_in or file else _in_json(given, change)
+
+    return alter
+
+
+_BROKEN_CHUNK = (
+    _OK.replace(b"Content-Length: 2", b"Transfer-Encoding: chunked").removesuffix(b"[]")
+    + b"1\r\n[\r\nZZ\r\n]\r\n"
+)
+ALTERATIONS: dict[str, tuple[Alter, tuple[int, ...]]] = {
     "a token with CR and LF": (
-        lambda asked, given: (
-            _in_json(
-                given,
-                lambda value: value | {"authenticationToken": value["authenticationToken"] + "\r\nX: 1"},
-            )
-            if asked.sign_in and given.status == 200
-            else given
-        ),
+        _at_sign_in(lambda value: value | {"authenticationToken": value["authenticationToken"] + "\r\nX: 1"}),
         (1,),
     ),
     "a token that Latin-1 cannot hold": (
-        lambda asked, given: (
-            _in_json(given, lambda value: value | {"authenticationToken": "токен-токен-\ud800"})
-            if asked.sign_in and given.status == 200
-            else given
-        ),
+        _at_sign_in(lambda value: value | {"authenticationToken": "токен-токен-\ud800"}),
+        (1,),
+    ),
+    "a token of a megabyte": (
+        _at_sign_in(lambda value: value | {"authenticationToken": "t" * 1_000_000}),
+        (1,),
+    ),
+    "an expiration beyond all calendars": (
+        _at_sign_in(lambda value: value | {"expiration": "99999-13-45T99:99:99.9Z"}),
         (1,),
     ),
     "a Date beyond all calendars": (
@@ -100,41 +136,14 @@ ALTERATIONS: dict[str, tuple[Callable[[Asked, Given], Given | bytes], tuple[int,
         lambda _, given: given.with_headers(("Date", "Mon, 01 Jan 0001 00:00:00 +2359")),
         (0,),
     ),
-    "nasty texts in every JSON": (_nasty_answer, (0, 1)),
+    "nasty texts in every JSON": (_elsewhere(_nasty), (0, 1)),
     "nasty texts as every answer": (_refusing, (1, 6)),
     "a chunk in the middle of each answer that is none": (
-        lambda asked, given: (
-            given
-            if asked.sign_in
-            else _OK.replace(b"Content-Length: 2", b"Transfer-Encoding: chunked").removesuffix(b"[]")
-            + b"1\r\n[\r\nZZ\r\n]\r\n"
-        ),
+        lambda asked, given: given if asked.sign_in else _BROKEN_CHUNK,
         (6,),
     ),
-    "a token of a megabyte": (
-        lambda asked, given: (
-            _in_json(given, lambda value: value | {"authenticationToken": "t" * 1_000_000})
-            if asked.sign_in and given.status == 200
-            else given
-        ),
-        (0, 1, 6),
-    ),
-    "an expiration beyond all calendars": (
-        lambda asked, given: (
-            _in_json(given, lambda value: value | {"expiration": "99999-13-45T99:99:99.9Z"})
-            if asked.sign_in and given.status == 200
-            else given
-        ),
-        (1,),
-    ),
-    "numbers beyond all measure in every JSON": (
-        lambda asked, given: given if asked.sign_in else _in_json(given, _immense),
-        (0, 1, 6),
-    ),
-    "identifiers that lead elsewhere": (
-        lambda asked, given: given if asked.sign_in else _in_json(given, _leading_elsewhere),
-        (0, 1, 6),
-    ),
+    "numbers beyond all measure in every JSON": (_elsewhere(_immense), (0,)),
+    "identifiers that lead elsewhere": (_elsewhere(_leading_elsewhere), (0, 1, 6)),
     "a header of control characters": (
         lambda _, given: given.with_headers(("X-Odd", "\x01\x02\x1b[2J")),
         (0, 1, 6),
@@ -142,7 +151,7 @@ ALTERATIONS: dict[str, tuple[Callable[[Asked, Given], Given | bytes], tuple[int,
 }
 
 
-def _altered_run(folder: Path, alter: Callable[[Asked, Given], Given | bytes], codes: tuple[int, ...]) -> str:
+def _altered_run(folder: Path, alter: Alter, codes: tuple[int, ...]) -> str:
     with altered(alter) as service:
         ended = honest(_run(folder, service, *SHORT_RUN), *codes, lines=3)
     verdict = _verdict(folder)
@@ -160,7 +169,7 @@ clauses = ["draft-get-content"]
 """
 
 
-def _altered_gate(folder: Path, alter: Callable[[Asked, Given], Given | bytes]) -> str:
+def _altered_gate(folder: Path, alter: Alter) -> str:
     (folder / "sdk.toml").write_text(_CONSUMER)
     with altered(alter) as service:
         ended = honest(_run(folder, service, "gate", "--consumer", "sdk.toml"), 0, 1, 6, lines=3)
@@ -179,7 +188,7 @@ def _retry_after(value: str) -> Callable[[Asked, Given], Given]:
         seen[asked.method] = seen.get(asked.method, 0) + 1
         if asked.sign_in or seen[asked.method] != 2:
             return given
-        return Given(429, [("Retry-After", value), ("Content-Type", "application/json")], b"{}")
+        return answered(b"{}", status=429).with_headers(("Retry-After", value))
 
     return alter
 
@@ -195,26 +204,12 @@ for value in ("9" * 400, "1e308", "-1", "nan", "Fri, 31 Dec 9999 23:59:59 -2359"
     probe(GROUP, f"run: Retry-After {value[:40]!r}")(partial(_waits, value=value))
 
 
-_TOKEN = Given(
-    200,
-    [("Content-Type", "application/json")],
-    b'{"authenticationToken": "token-of-the-author-0001", "expiration": "2999-01-01T00:00:00.0Z"}',
-).raw("POST")
-
-
 def _flood(status: int) -> Callable[[Asked], Iterator[bytes]]:
     def script(_: Asked) -> Iterator[bytes]:
         for _number in range(200_000):
             yield f"HTTP/1.1 {status} Wait\r\nX-Odd: 1\r\n\r\n".encode() * 50
 
     return script
-
-
-def _drip(_: Asked) -> Iterator[bytes]:
-    yield b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n["
-    while True:
-        time.sleep(1)
-        yield b" "
 
 
 def _json(body: bytes) -> bytes:
@@ -241,16 +236,13 @@ SCRIPTS: dict[str, Callable[[Asked], bytes | Iterator[bytes]]] = {
     ),
     "a flood of 100 Continue": _flood(100),
     "a flood of 103 Early Hints": _flood(103),
-    "one byte a second": _drip,
+    "one byte a second": drip,
     "no HTTP": lambda _: b"\x00\x01\x02" * 100,
     "a status that is none": lambda _: b"HTTP/1.1 abc OK\r\n\r\n",
     "a header line without end": lambda _: b"HTTP/1.1 200 OK\r\nX: " + b"x" * 2_000_000,
     "100,000 headers": lambda _: b"HTTP/1.1 200 OK\r\n" + b"X: 1\r\n" * 100_000 + b"\r\n",
     "control characters in headers": lambda _: _OK.replace(b"OK\r\n", b"OK\r\nX-Odd: \x00\x01\x1b[2J\r\n"),
-    "a chunk in the middle that is none": lambda _: (
-        _OK.replace(b"Content-Length: 2", b"Transfer-Encoding: chunked").removesuffix(b"[]")
-        + b"1\r\n[\r\nZZ\r\n]\r\n"
-    ),
+    "a chunk in the middle that is none": lambda _: _BROKEN_CHUNK,
     "a length larger than the body": lambda _: _OK.replace(b"Length: 2", b"Length: 2000"),
     "a length below zero": lambda _: _OK.replace(b"Length: 2", b"Length: -2"),
     "two lengths": lambda _: _OK.replace(b"Length: 2", b"Length: 2\r\nContent-Length: 900"),
@@ -281,7 +273,7 @@ SCRIPTS: dict[str, Callable[[Asked], bytes | Iterator[bytes]]] = {
 def _scripted_command(folder: Path, script: Any, words: tuple[str, ...]) -> str:
     def after_sign_in(asked: Asked) -> Any:
         """What `call` is about comes after it has signed in; `doctor` finds it at once."""
-        return _TOKEN if asked.sign_in and words[0] == "call" else script(asked)
+        return TOKEN.raw(asked.method) if asked.sign_in and words[0] == "call" else script(asked)
 
     began = time.monotonic()
     with scripted(after_sign_in) as service:
@@ -305,7 +297,7 @@ def _redirected(folder: Path) -> str:
     with scripted(lambda asked: Given(200, [], b"[]").raw(asked.method)) as elsewhere:
 
         def script(asked: Asked) -> bytes:
-            return _TOKEN if asked.sign_in else _away(f"{elsewhere.url}/there")
+            return TOKEN.raw(asked.method) if asked.sign_in else _away(f"{elsewhere.url}/there")
 
         with scripted(script) as service:
             words = ("--target", str(service.settings(folder)))

@@ -20,8 +20,8 @@ from tests.meta.hostile.probe import (
     SHORT_RUN,
     START,
     TINY_RUN,
-    WHOLE_RUN,
     Ended,
+    Running,
     Skipped,
     command,
     descriptor,
@@ -117,7 +117,7 @@ def _full_disk(folder: Path) -> None:
 def _removed_reports(folder: Path) -> None:
     reports = folder / "reports"
 
-    def remove(process: subprocess.Popen[bytes]) -> None:
+    def remove(process: Running) -> None:
         while process.poll() is None and not list(reports.glob("*/journal-main.jsonl")):
             time.sleep(0.05)
         time.sleep(0.5)
@@ -169,7 +169,7 @@ for started, codes in {
 
 
 def _optimised(folder: Path, how: dict[str, str], python: tuple[str, ...]) -> None:
-    ended = honest(command(folder, *TINY_RUN, python=python, environment=how), 4)
+    ended = honest(command(folder, *TINY_RUN, python=python, environment=how, fresh=True), 4)
     expect("assertions" in ended.err, "does not say why")
 
 
@@ -189,7 +189,7 @@ MOMENTS = {
 def _signalled(
     folder: Path, number: signal.Signals, moment: tuple[str, float], words: tuple[str, ...]
 ) -> None:
-    def send(process: subprocess.Popen[bytes]) -> None:
+    def send(process: Running) -> None:
         sign, later = moment
         while process.poll() is None and not list(folder.glob(sign)):
             time.sleep(0.01)
@@ -221,7 +221,7 @@ for number, when, how in product((signal.SIGTERM, signal.SIGHUP), MOMENTS, WORKE
 
 @probe(GROUP, "run: under nohup, the terminal is closed")
 def _nohup(folder: Path) -> None:
-    def send(process: subprocess.Popen[bytes]) -> None:
+    def send(process: Running) -> None:
         time.sleep(3.0)
         process.send_signal(signal.SIGHUP)
 
@@ -297,10 +297,11 @@ for descriptors in ((0,), (1,), (2,), (0, 1, 2)):
     )
 
 
-def _folder_of_runs(folder: Path, place: Callable[[Path], None], codes: tuple[int, ...]) -> str:
+def _folder_of_runs(folder: Path, name: str, place: Callable[[Path], None], codes: tuple[int, ...]) -> str:
     reports = folder / "reports"
     place(reports)
-    ended = honest(command(folder, *WHOLE_RUN), *codes, lines=4)
+    # What a tiny run is narrowed by keeps it out of the history.
+    ended = honest(command(folder, *(SHORT_RUN if "history" in name else TINY_RUN)), *codes, lines=4)
     latest = reports / "latest"
     expect(not latest.is_symlink() or latest.resolve().is_dir(), "latest leads nowhere")
     return f"exit {ended.code}"
@@ -330,7 +331,7 @@ IN_THE_WAY: dict[str, tuple[Callable[[Path], None], tuple[int, ...]]] = {
     "the history's lock is a folder": (_with(".history.jsonl.lock", Path.mkdir), (0, 3, 4)),
 }
 for name, (place, codes) in IN_THE_WAY.items():
-    probe(GROUP, f"run: {name}")(partial(_folder_of_runs, place=place, codes=codes))
+    probe(GROUP, f"run: {name}")(partial(_folder_of_runs, name=name, place=place, codes=codes))
 
 
 @probe(GROUP, "run: the temporary folder is not there")
@@ -342,7 +343,7 @@ def _no_temporary_folder(folder: Path) -> str:
 @probe(GROUP, "run: the output is ASCII alone")
 def _ascii(folder: Path) -> str:
     more = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
-    return f"exit {honest(command(folder, *TINY_RUN, environment=more), 0).code}"
+    return f"exit {honest(command(folder, *TINY_RUN, environment=more, fresh=True), 0).code}"
 
 
 @probe(GROUP, "run: a name of a folder that a terminal would obey")
@@ -352,10 +353,8 @@ def _nasty_folder(folder: Path) -> str:
     return f"exit {honest(command(folder, *TINY_RUN, cwd=place), 0).code}"
 
 
-def _while_it_runs(
-    folder: Path, meddle: Callable[[Path, subprocess.Popen[bytes]], None], codes: tuple[int, ...]
-) -> str:
-    def wait(process: subprocess.Popen[bytes]) -> None:
+def _while_it_runs(folder: Path, meddle: Callable[[Path, Running], None], codes: tuple[int, ...]) -> str:
+    def wait(process: Running) -> None:
         while process.poll() is None and not list(folder.glob("reports/*/journal-main.jsonl")):
             time.sleep(0.02)
         time.sleep(1.0)
@@ -365,35 +364,35 @@ def _while_it_runs(
     return f"exit {honest(command(folder, *SHORT_RUN, meanwhile=wait), *codes, lines=4).code}"
 
 
-def _empty_the_journal(folder: Path, _: subprocess.Popen[bytes]) -> None:
+def _empty_the_journal(folder: Path, _: Running) -> None:
     for path in folder.glob("reports/*/journal-main.jsonl"):
         os.truncate(path, 0)
 
 
-def _remove_the_ledger(folder: Path, _: subprocess.Popen[bytes]) -> None:
+def _remove_the_ledger(folder: Path, _: Running) -> None:
     for path in folder.glob("reports/*/ledger*.jsonl"):
         path.unlink()
 
 
-def _remove_private_folders(folder: Path, _: subprocess.Popen[bytes]) -> None:
+def _remove_private_folders(folder: Path, _: Running) -> None:
     for path in (folder / "tmp").iterdir():
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _end_children(_: Path, process: subprocess.Popen[bytes]) -> None:
+def _end_children(_: Path, process: Running) -> None:
     for path in Path(f"/proc/{process.pid}/task").glob("*/children"):
         for child in path.read_text().split():
             os.kill(int(child), signal.SIGKILL)
 
 
-def _rest(_: Path, process: subprocess.Popen[bytes]) -> None:
+def _rest(_: Path, process: Running) -> None:
     process.send_signal(signal.SIGSTOP)
     time.sleep(3.0)
     process.send_signal(signal.SIGCONT)
 
 
 #: What a neighbour does meanwhile, and how the run may end.
-NEIGHBOURS: dict[str, tuple[Callable[[Path, subprocess.Popen[bytes]], None], tuple[int, ...]]] = {
+NEIGHBOURS: dict[str, tuple[Callable[[Path, Running], None], tuple[int, ...]]] = {
     "empties the journal": (_empty_the_journal, (3, 4)),
     "removes the ledger": (_remove_the_ledger, (0, 3)),
     "clears the temporary folder": (_remove_private_folders, (0, 3, 6)),

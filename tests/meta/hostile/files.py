@@ -3,21 +3,22 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 import threading
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tests.meta.hostile.probe import (
-    PATIENCE,
+    OURS,
+    OUTPUT,
+    SHORT_RUN,
     TINY_RUN,
-    WHOLE_RUN,
+    Running,
     Skipped,
     Wrong,
     command,
@@ -27,12 +28,12 @@ from tests.meta.hostile.probe import (
     probe,
     run_folders,
 )
-from tests.meta.hostile.service import Asked, Given, accounts, altered, scripted
-from tests.meta.program import CHECKOUT, clean_environment
+from tests.meta.hostile.service import accounts, altered, empty_lists, scripted
+from tests.meta.program import CHECKOUT
 
 GROUP = "files"
 #: A target where nothing listens; nothing may get as far as that with a file that cannot be used.
-_NOWHERE = {
+NOWHERE = {
     "REGISTRY_BASE_URL": "http://127.0.0.1:9",
     "REGISTRY_EMAIL": "a@b.test",
     "REGISTRY_PASSWORD": "not-a-password",
@@ -42,59 +43,54 @@ _MADE: dict[str, Path] = {}
 _MAKING = threading.Lock()
 
 
+#: Runs of some seconds whose reports are altered.
+SAMPLES = {
+    "finding": (*TINY_RUN, *_BROKEN),
+    "shard": (*TINY_RUN, "--shard", "1/1"),
+    "shard with findings": (*TINY_RUN, "--shard", "1/1", *_BROKEN),
+    "whole": SHORT_RUN,
+}
+
+
 def _sample(kind: str) -> Path:
-    """A folder with the reports of a run of some seconds, made once: with a finding, of a shard, or with a history."""
+    """A folder with the reports of a run, made once."""
     with _MAKING:
         if kind not in _MADE:
             folder = CHECKOUT / "build" / "hostile" / kind
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            more = {
-                "finding": (*TINY_RUN, *_BROKEN),
-                "shard": (*TINY_RUN, "--shard", "1/1"),
-                "shard with findings": (*TINY_RUN, "--shard", "1/1", *_BROKEN),
-                "whole": WHOLE_RUN,
-            }
-            honest(command(folder, *more[kind]), int("finding" in kind), lines=3)
+            honest(command(folder, *SAMPLES[kind]), int("finding" in kind), lines=3)
             _MADE[kind] = folder
         return _MADE[kind]
 
 
-def _copied(folder: Path, kind: str) -> Path:
+def copied(folder: Path, kind: str) -> Path:
     """A folder to work in, in an empty one, with a run's reports of its own."""
     place = folder / "around" / "work"
-    shutil.copytree(_sample(kind), place, symlinks=True, ignore=shutil.ignore_patterns("std*", "tmp"))
+    shutil.copytree(_sample(kind), place, symlinks=True, ignore=shutil.ignore_patterns(f"{OUTPUT}*", "tmp"))
     return place
 
 
-def _every_value(
-    folder: Path, file: Callable[[Path], Path], words: Callable[[Path], list[str]], **order: Any
-) -> str:
-    place = _copied(folder, order.pop("kind", "finding"))
-    path = file(place)
-    line = order.pop("event", None)
-    if line is not None:
-        lines = path.read_text("utf-8").split("\n")
-        order["line"] = next(at for at, text in enumerate(lines) if f'"kind":"{line}"' in text)
-    order = {"file": str(path), "words": words(place), "most": 150, "codes": [4], "troubles": 1} | order
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.meta.hostile.altered_files", json.dumps(order)],
-        cwd=place,
-        env=clean_environment(PYTHONPATH=str(CHECKOUT), **_NOWHERE),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    if done.returncode:
-        raise Wrong(f"the batch broke: {done.stderr.strip().splitlines()[-1:]}")
-    result = json.loads(done.stdout.splitlines()[-1])
+def _every_value(folder: Path, altered_file: "Altered") -> str:
+    place = copied(folder, altered_file.sample)
+    path = altered_file.file(place)
+    order: dict[str, Any] = {"file": str(path), "codes": altered_file.codes, "most": 150, "troubles": 1}
+    order |= altered_file.order
+    order["words"] = [
+        word.format(run=_run(place), file=path, folder=path.parent) for word in altered_file.words.split()
+    ]
+    order["line"] = line_of(path, altered_file)
+    words = ("tests.meta.hostile.altered_files", json.dumps(order))
+    done = command(place, *words, environment=NOWHERE, kind="module")
+    if done.code:
+        raise Wrong(f"the batch broke: {done.err.strip().splitlines()[-1:]}")
+    result = json.loads(done.out.splitlines()[-1])
     if result["wrong"]:
         number = sum(times for _, times in result["wrong"])
         raise Wrong(
             f"{number} of {result['tried']}: " + " | ".join(f"{said} ({n})" for said, n in result["wrong"])
         )
-    return f"{result['tried']} values: exits {result['codes']}"
+    return f"{result['tried']} of {result['every']} values: exits {result['codes']}"
 
 
 def _run(place: Path) -> Path:
@@ -146,13 +142,17 @@ def _abandoned(place: Path) -> Path:
     """The folder of a run on the target where nothing listens, as one that was killed leaves it."""
     run = _run(place)
     facts = json.loads((run / "run.json").read_text())
-    facts |= {"base_url": _NOWHERE["REGISTRY_BASE_URL"], "finished": None, "process": None}
+    facts |= {"base_url": NOWHERE["REGISTRY_BASE_URL"], "finished": None, "process": None}
     facts["started"] = "2020-01-01T00:00:00+00:00"
     (run / "run.json").write_text(json.dumps(facts))
     entry = {"number": 1, "operation": "saveDraft", "what": "draft", "realm": "abs-dev", "role": "author"}
     entry |= {"identifier": f"rc-{facts['token']}0001-draft", "state": "created", "by": "main"}
     (run / "ledger.jsonl").write_text(json.dumps(entry | {"at": facts["started"]}) + "\n")
     return run
+
+
+def _left_ledger(place: Path) -> Path:
+    return _abandoned(place) / "ledger.jsonl"
 
 
 def _swept(place: Path) -> Path:
@@ -227,204 +227,138 @@ def _sample_document(place: Path) -> Path:
     return _written("document.json", _DOCUMENT)(place)
 
 
-EVERYTHING: dict[str, dict[str, Any]] = {
-    "replay: a finding": {
-        "file": _finding,
-        "words": lambda place: ["replay", str(_finding(place)), "--times", "1"],
-        "codes": [4, 6],
-    },
-    "replay: a HAR": {
-        "file": _har,
-        "words": lambda _: ["replay", "traffic.har", "--times", "1"],
-        "codes": [4, 6],
-    },
-    "check: a HAR": {"file": _har, "words": lambda _: ["check", "traffic.har"], "codes": [0, 1, 4, 5, 6]},
-    "consumer from-har: a HAR": {
-        "file": _har,
-        "words": lambda _: ["consumer", "from-har", "traffic.har"],
-        "codes": [0, 4],
-    },
-    "init: a HAR": {
-        "file": _har,
-        "words": lambda _: ["init", "x", "--from-har", "traffic.har", "--no-look", "--dry-run"],
-        "codes": [0, 4],
-    },
-    "list findings: verdict.json": {
-        "file": lambda place: _run(place) / "verdict.json",
-        "words": lambda place: ["list", "findings", "--run", str(_run(place))],
-        "codes": [0, 4],
-    },
-    "explain: verdict.json": {
-        "file": lambda place: _run(place) / "verdict.json",
-        "words": lambda _: ["explain", "draft-get-content"],
-        "codes": [0, 4],
-    },
-    "drift show: observations.json": {
-        "file": lambda place: _run(place) / "observations.json",
-        "words": lambda _: ["drift", "show"],
-        "codes": [0, 1, 4],
-    },
-    "drift accept: observations.json": {
-        "file": lambda place: _run(place) / "observations.json",
-        "words": lambda _: ["drift", "accept"],
-        "codes": [0, 4],
-    },
-    "drift show: a baseline": {
-        "kind": "whole",
-        "file": _baseline,
-        "words": lambda _: ["drift", "show"],
-        "codes": [0, 1, 4],
-    },
-    "history: history.jsonl": {
-        "kind": "whole",
-        "file": lambda place: place / "reports" / "history.jsonl",
-        "words": lambda _: ["history"],
-        "line": 0,
-        "codes": [0, 4],
-    },
-    "merge: run.json": {
-        "kind": "shard",
-        "troubles": 2,
-        "file": lambda place: _run(place) / "run.json",
-        "words": lambda _: ["merge", "reports", "--reports", "merged"],
-        "codes": [0, 4, 6],
-        "most": 60,
-    },
-    "merge: the ledger": {
-        "kind": "shard",
-        "file": lambda place: _run(place) / "ledger.jsonl",
-        "words": lambda _: ["merge", "reports", "--reports", "merged"],
-        "line": 0,
-        "codes": [0],
-        "most": 20,
-    },
-    "sweep: run.json": {
-        "file": lambda place: _run(place) / "run.json",
-        "words": lambda _: ["sweep", "--dry-run"],
-        "codes": [6],
-        "most": 60,
-    },
+def _settings(place: Path) -> Path:
+    return _sample_document(place).with_name("x.toml")
+
+
+@dataclass(frozen=True)
+class Altered:
+    """A file of which each value is replaced, one after another, and the command that reads it.
+
+    Attributes:
+        file: Gives or makes the file, in a folder with the reports of a run.
+        words: Of the command; `{run}` and `{file}` stand for their paths.
+        codes: What the command may end with.
+        sample: Whose reports they are (see `SAMPLES`).
+        line: The number of the line that is altered, or the kind of the event in it; None for a file that is whole.
+        order: More for `altered_files`.
+    """
+
+    file: Callable[[Path], Path]
+    words: str
+    codes: tuple[int, ...]
+    sample: str = "finding"
+    line: int | str | None = None
+    order: Mapping[str, Any] = field(default_factory=dict)
+
+
+def line_of(path: Path, altered_file: Altered) -> int | None:
+    """The number of the line that is altered."""
+    if not isinstance(altered_file.line, str):
+        return altered_file.line
+    lines = path.read_text("utf-8").split("\n")
+    return next(at for at, text in enumerate(lines) if f'"kind":"{altered_file.line}"' in text)
+
+
+def _in_run(name: str) -> Callable[[Path], Path]:
+    return lambda place: _run(place) / name
+
+
+def _history(place: Path) -> Path:
+    return place / "reports" / "history.jsonl"
+
+
+_KILL_RATE = '{"failed": 1, "drawn": 60, "seed": 1, "command": "prove"}'
+_MERGE = "merge reports --reports merged"
+EVERYTHING = {
+    "replay: a finding": Altered(_finding, "replay {file} --times 1", (4, 6)),
+    "replay: a HAR": Altered(_har, "replay {file} --times 1", (4, 6)),
+    "replay: a saved call": Altered(_saved_call, "replay {file} --times 1", (4, 6)),
+    "replay: a finding in a zip": Altered(
+        _finding, "replay {folder}/x.zip --times 1", (4, 6), order={"packed": ["x.zip", "findings/x.json"]}
+    ),
+    "check: a HAR": Altered(_har, "check {file}", (0, 1, 4, 5, 6)),
+    "consumer from-har: a HAR": Altered(_har, "consumer from-har {file}", (0, 4)),
+    "init: a HAR": Altered(_har, "init x --from-har {file} --no-look --dry-run", (0, 4)),
+    "list findings: verdict.json": Altered(_in_run("verdict.json"), "list findings --run {run}", (0, 4)),
+    "explain: verdict.json": Altered(_in_run("verdict.json"), "explain draft-get-content", (0, 4)),
+    "can-release: verdict.json": Altered(
+        _in_run("verdict.json"), "can-release --target sandbox", (0, 1, 4, 6), "whole"
+    ),
+    "site: verdict.json of a kept run": Altered(
+        _in_run("verdict.json"), "site reports -o site", (0, 4), "whole", order={"most": 30}
+    ),
+    "site: a night in the archive of a site": Altered(
+        _night,
+        "site runs/runs.zip -o site",
+        (0, 4),
+        "whole",
+        order={"packed": ["runs.zip", "00000-a.json"], "most": 60},
+    ),
+    "drift show: observations.json": Altered(_in_run("observations.json"), "drift show", (0, 1, 4)),
+    "drift accept: observations.json": Altered(_in_run("observations.json"), "drift accept", (0, 4)),
+    "drift show: a baseline": Altered(_baseline, "drift show", (0, 1, 4), "whole"),
+    "sandbox --like: observations.json": Altered(
+        _in_run("observations.json"),
+        "sandbox --like {file}",
+        (0, 4),
+        order={"beginning": ["contracts.sandbox.serve", "main"]},
+    ),
+    "history: history.jsonl": Altered(_history, "history", (0, 4), "whole", 0),
+    "history merge: history.jsonl": Altered(
+        _history, "history merge {file} -o together.jsonl", (0, 4), "whole", 0
+    ),
+    "merge: run.json": Altered(
+        _in_run("run.json"), _MERGE, (0, 4, 6), "shard", order={"troubles": 2, "most": 60}
+    ),
+    "merge: the ledger": Altered(_in_run("ledger.jsonl"), _MERGE, (0,), "shard", 0, {"most": 20}),
     **{
-        f"merge: {event} in a journal": {
-            "kind": "shard",
-            "file": lambda place: _run(place) / "journal-main.jsonl",
-            "words": lambda _: ["merge", "reports", "--reports", "merged"],
-            "event": event,
-            "codes": [0, 3, 4, 5, 6],
-            "most": 40,
-        }
-        for event in ("start", "begin", "case", "observation", "exchange", "end")
+        f"merge: {event} in a journal": Altered(
+            _in_run("journal-main.jsonl"), _MERGE, codes, sample, event, {"most": 40}
+        )
+        for sample, events, codes in (
+            ("shard", "start begin case observation exchange end", (0, 3, 4, 5, 6)),
+            ("shard with findings", "finding untested narrowed", (0, 1, 3, 4, 5, 6)),
+        )
+        for event in events.split()
     },
+    "can-release --consumer: a consumer file": Altered(
+        _written("x.toml", _CONSUMER),
+        "can-release --target sandbox --consumer {file}",
+        (0, 1, 4, 6),
+        "whole",
+    ),
+    "can-release --deviations: accepted deviations": Altered(
+        _written("x.toml", _DEVIATIONS),
+        "can-release --target sandbox --deviations {file}",
+        (0, 1, 4, 6),
+        "whole",
+    ),
+    "doctor: settings of a target": Altered(_settings, "doctor --target {file}", (4, 6)),
+    "doctor: a sample document": Altered(_sample_document, "doctor --target x.toml", (4, 6)),
+    "sweep: run.json": Altered(_in_run("run.json"), "sweep --dry-run", (6,), order={"most": 60}),
+    "sweep: the ledger of a run that was killed": Altered(_left_ledger, "sweep --dry-run", (6,), line=0),
+    "sweep: swept.json": Altered(_swept, "sweep --dry-run", (6,)),
+    "prove --floor: a kill rate": Altered(
+        _written("floor.json", _KILL_RATE),
+        "prove --part drawn --floor {file}",
+        (0, 4),
+        order={"beginning": ["contracts.proving.proof", "preload"]},
+    ),
     **{
-        f"merge: {event} in a journal": {
-            "kind": "shard with findings",
-            "file": lambda place: _run(place) / "journal-main.jsonl",
-            "words": lambda _: ["merge", "reports", "--reports", "merged"],
-            "event": event,
-            "codes": [0, 1, 3, 4, 5, 6],
-            "most": 40,
-        }
-        for event in ("finding", "untested", "narrowed")
-    },
-    "can-release: verdict.json": {
-        "kind": "whole",
-        "file": lambda place: _run(place) / "verdict.json",
-        "words": lambda _: ["can-release", "--target", "sandbox"],
-        "codes": [0, 1, 4, 6],
-    },
-    "can-release --consumer: a consumer file": {
-        "kind": "whole",
-        "file": _written("x.toml", _CONSUMER),
-        "words": lambda _: ["can-release", "--target", "sandbox", "--consumer", "x.toml"],
-        "codes": [0, 1, 4, 6],
-    },
-    "can-release --deviations: accepted deviations": {
-        "kind": "whole",
-        "file": _written("x.toml", _DEVIATIONS),
-        "words": lambda _: ["can-release", "--target", "sandbox", "--deviations", "x.toml"],
-        "codes": [0, 1, 4, 6],
-    },
-    "doctor: settings of a target": {
-        "file": lambda place: _sample_document(place).with_name("x.toml"),
-        "words": lambda _: ["doctor", "--target", "x.toml"],
-        "codes": [4, 6],
-    },
-    "doctor: a sample document": {
-        "file": _sample_document,
-        "words": lambda _: ["doctor", "--target", "x.toml"],
-        "codes": [4, 6],
-    },
-    "site: verdict.json of a kept run": {
-        "kind": "whole",
-        "file": lambda place: _run(place) / "verdict.json",
-        "words": lambda _: ["site", "reports", "-o", "site"],
-        "codes": [0, 4],
-        "most": 30,
-    },
-    "site: a night in the archive of a site": {
-        "kind": "whole",
-        "file": _night,
-        "packed": ["runs.zip", "00000-a.json"],
-        "words": lambda _: ["site", "runs/runs.zip", "-o", "site"],
-        "codes": [0, 4],
-        "most": 60,
-    },
-    "history merge: history.jsonl": {
-        "kind": "whole",
-        "file": lambda place: place / "reports" / "history.jsonl",
-        "words": lambda _: ["history", "merge", "reports/history.jsonl", "-o", "together.jsonl"],
-        "line": 0,
-        "codes": [0, 4],
-    },
-    "replay: a saved call": {
-        "file": _saved_call,
-        "words": lambda place: ["replay", str(_saved_call(place)), "--times", "1"],
-        "codes": [4, 6],
-    },
-    "replay: a finding in a zip": {
-        "file": _finding,
-        "packed": ["x.zip", "findings/x.json"],
-        "words": lambda place: ["replay", str(_finding(place).with_name("x.zip")), "--times", "1"],
-        "codes": [4, 6],
-        "most": 60,
-    },
-    "sweep: the ledger of a run that was killed": {
-        "file": lambda place: _abandoned(place) / "ledger.jsonl",
-        "words": lambda _: ["sweep", "--dry-run"],
-        "line": 0,
-        "codes": [6],
-    },
-    "sweep: swept.json": {"file": _swept, "words": lambda _: ["sweep", "--dry-run"], "codes": [6]},
-    "sandbox --like: observations.json": {
-        "file": lambda place: _run(place) / "observations.json",
-        "words": lambda place: ["sandbox", "--like", str(_run(place) / "observations.json")],
-        "beginning": ["contracts.sandbox.serve", "main"],
-        "codes": [0, 4],
-    },
-    "prove --floor: a kill rate": {
-        "file": _written("floor.json", '{"failed": 1, "drawn": 60, "seed": 1, "command": "prove"}'),
-        "words": lambda _: ["prove", "--part", "drawn", "--floor", "floor.json"],
-        "beginning": ["contracts.proving.proof", "preload"],
-        "codes": [0, 4],
-    },
-    **{
-        f"contracts.reports: {what}": {
-            "kind": "whole",
-            "file": file,
-            "words": lambda place: ["contracts.reports", str(_run(place)), "--format", "verdict"],
-            "codes": [0, 1, 4, 6],
-            "most": 40,
-        }
+        f"contracts.reports: {what}": Altered(
+            file, "contracts.reports {run} --format verdict", (0, 1, 4, 6), "whole", order={"most": 40}
+        )
         for what, file in {
             "past.json": _past,
             "drift.json": lambda place: _judged_drift(place) / "drift.json",
             "baseline.yaml of the run": lambda place: _judged_drift(place) / "baseline.yaml",
-            "run.json": lambda place: _run(place) / "run.json",
+            "run.json": _in_run("run.json"),
         }.items()
     },
 }
-for name, order in EVERYTHING.items():
-    probe(GROUP, name)(partial(_every_value, **order))
+for name, of in EVERYTHING.items():
+    probe(GROUP, name)(partial(_every_value, altered_file=of))
 
 
 #: What stands where a file is expected, by how it is made.
@@ -437,7 +371,7 @@ SPECIAL: dict[str, Callable[[Path], None]] = {
 
 
 def _special_file(folder: Path, name: str, kind: str) -> None:
-    place = _copied(folder, "shard")
+    place = copied(folder, "shard")
     path = _run(place) / name
     path.unlink()
     SPECIAL[kind](path)
@@ -471,7 +405,7 @@ def _named_file(folder: Path, words: tuple[str, ...]) -> None:
         place.mkdir()
         make(place / words[-1].removeprefix("@"))
         try:
-            honest(command(place, *words, environment=_NOWHERE), 4)
+            honest(command(place, *words, environment=NOWHERE), 4)
         except Wrong as wrong:
             raise Wrong(f"{kind}: {wrong}") from None
 
@@ -479,7 +413,7 @@ def _named_file(folder: Path, words: tuple[str, ...]) -> None:
 def _terabyte(folder: Path, words: tuple[str, ...]) -> None:
     with (folder / words[-1].removeprefix("@")).open("wb") as file:
         file.truncate(1 << 40)
-    ended = honest(command(folder, *words, environment=_NOWHERE, limit=memory_limit(2 << 30)), 4)
+    ended = honest(command(folder, *words, environment=NOWHERE, limit=memory_limit(2 << 30)), 4)
     # `drift` has no run to show here, and reads no baseline.
     expect(
         words[0] == "drift" or "bytes" in ended.err or "File too large" in ended.err, f"says {ended.err!r}"
@@ -499,7 +433,7 @@ _MANY, _LARGE_TEXT = 1_000, "x" * 1_000_000
 def _gigabyte(folder: Path) -> str:
     if shutil.disk_usage(folder).free < 4 << 30:
         raise Skipped("no room for it here")
-    place = _copied(folder, "finding")
+    place = copied(folder, "finding")
     (entry,) = json.loads(_har(place).read_text("utf-8"))["log"]["entries"][:1]
     entry["response"]["content"] |= {"text": _LARGE_TEXT, "size": len(_LARGE_TEXT)}
     with (place / "large.har").open("w") as file:
@@ -510,7 +444,7 @@ def _gigabyte(folder: Path) -> str:
     began = time.monotonic()
     peaks: list[float] = []
 
-    def watch(process: subprocess.Popen[bytes]) -> None:
+    def watch(process: Running) -> None:
         while process.poll() is None:
             with suppress(OSError):
                 status = Path(f"/proc/{process.pid}/status").read_text().splitlines()
@@ -523,8 +457,8 @@ def _gigabyte(folder: Path) -> str:
 
 @probe(GROUP, "merge: the target's name leads out of the reports folder")
 def _leads_out(folder: Path) -> None:
-    place = _copied(folder, "shard")
-    path, ours = _run(place) / "run.json", {"merged", "stdout", "stderr", "tmp"}
+    place = copied(folder, "shard")
+    path, ours = _run(place) / "run.json", {"merged", *OURS}
     before = set(place.iterdir())
     for value in ("../../out", "/out", "a/b", "..\\out", "x\n"):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"target": value}))
@@ -546,7 +480,7 @@ _DANGEROUS = {
 
 @probe(GROUP, "replay: dangerous headers of a finding are not sent")
 def _dangerous_headers(folder: Path) -> str:
-    place = _copied(folder, "finding")
+    place = copied(folder, "finding")
     path = _finding(place)
     content = json.loads(path.read_text("utf-8"))
     for exchange in (*content["sequence"], *content["arranged"]):
@@ -574,12 +508,7 @@ def _dangerous_headers(folder: Path) -> str:
 
 @probe(GROUP, "sweep: a crafted run folder names the prefix of others")
 def _crafted_sweep(folder: Path) -> str:
-    def script(asked: Asked) -> bytes:
-        token = b'{"authenticationToken": "token-of-the-author-0001", "expiration": "2999-01-01T00:00:00.0Z"}'
-        body = token if asked.sign_in else b"[]"
-        return Given(200, [("Content-Type", "application/json")], body).raw(asked.method)
-
-    with scripted(script) as service:
+    with scripted(empty_lists) as service:
         settings = service.settings(folder)
         for number, token in enumerate(("", "a", "keep", "colleague", "../x", None, 7)):
             run = folder / "reports" / f"20200101-00000{number}-x"
@@ -637,6 +566,6 @@ for file, text, started in (
 
 @probe(GROUP, "drift show: YAML aliases of aliases")
 def _aliases(folder: Path) -> None:
-    place = _copied(folder, "finding")
+    place = copied(folder, "finding")
     (place / "bomb.yaml").write_text(ALIASES)
     honest(command(place, "drift", "show", "--baseline", "bomb.yaml"), 4)

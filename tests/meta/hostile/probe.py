@@ -1,21 +1,28 @@
 """A probe: one thing that the world does, and what is wrong with how a command takes it."""
 
+import atexit
 import os
 import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from tests.meta.program import CHECKOUT, clean_environment
+from tests.meta.program import CHECKOUT, Launched, Launcher, clean_environment, outputs
 
 #: Seconds after which a command hangs.
 PATIENCE = 240.0
+#: Where the output of a command is kept in its folder, and all that this puts beside what the command itself writes.
+OUTPUT = "stdout"
+OURS = frozenset({*(path.name for path in outputs(Path(OUTPUT))), "tmp"})
 START = ("-c", "from registry_contracts import main; main()")
 #: What a terminal would obey or reorder; line ends and the colours that commands use aside.
 _OBEYED = re.compile(
@@ -77,6 +84,20 @@ class Ended(NamedTuple):
         return self.out + self.err
 
 
+Running = subprocess.Popen[bytes] | Launched
+
+
+#: Ends what probes share; at the latest when this process ends.
+SHARED = ExitStack()
+atexit.register(SHARED.close)
+
+
+@cache
+def loaded() -> Launcher:
+    """The process that commands are forks of; it has loaded what they import."""
+    return SHARED.enter_context(Launcher.started(CHECKOUT))
+
+
 def command(
     folder: Path,
     *words: str,
@@ -85,8 +106,10 @@ def command(
     out: int | None = None,
     cwd: Path | None = None,
     environment: dict[str, str] | None = None,
-    meanwhile: Callable[[subprocess.Popen[bytes]], None] | None = None,
+    meanwhile: Callable[[Running], None] | None = None,
     patience: float = PATIENCE,
+    fresh: bool = False,
+    kind: str = "program",
 ) -> Ended:
     """Run `registry-contracts` in a folder, in a process of its own.
 
@@ -96,34 +119,39 @@ def command(
         out: A descriptor for its output; it is read otherwise.
         meanwhile: Called in a thread of its own while it runs.
         patience: Seconds after which it hangs.
+        fresh: In an interpreter of its own, as whatever is done to one needs; otherwise as a fork of one.
+        kind: `module` for one of the checkout in place of the program, by its name.
     """
     usual = {"TMPDIR": str(_made(folder / "tmp")), "PYTHONPATH": str(CHECKOUT)}
     ours = clean_environment(**(usual | (environment or {})))
-    with (folder / "stderr").open("w+b") as errors, (folder / "stdout").open("w+b") as output:
-        process = subprocess.Popen(
-            [sys.executable, *python, *START, *words],
-            cwd=cwd or folder,
-            env=ours,
-            stdin=subprocess.DEVNULL,
-            stdout=output if out is None else out,
-            stderr=errors,
-            preexec_fn=limit,  # noqa: PLW1509 - nothing but a system call or two
-        )
-        beside = threading.Thread(target=meanwhile, args=(process,)) if meanwhile else None
+    place, files = cwd or folder, outputs(folder / OUTPUT)
+    process: Running
+    if fresh or python or limit or out is not None:
+        with files[0].open("wb") as output, files[1].open("wb") as errors:
+            process = subprocess.Popen(
+                [sys.executable, *python, *START, *words],
+                cwd=place,
+                env=ours,
+                stdin=subprocess.DEVNULL,
+                stdout=output if out is None else out,
+                stderr=errors,
+                preexec_fn=limit,  # noqa: PLW1509 - nothing but a system call or two
+            )
+    else:
+        process = loaded().start(words, place, ours, files[0], kind=kind, forks_sandbox=kind == "program")
+    beside = threading.Thread(target=meanwhile, args=(process,)) if meanwhile else None
+    if beside:
+        beside.start()
+    try:
+        code = process.wait(patience)
+    except (subprocess.TimeoutExpired, TimeoutError):
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        raise Wrong(f"{words[0]} hangs") from None
+    finally:
         if beside:
-            beside.start()
-        try:
-            code = process.wait(patience)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            raise Wrong(f"{words[0]} hangs") from None
-        finally:
-            if beside:
-                beside.join()
-        output.seek(0)
-        errors.seek(0)
-        return Ended(code, *(file.read().decode("utf-8", "surrogateescape") for file in (output, errors)))
+            beside.join()
+    return Ended(code, *(file.read_bytes().decode("utf-8", "surrogateescape") for file in files))
 
 
 def honest(ended: Ended, *codes: int, lines: int = 1) -> Ended:
@@ -150,6 +178,8 @@ def shown_safely(ended: Ended) -> Ended:
 
 #: Beginnings of lines that a service or file would like to see in a log; nothing of ours begins like that.
 FORGED = ("::error", "verdict: forged", "##[")
+#: Stands for a number of thousands of digits, which no reader holds, until a text is written.
+LONG = "a number of 5000 digits"
 #: Texts that are no harm as data and much as output.
 NASTY = (
     "\x1b[2J\x1b]0;owned\x07",
@@ -174,25 +204,19 @@ def folder_of_its_own() -> Iterator[Path]:
         yield Path(name)
 
 
-#: A short run: each operation once in one realm.
+#: A short run, each operation once in one realm; it keeps a history, since nothing narrows it but realm and profile.
 SHORT_RUN = ("run", "--seed", "1", "--realm", "abs-dev", "--profile", "smoke")
-#: A short run that keeps a history: nothing narrows it but realm and profile.
-WHOLE_RUN = ("run", "--seed", "1", "--realm", "abs-dev", "--profile", "smoke")
 #: A run of a few seconds.
-TINY_RUN = (*WHOLE_RUN, "--operation", "getDraft")
+TINY_RUN = (*SHORT_RUN, "--operation", "getDraft")
 
 
 def file_limit(size: int) -> Callable[[], None]:
     """Limit the size of files that a process writes."""
-    import resource  # noqa: PLC0415 - not on every system
-
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 def memory_limit(size: int) -> Callable[[], None]:
     """Limit the memory that a process asks for."""
-    import resource  # noqa: PLC0415 - not on every system
-
     return lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
 
@@ -206,6 +230,3 @@ def descriptor(path: str) -> int:
 def run_folders(reports: Path) -> list[Path]:
     """The run folders in a reports folder, by their names."""
     return sorted(path for path in reports.glob("2*") if path.is_dir() and not path.is_symlink())
-
-
-Json = Any

@@ -6,17 +6,14 @@ import http.client
 import json
 import os
 import re
-import socket
-import subprocess
-import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
+from tests.meta.hostile.clients import proxied
 from tests.meta.hostile.probe import TINY_RUN, command, expect, honest, probe
-from tests.meta.hostile.service import Asked, Given, accounts, altered, scripted
+from tests.meta.hostile.service import Asked, Given, accounts, altered, answered, scripted
 
 GROUP = "secrets"
 _PASSWORD = "pass-word-7h3-S3cret!"
@@ -99,25 +96,15 @@ SIGN_INS: dict[str, bytes] = {
 
 
 def _sign_in(folder: Path, body: bytes) -> str:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = int(listener.getsockname()[1])
-    done: list[int] = []
-
-    def client(process: subprocess.Popen[bytes]) -> None:
-        while process.poll() is None and not done:
-            with suppress(OSError):
-                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-                connection.request("POST", "/api/v2013/authentication/token", body)
-                done.append(connection.getresponse().status)
-            time.sleep(0.1)
-
     def script(asked: Asked) -> bytes:
-        return Given(400, [("Content-Type", "text/plain")], b"what is " + asked.body).raw(asked.method)
+        return answered(b"what is " + asked.body, kind="text/plain", status=400).raw(asked.method)
 
-    with scripted(script) as service:
-        words = ("proxy", "--base-url", service.url, "--port", str(port), "--no-page", "--until-idle", "2")
-        ended = honest(command(folder, *words, meanwhile=client), 0, 1, 5, 6)
-    expect(done, "the client got no answer")
+    def speak(port: int) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection.request("POST", "/api/v2013/authentication/token", body)
+        return connection.getresponse().status
+
+    ended, _ = proxied(folder, script, speak, 0, 1, 5, 6)
     _stands_nowhere(folder, ended.all, {_PASSWORD, quote(_PASSWORD), _PASSWORD.upper()})
     return f"exit {ended.code}"
 
@@ -131,7 +118,7 @@ def _netrc(folder: Path) -> str:
     netrc = folder / ".netrc"
     netrc.write_text(f"machine 127.0.0.1 login someone password {_PASSWORD}\n")
     netrc.chmod(0o600)
-    with scripted(lambda asked: Given(200).raw(asked.method)) as hook:
+    with scripted(lambda asked: answered(b"").raw(asked.method)) as hook:
         words = (*TINY_RUN, "--notify", f"{hook.url}/hook")
         ended = honest(
             command(folder, *words, environment={"HOME": str(folder), "NETRC": os.fspath(netrc)}), 0

@@ -3,15 +3,18 @@
 import http.client
 import socket
 import ssl
+import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, SANDBOX_SETTINGS, EmbeddedSandbox
-from tests.meta.program import clean_environment
+from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, SANDBOX_SETTINGS
+from tests.meta.hostile.probe import loaded
+from tests.meta.sandbox_client import running
 
 _PATIENCE: Final = 60.0
 _LONGEST_HEAD: Final = 1 << 20
@@ -50,6 +53,29 @@ class Given:
         length = [f"Content-Length: {len(self.body)}"] if self.body or self.status not in (204, 304) else []
         head = "\r\n".join([*lines, *length, "Connection: close", "", ""])
         return head.encode("utf-8", "surrogateescape") + (b"" if method == "HEAD" else self.body)
+
+
+def answered(body: bytes = b"[]", *, kind: str = "application/json", status: int = 200) -> Given:
+    """An answer that a script makes up."""
+    return Given(status, [("Content-Type", kind)], body)
+
+
+TOKEN: Final = answered(
+    b'{"authenticationToken": "token-of-the-author-0001", "expiration": "2999-01-01T00:00:00.0Z"}'
+)
+
+
+def empty_lists(asked: Asked) -> bytes:
+    """Give a token to whoever signs in, and an empty list to any other request."""
+    return (TOKEN if asked.sign_in else answered()).raw(asked.method)
+
+
+def drip(_: Asked) -> Iterator[bytes]:
+    """Give one byte a second."""
+    yield b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n["
+    while True:
+        time.sleep(1)
+        yield b" "
 
 
 Alter = Callable[[Asked, Given], Given | bytes]
@@ -128,8 +154,11 @@ def scripted(script: Script, secure: ssl.SSLContext | None = None) -> Iterator[S
 @contextmanager
 def altered(alter: Alter) -> Iterator[Service]:
     """Serve a sandbox of its own whose answers are altered."""
-    with EmbeddedSandbox() as sandbox:
-        host = sandbox.base_url.removeprefix("http://")
+    with (
+        tempfile.TemporaryDirectory(prefix="hostile-") as folder,
+        running(loaded(), Path(folder), "--size-limit", str(DEFAULT_SIZE_LIMIT)) as sandbox,
+    ):
+        host = sandbox.url.removeprefix("http://")
 
         def relay(asked: Asked) -> bytes:
             upstream = http.client.HTTPConnection(host, timeout=_PATIENCE)
@@ -171,6 +200,3 @@ def _chunks(stream: "socket.SocketIO | object") -> Iterator[bytes]:
         yield stream.read(size)  # type: ignore[union-attr]
         stream.readline()  # type: ignore[union-attr]
     stream.readline()  # type: ignore[union-attr]
-
-
-__all__ = ["Asked", "Given", "Service", "accounts", "altered", "clean_environment", "scripted"]

@@ -4,7 +4,6 @@ import datetime
 import json
 import os
 import ssl
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -13,17 +12,10 @@ from pathlib import Path
 import trustme
 
 from tests.meta.hostile.probe import SHORT_RUN, TINY_RUN, Ended, command, expect, honest, probe, run_folders
-from tests.meta.hostile.service import Asked, Given, Service, accounts, altered, scripted
+from tests.meta.hostile.service import Asked, Service, accounts, altered, drip, empty_lists, scripted
 from tests.meta.program import CHECKOUT
 
 GROUP = "world"
-
-
-def _empty_list(asked: Asked) -> bytes:
-    token = b'{"authenticationToken": "token-of-the-author-0001", "expiration": "2999-01-01T00:00:00.0Z"}'
-    return Given(200, [("Content-Type", "application/json")], token if asked.sign_in else b"[]").raw(
-        asked.method
-    )
 
 
 def _aimed(folder: Path, service: Service, *words: str, **more: str) -> Ended:
@@ -51,7 +43,9 @@ def _clock(folder: Path) -> str:
         settings = str(service.settings(folder))
         paths = f"{folder / 'site'}{os.pathsep}{CHECKOUT}"
         more = accounts() | {"PYTHONPATH": paths}
-        ended = honest(command(folder, *SHORT_RUN, "--target", settings, environment=more), 0, 6, lines=3)
+        ended = honest(
+            command(folder, *SHORT_RUN, "--target", settings, environment=more, fresh=True), 0, 6, lines=3
+        )
     return f"exit {ended.code}"
 
 
@@ -67,7 +61,7 @@ def _secure(names: tuple[str, ...], folder: Path, *, expired: bool = False) -> I
     certificate.configure_cert(context)
     bundle = folder / "authority.pem"
     authority.cert_pem.write_to_path(str(bundle))
-    with scripted(_empty_list, context) as service:
+    with scripted(empty_lists, context) as service:
         yield service.url, str(bundle)
 
 
@@ -102,7 +96,7 @@ for name, (names, expired, known, codes) in CERTIFICATES.items():
 
 def _through_proxy(folder: Path, variables: Callable[[str], dict[str, str]], *, through: bool) -> str:
     """A proxy that hears the whole address; the target's own listener hears a path."""
-    with scripted(_empty_list) as proxy, scripted(_empty_list) as target:
+    with scripted(empty_lists) as proxy, scripted(empty_lists) as target:
         ended = _aimed(folder, target, "call", "listDrafts", **variables(proxy.url))
         honest(ended, 0, 1, 6, lines=3)
         heard = [each.path for each in proxy.asked]
@@ -126,7 +120,7 @@ for name, (variables, through) in PROXIES.items():
 def _proxy_password(folder: Path) -> str:
     with scripted(lambda _: b"HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n") as proxy:
         url = proxy.url.replace("//", "//someone:secret-of-the-proxy@")
-        with scripted(_empty_list) as target:
+        with scripted(empty_lists) as target:
             ended = _aimed(folder, target, "call", "listDrafts", http_proxy=url, no_proxy="")
     honest(ended, 1, 6, lines=3)
     expect("secret-of-the-proxy" not in ended.all, "shows the password")
@@ -206,16 +200,10 @@ for address in ADDRESSES:
 
 @probe(GROUP, "run: one byte a second from every operation but signing in")
 def _dripping(folder: Path) -> str:
-    def drip(asked: Asked) -> Iterator[bytes]:
-        if asked.sign_in:
-            yield _empty_list(asked)
-            return
-        yield b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n["
-        while True:
-            time.sleep(1)
-            yield b" "
+    def script(asked: Asked) -> bytes | Iterator[bytes]:
+        return empty_lists(asked) if asked.sign_in else drip(asked)
 
-    with scripted(drip) as service:
+    with scripted(script) as service:
         settings = service.settings(folder)
         settings.write_text(settings.read_text().replace("timeout_seconds = 30", "timeout_seconds = 3"))
         words = (*TINY_RUN, "--target", str(settings))

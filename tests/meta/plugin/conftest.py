@@ -82,7 +82,7 @@ class Runner:
     def start(self, *words: str) -> Launched:
         """Start bare pytest, for tests that interfere with it; `end` waits for it."""
         given = self._words(words, None)
-        return self._launcher.start(given, self.checkout, self._env(), self.scratch / "out", program=False)
+        return self._launcher.start(given, self.checkout, self._env(), self.scratch / "out", kind="pytest")
 
     def start_fresh(self, *words: str) -> "subprocess.Popen[str]":
         """Start bare pytest in an interpreter of its own, which the process list shows with its words and variables."""
@@ -110,7 +110,8 @@ class Runner:
     def __call__(self, *words: str, reports: Path | None = None, program: bool = False) -> Ended:
         """Run to the end; `program` for the command instead of bare pytest."""
         given = (["run"] if program else []) + self._words(words, reports, program=program)
-        ended = self._launcher.run(given, self.checkout, self._env(), self.scratch / "out", program=program)
+        kind = "program" if program else "pytest"
+        ended = self._launcher.run(given, self.checkout, self._env(), self.scratch / "out", kind=kind)
         return Ended(*ended, reports or self.reports)
 
     def sweep(self, *words: str) -> Ended:

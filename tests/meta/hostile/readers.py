@@ -1,0 +1,78 @@
+"""Every value of every file is replaced by every other kind: a reader takes the file, or refuses it in one line.
+
+The commands in `files` try a part of these values, since each costs them a hundred times as much.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from contracts.errors import UsageError
+from contracts.evidence import observations, record, run_folder, terms
+from contracts.exchanges import har
+from contracts.file_formats import read_file
+from contracts.history import runs
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import load_description
+from contracts.manual import recorded_sequence
+from contracts.reports.verdict_json import VerdictFile
+from contracts.session import ledger
+from contracts.settings.settings_reader import load_target
+from tests.meta.hostile.altered_files import texts
+from tests.meta.hostile.files import EVERYTHING, GROUP, NOWHERE, copied, line_of
+from tests.meta.hostile.probe import expect, probe
+
+Reader = Callable[[Path], Any]
+
+
+def _target(path: Path) -> Any:
+    return load_target(str(path.with_name("x.toml")), NOWHERE, path.parent)
+
+
+def _deviations(path: Path) -> Any:
+    return terms.read_deviations(path, path.name, load_catalogue(), load_description())
+
+
+def _consumer(path: Path) -> Any:
+    return terms.read_consumer(path, path.name, load_catalogue(), load_description())
+
+
+#: The reader of each file that a command reads.
+READERS: dict[str, Reader] = {
+    "replay: a finding": lambda path: recorded_sequence.find(str(path), path.parent, None, None),
+    "replay: a HAR": lambda path: recorded_sequence.find(str(path), path.parent, None, None),
+    "replay: a saved call": lambda path: recorded_sequence.find(str(path), path.parent, None, None),
+    "check: a HAR": lambda path: har.read_har(path, path.name),
+    "list findings: verdict.json": lambda path: read_file(path, VerdictFile),
+    "drift show: observations.json": observations.read_observations,
+    "history: history.jsonl": runs.read,
+    "merge: run.json": lambda path: run_folder.read_run_facts(path.parent),
+    "sweep: the ledger of a run that was killed": ledger.read_ledger,
+    "doctor: settings of a target": _target,
+    "doctor: a sample document": _target,
+    "can-release --deviations: accepted deviations": _deviations,
+    "can-release --consumer: a consumer file": _consumer,
+    **{name: record.read_journal for name in EVERYTHING if name.endswith("in a journal")},
+}
+
+
+def _read_all(folder: Path, name: str, read: Reader) -> str:
+    altered = EVERYTHING[name]
+    place = copied(folder, altered.sample)
+    path = altered.file(place)
+    ends: Counter[str] = Counter()
+    for text in texts(path, line_of(path, altered)):
+        path.write_text(text(), "utf-8", "surrogatepass")
+        try:
+            read(path)
+            ends["read"] += 1
+        except UsageError as refusal:
+            expect("\n" not in str(refusal), f"refuses in more than a line: {refusal}")
+            ends["refused"] += 1
+    return f"{ends['read']} values read, {ends['refused']} refused"
+
+
+for name, read in READERS.items():
+    probe(GROUP, f"{name}: read, every value")(partial(_read_all, name=name, read=read))
