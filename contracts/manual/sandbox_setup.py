@@ -94,6 +94,7 @@ _CREATE: Final = "createWorkflowRecord"
 _LIST: Final = ("list-fields", "listDrafts")
 _REFUSAL: Final = ("token-missing-answer", "getDraft|listDrafts|listAttachments|deleteDraft|saveDraft")
 _FAULTY: Final = ("errors-status", "createContact|updateContact")
+_MESSAGES: Final = r"\d{3} body\.messages(\[\]\S*)?"
 _FAULTS_OPEN: Final = ("contact-mandatory-empty", "updateContact")
 
 #: Of the signs of one variant, each is enough.
@@ -228,6 +229,8 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("message-under-error", *_FAULTY, r"\d{3} body\.error(\.\S*)?"),
     _Sign("message-under-error", "contact-update-answer", "updateContact", r"2\d\d body\.error(\.\S*)?"),
     _Sign("message-in-array", *_REFUSAL, r"4\d\d body\.(messages|errors)\[\]\S*|4\d\d body\[\]"),
+    # Where refusals are plain text, those with an errors array are JSON all the same.
+    _Sign("message-in-array", "errors-status|contact-create-answer|workflow-answer", ".*", _MESSAGES),
     # HTTP
     _Sign("content-type-optional", "content-type-missing", "createToken", "seen", _TAKEN),
     _Sign("content-type-any", "content-type-other", "saveDraft", "fault .*", _TAKEN),
@@ -297,6 +300,7 @@ _SCHEMA: Final = ("draft-save-schema-unknown", "saveDraft", "another")
 
 #: What becomes of a temporary file that is kept a second time, where the name is the document's by then.
 _TAKEN_NAME: Final = ("attachment-persist-twice", "persistTemporaryFile", "seen")
+_DRAFT_ELSEWHERE: Final = ("realm-missing-draft", "saveDraft", "missing")
 #: The name of one that was kept, seen only where it is found again.
 _PERSISTED_NAME: Final = ("attachment-persist-name", "persistTemporaryFile", "seen")
 #: Habit that is a status → where observations tell it, the first that does counts.
@@ -353,6 +357,8 @@ _REFUSING: Final = (
     "conflict",
     "media_type",
 )
+#: What accounts without rights are answered where nothing shows it.
+_FORBIDDEN: Final = "403"
 #: Statuses that may be those of a success, or of a refusal.
 _EITHER: Final = ("delete_missing_status", "validation_status")
 _OTHER_TYPE: Final = "fault header.Content-Type:unknown-value"
@@ -504,7 +510,7 @@ class _Reading:
 
     def _by_comparison(self, habits: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Clause and variant where a status tells something only beside those of other refusals."""
-        missing, forbidden = habits.get("not_found_status"), habits.get("forbidden_status")
+        missing, forbidden = habits.get("not_found_status"), habits.get("forbidden_status", _FORBIDDEN)
         seen = self._fact("draft-of-another", "getDraft", "seen")
         if re.fullmatch(r"4\d\d", seen):
             hidden = seen == missing != forbidden
@@ -593,16 +599,18 @@ class _Reading:
         """Clause and variant where drafts are refused for their content, or for another schema than before."""
         body = self._facts.get(("draft-save-body", "saveDraft"), {})
         faults_told = "draft" in self._members_of("draft-save-answer")
-        refused = body.get("taken.draft-get-content") == "false" and not faults_told
-        if refused and body.get("taken.draft-values-kept") == "true":
-            yield "draft-save-body", "unknown-fields-kept"
+        # Without a realm a draft is one of the default realm, where the terms of its own one may be others.
+        elsewhere = self._realm_is_optional() and re.fullmatch(_REFUSED, self._fact(*_DRAFT_ELSEWHERE))
+        refused = body.get("taken.draft-get-content") == "false" or bool(elsewhere)
+        if refused and not faults_told:
+            yield "draft-save-body", "draft-valid-only"
+            if body.get("taken.draft-values-kept") == "true":
+                yield "draft-save-body", "unknown-fields-kept"
+            return
         text_taken = body.get("taken.draft-text-kept") == "true"
         if text_taken and not body.get("taken.draft-values-kept") and not faults_told:
             # Values were saved in fields that no schema has.
             yield "draft-save-body", "draft-known-fields-only"
-            return
-        if refused:
-            yield "draft-save-body", "draft-valid-only"
             return
         if not re.fullmatch(_REFUSED, self._fact(*_SCHEMA)):
             return
@@ -661,9 +669,7 @@ class _Reading:
 
     def _defaults(self) -> Iterator[tuple[str, str, str]]:
         """What counts where a request does not say."""
-        # In another realm than the default one a draft is not found, yet a list is empty.
-        without_realm = (("getDraft", "missing"), ("listDrafts", "fault header.Realm:missing"))
-        if any(re.fullmatch(_TAKEN, self._fact("realm-missing-draft", *place)) for place in without_realm):
+        if self._realm_is_optional():
             yield "realm-missing-draft", "realm_required", "false"
         if re.fullmatch(r"\d+ errors", self._fact("workflow-unknown-member", _NAMED, "unknown")):
             yield "workflow-unknown-member", "unknown_submission_members_refused", "false"
@@ -678,6 +684,12 @@ class _Reading:
         items = self._fact("list-default-page", "listDrafts", "items")
         if items.isdigit() and items != _FEWEST_PAGE:
             yield "list-default-page", "list_default_top", items
+
+    def _realm_is_optional(self) -> bool:
+        """Whether a request without a realm was served; of another realm than the default one, a list alone tells."""
+        places = (("getDraft", "missing"), ("listDrafts", "fault header.Realm:missing"))
+        seen = (self._fact("realm-missing-draft", *place) for place in places)
+        return any(re.fullmatch(_TAKEN, status) for status in seen)
 
     def _unread(self) -> Iterator[str]:
         """Clauses that were observed and that nothing here reads."""

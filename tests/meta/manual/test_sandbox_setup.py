@@ -89,6 +89,8 @@ LOST = tuple(
 )
 RENAMED = ("attachment-name-unusual", "createAttachment", {"spaces": "renamed"})
 UPLOADED = ("attachment-success-status", "createAttachment", 201)
+WITHOUT_REALM = ("realm-missing-draft", "listDrafts", {"fault": "header.Realm:missing", "status": 200})
+TEXT = ("draft-save-body", "saveDraft", {"taken": {"draft-get-content": True, "draft-text-kept": True}})
 NOWHERE = (
     ("contact-identifier-origin", "createContact", "none"),
     ("contact-success-status", "createContact", 204),
@@ -103,6 +105,7 @@ UNLABELLED = ("content-type-missing", "createToken", 401)
         ((MISSING, FORBIDDEN, ("draft-of-another", "getDraft", 403)), "others-drafts-refused"),
         ((MISSING, FORBIDDEN, ("list-by-restricted", "listDrafts", 404)), "list-empty-404"),
         ((MISSING, FORBIDDEN, ("list-by-restricted", "listDrafts", 403)), "restricted-shut-out"),
+        ((MISSING, ("list-by-restricted", "listDrafts", 403)), "restricted-shut-out"),
         ((MISSING, FORBIDDEN, ("attachment-of-another", "listAttachments", 403)), "attachments-private"),
         (
             (WRONG, UNLABELLED, ("content-type-other", "createToken", {"nonsense": 415})),
@@ -128,6 +131,11 @@ UNLABELLED = ("content-type-missing", "createToken", 401)
         ((("attachment-empty-file", "createAttachment", {"status": 201, "listed": -1}),), "lists-late"),
         ((UPLOADED, ("attachment-success-status", "listAttachments", {"status": 200})), "lists-late"),
         ((UPLOADED, ("attachment-success-status", "listAttachments", 200)), None),
+        ((WITHOUT_REALM, TEXT, ("realm-missing-draft", "saveDraft", {"missing": 400})), "draft-valid-only"),
+        (
+            (WITHOUT_REALM, TEXT, ("realm-missing-draft", "saveDraft", {"missing": 201})),
+            "draft-known-fields-only",
+        ),
         (NOWHERE, "contacts-minted"),
         ((*NOWHERE, ("contact-success-status", "updateContact", 204)), None),
     ],
@@ -216,6 +224,14 @@ def test_what_is_furnished_is_told_by_where_it_stands(
 def test_a_receipt_on_listed_items_is_a_knob(tmp_path: Path) -> None:
     listed = answered("list-fields", "listDrafts", "200", "data.receipt")
     assert "--variant=list-items-volatile" in imitate(observed(tmp_path, answers=[listed])).options
+
+
+def test_messages_beside_faults_are_told_where_refusals_are_plain_text(tmp_path: Path) -> None:
+    text = answered("token-missing-answer", "getDraft", "401")
+    text["answers"]["401"] = {"types": ["text/plain"], "bodies": ["text"]}
+    faults = answered("errors-status", "createWorkflowRecord", "400", "messages")
+    options = imitate(observed(tmp_path, answers=[text, faults])).options
+    assert {"--variant=message-plain-text", "--variant=message-in-array"} <= set(options)
 
 
 @pytest.mark.parametrize("found", [True, False])
