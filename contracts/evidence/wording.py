@@ -231,9 +231,12 @@ def _forged(token: str) -> str:
 
 
 def request_line(exchange: Exchange) -> str:
-    """A request as a person would say it: method, address, and the account that sent it."""
-    role = f" as {exchange.role}" if exchange.role else ""
-    return f"{exchange.method} {plain_line(unquote(_address(exchange)), _LONGEST)}{role}"
+    """A request as a person would say it: method, address, and the account whose token it carries, if that is right."""
+    protected = exchange.operation in operations_with(protected=True)
+    who = f" as {exchange.role}" if exchange.role and token_fault(exchange) is None else ""
+    if protected and not exchange.request_headers.get("authorization"):
+        who = " without a token"
+    return f"{exchange.method} {plain_line(unquote(_address(exchange)), _LONGEST)}{who}"
 
 
 def stored_before(record: RunRecord, finding: Finding, last: Exchange) -> str:

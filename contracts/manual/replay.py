@@ -20,6 +20,7 @@ from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import UNKNOWN_BODY, Exchange, Response
 from contracts.exchanges.redaction import REDACTED, SWAPPED, TOKEN, UNKNOWN
+from contracts.exchanges.request_facts import EVERYTHING, subject_of
 from contracts.exchanges.transcript import body_size
 from contracts.file_formats import json_value
 from contracts.interface.description import Description, operations_with
@@ -325,15 +326,20 @@ _OWN_NUMBERS: Final = re.compile(
     r"_?id|.*(Id|ID|_id)|_?rev|.*[rR]evision|version|etag|total|count|size|created.*|updated.*"
 )
 _MOST: Final = 6
+#: How it is told that there is nothing to delete.
+_GONE: Final = (404, 410)
 _SHOWN: Final = 80
-_OURS: Final = re.compile(r"rc-[a-z0-9]{4}")
+_OF_SOME_RUN: Final = r"rc-[a-z0-9]{4}"
 
 
-def differences(old: Exchange, new: Response, translated: Callable[[str], str]) -> list[str]:
+def differences(
+    old: Exchange, new: Response, translated: Callable[[str], str], names: Iterable[str] = ()
+) -> list[str]:
     """Say how an answer differs from the recorded one; empty when they are alike.
 
     Args:
         translated: Puts the new names into a text of the old answer.
+        names: What the sequence speaks of; in a list of records others do not matter.
     """
     if old.response is None:
         return [f"had no answer, is {new.status}"]
@@ -346,11 +352,12 @@ def differences(old: Exchange, new: Response, translated: Callable[[str], str]) 
     if not body.whole or body.decoded is None:
         return [*differences, *_by_size(body.size, new.body.size)]
     before, after = _read(translated(body.decoded)), new.json if new.json is not None else new.text
-    return [*differences, *_all_or_some(before, after)]
+    ours = re.compile("|".join(map(re.escape, names)) or _OF_SOME_RUN)
+    return [*differences, *_all_or_some(before, after, ours)]
 
 
-def _all_or_some(before: Any, after: Any) -> list[str]:
-    differences = list(_between(before, after, "body"))
+def _all_or_some(before: Any, after: Any, ours: re.Pattern[str]) -> list[str]:
+    differences = list(_between(before, after, "body", ours))
     more = len(differences) - _MOST
     return [*differences[:_MOST], *([f"and {more} more differences"] if more > 0 else [])]
 
@@ -366,7 +373,7 @@ def _read(text: str) -> Any:
         return text
 
 
-def _between(before: Any, after: Any, place: str) -> Iterator[str]:
+def _between(before: Any, after: Any, place: str, names: re.Pattern[str]) -> Iterator[str]:
     if isinstance(before, dict) and isinstance(after, dict):
         for name in [*before, *(name for name in after if name not in before)]:
             at = f"{place}.{name}"
@@ -375,18 +382,18 @@ def _between(before: Any, after: Any, place: str) -> Iterator[str]:
             elif name not in before:
                 yield f"{at} was not there, is {_short(after[name])}"
             elif not (_OWN_NUMBERS.fullmatch(name) and _are_numbers(before[name], after[name])):
-                yield from _between(before[name], after[name], at)
+                yield from _between(before[name], after[name], at, names)
     elif isinstance(before, list) and isinstance(after, list):
-        yield from _of_lists(before, after, place)
+        yield from _of_lists(before, after, place, names)
     elif not _alike(before, after):
         yield f"{place} was {_short(before)}, is {_short(after)}"
 
 
-def _of_lists(before: list[Any], after: list[Any], place: str) -> Iterator[str]:
+def _of_lists(before: list[Any], after: list[Any], place: str, names: re.Pattern[str]) -> Iterator[str]:
     """Differences of arrays; in a list of records only those that name a record of the sequence are compared."""
-    ours = [item for item in before if _is_ours(item)]
+    ours = [item for item in before if _is_ours(item, names)]
     if ours and all(isinstance(item, dict) for item in before):
-        theirs = [item for item in after if _is_ours(item)]
+        theirs = [item for item in after if _is_ours(item, names)]
         if len(ours) != len(theirs):
             yield f"{place} held {len(ours)} of our records, holds {len(theirs)}"
             return
@@ -395,11 +402,11 @@ def _of_lists(before: list[Any], after: list[Any], place: str) -> Iterator[str]:
         yield f"{place} had {len(before)} items, has {len(after)}"
         return
     for number, (one, other) in enumerate(zip(before, after, strict=True)):
-        yield from _between(one, other, f"{place}[{number}]")
+        yield from _between(one, other, f"{place}[{number}]", names)
 
 
-def _is_ours(item: Any) -> bool:
-    return isinstance(item, dict) and _OURS.search(json.dumps(item)) is not None
+def _is_ours(item: Any, names: re.Pattern[str]) -> bool:
+    return isinstance(item, dict) and names.search(json.dumps(item)) is not None
 
 
 def _are_numbers(before: Any, after: Any) -> bool:
@@ -664,10 +671,16 @@ def replay(session: ManualSession, sequence: RecordedSequence, realm: str, numbe
     shown = [pair for pair in pairs if pair.decisive]
     done = Replayed(pairs, Outcome.NOT, "", judgements=[judge.judge(pair.new) for pair in shown])
     for pair in shown:
-        for difference in differences(pair.old, pair.new.answer, again.translated):
+        for difference in differences(pair.old, pair.new.answer, again.translated, _named_in(pairs)):
             done.differences.append((pair.new.label, difference))
     done.outcome, done.why = _decide(sequence.found, shown, done, again)
     return done
+
+
+def _named_in(pairs: Iterable[Pair]) -> set[str]:
+    """The documents that the requests of a round name in their addresses."""
+    subjects = {subject_of(pair.new.url) for pair in pairs}
+    return subjects - {EVERYTHING}
 
 
 def together(rounds: list[Replayed]) -> tuple[Outcome, int, int]:
@@ -687,7 +700,9 @@ def _obstacle(pair: Pair) -> str | None:
     if new.fault is not None or new.response is None:
         return f"{new.label}: {new.fault or 'no answer'}"
     before = pair.old.status
-    if not pair.decisive and before is not None and (before < 400) is not new.response.success:
+    # What a round deleted another one finds gone, which is what was wanted.
+    gone = new.method == "DELETE" and new.response.status in _GONE
+    if not pair.decisive and before is not None and (before < 400) is not new.response.success and not gone:
         return f"{new.label}, which prepares it, was answered {new.response.quote()[:200]}, not {before} as before"
     return None
 

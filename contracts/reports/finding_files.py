@@ -459,7 +459,6 @@ def _facts(record: RunRecord, cause: Cause, clause: Clause | None) -> list[str]:
         "Rate": "; ".join(f"{realm_finding.realm}: {realm_finding.rate}" for realm_finding in cause.findings),
         "Counts": "yes" if finding.counted else outside,
         **({"Methods": ", ".join(finding.methods)} if finding.methods else {}),
-        **({"Wrong in the request": "; ".join(cause.faults)} if cause.faults else {}),
         **({"Other cases": cause.stood_in_the_way} if cause.cases else {}),
         **(
             {"Accepted": f"{accepted.reason} ({accepted.issue}, until {accepted.expires})"}

@@ -181,11 +181,15 @@ def answered(value: Any, status: int = 200) -> Response:
         ({"a": 1}, {}, ["body.a was there, is gone"]),
         ([1, 2], [1], ["body had 2 items, has 1"]),
         ([{"u": "rc-abcd-1"}, {"u": "theirs"}], [{"u": "rc-wxyz-1"}], []),
+        # Others of the old run, and of earlier rounds, do not matter; one of the settings does.
+        ([{"u": "rc-abcd-1"}, {"u": "rc-abcd-2"}, {"u": "kept"}], [{"u": "rc-wxyz-1"}, {"u": "kept"}], []),
+        ([{"u": "rc-abcd-1"}, {"u": "kept"}], [{"u": "rc-wxyz-1"}], ["body held 2 of our records, holds 1"]),
     ],
 )
 def test_differences_leave_out_what_changes_by_itself(then: Any, now: Any, said: list[str]) -> None:
     old = draft(1, "rc-abcd-x", "GET", told=then)
-    assert differences(old, answered(now), lambda text: text.replace("rc-abcd", "rc-wxyz")) == said
+    named = ("rc-wxyz-1", "kept")
+    assert differences(old, answered(now), lambda text: text.replace("rc-abcd", "rc-wxyz"), named) == said
 
 
 def test_a_body_that_was_cut_is_json_again() -> None:
