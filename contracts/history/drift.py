@@ -34,6 +34,8 @@ from contracts.safe_text import many
 #: `201`, `400 errors`, `400 errors for batchId`: what became of a request.
 _STATUS: Final = re.compile(r"(?P<status>[1-5]\d\d)(?P<errors> errors.*)?")
 _NUMBER: Final = re.compile(r"(?P<number>\d+)(?P<more> or more)?")
+#: Between values that were seen beside each other.
+_OR: Final = " or "
 #: Words that cases use for a request that was taken, and how those begin for one that was not: rows of the
 #: workflow table are told by their clause.
 _TAKEN: Final = frozenset({"kept", "changed", "renamed"})
@@ -82,7 +84,7 @@ def shown(value: Value | None) -> str | None:
     """Return a value as people read it."""
     if isinstance(value, tuple):
         return ", ".join(value) or "none"
-    return value.replace(OR, " or ") if value is not None else None
+    return value.replace(OR, _OR) if value is not None else None
 
 
 def _bare(kind: str) -> str:
@@ -377,18 +379,18 @@ def drift_causes(changes: Iterable[Change]) -> tuple[DriftCause, ...]:
 
 
 def _essence(change: Change) -> tuple[str, ...]:
-    status, member = _answered(change.now), _member_of(change.point)
-    if status is not None and _answered(change.was) is not None:
-        return str(change.kind), "status", status
+    statuses, member = _answered(change.now), _member_of(change.point)
+    if statuses and _answered(change.was):
+        return str(change.kind), "status", *statuses
     if member:
         return str(change.kind), "member", member, change.was or "", change.now or ""
     return str(change.kind), change.clause, change.point, change.was or "", change.now or ""
 
 
-def _answered(value: str | None) -> str | None:
-    """The status that a value in words says was answered; None where it says something else, or several."""
-    match = _STATUS.fullmatch(value) if value is not None else None
-    return match["status"] if match else None
+def _answered(value: str | None) -> list[str]:
+    """The statuses that a value in words says were answered; none where it says something else."""
+    matches = [_STATUS.fullmatch(word) for word in (value or "").split(_OR)]
+    return [match["status"] for match in matches if match] if all(matches) else []
 
 
 def _member_of(point: str) -> str:
@@ -403,10 +405,13 @@ def _sentence(changes: Sequence[Change]) -> str:
         where = f"{first.operation}: " if first.operation else ""
         return f"{where}{first.says} ({first.clause})"
     seen = f"seen at {len(changes)} points"
-    status, before = _answered(first.now), sorted({_answered(change.was) or "" for change in changes})
-    if status is not None and all(before):
+    statuses, before = (
+        _answered(first.now),
+        sorted({was for change in changes for was in _answered(change.was)}),
+    )
+    if statuses and before:
         verb = "answers" if len(operations) == 1 else "answer"
-        return f"{_subject(operations)} {verb} {status} in place of {_either(before)}, {seen}"
+        return f"{_subject(operations)} {verb} {_either(statuses)} in place of {_either(before)}, {seen}"
     member = _member_of(first.point)
     if not member:
         return f"{', '.join(operations)}: {first.says} ({first.clause}), {seen}"
@@ -504,7 +509,7 @@ class DriftReport:
             return (
                 f"no baseline of {self.target} yet; `registry-contracts drift accept` writes {self.baseline}"
             )
-        new = f"{self.unaccepted} facts not in it yet" if self.unaccepted else ""
+        new = f"{many(self.unaccepted, 'fact')} not in it yet" if self.unaccepted else ""
         counts = (
             [f"{len(self.breaking)} breaking", f"{len(self.additive)} additive"] if self.changes else ["none"]
         )

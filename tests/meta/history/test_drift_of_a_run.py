@@ -1,5 +1,6 @@
 """What drift does to a run: told by default, blocking on demand, and the same when the reports are made again."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,9 @@ def test_one_cause_is_one_line_whatever_saw_it(made: Any) -> None:
     assert list(change_lines(changes(*writes), fold=False))[2].startswith("    draft-save-schema-unknown · ")
     (two,) = drift_causes(changes("saveDraft", "deleteDraft"))
     assert two.says == "deleteDraft, saveDraft answer 202 in place of 204, seen at 4 points"
+    one, *others = changes("saveDraft", "deleteDraft")
+    (both,) = drift_causes([replace(one, was="200 or 201"), *others])
+    assert both.says == "deleteDraft, saveDraft answer 202 in place of 200, 201 or 204, seen at 4 points"
     report = DriftReport(Mode.FAIL, "sandbox", "b.yaml", True, changes(*writes))
     assert f"status changed: all {number} operations that write answer 202" in (report.blocking or "")
     assert (report.sentence or "").startswith(
