@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 import re
 from collections.abc import Mapping
 from typing import Any, TextIO
@@ -53,6 +54,8 @@ def displayed(text: str) -> str:
 class SafeOutput(io.TextIOWrapper):
     """Standard output or error on which everything is `displayed`.
 
+    Its reader may have seen enough, as behind `| head`: what is not taken goes nowhere, and the command to its own end.
+
     Args:
         stream: Where it goes.
     """
@@ -68,7 +71,12 @@ class SafeOutput(io.TextIOWrapper):
 
     def write(self, text: str) -> int:
         """Write a text as it may be shown."""
-        super().write(displayed(text))
+        try:
+            super().write(displayed(text))
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())
+            os.close(nowhere)
         return len(text)
 
     def write_command(self, text: str) -> int:

@@ -13,7 +13,7 @@ import click
 import pytest
 
 from contracts.cli.options import evidence_options, judging_options
-from contracts.cli.run import PYTEST_SETTINGS, pytest_words
+from contracts.cli.run import PYTEST_SETTINGS, pytest_words, run_cases
 from contracts.errors import UsageError
 from contracts.evidence.record import ExitCode
 from contracts.settings.settings_reader import TARGET_VARIABLES
@@ -91,7 +91,7 @@ def command(workers: int | None, pytest_arguments: tuple[str, ...], **options: o
     del options["strict"]
     words = pytest_words({**options, "profile": PROFILE}, workers, strict=True)
     gate = _Gate()
-    code = int(pytest.main([*words, *pytest_arguments], plugins=[gate]))
+    code = run_cases([*words, *pytest_arguments], gate)
     if gate.refusal:
         raise UsageError(gate.refusal)
     if gate.verdict_line:

@@ -134,7 +134,9 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 def _guarded() -> int:
     try:
-        return _run()
+        code = int(program.main(prog_name="registry-contracts", standalone_mode=False) or 0)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return _USAGE
@@ -147,17 +149,6 @@ def _guarded() -> int:
         return _complain("interrupted", _INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - whatever breaks must not end as 1, which is a verdict
         return _complain(breakdown(error), _ERROR)
-
-
-def _run() -> int:
-    # Where the reader has closed the pipe, as behind `| head`, how the command would have ended is unknown.
-    code = _ERROR
-    try:
-        code = int(program.main(prog_name="registry-contracts", standalone_mode=False) or 0)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        discard_unwritten(sys.stdout)
     return code
 
 

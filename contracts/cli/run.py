@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -41,7 +41,27 @@ def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...]
       registry-contracts run --target dev.local --plan
       registry-contracts run --shard 2/5
     """  # noqa: D301 - click's mark for lines to be left as they are
-    return int(pytest.main([*pytest_words(options, workers, strict=strict), *pytest_arguments]))
+    return run_cases([*pytest_words(options, workers, strict=strict), *pytest_arguments])
+
+
+class _Refusals:
+    """Passes on what refuses a run, so that it is told as every command tells its errors."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_cmdline_main(self) -> Generator[None, object, object]:
+        try:
+            return (yield)
+        except pytest.UsageError as error:
+            raise UsageError(str(error)) from error
+
+
+def run_cases(words: list[str], *plugins: object) -> int:
+    """Run the cases that words for pytest choose, and return the exit code.
+
+    Raises:
+        UsageError: they cannot be run so.
+    """
+    return int(pytest.main(words, plugins=[_Refusals(), *plugins]))
 
 
 class _Forecasts:

@@ -1,10 +1,11 @@
-"""A text that is too long ends in a mark, and is never longer than said."""
+"""Texts made short, and output that outlasts its reader."""
 
 import math
+import os
 
 import pytest
 
-from contracts.safe_text import cut, json_text
+from contracts.safe_text import SafeOutput, cut, json_text
 
 
 @pytest.mark.parametrize(
@@ -17,3 +18,12 @@ def test_a_text_is_cut_to_its_length(text: str, most: int, shown: str) -> None:
 
 def test_what_json_has_no_word_for_is_written_as_a_text() -> None:
     assert json_text({"a": [math.inf, -math.inf, 1.5]}) == '{"a": ["inf", "-inf", 1.5]}'
+
+
+def test_what_a_reader_who_has_seen_enough_does_not_take_goes_nowhere() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w", encoding="utf-8") as stream:
+        output = SafeOutput(stream)
+        assert [output.write("one line\n"), output.write("another\n")] == [9, 8]
+        output.detach()

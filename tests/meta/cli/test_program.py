@@ -20,6 +20,11 @@ def test_help_is_given(run_command: RunCommand, words: tuple[str, ...]) -> None:
         (("run", "--workers", "0"), "--workers"),
         (("run", "--seed", "one"), "--seed"),
         (("sandbox", "--port", "99999"), "--port must be from 0 to 65535"),
+        (
+            ("run", "--clause", "uid-to-short"),
+            "registry-contracts: unknown clause 'uid-to-short'; did you mean",
+        ),
+        (("gate", "--target", "nowhere"), "registry-contracts: no target 'nowhere'"),
     ],
 )
 def test_what_it_does_not_know_is_one_line(run_command: RunCommand, words: tuple[str, ...], why: str) -> None:
