@@ -236,7 +236,9 @@ def request_line(exchange: Exchange) -> str:
     who = f" as {exchange.role}" if exchange.role and token_fault(exchange) is None else ""
     if protected and not exchange.request_headers.get("authorization"):
         who = " without a token"
-    return f"{exchange.method} {plain_line(unquote(_address(exchange)), _LONGEST)}{who}"
+    # A query is told as it is meant, a path as it is sent: what is encoded there may be what it is about.
+    path, mark, query = _address(exchange).partition("?")
+    return f"{exchange.method} {plain_line(f'{path}{mark}{unquote(query)}', _LONGEST)}{who}"
 
 
 def stored_before(record: RunRecord, finding: Finding, last: Exchange) -> str:

@@ -236,6 +236,14 @@ def test_a_token_that_should_not_have_opened_anything_is_told_by_its_kind(
     assert cause.was == f"But saveDraft was answered 201, though {says}."
 
 
+def test_an_address_is_told_as_it_was_sent() -> None:
+    shown = replace(SAVED, url=SAVED.url.replace("abcdefghijk", "abcdefg%2Fijk"))
+    (cause,) = judged(
+        (seen("uid-forbidden-characters", shown, "201 {}", expected="refused (4xx)"), shown)
+    ).causes
+    assert "/documents/rc-abcdefg%2Fijk/versions" in cause.request
+
+
 def test_a_finding_quotes_the_document_and_tells_the_request() -> None:
     (cause,) = judged((seen("uid-too-short", SHORT, "201 {}", expected="refused (4xx)"), SHORT)).causes
     assert cause.details == {
@@ -246,10 +254,13 @@ def test_a_finding_quotes_the_document_and_tells_the_request() -> None:
 
 def test_a_list_is_told_with_what_had_been_stored_and_a_finding_without_a_realm_says_so() -> None:
     before = replace(SAVED, id="before", response=response(201))
-    lost = seen("list-top", LISTED, f"{UID} is missing", realm="abs-dev")
-    verdict = judged((seen("draft-save-creates", before, "no draft"), before), (lost, LISTED))
-    listed = next(cause for cause in verdict.causes if cause.lead.clause == "list-top")
-    assert listed.request == f"GET /document-drafts?$top=1 as author after {UID} had been stored"
+    listed = replace(LISTED, url=f"{LISTED.url}&$filter=a%20eq%20'b'")
+    lost = seen("list-top", listed, f"{UID} is missing", realm="abs-dev")
+    verdict = judged((seen("draft-save-creates", before, "no draft"), before), (lost, listed))
+    told = next(cause for cause in verdict.causes if cause.lead.clause == "list-top")
+    assert (
+        told.request == f"GET /document-drafts?$top=1&$filter=a eq 'b' as author after {UID} had been stored"
+    )
     anywhere = replace(LISTED, operation="createToken")
     (cause,) = judged((seen("token-issued", anywhere, "no token", realm="any"), anywhere)).causes
     assert cause.place == "createToken whatever the realm"
