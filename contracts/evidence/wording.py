@@ -54,6 +54,8 @@ _REFUSAL: Final = re.compile(r"refused( \(4xx\)|: [\w.$*-]+ (is|breaks|has) .+)?
 _ACCEPTANCE: Final = re.compile(r"accepted( \(2xx\))?")
 #: What a check expects where the clause says it all.
 PLAIN: Final = re.compile(rf"{_REFUSAL.pattern}|{_ACCEPTANCE.pattern}")
+#: The member of an answer that holds what was blanked out.
+_BLANKED: Final = re.compile(rf'"(\w+)"\s*:\s*"[^"]*{re.escape(REDACTED)}')
 #: Items of a list that are named as stored before.
 _STORED: Final = 4
 #: Right requests that a wrong one is compared with, at most.
@@ -80,6 +82,10 @@ def was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault])
     status, body = answer["status"], answer["body"] or ""
     if last is not None and str(last.status) == status:
         who = last.operation or who
+    if _SECRET in body:
+        # Whatever else is wrong with the request or the answer, it is not that.
+        where = _place_of_secret(last)
+        return _sentence(f"But {who} was answered {status} {body}{where}; expected: {finding.expected}")
     taken = status.startswith("2")
     message = _MESSAGE.search(body)
     quote = "" if taken else plain_line(message["text"] if message else body, _SEEN)
@@ -104,6 +110,16 @@ def was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault])
     if not PLAIN.fullmatch(finding.expected):
         words += f"; expected: {finding.expected}"
     return _sentence(words)
+
+
+def _place_of_secret(last: Exchange | None) -> str:
+    """Where an answer held a secret, which was blanked out since: the header, or the member, in words."""
+    if last is None or last.response is None:
+        return ""
+    headers = [name for name, value in last.response.headers.pairs if REDACTED in value]
+    members = _BLANKED.findall(last.response.body.decoded or "")
+    named = [f"the header {name}" for name in headers] + [f"the member {name}" for name in members]
+    return f": in {named[0]}" if named else ""
 
 
 def _queried(finding: Finding, last: Exchange | None) -> str:
@@ -270,6 +286,8 @@ def contrast(record: RunRecord, finding: Finding, culprit: Exchange, faults: Seq
 
     It was taken, and is the nearest in the realm: it has what is at fault, is of the same cases, and differs in little.
     """
+    if _SECRET in finding.seen:
+        return ""
     refused = 400 <= (culprit.status or 0) < _SERVER_ERROR and not _REFUSAL.match(finding.expected)
     if not (faults or refused) or culprit.operation != finding.operation:
         return ""

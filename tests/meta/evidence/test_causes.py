@@ -236,6 +236,18 @@ def test_a_token_that_should_not_have_opened_anything_is_told_by_its_kind(
     assert cause.was == f"But saveDraft was answered 201, though {says}."
 
 
+def test_a_secret_in_an_answer_is_told_with_its_place_and_nothing_else() -> None:
+    shown = replace(SAVED, response=response(400, b'{"message":"not [redacted]"}'))
+    says = "400 with the secret of the request in it"
+    (cause,) = judged(
+        (seen("no-secret-echoed", shown, says, expected="no token in the answer"), shown)
+    ).causes
+    assert (cause.was, cause.contrast) == (
+        f"But saveDraft was answered {says}: in the member message; expected: no token in the answer.",
+        "",
+    )
+
+
 def test_an_address_is_told_as_it_was_sent() -> None:
     shown = replace(SAVED, url=SAVED.url.replace("abcdefghijk", "abcdefg%2Fijk"))
     (cause,) = judged(
