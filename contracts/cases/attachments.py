@@ -232,6 +232,8 @@ _ERRORS = 400
 #: The request was taken, and what it asks for is still being made.
 _ACCEPTED = 202
 _MOST_NAMES = 4
+#: Bytes of a file that are told from where it differs.
+_BYTES_SHOWN = 12
 #: Names of members that hold a file's name, and what stands in no such name.
 _CALLED_A_NAME = re.compile("(?:file|original|display)?_?name|file|title", re.IGNORECASE)
 _NO_NAME = re.compile("[:@]")
@@ -245,17 +247,15 @@ def downloads(claim: Claim, actor: Actor, attachment: Attachment) -> None:
     answer = usable(exchange)
     sent, got = attachment.content, answer.content
     same = answer.success and got == sent
-    seen = (
-        f"{len(got)} bytes, differing from byte {_first_difference(sent, got)}"
-        if answer.success
-        else answer.quote()
-    )
+    seen = f"{len(got)} bytes, {_first_difference(sent, got)}" if answer.success else answer.quote()
     claim.holds(same, exchange, expected=f"the {len(sent)} bytes of {attachment.filename}", seen=seen)
 
 
-def _first_difference(sent: bytes, got: bytes) -> int:
+def _first_difference(sent: bytes, got: bytes) -> str:
     pairs = enumerate(zip(sent, got, strict=False))
-    return next((at for at, (here, there) in pairs if here != there), min(len(sent), len(got)))
+    at = next((at for at, (here, there) in pairs if here != there), min(len(sent), len(got)))
+    came, went = (content[at : at + _BYTES_SHOWN] or "nothing" for content in (got, sent))
+    return f"at byte {at} {came!r} where {went!r} was sent"
 
 
 def some_listed(claim: Claim, arrange: Arrangement, actor: Actor, uid: str, made: Exchange) -> None:
