@@ -40,7 +40,7 @@ from contracts.plugin.session_finish import (
     write_facts,
     write_unreached,
 )
-from contracts.plugin.worker import BREAKS_WORKER, MAIN, WORKER, Worker
+from contracts.plugin.worker import MAIN, WORKER, Worker
 from contracts.reports.writers import unwritten
 from contracts.safe_text import complaint
 from contracts.session.draft_cleanup import Sweeper
@@ -244,11 +244,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[N
             session.exitstatus = pytest.ExitCode.OK
     elif WORKER in config.stash:
         worker = config.stash[WORKER]
-        try:
+        with worker.giving_up_where_broken(session):
             write_unreached(config)
             worker.finish()
-        except BREAKS_WORKER as error:  # xdist would take it for a crash and show a traceback
-            worker.give_up(error)
     return (yield)
 
 

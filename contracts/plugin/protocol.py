@@ -44,7 +44,7 @@ from contracts.interface.description import load_description, operations_with
 from contracts.interface.operations import is_valid_uid
 from contracts.plugin.collection import case_of, clauses_of, marks, operations_of, realm_of, records_of
 from contracts.plugin.fixtures import ATTEMPT
-from contracts.plugin.worker import BREAKS_WORKER, MAIN, WORKER, Worker
+from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import NoTokenError
 from contracts.session.draft_cleanup import CLEANING as CLEANUP
 from contracts.session.ledger import header_as_sent, realm_as_sent
@@ -469,12 +469,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if halted:
         item.session.shouldstop = halted
         return True
-    try:
+    with worker.giving_up_where_broken(item.session):
         _take_turn(item, nextitem, worker)
-    except BREAKS_WORKER as error:  # xdist would take it for a crash, show a traceback and run the case again
-        if worker.name == MAIN:
-            raise
-        item.session.shouldstop = worker.give_up(error)
     return True
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from contracts.checks.outcomes import Attempt
-from contracts.errors import RegistryContractsError, breakdown
+from contracts.errors import breakdown
 from contracts.evidence.record import Journal, journal_path
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.plugin.interruption import note_pid
@@ -67,9 +67,6 @@ STOP_FILE = "stop"
 BROKEN_FILE = "broken"
 
 
-#: What ends a worker's part in a run: a file that cannot be written, a text or a number that no file holds, and what
-#: the suite says itself. Whatever else a plugin raises is pytest's to show (`contracts.plugin.interruption`).
-BREAKS_WORKER: Final = (OSError, ValueError, RegistryContractsError)
 #: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
 MAIN: Final = "main"
 
@@ -121,17 +118,26 @@ class Worker(Session):
             return "the run this worker belongs to is gone"
         return None
 
-    def give_up(self, error: Exception) -> str:
-        """Stop every worker before its next case, since this one cannot go on; the controller reports why.
+    @contextmanager
+    def giving_up_where_broken(self, session: pytest.Session) -> Iterator[None]:
+        """Stop every worker before its next case where this one cannot go on; the controller reports why, in a line.
 
-        Returns:
-            What broke, in a line.
+        It may be an `OSError` (a disk that is full), a `ValueError` (a text that no file holds), the suite's own error
+        or mistake, or whatever a hook of another plugin raises. xdist would take each for a crash, show a traceback,
+        which may hold credentials, and let the run pass without this worker.
         """
-        why = f"worker {self.name} broke: {self.redactor.text(breakdown(error))}"
-        # Where not even that can be written, the journal lacks its closing line.
-        with suppress(OSError):
-            (self.private / BROKEN_FILE).write_text(why, encoding="utf-8")
-        return why
+        try:
+            yield
+        except (pytest.exit.Exception, pytest.Session.Failed):
+            raise
+        except Exception as error:
+            if self.name == MAIN:
+                raise  # pytest shows it (`contracts.plugin.interruption`)
+            why = f"worker {self.name} broke: {self.redactor.text(breakdown(error))}"
+            session.shouldstop = why
+            # Where not even that can be written, the journal lacks its closing line.
+            with suppress(OSError):
+                (self.private / BROKEN_FILE).write_text(why, encoding="utf-8")
 
     def actor(self, role: str, realm: str, case: str, attempt: Attempt) -> Actor:
         """An actor of this role in this realm, for one attempt at a case."""

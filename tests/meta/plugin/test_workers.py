@@ -89,15 +89,19 @@ def test_a_case_that_takes_two_workers_with_it_is_an_error_and_the_others_are_ju
     assert "ended in the middle of this case" in junit
 
 
-@pytest.mark.parametrize(("when", "most_cases"), [("case", 11), ("end", 13)])
-def test_a_worker_that_cannot_write_stops_the_run_and_says_why_in_a_line(
-    run: Any, faulty: Callable[..., Any], when: str, most_cases: int
+@pytest.mark.parametrize(("breaks_at", "most_cases"), [("case", 11), ("end", 13)])
+@pytest.mark.parametrize(
+    ("breaks_with", "words"),
+    [("disk", "OSError: [Errno 28] No space left on device"), ("mistake", "KeyError: 'no such thing'")],
+)
+def test_a_worker_that_cannot_go_on_stops_the_run_and_says_why_in_a_line(
+    run: Any, faulty: Callable[..., Any], breaks_at: str, most_cases: int, breaks_with: str, words: str
 ) -> None:
-    run.environment["FULL_DISK"] = when
-    words = ("-k", "test_many", "--realm=abs-dev", "-n", "2", "-p", "full_disk")
-    ended = run(*words, f"--target={faulty().target}")
+    run.environment |= {"BREAKS_AT": breaks_at, "BREAKS_WITH": breaks_with}
+    chosen = ("-k", "test_many", "--realm=abs-dev", "-n", "2", "-p", "broken_journal")
+    ended = run(*chosen, f"--target={faulty().target}")
     assert ended.code == 3, ended.said
-    assert "worker: worker gw0 broke: OSError: [Errno 28] No space left on device" in ended.verdict["reason"]
+    assert f"worker: worker gw0 broke: {words}" in ended.verdict["reason"]
     assert "Traceback" not in ended.said
     assert "INTERNALERROR" not in ended.said
     assert len(ended.cases()) <= most_cases
