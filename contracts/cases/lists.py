@@ -444,7 +444,7 @@ def pages_in_order(
         taken[: len(rest.items)] == rest.items,
         *exchanges,
         expected=f"pages that make up the ordered list: {_some(rest.items)}",
-        seen=f"{len(taken)} items{unlike(rest.items, taken)}: {_some(taken)}",
+        seen=_seen_beside(rest.items, taken),
     )
 
 
@@ -516,10 +516,12 @@ def _same(claim: Claim, expected: Sequence[str], seen: Sequence[str] | None, pag
         _begins(seen, expected),
         page.exchange,
         expected=f"{what}: {_some(expected)}",
-        seen=f"{len(seen)} items{unlike(expected, seen[: len(expected)])}: {_some(seen)}"
-        if seen is not None
-        else page.seen,
+        seen=_seen_beside(expected, seen) if seen is not None else page.seen,
     )
+
+
+def _seen_beside(due: Sequence[str], seen: Sequence[str]) -> str:
+    return f"{len(seen)} items{unlike(due, seen[: len(due)])} (listed: {_some(seen)})"
 
 
 def _some(names: Sequence[str]) -> str:
