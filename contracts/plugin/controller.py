@@ -91,6 +91,7 @@ def _input(config: pytest.Config) -> dict[str, Any]:
 def _begin(config: pytest.Config) -> None:
     config.stash[STOPPING] = stopping = Stopping(config)
     stopping.listen()
+    config.pluginmanager.register(stopping)
     try:
         plan, sandbox = make_plan(config.stash[SELECTION], config.stash[TARGET], partial(_start, config))
     except UsageError as error:

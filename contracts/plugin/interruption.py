@@ -110,6 +110,12 @@ class Stopping:
         if self.asked:
             raise KeyboardInterrupt
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logfinish(self) -> None:
+        """Interrupt the session after a case where the interruption itself was lost: Python drops one in a callback."""
+        if self.asked and not self.finishing:
+            raise KeyboardInterrupt
+
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()
         if self._first and now - self._first < _SAME_SIGNAL_SECONDS:

@@ -270,6 +270,8 @@ def finish(session: pytest.Session, exitstatus: int) -> None:
     config = session.config
     if STOPPING in config.stash:
         config.stash[STOPPING].finishing = True
+        if config.stash[STOPPING].asked:
+            config.stash[STOPPED_BY_HAND] = True
     try:
         verdict = _concluded(config, exitstatus)
     except RegistryContractsError as error:

@@ -52,6 +52,16 @@ def test_a_stopped_run_cleans_up_and_reports(
     assert 1 <= len(ended.cases()) < 36
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_an_interruption_that_python_drops_is_made_up_for_after_the_case(
+    run: Any, faulty: Callable[..., Any], workers: tuple[str, ...]
+) -> None:
+    ended = run("-k", "test_many", "-p", "swallowing", f"--target={faulty(delay=0.05).target}", *workers)
+    assert ended.code == 2, ended.said
+    assert (ended.verdict["verdict"], ended.verdict["leftovers"]) == ("interrupted", [])
+    assert len(ended.cases()) < 36
+
+
 def test_a_terminal_that_is_closed_while_workers_start_stops_the_run(
     run: Any, faulty: Callable[..., Any]
 ) -> None:
