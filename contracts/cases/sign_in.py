@@ -21,6 +21,9 @@ from contracts.interface.description import load_description, operations_with
 from contracts.session.actor import Actor
 from contracts.settings.target import Target
 
+#: How often signing in is repeated to see that it works each time.
+_TIMES_MORE: Final = 2
+
 
 class Credentials:
     """E-mails and passwords of a target's accounts, as bodies of the request for a token.
@@ -156,6 +159,18 @@ def gives_token(claim: Claim, exchange: Exchange, other_ways: Iterable[Callable[
             "createToken", "gives a token only to requests with more headers than the document lists"
         )
     claim.meets("token-given", exchange)
+
+
+def gives_token_again(claim: Claim, sign_in: Callable[[], Exchange]) -> None:
+    """Claim that signing in, which has given a token, gives one each time.
+
+    Raises:
+        Contradiction: it does not.
+    """
+    for _ in range(_TIMES_MORE):
+        again = sign_in()
+        usable(again)
+        claim.meets("token-given", again)
 
 
 def needs_no_more(claim: Claim, exchange: Exchange, with_more: Callable[[], Exchange]) -> None:
