@@ -202,7 +202,6 @@ class DrawnLists:
             require(there, "listDrafts", "does not show the suite's own drafts any more")
         except Blocked as obstacle:
             raise Untested(str(obstacle)) from None
-        list_fields.claim_not_inverted(self._judging(_ORDER), arrange, drafts, self._field)
         self._orders = list_fields.orders(arrange, drafts, self._field)
         # Attachments know no collections; those of the drafts are looked into when they are asked for.
         self._of_collections: dict[str | None, bool] = (

@@ -7,8 +7,9 @@ when it takes none, nothing can be claimed by it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.attachments import shared_document
@@ -23,7 +24,7 @@ from contracts.cases.list_pages import (
     paths_to,
 )
 from contracts.cases.lists import kept_drafts
-from contracts.checks.claims import Claim, Claims
+from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -243,7 +244,7 @@ def orders(arrange: Arrangement, lister: Lister, field: Field) -> bool:
     return rising == sorted(rising) and len(falling) > 1 and falling == sorted(falling, reverse=True)
 
 
-def claim_not_inverted(claim: Claim, arrange: Arrangement, lister: Lister, field: Field) -> None:
+def _claim_not_inverted(claim: Claim, arrange: Arrangement, lister: Lister, field: Field) -> None:
     """Claim that a list does not come in falling order where the rising one was asked for, and the other way round."""
     if field.by_order is None:
         return
@@ -329,42 +330,60 @@ def proven_field(arrange: Arrangement, actor: Actor) -> str | None:
         return None
 
 
-def claim_drafts_heed(claims: Claims, arrange: Arrangement, actor: Actor) -> None:
-    """Claim that filters and orders of the list of drafts are not passed over, each and every one."""
+def drafts_heed_filters(claim: Claim, arrange: Arrangement, actor: Actor) -> None:
+    """Claim that filters of the list of drafts are not passed over, each and every one."""
     kept_drafts(arrange, actor)
-    _claim_heed(
-        "list", claims, arrange, drafts_of(actor, "mydrafts"), lambda: draft_field(arrange, actor), _UIDS
-    )
+    _claim_filters(claim, drafts_of(actor, "mydrafts"), lambda: draft_field(arrange, actor), _UIDS)
 
 
-def claim_files_heed(claims: Claims, arrange: Arrangement, actor: Actor) -> None:
-    """Claim that filters and orders of the list of attachments are not passed over, each and every one."""
+def drafts_heed_orders(claim: Claim, arrange: Arrangement, actor: Actor) -> None:
+    """Claim that orders of the list of drafts are not passed over, each and every one, and none the other way round."""
+    kept_drafts(arrange, actor)
+    drafts = drafts_of(actor, "mydrafts")
+    _claim_orders(claim, arrange, drafts, lambda: draft_field(arrange, actor), _UIDS)
+
+
+def files_heed_filters(claim: Claim, arrange: Arrangement, actor: Actor) -> None:
+    """Claim that filters of the list of attachments are not passed over, each and every one."""
     files = attachments_of(actor, shared_document(arrange, actor).uid)
-    _claim_heed("attachment-list", claims, arrange, files, lambda: file_field(arrange, actor), _FILES)
+    _claim_filters(claim, files, lambda: file_field(arrange, actor), _FILES)
 
 
-def _claim_heed(
-    list_clauses: str,
-    claims: Claims,
-    arrange: Arrangement,
-    lister: Lister,
-    look: Callable[[], Field],
-    usual: Sequence[str],
-) -> None:
-    """Claim both; what is known to work by the field that was learnt is not asked for again."""
-    filtered, ordered = (claims(f"{list_clauses}-{option}-heeded") for option in ("filter", "orderby"))
-    known = {"expected": "an effect", "seen": "the one that was asked for"}
-    field = None
-    with suppress(Blocked):
-        field = look()
+def files_heed_orders(claim: Claim, arrange: Arrangement, actor: Actor) -> None:
+    """Claim that orders of the list of attachments are not passed over, nor the other way round."""
+    files = attachments_of(actor, shared_document(arrange, actor).uid)
+    _claim_orders(claim, arrange, files, lambda: file_field(arrange, actor), _FILES)
+
+
+#: What a claim says of an option that is known to work by the field that was learnt: it is not asked for again.
+_KNOWN: Final = MappingProxyType({"expected": "an effect", "seen": "the one that was asked for"})
+
+
+def _learnt(look: Callable[[], Field]) -> Field | None:
+    try:
+        return look()
+    except Blocked:
+        return None
+
+
+def _claim_filters(claim: Claim, lister: Lister, look: Callable[[], Field], usual: Sequence[str]) -> None:
+    field = _learnt(look)
     if field is not None and field.filters:
-        filtered.holds(True, **known)
+        claim.holds(True, **_KNOWN)
     else:
-        heeds_filters(filtered, lister, usual)
+        heeds_filters(claim, lister, usual)
+
+
+def _claim_orders(
+    claim: Claim, arrange: Arrangement, lister: Lister, look: Callable[[], Field], usual: Sequence[str]
+) -> None:
+    field = _learnt(look)
     if field is not None and orders(arrange, lister, field):
-        ordered.holds(True, **known)
-    else:
-        heeds_orders(ordered, lister, usual)
+        claim.holds(True, **_KNOWN)
+        return
+    if field is not None:
+        _claim_not_inverted(claim, arrange, lister, field)
+    heeds_orders(claim, lister, usual)
 
 
 def file_field(arrange: Arrangement, actor: Actor) -> Field:

@@ -67,12 +67,16 @@ def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, 
     lists.empty(claim("attachment-list-top-zero"), attached.page(top=0))
 
 
-@contract("attachment-list-filter-heeded", "attachment-list-orderby-heeded")
-def test_not_every_filter_and_order_is_passed_over(
-    author: Actor, arrange: Arrangement, claim: Claims
-) -> None:
-    """A filter and an orderby are read: by some field that the attachments carry they have an effect."""
-    list_fields.claim_files_heed(claim, arrange, author)
+@contract("attachment-list-filter-heeded")
+def test_not_every_filter_is_passed_over(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """A filter is read: by some field that the attachments carry it has an effect."""
+    list_fields.files_heed_filters(claim("attachment-list-filter-heeded"), arrange, author)
+
+
+@contract("attachment-list-orderby-heeded")
+def test_not_every_order_is_passed_over(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """An orderby is read: by some field that the attachments carry it has an effect, and the one asked for."""
+    list_fields.files_heed_orders(claim("attachment-list-orderby-heeded"), arrange, author)
 
 
 @contract("attachment-list-filter")
