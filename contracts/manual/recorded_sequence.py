@@ -33,7 +33,7 @@ from contracts.file_formats import (
     read_bytes,
 )
 from contracts.interface.description import load_description
-from contracts.interface.operations import ANY_REALM
+from contracts.interface.operations import ANY_REALM, in_realms
 from contracts.reports.finding_files import FOLDER_NAME
 from contracts.reports.verdict_json import TargetEntry
 from contracts.settings.target import ANONYMOUS, AUTHOR
@@ -96,7 +96,7 @@ class RecordedSequence:
         """The sequence in a few words."""
         if self.found is None:
             return f"{len(self.shown)} requests of {self.source}"
-        return f"{self.found.clause} ({self.found.operation}) in {self.realm}"
+        return f"{self.found.clause} ({self.found.operation}) {in_realms([self.realm])}"
 
 
 class SavedFile(Format, frozen=True, kw_only=True):

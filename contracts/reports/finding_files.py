@@ -389,7 +389,7 @@ def markdown(record: RunRecord, cause: Cause, clause: Clause | None) -> str:
     """Return the findings of a cause as a Markdown page."""
     finding = cause.lead
     lines = [
-        f"# {inline(cause.should)} {inline(cause.was)}",
+        f"# {inline(cause.should)} {inline(cause.was, 400)}",
         "",
         f"**{finding.standing}**, {inline(cause.place)} — {STANDING_SENTENCES[finding.standing]}.",
         "",
