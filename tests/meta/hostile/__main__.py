@@ -19,7 +19,7 @@ from tests.meta.hostile.probe import PROBES, SHARED, Probe, Skipped, Wrong, fold
 
 MODULES = ("exit_codes", "answers", "files", "readers", "secrets", "clients", "world")
 #: Commands side by side; each probe waits more than it works.
-SIDE_BY_SIDE = 4
+SIDE_BY_SIDE = 6
 #: What the classes were found with before they were mended, as the report that began it told it.
 BEFORE = {
     "exit codes": "a traceback and exit 1 on a full disk, a file-size limit, reports that go, closed output, a folder "
