@@ -517,6 +517,10 @@ class _Reading:
             yield "draft-of-another", "others-drafts-hidden" if hidden else "others-drafts-refused"
         yield from self._beside_facts()
         yield from self._lists_late()
+        # What is no object is refused for its content, so that only its kind was of no account.
+        array, invalid = self._fact("draft-save-body", "saveDraft", "array"), habits.get("validation_status")
+        if array and array == invalid != habits.get("bad_request_status"):
+            yield "draft-save-body", "draft-any-json"
         asked = self._fact("realm-header-against-query", "createWorkflowRecord", "unknown in the query")
         if asked and asked != habits.get("validation_status"):
             yield "realm-header-against-query", "realm-query-first"
@@ -617,6 +621,8 @@ class _Reading:
         failures = self._facts.get(("draft-failure-status", "saveDraft"), {})
         faulty = any(re.fullmatch(r"4\d\d body\.\S*errors\[\]", name) for name in failures)
         yield "draft-save-schema-unknown", "draft-valid-only" if faulty else "draft-schema-stays"
+        if faulty and body.get("taken.draft-values-kept") == "true":
+            yield "draft-save-body", "unknown-fields-kept"
 
     def _furnished(self) -> Iterator[str]:
         """The variants whose answers the members that a service furnishes are added to, so that they stand inside."""

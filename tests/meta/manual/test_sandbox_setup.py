@@ -91,6 +91,8 @@ RENAMED = ("attachment-name-unusual", "createAttachment", {"spaces": "renamed"})
 UPLOADED = ("attachment-success-status", "createAttachment", 201)
 WITHOUT_REALM = ("realm-missing-draft", "listDrafts", {"fault": "header.Realm:missing", "status": 200})
 TEXT = ("draft-save-body", "saveDraft", {"taken": {"draft-get-content": True, "draft-text-kept": True}})
+FAULTY = ("errors-status", "createWorkflowRecord", ["422 errors"])
+NO_PLACE = ("uid-refusal-answer", "getDraft", {"status": 400})
 NOWHERE = (
     ("contact-identifier-origin", "createContact", "none"),
     ("contact-success-status", "createContact", 204),
@@ -136,6 +138,8 @@ UNLABELLED = ("content-type-missing", "createToken", 401)
             (WITHOUT_REALM, TEXT, ("realm-missing-draft", "saveDraft", {"missing": 201})),
             "draft-known-fields-only",
         ),
+        ((FAULTY, NO_PLACE, ("draft-save-body", "saveDraft", {"array": 422})), "draft-any-json"),
+        ((FAULTY, NO_PLACE, ("draft-save-body", "saveDraft", {"array": 400})), None),
         (NOWHERE, "contacts-minted"),
         ((*NOWHERE, ("contact-success-status", "updateContact", 204)), None),
     ],
