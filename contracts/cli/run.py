@@ -48,6 +48,15 @@ class _Refusals:
     """Passes on what refuses a run, so that it is told as every command tells its errors."""
 
     @pytest.hookimpl(wrapper=True)
+    def pytest_cmdline_parse(self) -> Generator[None, object, object]:
+        try:
+            return (yield)
+        except pytest.UsageError as error:
+            # Behind the parser's own lines on how it is to be used.
+            refused = str(error).partition("error: ")[2].partition("\n")[0] or str(error)
+            raise UsageError(f"{refused}; `registry-contracts run --help` shows the options") from error
+
+    @pytest.hookimpl(wrapper=True)
     def pytest_cmdline_main(self) -> Generator[None, object, object]:
         try:
             return (yield)

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 import pytest
+from _pytest.mark.expression import Expression
 
 from contracts.cases.marks import Profile
 from contracts.checks.outcomes import Confirmed
@@ -105,6 +106,7 @@ def pytest_configure(config: pytest.Config) -> None:
                 "Python leaves assertions out here; run it without -O and without PYTHONOPTIMIZE"
             )
         _check_places(config)
+        _check_expressions(config)
         selection = read_selection(config)
         target = load_target(selection.target, os.environ, Path.cwd())
         _check_realms(selection.realms, target)
@@ -133,6 +135,18 @@ def _check_places(config: pytest.Config) -> None:
             raise UsageError(
                 f"there is no '{place}' to take cases from; choose with --clause, --operation or -k"
             )
+
+
+def _check_expressions(config: pytest.Config) -> None:
+    """Insist that what chooses cases can be read, before anything is begun or written."""
+    for flag, option in (("-k", "keyword"), ("-m", "markexpr")):
+        text = config.getoption(option, default="") or ""
+        try:
+            Expression.compile(text)
+        except SyntaxError as error:
+            raise UsageError(
+                f"{flag} '{text}' cannot be read at column {error.offset}: {error.msg}"
+            ) from None
 
 
 def _refuse_last_failed(config: pytest.Config) -> None:

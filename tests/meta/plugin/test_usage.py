@@ -29,10 +29,12 @@ def complaint(ended: Any) -> str:
         ("--realm=abs", "production realm, which is refused"),
         ("--target=nowhere", "no target 'nowhere'"),
         ("--lf", "need pytest's cache, which a run does not keep"),
+        ("--nonsense", "unrecognized arguments: --nonsense; .* shows the options"),
+        ("-k(", r"-k '\(' cannot be read at column 2"),
     ],
 )
 def test_unknown_words_are_answered_in_one_line(run: Any, option: str, words: str) -> None:
-    ended = run(option, program=option.startswith(("--clause", "--lf")))
+    ended = run(option, program=option.startswith(("--clause", "--lf", "--nonsense", "-k")))
     assert ended.code == 4, ended.said
     assert re.search(words, complaint(ended))
     assert not ended.reports.exists()
