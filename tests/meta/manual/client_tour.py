@@ -12,6 +12,7 @@ from PIL import Image
 
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
 from contracts.exchanges.redaction import TrafficRedactor
+from contracts.interface.description import load_description
 from contracts.manual.traffic_findings import Group, Tally
 from contracts.manual.traffic_watch import Watch
 from contracts.sandbox.habits import Settings
@@ -34,7 +35,10 @@ class Watched(SandboxClient):
         self._number = 0
 
     def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
-        """Send a request, and have the exchange judged."""
+        """Send a request with the Content-Type that is listed for it, and have the exchange judged."""
+        matched = load_description().match(str(request.method), urlsplit(str(request.url)).path)
+        if matched is not None and matched[0].lists_content_type and not request.body:
+            request.headers.setdefault("Content-Type", "application/json")
         self._number += 1
         at, began = datetime.now(UTC), time.perf_counter()
         answer: requests.Response | None = None
