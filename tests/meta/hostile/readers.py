@@ -11,14 +11,17 @@ from typing import Any
 
 from contracts.errors import UsageError
 from contracts.evidence import observations, record, run_folder, terms
+from contracts.evidence.run_comparison import realms_of_operations
 from contracts.exchanges import har
 from contracts.file_formats import read_file
-from contracts.history import runs
+from contracts.history import baseline, runs
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.manual import recorded_sequence
+from contracts.proving import drawn_proof
+from contracts.reports.timeline import NightRun
 from contracts.reports.verdict_json import VerdictFile
-from contracts.session import ledger
+from contracts.session import draft_cleanup, ledger
 from contracts.settings.settings_reader import load_target
 from tests.meta.hostile.altered_files import texts
 from tests.meta.hostile.files import EVERYTHING, GROUP, NOWHERE, copied, line_of
@@ -39,6 +42,10 @@ def _consumer(path: Path) -> Any:
     return terms.read_consumer(path, path.name, load_catalogue(), load_description())
 
 
+def _drift_settings(path: Path) -> Any:
+    return baseline.load_drift_settings(path.parent, realms_of_operations())
+
+
 #: The reader of each file that a command reads.
 READERS: dict[str, Reader] = {
     "replay: a finding": lambda path: recorded_sequence.find(str(path), path.parent, None, None),
@@ -54,6 +61,13 @@ READERS: dict[str, Reader] = {
     "doctor: a sample document": _target,
     "can-release --deviations: accepted deviations": _deviations,
     "can-release --consumer: a consumer file": _consumer,
+    "drift show: a baseline": lambda path: baseline.read(path, realms_of_operations()),
+    "prove --floor: a kill rate": drawn_proof.read_landed,
+    "site: a night in the archive of a site": lambda path: read_file(path, NightRun),
+    "sweep: run.json": lambda path: run_folder.read_run_facts(path.parent),
+    "sweep: swept.json": lambda path: read_file(path, draft_cleanup.SweptFile),
+    "contracts.reports: past.json": lambda path: runs.read_past(path.parent),
+    "contracts.reports: drift.json": _drift_settings,
     **{name: record.read_journal for name in EVERYTHING if name.endswith("in a journal")},
 }
 
