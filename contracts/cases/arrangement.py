@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -204,8 +205,17 @@ class Attachment:
         return {"uid": self.uid, "attachmentId": str(self.id), "filename": self.filename}
 
 
-def kept_contact(actor: Actor, samples: Samples, namespace: Namespace, realm: str) -> str:
+def kept_contact(
+    actor: Actor,
+    samples: Samples,
+    namespace: Namespace,
+    realm: str,
+    create: Callable[[dict[str, Any]], Exchange],
+) -> str:
     """The identifier of a contact record of the actor's that can be updated; created where there is none yet.
+
+    Args:
+        create: Creates a contact from a record.
 
     Raises:
         Blocked: it cannot be created, or not be updated under any name it was given.
@@ -215,7 +225,7 @@ def kept_contact(actor: Actor, samples: Samples, namespace: Namespace, realm: st
     record = samples.contact(identifier)
     if _updates(actor, samples, identifier, record):
         return identifier
-    created = actor.send("createContact", query={"schema": samples.contact_schema}, json=record)
+    created = create(record)
     told = _told_names(created)
     for candidate in dict.fromkeys([identifier, *told]):
         namespace.claim_minted(candidate)
@@ -413,7 +423,19 @@ class Arrangement:
         return identifier
 
     def _kept_contact(self, actor: Actor) -> str:
-        return kept_contact(actor, self._samples, self._session.namespace, self._realm)
+        create = partial(self._created_contact, actor)
+        return kept_contact(actor, self._samples, self._session.namespace, self._realm, create)
+
+    def _created_contact(self, actor: Actor, record: dict[str, Any]) -> Exchange:
+        # It stays for good: where it cannot be updated, and so is of no use, no second one is created.
+        name = f"exchange of the contact of {actor.role}"
+        created: Exchange | None = self.offered(name)
+        if created is None:
+            query = {"schema": self._samples.contact_schema}
+            created = actor.send("createContact", query=query, json=record)
+            if taken(created):
+                self.offer(name, created)
+        return created
 
     def submission(self, actor: Actor) -> str:
         """The identifier of a record that was submitted through the workflow; one for each realm and run."""

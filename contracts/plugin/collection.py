@@ -365,7 +365,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=dropped)
     items[:] = sorted(kept, key=_place)
     worker = config.stash.get(WORKER, None)
-    if worker is not None and not worker.disposable:
+    if worker is not None:
         worker.permanent_records.plan(_planned_records(items))
 
 

@@ -153,13 +153,19 @@ class Ledger:
             self._file.flush()
         return entry
 
-    def settle(self, entry: Entry, state: State, identifier: str | None = None) -> None:
-        """Note what became of a write, and the identifier that the service gave, where it gave one."""
+    def settle(
+        self, entry: Entry, state: State, identifier: str | None = None, *, renamed: bool = False
+    ) -> None:
+        """Note what became of a write, and the identifier that the service gave, where it gave one.
+
+        Args:
+            renamed: As in `ResidueBudget.settle`.
+        """
         settled = replace(entry, state=state, at=_now(), identifier=identifier or entry.identifier)
         with self._lock:
             self._write(settled)
             if self._budget and (write := self._permanent.pop(entry.number, None)):
-                self._budget.settle(write, kept=state != "refused")
+                self._budget.settle(write, kept=state != "refused", renamed=renamed)
 
     def removed(self, realm: str, identifier: str, realm_sent: str = "") -> None:
         """Note that a draft was deleted through the interface, under the Realm header that it was saved with."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 import threading
 import time
@@ -24,7 +23,7 @@ from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Exchange, Headers
 from contracts.exchanges.readers import GATEWAY_STATUSES
 from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
-from contracts.interface.description import Description, load_description
+from contracts.interface.description import Description, load_description, operations_with
 from contracts.session.ledger import Entry, Ledger, named, outcome, realm_as_sent
 from contracts.session.namespace import Namespace, new_run_token
 from contracts.session.retry import Breaker, RetryingSender
@@ -326,8 +325,7 @@ class Session:
         )
 
     def _residue_budget(self) -> ResidueBudget:
-        # What a sandbox keeps goes with it.
-        most = sys.maxsize if self.disposable else self.target.pace.permanent_records
+        most = self.target.pace.permanent_records
         return ResidueBudget(self.private, most, self.namespace.names_existing)
 
     def _make_transport(self) -> Transport:
@@ -435,7 +433,18 @@ class Session:
     def _record_outcome(self, entry: Entry, exchange: Exchange) -> None:
         state = outcome(exchange.response, exchange.fault)
         given = named(exchange.response) if state == "created" and not entry.identifier else None
-        self.ledger.settle(entry, state, given)
+        renamed = (
+            state == "created" and entry.operation in _ASSIGNING and not _tells(exchange, entry.identifier)
+        )
+        self.ledger.settle(entry, state, given, renamed=renamed)
+
+
+def _tells(exchange: Exchange, identifier: str) -> bool:
+    """Whether an answer says that its record has this identifier."""
+    answer = exchange.response
+    return answer is not None and (
+        identifier in answer.text or identifier in answer.headers.get("location", "")
+    )
 
 
 def _private_folder(resources: ExitStack) -> Path:
@@ -462,6 +471,8 @@ def _texts(headers: Mapping[str, str | bytes]) -> Headers:
 
 #: Settings that name records for the suite to write to; every such write is meant to be refused, but for spare and
 #: existing ones.
+#: Whose new records the service may name otherwise than the request does.
+_ASSIGNING = operations_with(assigns_identifier=True)
 _GRANTS = (
     "locked_identifier",
     "existing_identifier",

@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -454,8 +454,8 @@ class PermanentWrite:
 class ResidueBudget:
     """The permanent records of a run in each realm, counted in its private folder.
 
-    A record is counted once, however often it is written. A write that the service refuses gives its place back;
-    one whose outcome is unknown keeps it.
+    A record is counted once, however often it is written, unless the service makes another one each time. A write
+    that the service refuses gives its place back; one whose outcome is unknown keeps it.
 
     What a run creates when nothing is wrong is planned before it. All other writes ought to be refused: those that
     are accepted all the same are evidence of a fault, and one fault must not take the places of the planned records
@@ -500,7 +500,7 @@ class ResidueBudget:
         Raises:
             ResidueSpent: there is none left, or none for a write like this.
         """
-        if self._exists(write.record):
+        if self._needs_no_place(write):
             return
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while not self._take(write):
@@ -512,16 +512,26 @@ class ResidueBudget:
                 )
             time.sleep(_RECORD_POLL_SECONDS)
 
-    def settle(self, write: PermanentWrite, *, kept: bool) -> None:
-        """Say what became of a write whose place was reserved."""
-        if self._exists(write.record):
+    def settle(self, write: PermanentWrite, *, kept: bool, renamed: bool = False) -> None:
+        """Say what became of a write whose place was reserved.
+
+        Args:
+            kept: It was not refused.
+            renamed: The service may have given its record another name: where there is one of the name that was
+                sent, it is one more.
+        """
+        if not renamed and self._needs_no_place(write):
             return
         with self._locked(write.realm):
             there, under_way = self._read(write.realm)
-            under_way -= Counter([write.record])
-            if kept:
-                there.setdefault(write.record, "" if self._is_planned(write) else _label(write))
-            self._write(write.realm, there, under_way)
+            label = "" if self._is_planned(write) else _label(write)
+            known = write.record in there or self._exists(write.record)
+            if kept and (renamed or not known):
+                there[_again(write.record, len(there)) if known else write.record] = label
+            self._write(write.realm, there, under_way - Counter([write.record]))
+
+    def _needs_no_place(self, write: PermanentWrite) -> bool:
+        return self._exists(write.record) and not _made_again(write.record, self._read(write.realm)[0])
 
     def created(self, realm: str) -> int:
         """How many permanent records the run has created in a realm, or may have created."""
@@ -539,10 +549,11 @@ class ResidueBudget:
     def _take(self, write: PermanentWrite) -> bool:
         with self._locked(write.realm):
             there, under_way = self._read(write.realm)
-            if write.record not in there:
+            again = _made_again(write.record, there)
+            if again or write.record not in there:
                 if not self._is_planned(write):
                     (self._refuse_advisory if write.advisory else self._refuse_more)(write, there)
-                if len(there.keys() | under_way.keys() | {write.record}) > self._most:
+                if len(there.keys() | under_way.keys() | {write.record}) + again > self._most:
                     return False
             self._write(write.realm, there, under_way + Counter([write.record]))
             return True
@@ -588,6 +599,15 @@ class ResidueBudget:
     def _write(self, realm: str, there: Mapping[str, str], under_way: Counter[str]) -> None:
         content = json.dumps([there, under_way]).encode()
         write_whole(self._folder / f"residue-{realm}.json", content)
+
+
+def _again(record: str, number: int) -> str:
+    """The name of a further record that was made when a name that had been used was sent again."""
+    return f"{record} again {number}"
+
+
+def _made_again(record: str, there: Iterable[str]) -> bool:
+    return any(known.startswith(_again(record, 0)[:-1]) for known in there)
 
 
 def _label(write: PermanentWrite) -> str:

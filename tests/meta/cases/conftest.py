@@ -59,6 +59,14 @@ class Session:
         """Whether there is this mark."""
         return name in self.kept
 
+    def offer(self, name: str, value: object) -> None:
+        """Put something there, unless something is."""
+        self.kept.setdefault(name, value)
+
+    def offered(self, name: str) -> Any:
+        """What is there; None for nothing."""
+        return self.kept.get(name)
+
     def once(self, name: str, make: Callable[[], Any]) -> Any:
         """Make what is not there yet."""
         if name not in self.kept:

@@ -126,6 +126,22 @@ def test_what_is_refused_gives_its_place_back(ledger: Any) -> None:
         book.intend("createContact", "abs-dev", "author", "rc-test00000010")
 
 
+def test_a_further_record_under_a_name_that_was_sent_before_takes_a_place(ledger: Any) -> None:
+    book = ledger(most=3)
+
+    def create(identifier: str, *, renamed: bool) -> None:
+        entry = book.intend("createContact", "abs-dev", "author", identifier)
+        book.settle(entry, "created", renamed=renamed)
+
+    create("rc-test00000001", renamed=True)
+    create("rc-test00000001", renamed=False)
+    create("rc-test00000001", renamed=True)
+    create("given-by-settings", renamed=True)
+    for identifier in ("rc-test00000001", "given-by-settings", "rc-test00000002"):
+        with pytest.raises(ResidueSpent):
+            book.intend("createContact", "abs-dev", "author", identifier)
+
+
 def test_a_write_waits_for_one_under_way_that_may_come_to_nothing(ledger: Any) -> None:
     first, second = ledger("gw0", 1), ledger("gw1", 1)
     entry = first.intend("createContact", "abs-dev", "author", "rc-test00000001")
