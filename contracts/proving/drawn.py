@@ -42,7 +42,7 @@ from contracts.sandbox.faults.fault import COUNT_PATH, Fault
 from contracts.sandbox.faults.observer import ERRORS, REFUSAL, SHOWN_PATH, SUCCESS
 from contracts.sandbox.variants import ALL, chosen
 from contracts.sandbox.variants.model import CONTRADICTORY, SILENT_CLAUSES, SILENT_POINTS
-from contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS
+from contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS, Pace
 
 #: Stands for a knob at which the service behaves as the faithful sandbox.
 _FAITHFUL: Final = ""
@@ -239,6 +239,8 @@ PASS: Final = "pass"  # noqa: S105 - a verdict
 FALSE_ALARM: Final = "false alarm"
 FALSE_PASS: Final = "false pass"  # noqa: S105 - as above
 NOT_JUDGED: Final = "not judged"
+#: The run left more permanent records than the settings allow.
+TOO_MANY_LEFT: Final = "too many left"
 TROUBLE: Final = "trouble"
 #: Many times what a gate in one realm takes alone, as other work may want the cores too.
 _LONGEST_SECONDS: Final = 900.0
@@ -280,6 +282,7 @@ class DrawnResult:
         cpu_seconds: Of run and sandbox together.
         reasons: Of a fault's clauses, or a service's must clauses, those that were not judged, and why.
         false_passes: Must clauses that passed without the service showing what they are about, and why.
+        left: Permanent records that the run made; None when the sandbox did not say.
         altered: How often the fault made a difference in the run; None when the sandbox did not say.
         observable: Whether a plain client sees the fault; None when the run had found it.
         smoke: Whether a run of the profile `smoke` finds the fault too; None when it was not asked for.
@@ -299,11 +302,19 @@ class DrawnResult:
     cpu_seconds: float = 0.0
     reasons: dict[str, str] = field(default_factory=dict)
     false_passes: dict[str, str] = field(default_factory=dict)
+    left: int | None = None
     altered: int | None = None
     observable: bool | None = None
     smoke: bool | None = None
     cases: list[str] = field(default_factory=list)
     trouble: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What there is to say of a trial that did not end well."""
+        what = self.musts or self.false_passes or self.reasons
+        left = f"{self.left} permanent records" if self.outcome == TOO_MANY_LEFT else self.trouble
+        return "; ".join(f"{clause}: {text}" for clause, text in what.items()) or left
 
     @property
     def outcome(self) -> str:
@@ -317,6 +328,8 @@ class DrawnResult:
             return FALSE_ALARM
         if self.false_passes:
             return FALSE_PASS
+        if (self.left or 0) > Pace().permanent_records:
+            return TOO_MANY_LEFT
         return PASS if self.exit_code == ExitCode.PASS else NOT_JUDGED
 
     def _of_fault(self) -> str:
@@ -519,6 +532,7 @@ def run_drawn(
         musts=watch.musts,
         requests=int(watch.first["requests"]) if watch.first else watch.requests,
         exit_code=code,
+        left=watch.counts.get("permanent", {}).get(trial.realm),
         altered=watch.counts.get("altered"),
         cases=list(watch.cases),
         trouble=trouble,

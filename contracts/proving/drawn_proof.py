@@ -39,6 +39,7 @@ from contracts.proving.drawn import (
     NOT_SEEN,
     PASS,
     SERVICE,
+    TOO_MANY_LEFT,
     TROUBLE,
     UNOBSERVABLE,
     DrawnProof,
@@ -289,8 +290,8 @@ def _figures(faults: Sequence[DrawnResult], services: Sequence[DrawnResult]) -> 
     if services:
         yield f"| conformant services that pass | {ends[PASS]} of {len(services)} |"
         yield (
-            f"| … false alarms, false passes, not judged | {ends[FALSE_ALARM]}, {ends[FALSE_PASS]},"
-            f" {ends[NOT_JUDGED] + ends[TROUBLE]} |"
+            f"| … false alarms, false passes, too many permanent records left, not judged | {ends[FALSE_ALARM]},"
+            f" {ends[FALSE_PASS]}, {ends[TOO_MANY_LEFT]}, {ends[NOT_JUDGED] + ends[TROUBLE]} |"
         )
     spent = [result.cpu_seconds for result in (*faults, *services)]
     mean = sum(spent) / max(1, len(spent))
@@ -335,11 +336,9 @@ def _alarms(services: Sequence[DrawnResult]) -> Iterator[str]:
         yield "| service | realm | the gate says | on |"
         yield "|---|---|---|---|"
     for result in loud:
-        what = result.musts or result.false_passes or result.reasons
-        shown = "; ".join(f"{clause}: {text}" for clause, text in what.items()) or result.trouble
         yield (
             f"| {result.name.replace('+', ' ')} | {result.realm} | {result.outcome} |"
-            f" {shown[:1000].replace('|', chr(92) + '|').replace(chr(10), ' ')} |"
+            f" {result.shown[:1000].replace('|', chr(92) + '|').replace(chr(10), ' ')} |"
         )
 
 
@@ -489,8 +488,7 @@ def carry_out_drawn(
 
 def _tell(result: DrawnResult) -> None:
     if result.outcome not in (FAIL, PASS, UNOBSERVABLE):
-        what = result.musts or result.false_passes or result.reasons or result.trouble
-        click.echo(f"{result.outcome}: {result.name} in {result.realm}: {what}"[:600])
+        click.echo(f"{result.outcome}: {result.name} in {result.realm}: {result.shown}"[:600])
 
 
 def _closing(results: Sequence[DrawnResult], options: DrawnOptions, page: Path) -> int:
@@ -504,7 +502,7 @@ def _closing(results: Sequence[DrawnResult], options: DrawnOptions, page: Path) 
         click.echo(f"drawn: {passed} of {len(services)} services pass")
     click.echo(f"drawn: report: {page}")
     landed = read_landed(options.floor) if options.floor is not None else None
-    loud = [result for result in services if result.outcome in (FALSE_ALARM, FALSE_PASS)]
+    loud = [result for result in services if result.outcome in (FALSE_ALARM, FALSE_PASS, TOO_MANY_LEFT)]
     code = ExitCode.PASS
     if any(result.outcome == TROUBLE for result in results):
         code = ExitCode.ERROR

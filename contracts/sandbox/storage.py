@@ -9,6 +9,7 @@ import secrets
 import shutil
 import struct
 import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -305,6 +306,11 @@ class Records:
         """Remove the draft version only; the published version and the lock stay."""
         here = {"r": realm, "i": identifier}
         self.connection.execute(delete(VERSIONS).where(_HERE, VERSIONS.c.state == DRAFT), here)
+
+    def published(self) -> Counter[str]:
+        """How many records beyond drafts each realm has."""
+        question = select(VERSIONS.c.realm, func.count()).where(VERSIONS.c.state != DRAFT)
+        return Counter(dict(self.connection.execute(question.group_by(VERSIONS.c.realm)).tuples().all()))
 
     def marked(self, name: str) -> bool:
         """Tell whether a mark was set in this database."""

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
+from contracts.sandbox.storage import Storage
 
 #: Where the counts stand; outside the interface.
 SHOWN_PATH: Final = "/sandbox/shown"
@@ -36,7 +37,8 @@ class Observer:
     """ASGI middleware that passes everything on and counts answers by operation; a GET of `SHOWN_PATH` gives them.
 
     The answer to it holds `operations`, for each operation how often it showed a success, a refusal and an errors
-    array, and `messages`, the clauses whose message was shown.
+    array, `messages`, the clauses whose message was shown, and `permanent`, by realm how many records were made that
+    the interface cannot remove.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -45,14 +47,18 @@ class Observer:
         self._shown: dict[str, Counter[str]] = defaultdict(Counter)
         self._waited = {c.id: beginning(c.message) for c in load_catalogue() if c.message is not None}
         self._messages: dict[str, None] = {}
+        self._begun: Counter[str] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        storage = scope["app"].state.service.storage
+        if self._begun is None:
+            self._begun = _published(storage)
         if scope["path"] == SHOWN_PATH:
-            await self._tell(send)
+            await self._tell(storage, send)
             return
         status, body = 0, bytearray()
 
@@ -79,11 +85,17 @@ class Observer:
         self._shown[operation][SUCCESS] += succeeded
         self._shown[operation][REFUSAL] += not succeeded and status < 500
 
-    async def _tell(self, send: Send) -> None:
-        shown = {"operations": self._shown, "messages": list(self._messages)}
+    async def _tell(self, storage: Storage, send: Send) -> None:
+        made = _published(storage) - (self._begun or Counter())
+        shown = {"operations": self._shown, "messages": list(self._messages), "permanent": made}
         headers = [(b"content-type", b"application/json")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": json.dumps(shown).encode()})
+
+
+def _published(storage: Storage) -> Counter[str]:
+    with storage.transaction() as records:
+        return records.published()
 
 
 def beginning(message: str) -> str:
