@@ -27,7 +27,7 @@ _DEEPEST_FIELD = 3
 #: Pages of a list that are read to find one record.
 _MOST_PAGES = 20
 #: Statuses by which a service tells that a list holds nothing.
-_NOTHING_THERE = (404, 410)
+NOTHING_THERE = (404, 410)
 #: Rank of numbers that no member's name calls an id.
 _NO_ID = 2
 #: The operation whose lists are drafts, and the collection that is promised to hold the caller's own.
@@ -67,7 +67,7 @@ class Page:
     @property
     def not_found(self) -> bool:
         """Whether the answer says that there is nothing, by its status."""
-        return self.exchange.answer.status in _NOTHING_THERE
+        return self.exchange.answer.status in NOTHING_THERE
 
     @property
     def size(self) -> int:
