@@ -22,6 +22,7 @@ from contracts.cases.list_pages import (
     drafts_of,
     equals,
     paths_to,
+    quoted,
 )
 from contracts.cases.lists import kept_drafts
 from contracts.checks.claims import Claim
@@ -136,30 +137,38 @@ def _exact(page: Page, own: Sequence[str]) -> bool:
 def heeds_filters(claim: Claim, lister: Lister, usual: Sequence[str]) -> None:
     """Claim that not every filter is passed over: by some field, one for a value that nothing has gives no item.
 
-    A field that filters do not take may be passed over, or make the service refuse.
+    Nor may the opposite filter by each such field give no item either, since there are items of other values. A
+    field that filters do not take may be passed over, or make the service refuse.
 
     Args:
         usual: Names tried besides those of the fields that the items carry.
 
     Raises:
-        Untested: the service takes a filter by none of them.
+        Untested: the service takes a filter by none of them, or passes over some and finds nothing by others.
     """
     fields = _text_fields(lister.needed(_FEW), usual)
-    passed: list[Exchange] = []
+    passed: list[Page] = []
+    emptied: list[Page] = []
     for field in fields:
         filtered = lister.page(filter=equals(field, _NO_VALUE))
-        if filtered.size == 0:
-            claim.holds(True, filtered.exchange, expected="no item", seen=filtered.seen)
-            return
-        passed += [filtered.exchange] if filtered.size > 0 else []
-    if not passed:
-        raise Untested("which fields filters take is not shown, and none of those known is taken")
+        if filtered.size > 0:
+            passed.append(filtered)
+        elif filtered.size == 0:
+            others = lister.page(filter=f"{field} ne {quoted(_NO_VALUE)}")
+            if others.size != 0 or others.not_found:
+                claim.holds(True, filtered.exchange, expected="no item", seen=filtered.seen)
+                return
+            emptied.append(others)
+    if bool(passed) == bool(emptied):
+        raise Untested("which fields filters take is not shown, and none of those known is plainly taken")
+    first, *more = passed or emptied
+    due = "no item for a value that none has" if passed else "items for any value but one that none has"
     claim.holds(
         False,
-        passed[0],
-        *passed[1:],
-        expected=f"no item for a value that none has, by one of {', '.join(fields)}",
-        seen=f"items for each: {passed[0].answer.quote()}",
+        first.exchange,
+        *(page.exchange for page in more),
+        expected=f"{due}, by one of {', '.join(fields)}",
+        seen=f"{'items' if passed else 'none'} for each: {first.exchange.answer.quote()}",
     )
 
 
