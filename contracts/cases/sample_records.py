@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 
 from contracts.checks.outcomes import Blocked, Untested
 from contracts.exchanges.exchange import Exchange
+from contracts.interface.description import CONTACT_VALUES_NOT_SHOWN
 from contracts.settings.target import RealmSettings
 
 #: The 26 fields of a contact record by kind, in the order of the interface document.
@@ -85,8 +86,6 @@ _CONTACT_SETTINGS: Final = ("contact_schema", "country_terms", "contact_organiza
 #: Members whose value a contact takes from a setting of its own, where the settings hold no whole contact.
 _TOLD_BY: Final = {"country": "country_terms", "contactOrganization": "contact_organization"}
 _REFERENCE: Final = "contactOrganization"
-#: Fields whose allowed values are not shown.
-_UNKNOWN_VALUES: Final = ("gender", "organizationType", "addressType", "type", "government")
 #: The schema that a stand-in names where the settings name none: what the interface document calls these records.
 STAND_IN_SCHEMA: Final = "contact"
 #: A kind that no field of a record has: an array in an array.
@@ -166,7 +165,7 @@ class Samples:
     def made_up_fields(self) -> tuple[str, ...]:
         """Fields that contacts hold with a value of the suite's own, while the allowed ones are not shown."""
         given = self._settings.contact_document or {}
-        return tuple(name for name in _UNKNOWN_VALUES if name not in given)
+        return tuple(name for name in CONTACT_VALUES_NOT_SHOWN if name not in given)
 
     def needs_contact_document(self, refused: Exchange) -> Blocked:
         """The obstacle of a contact that was refused for values which only the settings can tell."""
@@ -222,7 +221,9 @@ class Samples:
     def stand_in(self, identifier: str) -> dict[str, Any]:
         """A contact record in place of a valid one: with nothing in it that only the settings can tell."""
         schema = self._settings.contact_schema or STAND_IN_SCHEMA
-        plain = {name: value for name, value in (_PLAIN | _MORE).items() if name not in _UNKNOWN_VALUES}
+        plain = {
+            name: value for name, value in (_PLAIN | _MORE).items() if name not in CONTACT_VALUES_NOT_SHOWN
+        }
         return {"header": self.header(schema, identifier)} | copy.deepcopy(plain)
 
     def short_draft(self, identifier: str, **members: Any) -> dict[str, Any]:

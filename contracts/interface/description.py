@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import yaml
 
@@ -424,6 +424,10 @@ _Dumper.add_representer(str, _text_node)
 def as_yaml(document: Mapping[str, Any]) -> str:
     """Write a description as YAML, in its own order."""
     return yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+#: Fields of a contact whose allowed values the document does not show.
+CONTACT_VALUES_NOT_SHOWN: Final = ("gender", "organizationType", "addressType", "type", "government")
 
 
 @cache

@@ -625,7 +625,11 @@ ACCEPTANCE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "attachmentExists": ("attachment-exists-present",),
         "getAttachment": ("attachment-download-same",),
         "getAttachmentThumbnail": ("attachment-thumbnail-image",),
-        "createWorkflowRecord": ("workflow-create-accepted",),
+        "createWorkflowRecord": (
+            "workflow-create-accepted",
+            "workflow-batch-longest",
+            "workflow-batch-shared",
+        ),
         "createWorkflowRecordWithIdentifier": ("workflow-create-with-identifier-accepted",),
         "updateWorkflowRecord": ("workflow-update-accepted",),
     }

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import load_description
+from contracts.interface.description import CONTACT_VALUES_NOT_SHOWN, load_description
 from contracts.sandbox.faults.fault import (
     ACCEPTANCE,
     CONTACTS,
@@ -143,9 +143,10 @@ def validation_faults() -> Iterator[Fault]:
             refused = tuple(
                 c for c in ACCEPTANCE[operation] if mandatory in claimable_clauses() or c.endswith("full")
             )
-            yield from _VALIDATION.faults(
-                operation, f"{kebab(name)}-refused", refused, partial(field_refused, name=name), SINGLE
-            )
+            if name not in CONTACT_VALUES_NOT_SHOWN:
+                yield from _VALIDATION.faults(
+                    operation, f"{kebab(name)}-refused", refused, partial(field_refused, name=name), SINGLE
+                )
             if isinstance(sample, list):
                 yield from _VALIDATION.faults(
                     operation,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
@@ -22,7 +23,6 @@ from contracts.sandbox.http_requests import (
     bad_request,
     forbidden,
     header_value,
-    not_found,
     query_value,
 )
 from contracts.sandbox.record_types import (
@@ -177,7 +177,9 @@ class _NothingFound(Answers):
     """The answer to a list without items is not shown: 404, as for anything that is not there."""
 
     def listed(self, items: Sequence[dict[str, Any]]) -> Response:
-        return super().listed(items) if items else self.refusal(not_found("nothing was found"))
+        if items:
+            return super().listed(items)
+        return self.refusal(Refusal(Reason.NOT_FOUND, "nothing was found", status=HTTPStatus.NOT_FOUND))
 
 
 @VARIANTS.layer("attachments", "attachments-beyond-drafts")

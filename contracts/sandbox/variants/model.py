@@ -337,7 +337,11 @@ CONTRADICTORY: Final[Mapping[frozenset[str], str]] = MappingProxyType(
     {
         frozenset({"batches-wait", "drafts-not-existing"}): (
             "a record that was accepted and waits for its batch has a draft alone, so it would not exist"
-        )
+        ),
+        frozenset({"draft-valid-only", "records-minted"}): (
+            "a submission's header names another identifier than the service gives it, so its draft would not be "
+            "valid, and none could be submitted"
+        ),
     }
 )
 
