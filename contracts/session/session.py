@@ -23,7 +23,7 @@ from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Exchange, Headers
 from contracts.exchanges.readers import GATEWAY_STATUSES
 from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
-from contracts.interface.description import Description, load_description, operations_with
+from contracts.interface.description import Description, load_description
 from contracts.session.ledger import Entry, Ledger, named, outcome, realm_as_sent
 from contracts.session.namespace import Namespace, new_run_token
 from contracts.session.retry import Breaker, RetryingSender
@@ -433,9 +433,8 @@ class Session:
     def _record_outcome(self, entry: Entry, exchange: Exchange) -> None:
         state = outcome(exchange.response, exchange.fault)
         given = named(exchange.response) if state == "created" and not entry.identifier else None
-        renamed = (
-            state == "created" and entry.operation in _ASSIGNING and not _tells(exchange, entry.identifier)
-        )
+        assigns = self.description.operations[entry.operation].assigns_identifier
+        renamed = assigns and state == "created" and not _tells(exchange, entry.identifier)
         self.ledger.settle(entry, state, given, renamed=renamed)
 
 
@@ -471,8 +470,6 @@ def _texts(headers: Mapping[str, str | bytes]) -> Headers:
 
 #: Settings that name records for the suite to write to; every such write is meant to be refused, but for spare and
 #: existing ones.
-#: Whose new records the service may name otherwise than the request does.
-_ASSIGNING = operations_with(assigns_identifier=True)
 _GRANTS = (
     "locked_identifier",
     "existing_identifier",
