@@ -40,7 +40,7 @@ from contracts.manual.traffic_findings import (
     TrafficVerdict,
     verdict_of,
 )
-from contracts.manual.traffic_watch import Watch, sites_without_credentials
+from contracts.manual.traffic_watch import Watch, habits_of
 from contracts.reports.html_sections import (
     LARGEST,
     TRIES,
@@ -486,13 +486,13 @@ def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally,
     """
     archive = read_har(path, shown)
     spans: dict[int, Span] = {}
-    lost = sites_without_credentials(_noting(archive, spans))
+    habits = habits_of(_noting(archive, spans))
     watch = Watch(
         TrafficRedactor(),
         alone=options.alone,
         realms=options.realms,
         strict_client=options.strict_client,
-        without_credentials=lost,
+        habits=habits,
     )
     if not spans:
         raise UsageError(f"{shown}: no entry of it is a web request; export the traffic as HAR")
@@ -517,7 +517,7 @@ def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally,
         strict_client=options.strict_client,
         realms=options.realms,
         unreadable=len(archive) - len(spans),
-        notes=tuple(_notes(spans.values(), lost)),
+        notes=tuple(_notes(spans.values(), habits.without_credentials)),
     )
     return watch.tally, verdict_of(watch.tally), facts
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -37,7 +37,7 @@ from contracts.exchanges.readers import Ambiguous, environment_fault
 from contracts.exchanges.redaction import NOT_UNDERSTOOD, TrafficRedactor, redacted
 from contracts.exchanges.request_facts import ROOT, RequestFacts, RequestFault, read_request, scheme_fault
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
-from contracts.interface.description import Operation, load_description
+from contracts.interface.description import Description, Operation, load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.traffic_findings import BY_HAND, Seen, Side, Standing, Tally, TrafficFinding
 from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
@@ -285,6 +285,21 @@ _LONGEST_PATH: Final = 300
 _LARGE: Final = 4096
 
 
+@dataclass(frozen=True)
+class Habits:
+    """What a whole recording shows before its exchanges are judged one by one.
+
+    Attributes:
+        without_credentials: Sites whose requests have lost their Authorization headers: no request there carries one,
+            although protected operations succeed. So does a browser's sanitized export, or a tool that takes
+            credentials out.
+        unlabelled: Sites and operations where a request without the Content-Type that is listed was taken.
+    """
+
+    without_credentials: frozenset[str] = frozenset()
+    unlabelled: frozenset[tuple[str, str]] = frozenset()
+
+
 class Watch:
     """Judges the traffic of any client, live or from an archive; for one thread.
 
@@ -293,7 +308,7 @@ class Watch:
         realms: Judge the requests of these realms only, and those that name none; empty for all.
         strict_client: What the document only advises a client to do decides the verdict as well.
         settle_seconds: How long a change may take to show in a list.
-        without_credentials: Sites of a recording that has lost its Authorization headers.
+        habits: Of the whole recording, where there is one.
 
     Attributes:
         tally: Everything that was found so far.
@@ -307,9 +322,10 @@ class Watch:
         realms: tuple[str, ...] = (),
         strict_client: bool = False,
         settle_seconds: float = SETTLE_SECONDS,
-        without_credentials: Collection[str] = (),
+        habits: Habits = Habits(),
     ) -> None:
-        self._without_credentials = frozenset(without_credentials)
+        self._without_credentials = habits.without_credentials
+        self._unlabelled = set(habits.unlabelled)
         self._redactor = redactor
         self._realms = frozenset(realms)
         self._strict = strict_client
@@ -433,6 +449,7 @@ class Watch:
             self._worked.put(_contact_key(exchange, facts), state=True)
         usable = exchange.response if exchange.fault is None and _own(exchange) else None
         right = mistakes.none and not mistakes.unread and readable and usable is not None
+        right = self._labelled(exchange, facts.operation) and right
         step = Step(
             exchange,
             facts,
@@ -447,6 +464,16 @@ class Watch:
         yield from request_findings(exchange, facts, mistakes, self._catalogue, realm)
         yield from shown.findings
         yield from contradictions
+
+    def _labelled(self, exchange: Exchange, operation: Operation) -> bool:
+        """Whether a request has the Content-Type that is listed for it, or one without was taken there before.
+
+        Whether a service minds is not shown: what it refuses may be refused for that.
+        """
+        key = site_of(exchange.url), operation.id
+        if _unlabelled(exchange, operation) and worked(exchange):
+            self._unlabelled.add(key)
+        return key in self._unlabelled or not _unlabelled(exchange, operation)
 
     def _of_sequences(self, step: Step) -> tuple[list[TrafficFinding], list[str]]:
         """What an exchange contradicts of earlier ones, and the clauses that held."""
@@ -483,23 +510,32 @@ def _contact_key(exchange: Exchange, facts: RequestFacts) -> tuple[str, ...]:
     return site_of(exchange.url), _key_realm(facts), "contact", facts.path.get("uid", "")
 
 
-def sites_without_credentials(exchanges: Iterable[Exchange]) -> frozenset[str]:
-    """The sites whose recorded requests have lost their Authorization headers.
-
-    No request there carries one, although protected operations succeed: a browser's sanitized export, or a tool that
-    takes credentials out.
-    """
+def habits_of(exchanges: Iterable[Exchange]) -> Habits:
+    """What a whole recording shows."""
     description = load_description()
-    succeeded, with_token = set(), set()
+    succeeded: set[str] = set()
+    with_token: set[str] = set()
+    unlabelled: set[tuple[str, str]] = set()
     for exchange in exchanges:
-        site = site_of(exchange.url)
+        site, matched = site_of(exchange.url), _matched(exchange, description)
         if (exchange.request_headers.first("Authorization") or "").strip():
             with_token.add(site)
-        elif site not in with_token and site not in succeeded:
-            facts = read_request(exchange, description)
-            if facts is not None and facts.operation.protected and worked(exchange):
-                succeeded.add(site)
-    return frozenset(succeeded - with_token)
+        elif matched and matched.protected and site not in with_token | succeeded and worked(exchange):
+            succeeded.add(site)
+        if matched and (site, matched.id) not in unlabelled:
+            taken = _unlabelled(exchange, matched) and worked(exchange)
+            unlabelled |= {(site, matched.id)} if taken else set()
+    return Habits(frozenset(succeeded - with_token), frozenset(unlabelled))
+
+
+def _matched(exchange: Exchange, description: Description) -> Operation | None:
+    path = urlsplit(exchange.documented.url).path
+    matched = description.match(exchange.method, path[max(path.find(ROOT), 0) :])
+    return matched[0] if matched else None
+
+
+def _unlabelled(exchange: Exchange, operation: Operation) -> bool:
+    return operation.lists_content_type and not exchange.request_headers.first("Content-Type")
 
 
 def _own(exchange: Exchange) -> bool:

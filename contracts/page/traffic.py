@@ -38,7 +38,7 @@ from contracts.manual import traffic_findings
 from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import PreparedRequest, RequestOptions, RequestPreparer, realm_for
 from contracts.manual.traffic_findings import Feed, Seen, Side, TrafficFinding
-from contracts.manual.traffic_watch import Watch, sites_without_credentials
+from contracts.manual.traffic_watch import Watch, habits_of
 from contracts.page.forms import exchange_texts, form_of
 from contracts.page.page_session import FormRequest, PageSession, policy_headers
 from contracts.page.scenario import scenario_text
@@ -440,7 +440,7 @@ class Recordings:
         """
         name = str(query.get("name") or "the HAR")
         archive = read_har_text(str(query.get("text") or ""), name)
-        watch = Watch(TrafficRedactor(), without_credentials=sites_without_credentials(archive.exchanges))
+        watch = Watch(TrafficRedactor(), habits=habits_of(archive.exchanges))
         numbered = (replace(exchange, number=number) for number, exchange in enumerate(archive.exchanges, 1))
         return self._opened(name, [watch.take(exchange) for exchange in numbered])
 

@@ -70,6 +70,14 @@ def test_a_path_that_is_no_operation_is_told(client: Client) -> None:
     assert client.watch.tally.strangers == {"GET /api/v2013/document/any-identifier": 1}
 
 
+def test_a_slash_that_an_empty_identifier_leaves_is_no_fault_of_a_service_that_takes_it(
+    client: Client,
+) -> None:
+    answer = {"identifier": "an-identifier-01"}
+    assert client("POST", SUBMIT.removesuffix("an-identifier-01"), 201, answer, sent={"document": {}}) == ()
+    assert client.watch.tally.strangers == {"POST /api/v2023/documents/schemas/absPermit/": 1}
+
+
 def test_traffic_elsewhere_is_counted_and_not_judged(client: Client) -> None:
     assert client("GET", "/style.css", 500, b"oops") == ()
     assert client("OPTIONS", CREATE, 204) == ()

@@ -168,6 +168,18 @@ def test_an_archive_in_which_every_request_without_a_token_is_refused_is_judged(
     assert (tally.held["list-needs-token"], facts.notes) == (1, ())
 
 
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_read_without_the_listed_content_type_counts_where_one_was_taken(
+    archive: Archive, status: int
+) -> None:
+    """What a service refuses may be refused for that; where it took one such read, later on or before, it is not."""
+    saved, lost = entry("PUT", DRAFT, 201, sent='{"title": "x"}'), entry("GET", DRAFT, 404, at=20)
+    saved["request"]["headers"].append({"name": "content-type", "value": "application/json"})
+    another = entry("GET", DRAFT.replace("documents/", "documents/another-"), status, at=40)
+    tally, _, _ = check_archive(archive([saved, lost, another]), "x", CheckOptions(alone=True))
+    assert [group.first.clause for group in tally.groups] == ["draft-get-content"] * (status == 200)
+
+
 def test_text_that_is_one_character_per_byte_is_not_taken_for_the_bytes(archive: Archive) -> None:
     """Mitmproxy writes binary uploads so; sizes tell that the text is not what was sent."""
     sent = bytes(range(256))

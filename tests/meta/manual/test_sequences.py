@@ -64,6 +64,17 @@ def test_a_deleted_draft_is_gone_from_reads_and_lists(alone: Client) -> None:
     assert alone("GET", LIST, 200, []) == ()
 
 
+def test_a_read_without_the_listed_content_type_is_unknown_until_one_was_taken(alone: Client) -> None:
+    """Whether a service minds is not shown; one that has taken such a read does not."""
+    alone("PUT", draft("a-draft-of-mine"), 201, {}, sent={"title": "x"})
+    assert alone("GET", draft("a-draft-of-mine"), 404, Content_Type=None) == ()
+    assert alone("GET", draft("a-draft-of-mine"), 200, {"title": "x"}, Content_Type=None) == ()
+    assert broken(alone("GET", draft("a-draft-of-mine"), 404, Content_Type=None)) == {
+        "draft-get-content": Standing.FAULT
+    }
+    assert alone("HEAD", draft("a-draft-of-mine"), 404, Content_Type=None) == ()
+
+
 def test_nothing_is_claimed_for_another_realm_account_or_writer(alone: Client) -> None:
     alone("PUT", draft("a-draft-of-mine"), 201, {}, sent={"title": "x"})
     assert alone("HEAD", draft("a-draft-of-mine"), 404, realm="bch-dev") == ()
