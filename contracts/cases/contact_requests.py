@@ -246,8 +246,11 @@ class ContactRequests:
         header = record.get("header") if isinstance(record, dict) else None
         if self.operation != "createContact" or not isinstance(header, dict):
             return record
-        own = header.get("identifier") == self._uid
-        return record | {"header": header | {"identifier": self.fresh_uid()}} if own else record
+        return self.moved(record) if header.get("identifier") == self._uid else record
+
+    def moved(self, record: Record) -> Record:
+        """A record with an identifier of its own in its header."""
+        return record | {"header": record["header"] | {"identifier": self.fresh_uid()}}
 
     def of_wrong_kind(self, field: str) -> Iterator[Exchange]:
         """The answers to records in which a field has each kind it must not have.
@@ -459,6 +462,8 @@ def all_at_once(
     rest: Claim,
     plain: Record,
     samples: Samples,
+    *,
+    elsewhere: tuple[Claim, Record] | None = None,
 ) -> Exchange:
     """Claim acceptance of one record for everything in it; only when it is refused are the parts sent one by one.
 
@@ -470,6 +475,7 @@ def all_at_once(
         parts: For each clause, a record with its part alone.
         rest: What else the whole record was about; it is to blame when every part is accepted alone.
         plain: A record with none of it.
+        elsewhere: The whole record again with nothing to blame on the rest, and the claim about its parts together.
 
     Returns:
         The exchange of the whole record.
@@ -478,10 +484,15 @@ def all_at_once(
         Contradiction: a must was contradicted.
         Blocked: even the plain record is refused, or a record is refused for values that are not shown.
     """
-    sent = send(whole)
+    sent, together = send(whole), [*parts, *([elsewhere] if elsewhere else [])]
     if taken(sent):
-        for claim in (*(claim for claim, _ in parts), rest):
+        for claim in (*(claim for claim, _ in together), rest):
             claim.accepted(sent)
+        return sent
+    if elsewhere and taken(moved := send(elsewhere[1])):
+        for claim, _ in together:
+            claim.accepted(moved)
+        claim_accepted(rest, sent, samples)
         return sent
     bare = send(plain)
     if not taken(bare):
@@ -491,7 +502,7 @@ def all_at_once(
         claim_accepted(claim, alone, samples)
         if not taken(alone):
             return sent
-    claim_accepted(rest, sent, samples)
+    claim_accepted(elsewhere[0] if elsewhere else rest, sent, samples)
     return sent
 
 

@@ -176,6 +176,11 @@ class Samples:
         )
 
     @property
+    def countries(self) -> tuple[str, ...]:
+        """Identifiers that the settings name as valid for country; none where they only tell a whole contact."""
+        return self._settings.country_terms
+
+    @property
     def references(self) -> tuple[str, ...]:
         """Fields of contacts that refer to a record which a setting of its own names."""
         given = self._settings.contact_document or {}
@@ -335,7 +340,7 @@ Record = dict[str, Any]
 
 
 #: Fields of free text; the others keep theirs in any language: a postal code, an acronym.
-_WORDED: Final = {"designation", "department", "address", "city", "relevantInformation"}
+WORDED_FIELDS: Final = {"designation", "department", "address", "city", "relevantInformation"}
 
 
 def several_languages(record: Record) -> Record:
@@ -351,7 +356,8 @@ def in_another_language(record: Record) -> Record:
 def _in_languages(record: Record, texts: dict[str, str]) -> Record:
     own = {name: next(iter(record[name].values()), "") for name in LOCALISED_FIELDS if record.get(name)}
     localised = {
-        name: dict(texts) if name in _WORDED else dict.fromkeys(texts, text) for name, text in own.items()
+        name: dict(texts) if name in WORDED_FIELDS else dict.fromkeys(texts, text)
+        for name, text in own.items()
     }
     declared = {"header": record["header"] | {"languages": list(texts)}} if "header" in record else {}
     return record | localised | declared
@@ -375,6 +381,15 @@ def several_items(record: Record) -> Record:
         "websites": copy.deepcopy(links),
         "relevantDocuments": copy.deepcopy(links),
     }
+
+
+def everything(full: Record) -> Record:
+    """A record with several languages, several items and names in other scripts.
+
+    Args:
+        full: A record with all fields.
+    """
+    return named_in_scripts(several_items(several_languages(full)))
 
 
 def optional_mixes(full: Record) -> dict[str, Record]:

@@ -106,6 +106,16 @@ def _needs(field: str, meant: Meant, beside: str = "") -> Change:
     return validate_otherwise(faults)
 
 
+def _only_beside(field: str, other: str, meant: Meant) -> Change:
+    """Return the change that takes no value of a field for a valid one unless the other field is there."""
+
+    def faults(faithful: Validate, document: Document, expectation: Expectation) -> list[Fault]:
+        alone = meant(expectation) and field in document and other not in document
+        return [*faithful(document, expectation), *([Fault(INVALID_VALUE, (field,))] if alone else [])]
+
+    return validate_otherwise(faults)
+
+
 def _unknown_field(field: str, meant: Meant) -> Change:
     return _invalid_where(INVALID_PROPERTY, lambda _, name, value: name == field and value is not None, meant)
 
@@ -335,6 +345,7 @@ defects(
         "contact-create-needs-prefix": _needs("prefix", _creating),
         "contact-update-needs-phones": _needs("phones", _updating),
         "contact-update-with-city-needs-state": _needs("state", _updating, beside="city"),
+        "contact-update-of-websites-needs-phones": _only_beside("websites", "phones", _updating),
         "contact-update-not-found": _after_checks(lambda _: True),
         "contact-create-without-middlename": _unknown_field("middleName", _creating),
         "contact-create-without-addresstype": _unknown_field("addressType", _creating),

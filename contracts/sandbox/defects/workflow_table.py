@@ -300,12 +300,18 @@ def _without_rights(service: Service, *, creating: bool, in_batch: bool = False)
     alter(service.workflow, "create_securities", create_securities)
 
 
-def _validated_first(meant: Meant) -> Change:
-    """Return the change that validates the document before anything else, where ``meant`` says so."""
+def _validated_first(meant: Meant, *, with_rights: bool = True) -> Change:
+    """Return the change that validates the document before anything else, where ``meant`` says so.
+
+    Args:
+        meant: tells of which submissions.
+        with_rights: of accounts that may write, else of those that may not.
+
+    """
 
     def run(service: Service, faithful: Run, submission: Submission, records: Records) -> str:
         may = submission.caller.may_write
-        if may and meant(submission, identifier_of(service, submission), records):
+        if may == with_rights and meant(submission, identifier_of(service, submission), records):
             service.workflow.validate(submission, records)
         return faithful(submission, records)
 
@@ -345,17 +351,34 @@ def _schema_before_realm(service: Service, operations: Operations) -> None:
     edit_refusal(otherwise, lambda request: request.path_params["schema"] not in known)(service, operations)
 
 
+async def _untitled(request: Request) -> bool:
+    """Tell whether the document of a submission is an object without a title of a right kind."""
+    body = await json_of(request)
+    document = body.get("document") if isinstance(body, dict) else None
+    return isinstance(document, dict) and not isinstance(document.get("title"), dict | str)
+
+
 @answers("workflow-document-before-schema")
 async def _(_service: Service, faithful: Handler, request: Request) -> Response:
-    body = await json_of(request)
+    untitled = await _untitled(request)
     try:
         return await faithful(request)
     except Refusal as refusal:
-        unknown = refusal.message.startswith("Schema not configured")
-        document = body.get("document") if isinstance(body, dict) else None
-        if unknown and isinstance(document, dict) and not isinstance(document.get("title"), dict | str):
+        if untitled and _is_row(refusal, Row.SCHEMA_UNKNOWN):
             faults = [Fault(MANDATORY, ("title",))]
             raise Refusal(Reason.INVALID_CONTENT, "not valid", faults=faults) from None
+        raise
+
+
+@answers("workflow-schema-before-realm-of-faulty")
+async def _(service: Service, faithful: Handler, request: Request) -> Response:
+    unknown = request.path_params["schema"] not in known_schemas(service)
+    untitled = await _untitled(request)
+    try:
+        return await faithful(request)
+    except Refusal as refusal:
+        if unknown and untitled and _is_row(refusal, Row.REALM_UNKNOWN):
+            raise Row.SCHEMA_UNKNOWN.refusal("unknown") from None
         raise
 
 
@@ -373,6 +396,7 @@ defects(
         "workflow-update-rights-not-needed-in-batch": _without_rights(creating=False, in_batch=True),
         "workflow-create-rights-not-needed-in-batch": _without_rights(creating=True, in_batch=True),
         "workflow-validation-before-taken": _validated_first(_taken),
+        "workflow-validation-before-taken-without-rights": _validated_first(_taken, with_rights=False),
         "workflow-validation-before-unknown": _validated_first(_absent),
         "workflow-validation-before-locked": _validated_first(_locked),
         "workflow-validation-before-locked-in-batch": _validated_first(_locked_in_batch),

@@ -12,9 +12,11 @@ from contracts.cases import (
     Deal,
     Namespace,
     Observer,
+    Properties,
     Samples,
     contact_requests,
     contract,
+    drawn_contacts,
     errors_array,
     sample_records,
     shape,
@@ -46,21 +48,22 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     "contact-several-languages",
     "contact-several-items",
     "contact-names-in-scripts",
+    "contact-any-fields",
     "contact-refused-frees-identifier",
     "contact-identifier-origin",
     operations=["createContact"],
     records=1,
 )
 def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
-    contacts: ContactRequests, samples: Samples, claim: Claims, observe: Observer
+    contacts: ContactRequests, samples: Samples, claim: Claims, observe: Observer, properties: Properties
 ) -> None:
     """All 26 fields, several languages, items and names are accepted, if need be not where a record was refused."""
     errors_array.refused_before(contacts.send(sample_records.without(contacts.record(), "lastName")))
-    whole = sample_records.several_items(sample_records.several_languages(contacts.full_record()))
+    whole = drawn_contacts.whole(properties, contacts, samples)
     full, languages, items, named, plain = (contacts.full_record(contacts.fresh_uid()) for _ in range(5))
     sent = contact_requests.all_at_once(
         contacts.send,
-        sample_records.named_in_scripts(whole),
+        whole,
         [
             (claim("contact-create-full"), full),
             (
@@ -73,6 +76,7 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
         rest=claim("contact-refused-frees-identifier"),
         plain=sample_records.mandatory_of(plain),
         samples=samples,
+        elsewhere=(claim("contact-any-fields", "createContact"), contacts.moved(whole)),
     )
     observe("contact-identifier-origin", "createContact", submissions.origin(sent, whole))
 

@@ -146,3 +146,12 @@ def test_first_examples_come_first(trial: Callable[..., Trial]) -> None:
     made = trial()
     made.hold(first=[77, 78])
     assert made.judged[:2] == [77, 78]
+
+
+def test_of_records_that_stay_a_gate_makes_the_usual_one_and_a_night_a_drawn_one() -> None:
+    gate, night, again, another = (
+        Properties(Attempt(1), seed, InMemoryExampleDatabase(), thorough=thorough).one(-1, NUMBERS)
+        for seed, thorough in ((1, False), (1, True), (1, True), (2, True))
+    )
+    assert gate == -1
+    assert night == again != another
