@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Exchange, Response
+from contracts.exchanges.exchange import TOKEN_ENDED, Exchange, Response
 from contracts.interface.catalogue import load_catalogue
 
 _SAVE: Final = "saveDraft"
@@ -101,11 +101,14 @@ def usable(exchange: Exchange) -> Response:
     Raises:
         EnvironmentFault: the environment gave no answer.
         Blocked: a 500-class answer; it is one finding of its own, on the clause about server errors, and
-            everything that depends on it is inconclusive (design 4.5).
+            everything that depends on it is inconclusive (design 4.5). Or tokens end before their expiration, which
+            is a finding of its own, too: an answer about who asks is none about what was asked.
     """
     answer = exchange.answer
     if answer.status >= 500:
         raise Blocked(exchange.operation or exchange.method, f"answered {answer.status}, a server error")
+    if exchange.notes.get(TOKEN_ENDED):
+        raise Blocked(exchange.operation or exchange.method, f"refuses fresh tokens, too: {answer.quote()}")
     return answer
 
 

@@ -165,6 +165,10 @@ class Headers(Mapping[str, str]):
         return next((value for key, value in self.pairs if key.lower() == lowered), None)
 
 
+#: Note of an exchange: its token was refused before its expiration, and so were fresh ones in its place.
+TOKEN_ENDED: Final = "token ended"  # noqa: S105 - the name of a note
+
+
 @dataclass(frozen=True)
 class Body:
     """A body, or what is known of it.

@@ -19,7 +19,7 @@ import requests
 
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Exchange, Headers, Response, read_timestamp
+from contracts.exchanges.exchange import TOKEN_ENDED, Exchange, Headers, Response, read_timestamp
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.session.session import HttpRequest, RequestContext, Session
@@ -41,6 +41,8 @@ DEFAULT: Final = _Default()
 _UNAUTHENTICATED: Final = 401
 #: Mark that a token was refused before its time.
 _ENDED_EARLY: Final = "a token ended early"
+#: Fresh tokens for one request where tokens are known to end early: others may have used one up meanwhile.
+_RENEWALS: Final = 3
 
 
 #: Statuses of a refusal that may be about who asks (RFC 9110, 15.5.2 and 15.5.4).
@@ -162,13 +164,19 @@ class Actor:
         exchange = self._sent(request)
         if operation == "createToken" and exchange.response is not None and exchange.response.success:
             self._session.tokens.note_sign_in()
-        if not isinstance(token, _Default) or isinstance(body, Iterator):
+        given = {name.lower() for name in headers or {}}
+        if not isinstance(token, _Default) or "authorization" in given or isinstance(body, Iterator):
             return exchange
-        outlived = self._outlived(request, exchange)
-        if outlived or self._ends_early(request, exchange):
-            headers_again = self._headers(described, headers or {}, token, realm)
-            exchange = self._sent(replace(request, headers=headers_again))
-            self._note_renewal(exchange, early=not outlived)
+        left = _RENEWALS
+        while left and (
+            (outlived := self._outlived(request, exchange)) or self._ends_early(request, exchange)
+        ):
+            left = left - 1 if self.token_ended_early else 0
+            request = replace(request, headers=self._headers(described, headers or {}, token, realm))
+            exchange = self._sent(request)
+            self._note_renewal(exchange, early=not outlived, last=not left)
+            if self.token_ended_early and _refused_unknown(exchange):
+                exchange.notes[TOKEN_ENDED] = True
         return exchange
 
     def _altered(
@@ -205,16 +213,19 @@ class Actor:
         if exchange.fault or answer is None or not _not_known(answer) or self.role == "anonymous":
             return False
         token = self._session.tokens.token(self.role, as_it_is=True)
-        own = request.headers.get("Authorization") == _bearer(token.value)
-        if not own or (self.role, request.operation) in self._session.tokens.beyond_cure:
+        refuses_all = (self.role, request.operation) in self._session.tokens.beyond_cure
+        sent = request.headers.get("Authorization")
+        if sent is None or (refuses_all and not self.token_ended_early):
             return False
-        self._session.tokens.forget(self.role, token.value)
-        return True
+        if sent == _bearer(token.value):
+            self._session.tokens.forget(self.role, token.value)
+        return True  # or a call beside this one has had it replaced meanwhile
 
-    def _note_renewal(self, again: Exchange, *, early: bool) -> None:
+    def _note_renewal(self, again: Exchange, *, early: bool, last: bool) -> None:
         """Note what a fresh token came to: nothing for this operation, or that the one before had ended early."""
-        if again.response is not None and _not_known(again.response):
-            self._session.tokens.beyond_cure.add((self.role, again.operation))
+        if _refused_unknown(again):
+            if last:
+                self._session.tokens.beyond_cure.add((self.role, again.operation))
         elif early and again.response is not None and not again.fault:
             self._session.shared.mark(_ENDED_EARLY)
 
@@ -303,6 +314,10 @@ def _not_known(answer: Response) -> bool:
     return answer.status == _UNAUTHENTICATED or (
         answer.refusal and readers.contains_message(answer, anonymous)
     )
+
+
+def _refused_unknown(exchange: Exchange) -> bool:
+    return exchange.response is not None and _not_known(exchange.response)
 
 
 def _bearer(token: str) -> bytes:

@@ -155,9 +155,11 @@ class TokenStore:
 
 
 def _read(path: Path) -> Token | None:
-    if not path.exists():
+    try:
+        content = path.read_text(encoding="utf-8")
+    except FileNotFoundError:  # another worker may just have dropped it
         return None
-    return Token(**json.loads(path.read_text(encoding="utf-8")))
+    return Token(**json.loads(content))
 
 
 #: Two clocks this close are taken to agree: Date knows no fractions, and an answer takes its time.

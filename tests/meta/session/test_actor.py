@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from contracts.checks.outcomes import Blocked, usable
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.session.actor import Actor, NoTokenError
 from contracts.session.retry import Breaker
@@ -280,6 +281,49 @@ def test_a_token_that_ends_before_its_expiration_is_renewed_and_noted(stage: Sim
     stage.registry.issued += 1  # as if the service had forgotten the token, with nothing to explain it
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
     assert stage.author.token_ended_early
+
+
+def _end_early(stage: SimpleNamespace) -> None:
+    """Let a token end before its expiration, and have it renewed."""
+    stage.author.token()
+    stage.registry.refuses = _newest_only(stage.registry)
+    stage.registry.issued += 1
+    stage.author.send("getDraft", path={"uid": UID})
+
+
+def test_where_tokens_end_early_another_fresh_one_is_tried(stage: SimpleNamespace) -> None:
+    """A call beside this one may have used up the first."""
+    _end_early(stage)
+    stage.registry.refuses = lambda sent: 200 if sent > f"Bearer token-{4:09}" else 401
+    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
+    assert stage.registry.issued == 5
+
+
+def test_where_tokens_end_early_a_refusal_of_every_fresh_one_is_no_answer(stage: SimpleNamespace) -> None:
+    _end_early(stage)
+    stage.registry.refuses = lambda _: 401
+    refused = stage.author.send("getDraft", path={"uid": UID})
+    assert stage.registry.issued == 6
+    with pytest.raises(Blocked, match="refuses fresh tokens, too: 401"):
+        usable(refused)
+    assert usable(stage.author.send("createToken", json={})).status == 200
+
+
+def test_a_token_that_another_call_has_replaced_meanwhile_is_no_reason_for_a_third(
+    stage: SimpleNamespace,
+) -> None:
+    stage.author.token()
+
+    def refuses(sent: str) -> int:
+        if sent == f"Bearer token-{2:09}":
+            return 200
+        stage.tokens.forget("author", sent.removeprefix("Bearer "))
+        stage.author.token()  # as a call beside this one would, which was refused, too
+        return 401
+
+    stage.registry.refuses = refuses
+    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
+    assert stage.registry.issued == 2
 
 
 def test_a_renewed_token_that_a_disturbed_service_refuses_stays_refused(stage: SimpleNamespace) -> None:
