@@ -138,7 +138,7 @@ MEASURED: Final = Path(__file__).with_name("case_requests.json")
 #: Files above this are counted, in bytes.
 LARGE_FILE_BYTES: Final = 1024**2
 #: Requests of a case that was never measured, all of one operation that has no name.
-_USUAL_REQUESTS: Final = 3
+USUAL_REQUESTS: Final = 3
 _UNMEASURED: Final = "(not measured)"
 _REALM: Final = re.compile(r"\b(abs|bch|chm|ort)-dev\b")
 _MINUTE: Final = 60
@@ -226,7 +226,7 @@ class Forecast:
         )
 
     def _count(self, case: PlannedCase) -> None:
-        by_operation = self._measured.get(without_realm(case.case), {_UNMEASURED: _USUAL_REQUESTS})
+        by_operation = self._measured.get(without_realm(case.case), {_UNMEASURED: USUAL_REQUESTS})
         for name, number in by_operation.items():
             if name == "large_files":
                 self._large += number

@@ -24,9 +24,8 @@ from contracts.cases.marks import Profile
 from contracts.errors import UsageError
 from contracts.evidence.record import ExitCode
 from contracts.file_formats import Count, Format, Name, read_file, write_file
-from contracts.interface.catalogue import Level
 from contracts.plugin.collection import CaseOrder, Turn, read_order, write_order
-from contracts.plugin.forecast import measured
+from contracts.plugin.forecast import USUAL_REQUESTS, measured
 from contracts.proving.drawn import (
     ADVISORY,
     ELSEWHERE,
@@ -97,6 +96,7 @@ def order_of_cases(
     Returns:
         The order; cases that have to wait for others stand last.
     """
+    costs = {case: requests.get(case, USUAL_REQUESTS) for case in cases}
     drawn = [(name, [case for case in ids if case in cases]) for name, ids in found]
     groups = _measured(drawn) + _expected(cases, len(drawn))
     gains: dict[Turn, float] = dict.fromkeys(
@@ -107,7 +107,7 @@ def order_of_cases(
         for turn in group.turns:
             gains[turn] += group.weight
             of_turn[turn].append(group)
-    order = CaseOrder(command, len(found), (), requests)
+    order = CaseOrder(command, len(found), (), costs)
     waiting = {Turn(case, first=True) for case in cases}
     ordered: list[Turn] = []
     while waiting:
@@ -141,14 +141,15 @@ def _measured(drawn: Iterable[tuple[str, Sequence[str]]]) -> list[_Faults]:
 
 
 def _expected(cases: Mapping[str, CaseFacts], drawn: int) -> list[_Faults]:
-    """The faults of the population by what they break."""
-    musts = [fault for fault in population.population().values() if fault.level is Level.MUST]
-    kinds = Counter((fault.clauses, fault.operations, bool(fault.realms)) for fault in musts)
+    """The must faults of the population by what they break, each as often as a draw takes it."""
+    chances: defaultdict[tuple[tuple[str, ...], tuple[str, ...], bool], float] = defaultdict(float)
+    for fault, chance in population.chances().items():
+        chances[fault.clauses, fault.operations, bool(fault.realms)] += chance
     groups: list[_Faults] = []
-    for (clauses, operations, in_one_realm), number in kinds.items():
+    for (clauses, operations, in_one_realm), chance in chances.items():
         about = [case for case, facts in cases.items() if not set(clauses).isdisjoint(facts.clauses)]
         near = [case for case in about if not set(operations).isdisjoint(cases[case].operations)]
-        weight = _TRUST * drawn * number / len(musts)
+        weight = _TRUST * drawn * chance
         groups += _by_turn(weight, _LEFT, near or about, in_one_realm=in_one_realm)
     return groups
 

@@ -7,6 +7,7 @@ it breaks; a confirmed finding on any of them finds it.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
@@ -87,6 +88,17 @@ def draw(
             if not operators:
                 del queues[family]
     return drawn
+
+
+def chances() -> Mapping[Fault, float]:
+    """Every must fault with its share of a long draw: families count the same, and in a family its operators."""
+    musts = [fault for fault in population().values() if fault.level is Level.MUST]
+    alike = Counter((fault.family, fault.operator) for fault in musts)
+    operators = Counter(family for family, _ in alike)
+    return {
+        fault: 1 / (len(operators) * operators[fault.family] * alike[fault.family, fault.operator])
+        for fault in musts
+    }
 
 
 def help_text() -> str:

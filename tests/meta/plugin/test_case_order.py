@@ -55,7 +55,7 @@ def test_a_case_that_it_does_not_know_stands_in_the_middle() -> None:
     assert [ORDER.place(turn) for turn in (*ORDER.turns, Turn(THREE, True))] == [0, 1, 2, 3, 2]
 
 
-def test_smoke_is_its_beginning_as_far_as_the_requests_go() -> None:
+def test_smoke_is_its_beginning_as_far_as_there_is_room() -> None:
     assert ORDER.smoke == {Turn(ONE, True), Turn(TWO, True)}
     order = read_order()
     assert sum(map(order.cost, order.smoke)) <= collection.SMOKE_REQUESTS <= MOST_REQUESTS_OF_SMOKE
